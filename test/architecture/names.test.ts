@@ -26,11 +26,19 @@ const NOUNS: ReadonlyMap<string, string> = new Map([
   ['Mapping', 'a noun'],
   ['Posting', 'a noun of bookkeeping'],
   ['Scaling', 'a noun of the video standard'],
-  ['Standing', 'a noun: where the page stands'],
   ['Tracing', 'a noun of OpenTelemetry'],
   ['Wiring', 'a noun: how parts are connected'],
 ]);
-const SAME_ROLE: ReadonlyMap<string, string> = new Map([]);
+const SAME_ROLE: ReadonlyMap<string, string> = new Map([
+  ['page', 'each page of the console exports one'],
+  ['classifyRefusal', 'each adapter reads the refusals of its upstream'],
+  ['isRefusal', 'each adapter knows the refusals of its upstream'],
+  ['openChannel', 'each adapter opens a channel'],
+  ['readOutcome', 'each adapter reads the answer to a submission'],
+  ['toListedWork', 'each adapter reads the list of its upstream'],
+  ['toPollResult', 'each adapter reads the answer to a poll'],
+  ['toReport', 'each adapter reads the reports of its upstream'],
+]);
 
 interface Declared {
   readonly file: string;

@@ -13,7 +13,7 @@ import type { Column } from '../format/table.ts';
 import { stateName, toTaskJson } from '../format/task-record.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
 
-interface Waiting {
+interface WaitingEntry {
   readonly item: AttentionItem;
   /** Undefined: it has no hold, or billing cannot be read. */
   readonly charge: Charge | undefined;
@@ -21,7 +21,7 @@ interface Waiting {
 
 /** The most ids of one call to billing. */
 const CHARGES_MAX = 100;
-const COLUMNS: readonly Column<Waiting>[] = [
+const COLUMNS: readonly Column<WaitingEntry>[] = [
   { title: 'ID', of: ({ item }) => item.taskId },
   { title: 'SINCE', of: ({ item }) => relativeTime(item.since) },
   { title: 'SINCE AT', of: ({ item }) => isoTime(item.since) ?? '', isWide: true },
@@ -108,7 +108,7 @@ function amountText(nanos: bigint | undefined, charge: Charge | undefined): stri
   return nanos === undefined ? '' : `${formatNanos(nanos)} ${charge?.currency ?? ''}`;
 }
 
-function toAttentionJson({ item, charge }: Waiting): object {
+function toAttentionJson({ item, charge }: WaitingEntry): object {
   const { taskId, since, reason, detail, accountId, model, channel, state } = item;
   return {
     id: taskId,
@@ -125,7 +125,7 @@ function toAttentionJson({ item, charge }: Waiting): object {
   };
 }
 
-type Decided = { readonly id: string } & (
+type DecisionResult = { readonly id: string } & (
   { readonly record: object } | { readonly error: { readonly reason: string; readonly message: string } }
 );
 
@@ -133,8 +133,8 @@ type Decided = { readonly id: string } & (
 async function decideEach(
   ids: readonly string[],
   decide: (id: string) => Promise<object>,
-): Promise<readonly Decided[]> {
-  const decided: Decided[] = [];
+): Promise<readonly DecisionResult[]> {
+  const decided: DecisionResult[] = [];
   for (const [at, id] of ids.entries()) {
     const one = await decideOne(id, decide);
     decided.push(one.decided);
@@ -146,7 +146,7 @@ async function decideEach(
 async function decideOne(
   id: string,
   decide: (id: string) => Promise<object>,
-): Promise<{ readonly decided: Decided; readonly isHopeless: boolean }> {
+): Promise<{ readonly decided: DecisionResult; readonly isHopeless: boolean }> {
   try {
     return { decided: { id, record: await decide(id) }, isHopeless: false };
   } catch (error) {
@@ -156,8 +156,8 @@ async function decideOne(
   }
 }
 
-function tellEach(decided: readonly Decided[], as: string): Outcome {
-  const line = (one: Decided): string =>
+function tellEach(decided: readonly DecisionResult[], as: string): Outcome {
+  const line = (one: DecisionResult): string =>
     'record' in one ? `${one.id}  decided as ${as}` : `${one.id}  refused: ${one.error.message} (${one.error.reason})`;
   const count = decided.filter((one) => 'record' in one).length;
   return {

@@ -1,5 +1,5 @@
 import { recordMsMax } from './limits.ts';
-import type { Ending } from './steering/script.ts';
+import type { TaskEnd } from './steering/script.ts';
 import type { Task } from './sandbox-task.ts';
 
 export type Phase = { readonly status: string; readonly since: number };
@@ -51,6 +51,6 @@ function planSuccess(picture: Task['picture'], plannedAt: number): readonly Phas
   return [{ status: 'succeeded', since: picture.state === 'ready' ? Math.max(plannedAt, picture.at) : plannedAt }];
 }
 
-function toStatus(ending: Exclude<Ending, { as: 'never' }>): string {
+function toStatus(ending: Exclude<TaskEnd, { as: 'never' }>): string {
   return ending.as === 'other' ? ending.status : ending.as;
 }

@@ -28,7 +28,7 @@ export type Order = OrderFacts & {
   readonly callbackUrl: string | undefined;
 };
 
-/** What a regeneration takes over from its source task. */
+/** The part of its source task that a regeneration takes over. */
 export type OrderFacts = VideoShape & {
   readonly text: string;
   readonly roles: readonly MediaRole[];

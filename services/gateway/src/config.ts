@@ -5,10 +5,10 @@ import { targetSchema } from '@reelgate/platform/rpc/grpc-target';
 import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { clientTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import type { Operator } from './console/session/operators-in-use.ts';
-import { ROLES } from './domain/operator.ts';
-import type { Role } from './domain/operator.ts';
-import { isRelayChannel, relayChannelSettings } from './relay/channels/channel-config.ts';
-import type { RelayChannelSettings } from './relay/channels/channel-config.ts';
+import { ROLES } from './domain/operator-role.ts';
+import type { Role } from './domain/operator-role.ts';
+import { isRelayChannel, relayChannelSettings } from './relay/channels/relay-channel-config.ts';
+import type { RelayChannelSettings } from './relay/channels/relay-channel-config.ts';
 import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
 import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
 import { chooseDefaults } from './domain/model-defaults.ts';
@@ -36,7 +36,7 @@ export const operatorsSchema = {
 } as const;
 
 export { listOperators as operatorsOf } from './console/operator/list-operators.ts';
-export { relayChannelSchema } from './relay/channels/channel-config.ts';
+export { relayChannelSchema } from './relay/channels/relay-channel-config.ts';
 export { listPriceKeys as relayPriceKeys } from './relay/charges/price-keys.ts';
 
 const TRUSTED_PROXIES_MAX = 64;

@@ -1,4 +1,4 @@
-import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
+import type { CheckedRelayChannel } from '../src/relay/channels/relay-channel-config.ts';
 import { relayEndpoints } from '../src/relay/endpoints.ts';
 
 /** A relay channel as it is in a checked configuration file. */

@@ -21,7 +21,7 @@ import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import { openGatewayPorts, startGateway } from '../src/app.ts';
 import type { RunningGateway } from '../src/app.ts';
 import { gatewayConfig, gatewaySchema, operatorsSchema } from '../src/config.ts';
-import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
+import type { CheckedRelayChannel } from '../src/relay/channels/relay-channel-config.ts';
 import { fakeAccounts } from './fake-accounts.ts';
 import type { FakeAccounts } from './fake-accounts.ts';
 import { fakeBooks } from './fake-books.ts';

@@ -18,7 +18,7 @@ import { openPublicPort } from '../src/http/http-server.ts';
 import { realtimeUpgrades } from '../src/http/relay/realtime-upgrade.ts';
 import type { CallCharges, CallEnd, CallOrder } from '../src/relay/charges/call-charges.ts';
 import { listPriceKeys } from '../src/relay/charges/price-keys.ts';
-import type { RelayChannelSettings } from '../src/relay/channels/channel-config.ts';
+import type { RelayChannelSettings } from '../src/relay/channels/relay-channel-config.ts';
 import { openRelayChannels } from '../src/relay/channels/relay-channels.ts';
 import type { RelayChannels } from '../src/relay/channels/relay-channels.ts';
 import { openRealtime } from '../src/relay/realtime/realtime.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import type { CheckedRelayChannel } from '../src/relay/channels/channel-config.ts';
+import type { CheckedRelayChannel } from '../src/relay/channels/relay-channel-config.ts';
 import { aRelayChannel } from './a-relay-channel.ts';
 import { startGatewayUnderTest } from './gateway-under-test.ts';
 import type { GatewayUnderTest } from './gateway-under-test.ts';

@@ -16,7 +16,7 @@ import type { BlobStore } from './blobs/blob-store.ts';
 import { guardBlobs } from './blobs/guard-storage.ts';
 import { guardIncoming } from './blobs/guard-storage.ts';
 import { openIncoming } from './blobs/incoming.ts';
-import type { Incoming } from './blobs/incoming.ts';
+import type { IncomingFolder } from './blobs/incoming.ts';
 import { openBlobs } from './blobs/open-blobs.ts';
 import { isForbidden } from './blobs/open-blobs.ts';
 import { storageFaults } from './blobs/storage-faults.ts';
@@ -32,7 +32,7 @@ import { isPublicHost } from './fetch/addresses/fetch-target.ts';
 import { mediaBytes } from './http/media-bytes.ts';
 import type { MediaBytes } from './http/media-bytes.ts';
 import { blobsCheck } from './blobs/open-blobs.ts';
-import { mediaRoutes } from './http/routes.ts';
+import { mediaRoutes } from './http/media-routes.ts';
 import { collectGarbage } from './operations/garbage/collect-garbage.ts';
 import { ingestResult } from './operations/results/ingest-result.ts';
 import type { IngestOrder } from './operations/results/ingest-result.ts';
@@ -219,7 +219,7 @@ function buildMedia(
 function openGuardedFetcher(
   config: MediaConfig,
   foundation: Foundation,
-  { incoming, stopping }: { readonly incoming: Incoming; readonly stopping: AbortSignal },
+  { incoming, stopping }: { readonly incoming: IncomingFolder; readonly stopping: AbortSignal },
 ): Fetcher {
   return openFetcher(
     {

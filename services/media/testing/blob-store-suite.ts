@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import type { BlobStore } from '../src/blobs/blob-store.ts';
-import type { Incoming, ReceivedFile } from '../src/blobs/incoming.ts';
+import type { IncomingFolder, ReceivedFile } from '../src/blobs/incoming.ts';
 
 interface Opened {
   readonly blobs: BlobStore;
-  readonly incoming: Incoming;
+  readonly incoming: IncomingFolder;
   /** The files that were received or are being probed. */
   leftBehind(): readonly string[];
 }

@@ -49,7 +49,7 @@ import { operatorService } from './rpc/operator-service.ts';
 import { taskService } from './rpc/task-service.ts';
 import { watchService } from './rpc/watch-service.ts';
 import { webhookService } from './rpc/webhook-service.ts';
-import { tasksSelfChecks } from './self-checks.ts';
+import { tasksSelfChecks } from './tasks-self-checks.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
 import { sqlOperators } from './store/operators/sql-operators.ts';
 import { sqlBacklog } from './store/tasks/sql-backlog.ts';
@@ -68,7 +68,7 @@ import type { Pollers } from './workers/pollers.ts';
 import { openProcessLiveness } from './workers/process-liveness.ts';
 import type { SlowSettlements } from './workers/settle-finished.ts';
 import { startWatches } from './workers/watches.ts';
-import { startWebhooks } from './workers/webhooks.ts';
+import { startWebhooks } from './workers/deliver-webhooks.ts';
 
 export { httpMediaBytes } from './clients/http-media-bytes.ts';
 export { collect } from './clients/media-bytes.ts';

@@ -5,8 +5,8 @@ import { storeSchema, storeSettings } from '@reelgate/platform/sql/store-setting
 import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { Secret } from '@reelgate/platform/secret';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
-import { toChannelSettings, isVideoChannel } from './channels/channel-config.ts';
-import type { CheckedChannel } from './channels/channel-config.ts';
+import { toChannelSettings, isVideoChannel } from './channels/video-channel-config.ts';
+import type { CheckedChannel } from './channels/video-channel-config.ts';
 import type { ChannelSettings } from './channels/channel.ts';
 import type { Model } from './domain/model.ts';
 import type { PollPlan } from './domain/poll-interval.ts';
@@ -16,7 +16,7 @@ import { objectSchema, duration, name, whole } from './schema-parts.ts';
 import { webhookSettings, webhooksSchema } from './webhook-settings.ts';
 import type { WebhookSettings, WebhooksEntry } from './webhook-settings.ts';
 
-export { takesCallbacks, videoChannelSchema } from './channels/channel-config.ts';
+export { takesCallbacks, videoChannelSchema } from './channels/video-channel-config.ts';
 export { ALPHA } from './domain/model.ts';
 
 const names: object = { type: 'array', items: name, minItems: 1 };

@@ -6,7 +6,7 @@ import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engine
 import { openDeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
 import { watchWebhooks, webhookMetrics } from './webhook-metrics.ts';
-import { webhookSelfChecks } from './self-checks.ts';
+import { webhookSelfChecks } from './tasks-self-checks.ts';
 
 const shown = async (metrics: ReturnType<typeof openMetrics>, pattern: RegExp): Promise<string[]> =>
   (await metrics.text()).split('\n').filter((line) => pattern.test(line));

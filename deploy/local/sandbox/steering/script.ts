@@ -7,7 +7,7 @@ export type CreateAnswer =
   | { readonly as: 'no_id' }
   | { readonly as: 'base_resp' | 'refusal' | 'refusal_once'; readonly number: number };
 
-export type Ending =
+export type TaskEnd =
   | { readonly as: 'succeeded' | 'cancelled' | 'expired' | 'never' }
   | { readonly as: 'failed'; readonly code: string }
   | { readonly as: 'other'; readonly status: string };
@@ -24,7 +24,7 @@ export type Script = {
   readonly sourceIdsAllowed: boolean;
   readonly queuedMs: number;
   readonly runningMs: number;
-  readonly ending: Ending;
+  readonly ending: TaskEnd;
   readonly recoverAfterMs: number | undefined;
   readonly reads: ReadTrouble | undefined;
   readonly usage: { readonly told: boolean; readonly seconds?: number; readonly tokens?: number };

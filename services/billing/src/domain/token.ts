@@ -30,7 +30,7 @@ export interface ChangeableLimits {
   readonly limits: TokenLimits;
 }
 
-/** What a token may do. Times are milliseconds since 1970. */
+/** The rights of a token. Times are milliseconds since 1970. */
 export interface TokenRights extends ChangeableLimits {
   /** `*` is every model. */
   readonly models: readonly string[];

@@ -7,7 +7,7 @@ import { fromWireAct } from './acts-client.ts';
 import type { Act } from '../../console/api/operator-acts.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs, requireValue } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 const CREDITS_MAX = 50;
 const ACTS_MAX = 50;
@@ -85,9 +85,15 @@ export function accountsClient({ accounts: rpc }: OperatorClients): Accounts {
 }
 
 function fromWireAccount({ id, currency, balanceNanos, heldNanos, createdAt }: WireAccount): Account {
-  return { id, currency, balanceNanos, heldNanos, createdAt: toMs(createdAt) ?? 0 } satisfies Mapped<WireAccount>;
+  return {
+    id,
+    currency,
+    balanceNanos,
+    heldNanos,
+    createdAt: toMs(createdAt) ?? 0,
+  } satisfies MessageMapping<WireAccount>;
 }
 
 function fromWireCredit({ at, amountNanos, reason, actor }: WireCredit): Credit {
-  return { at: toMs(at) ?? 0, amountNanos, reason, actor } satisfies Mapped<WireCredit, 'key'>;
+  return { at: toMs(at) ?? 0, amountNanos, reason, actor } satisfies MessageMapping<WireCredit, 'key'>;
 }

@@ -4,7 +4,7 @@ import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 export interface ActsQuestion {
   /** 1 to 200. */
@@ -45,7 +45,7 @@ function newestFirst(one: Act, other: Act): number {
 
 export function fromWireAct({ id, at, actor, action, subject, reason, detailJson }: WireAct): Act {
   return {
-    ...({ id, at: toMs(at) ?? 0, actor, action, subject, reason } satisfies Mapped<WireAct, 'detailJson'>),
+    ...({ id, at: toMs(at) ?? 0, actor, action, subject, reason } satisfies MessageMapping<WireAct, 'detailJson'>),
     detail: parseDetail(detailJson),
   };
 }

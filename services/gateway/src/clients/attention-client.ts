@@ -9,7 +9,7 @@ import type { OperatorClients } from './operator-clients.ts';
 import { toPlainState } from './plain-task.ts';
 import type { PlainState } from './plain-task.ts';
 import { toMs } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 /** Every page shows the number, and none waits for it. */
 const COUNT_DEADLINE_MS = 1000;
@@ -110,7 +110,7 @@ function fromWireItem({
     model,
     channel,
     state: toPlainState(state, 'in_progress'),
-  } satisfies Mapped<AttentionItem, 'taskId'>;
+  } satisfies MessageMapping<AttentionItem, 'taskId'>;
 }
 
 const SETTLED: Readonly<Record<Basis, OpenMoney['settled']>> = {

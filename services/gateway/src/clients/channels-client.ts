@@ -4,7 +4,7 @@ import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 /** A test calls an upstream, which may be slow. */
 const TEST_DEADLINE_MS = 30_000;
@@ -77,7 +77,7 @@ export function taskChannels({ tasks }: OperatorClients): TaskChannels {
 }
 
 export function fromWirePause({ channel, at, actor, reason }: WirePause): ChannelPause {
-  return { channel, at: toMs(at) ?? 0, actor, reason } satisfies Mapped<WirePause>;
+  return { channel, at: toMs(at) ?? 0, actor, reason } satisfies MessageMapping<WirePause>;
 }
 
 function fromWireChannel(channel: ChannelStatus): TaskChannel {
@@ -96,5 +96,5 @@ function fromWireChannel(channel: ChannelStatus): TaskChannel {
     models,
     endpoints,
     pause: pause && fromWirePause(pause),
-  } satisfies Mapped<ChannelStatus, 'enabled' | 'inFlightLimit' | 'requestsPerMinute'>;
+  } satisfies MessageMapping<ChannelStatus, 'enabled' | 'inFlightLimit' | 'requestsPerMinute'>;
 }

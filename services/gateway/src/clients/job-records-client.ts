@@ -10,7 +10,7 @@ import { WIRE_TASK_STATES } from './plain-task.ts';
 import type { PlainState } from './plain-task.ts';
 import { fromWireHistory } from './task-history.ts';
 import { toMs, requireValue } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 /** A job with its private facts. */
 export interface JobRecord {
@@ -78,5 +78,5 @@ function fromWireRecord({ job: wire, tokenId, endpoint, model, starts, events }:
     endedAt: toMs(job.completedAt),
     failure,
     history: fromWireHistory(events),
-  } satisfies Mapped<WireRecord, 'job' | 'events' | 'requestId' | 'traceId'>;
+  } satisfies MessageMapping<WireRecord, 'job' | 'events' | 'requestId' | 'traceId'>;
 }

@@ -7,7 +7,7 @@ import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
 /** A check reads every line. The pages wait for 30 s; a check that takes longer goes on and is shown later. */
@@ -80,7 +80,7 @@ function fromWireMoney({
     overrunNanos,
     lapses: Number(lapses),
     lastCheck: rest.lastCheck && fromWireCheck(rest.lastCheck),
-  } satisfies Mapped<GetMoneyResponse>;
+  } satisfies MessageMapping<GetMoneyResponse>;
 }
 
 function fromWireCheck({ at, tookMs, ok, entries, faults, actor }: WireCheck): LedgerCheck {
@@ -91,7 +91,7 @@ function fromWireCheck({ at, tookMs, ok, entries, faults, actor }: WireCheck): L
     entries: Number(entries),
     faults,
     actor,
-  } satisfies Mapped<WireCheck>;
+  } satisfies MessageMapping<WireCheck>;
 }
 
 function fromWireContract({ key, version, termsJson, sinceMs, current }: PriceContract): ContractRow {

@@ -10,7 +10,7 @@ import type { BillingClient } from './billing-client.ts';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller } from './caller.ts';
 import { toMs, requireValue } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 /** Terms never change under their version, so these are kept for as long as they are used. */
 const TERMS_MAX = 1000;
@@ -138,7 +138,7 @@ function fromWireCharge({ taskId, heldNanos, chargedNanos, basis, currency }: Wi
     chargedNanos: name === 'deferred' ? undefined : chargedNanos,
     basis: name,
     currency,
-  } satisfies Mapped<WireCharge, 'accountId' | 'deferredNanos'>;
+  } satisfies MessageMapping<WireCharge, 'accountId' | 'deferredNanos'>;
 }
 
 function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, selectLines: SelectLines): TaskHold {

@@ -3,7 +3,7 @@ import type { ContentItem, Order } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, TaskFailure, TaskResult } from '@reelgate/proto/tasks/v1/task';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 export type PlainKind = 'generation' | 'regeneration' | 'context_ir';
 export type PlainState = 'queued' | 'in_progress' | 'completed' | 'failed';
@@ -107,7 +107,7 @@ export function toPlainTask(task: Task): PlainTask {
     video: toPlainVideo(task.result),
     text: emptyToUndefined(task.result?.prompt ?? ''),
     failure: task.state === TaskState.FAILED ? toPlainFailure(task.failure) : undefined,
-  } satisfies Mapped<Task, 'accountId' | 'result' | 'usage' | 'unrecognisedStatus' | 'pollAfterMs'>;
+  } satisfies MessageMapping<Task, 'accountId' | 'result' | 'usage' | 'unrecognisedStatus' | 'pollAfterMs'>;
 }
 
 /** Converts a state; one that this version does not know becomes `otherwise`. */
@@ -128,7 +128,7 @@ export function toPlainOrder(order: Order): PlainOrder {
     callbackUrl: order.callbackUrl,
     size: order.size,
     extra: order.extraJson === '' ? {} : (JSON.parse(order.extraJson) as Record<string, unknown>),
-  } satisfies Mapped<Order, 'extraJson'>;
+  } satisfies MessageMapping<Order, 'extraJson'>;
 }
 
 function toPlainItem({ item }: ContentItem): PlainItem[] {
@@ -141,10 +141,14 @@ function toPlainItem({ item }: ContentItem): PlainItem[] {
 function toPlainVideo(result: TaskResult | undefined): PlainVideo | undefined {
   if (result === undefined || result.object === '') return undefined;
   const { bytes, mediaType, width, height, durationMs, frameRate } = result;
-  return { bytes: Number(bytes), mediaType, width, height, durationMs: Number(durationMs), frameRate } satisfies Mapped<
-    TaskResult,
-    'object' | 'prompt'
-  >;
+  return {
+    bytes: Number(bytes),
+    mediaType,
+    width,
+    height,
+    durationMs: Number(durationMs),
+    frameRate,
+  } satisfies MessageMapping<TaskResult, 'object' | 'prompt'>;
 }
 
 function toPlainFailure(failure: TaskFailure | undefined): NonNullable<PlainTask['failure']> {

@@ -8,7 +8,7 @@ import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './operator-clients.ts';
 import { toMs, emptyToUndefined } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 /** The counts of a minute. `at` is the start of the minute. */
 export interface Minute {
@@ -80,7 +80,7 @@ function fromWirePulse(pulse: GetPulseResponse): Pulse {
     unsettledMs: Number(pulse.unsettledMs),
     attention: Number(pulse.attention),
     attentionSince: toMs(pulse.attentionSince),
-  } satisfies Mapped<GetPulseResponse>;
+  } satisfies MessageMapping<GetPulseResponse>;
 }
 
 /** A tasks service of a release that tells no causes apart blames the upstreams, so that an update hides no fault. */
@@ -98,7 +98,7 @@ function fromWireMinute({ minute, ...counts }: MinuteCounts): Minute {
     polls: Number(counts.polls),
     latePolls: Number(counts.latePolls),
     settled: Number(counts.settled),
-  } satisfies Mapped<MinuteCounts, 'minute' | 'refused' | 'failed'>;
+  } satisfies MessageMapping<MinuteCounts, 'minute' | 'refused' | 'failed'>;
 }
 
 function fromWireHour({ minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: WireHour): ChannelPulse {
@@ -108,7 +108,7 @@ function fromWireHour({ minutes, answerMsP50, answerMsP95, lastError, lastErrorA
     answerMsP95: Number(answerMsP95) || undefined,
     lastError: emptyToUndefined(lastError),
     lastErrorAt: toMs(lastErrorAt),
-  } satisfies Mapped<WireHour, 'channel'>;
+  } satisfies MessageMapping<WireHour, 'channel'>;
 }
 
 function fromWireChannelMinute(minute: WireChannelMinute): ChannelMinute {
@@ -120,5 +120,5 @@ function fromWireChannelMinute(minute: WireChannelMinute): ChannelMinute {
     completed: Number(minute.completed),
     failed: Number(minute.failed),
     failedPolls: Number(minute.failedPolls),
-  } satisfies Mapped<WireChannelMinute, 'minute'>;
+  } satisfies MessageMapping<WireChannelMinute, 'minute'>;
 }

@@ -11,7 +11,7 @@ import { WIRE_KINDS, WIRE_TASK_STATES, toPlainTask } from './plain-task.ts';
 import type { PlainKind, PlainState, PlainTask } from './plain-task.ts';
 import { fromWireHistory } from './task-history.ts';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
 
@@ -114,7 +114,7 @@ function fromWireRecord(record: WireRecord): TaskRecord {
     requestId: emptyToUndefined(record.requestId),
     attempts: record.attempts.map(fromWireAttempt),
     history: fromWireHistory(record.events),
-  } satisfies Mapped<WireRecord, 'events'>;
+  } satisfies MessageMapping<WireRecord, 'events'>;
 }
 
 function fromWireAttempt({
@@ -130,5 +130,5 @@ function fromWireAttempt({
     ...{ number, channel, upstreamId, outcome, error },
     startedAt: toMs(startedAt) ?? 0,
     endedAt: toMs(endedAt),
-  } satisfies Mapped<AttemptRecord>;
+  } satisfies MessageMapping<AttemptRecord>;
 }

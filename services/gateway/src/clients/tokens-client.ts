@@ -9,7 +9,7 @@ import type { AccountCaller } from './caller.ts';
 import { TOKEN_RIGHTS, WEBHOOK_RIGHTS, fromWireLimits } from './billing-client.ts';
 import type { OwnLimits, TokenRight, WebhookRight } from './billing-client.ts';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 /** The settings of a token that can be changed later. */
 export interface TokenLimits {
@@ -162,7 +162,7 @@ export function fromWireToken(wire: WireToken): SiteToken {
     revokedAt: toMs(wire.revokedAt),
     lastChargedAt: toMs(wire.lastChargedAt),
     madeByTokenId: emptyToUndefined(madeByTokenId),
-  } satisfies Mapped<WireToken>;
+  } satisfies MessageMapping<WireToken>;
 }
 
 const NO_LIMITS: OwnLimits = {

@@ -1,7 +1,7 @@
 import { WebhookDeliveryState as WireState } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookAttempt as WireAttempt, WebhookDelivery as WireDelivery } from '@reelgate/proto/tasks/v1/webhook';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
@@ -60,7 +60,7 @@ export function fromWireDelivery(wire: WireDelivery | undefined): WebhookDeliver
     nextAttemptAt: toMs(nextAttemptAt),
     endedAt: toMs(endedAt),
     attempts: attempts.map(fromWireAttempt),
-  } satisfies Mapped<WireDelivery>;
+  } satisfies MessageMapping<WireDelivery>;
 }
 
 function fromWireAttempt(attempt: WireAttempt): WebhookAttempt {
@@ -73,5 +73,5 @@ function fromWireAttempt(attempt: WireAttempt): WebhookAttempt {
     durationMs: Number(durationMs),
     statusCode: statusCode || undefined,
     error: emptyToUndefined(error),
-  } satisfies Mapped<WireAttempt>;
+  } satisfies MessageMapping<WireAttempt>;
 }

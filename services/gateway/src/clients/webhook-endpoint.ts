@@ -3,7 +3,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookEndpoint as WireEndpoint } from '@reelgate/proto/tasks/v1/webhook';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
-import type { Mapped } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
 
 /** The content of a delivery: the id of the subject, or also the subject as a status read returns it. */
 export type WebhookPayload = 'thin' | 'full';
@@ -60,7 +60,7 @@ export function fromWireEndpoint(wire: WireEndpoint | undefined): WebhookEndpoin
     lastSuccessAt: toMs(times.lastSuccessAt),
     lastFailureAt: toMs(times.lastFailureAt),
     failingSince: toMs(times.failingSince),
-  } satisfies Mapped<WireEndpoint, 'accountId' | 'disabledAt' | 'disabledReason'>;
+  } satisfies MessageMapping<WireEndpoint, 'accountId' | 'disabledAt' | 'disabledReason'>;
 }
 
 export function fromWireEndpointWithSecret({

@@ -7,7 +7,7 @@ import { Problem } from '@reelgate/platform/problem';
  * The members that a mapping of this message has, apart from those that it renames or leaves out. A mapping with
  * `satisfies` this type does not compile if the message gets a member that the mapping does not have.
  */
-export type Mapped<M extends Message, Other extends keyof M = never> = Readonly<
+export type MessageMapping<M extends Message, Other extends keyof M = never> = Readonly<
   Record<Exclude<keyof M, '$typeName' | '$unknown' | Other>, unknown> & Record<string, unknown>
 >;
 

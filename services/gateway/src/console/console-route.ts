@@ -1,6 +1,6 @@
 import type { BodyBudget } from '../http/bodies/body-budget.ts';
 import { readExchangeBody } from '../http/bodies/read-body.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange } from '../http/http-exchange.ts';
 import type { Count, Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
 
 /** No form of the console is larger. */

@@ -2,7 +2,7 @@ import type { NewToken } from '../../console/api/tokens.ts';
 import { Problem } from '@reelgate/platform/problem';
 import type { Revocation, TokenLimits, TokenSettings } from '../clients/tokens-client.ts';
 import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange } from '../http/http-exchange.ts';
 import { parseNanos } from '../domain/decimal.ts';
 
 const COUNT_MAX = 2 ** 31 - 1;

@@ -7,7 +7,7 @@ import { findErrorRow, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
 import { detectClientFamily } from './client-family.ts';
 import type { ClientFamily } from './client-family.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from './http-exchange.ts';
 
 export interface Answer {
   readonly status: number;

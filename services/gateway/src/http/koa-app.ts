@@ -11,7 +11,7 @@ import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
 import { answerProblem, toProblem } from './answer-problem.ts';
-import type { Exchange, ExchangeState } from './exchange.ts';
+import type { Exchange, ExchangeState } from './http-exchange.ts';
 import { exchangeEnd } from './exchange-end.ts';
 import { ClientGone } from './bodies/receive-body.ts';
 import { readOrCreateRequestId } from './headers/request-id.ts';

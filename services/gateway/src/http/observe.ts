@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { hasOwnForm } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from './http-exchange.ts';
 import { NO_KIND, requestCounter } from './request-counter.ts';
 import { endRequestSpan } from './request-span.ts';
 

@@ -1,5 +1,5 @@
 import type { BlobStore } from './blob-store.ts';
-import type { Draft, Incoming } from './incoming.ts';
+import type { Draft, IncomingFolder } from './incoming.ts';
 import { passCallerBytes, runCallerWork } from './storage-faults.ts';
 import type { StorageFaults } from './storage-faults.ts';
 
@@ -20,7 +20,7 @@ export function guardBlobs(blobs: BlobStore, { guard }: StorageFaults): BlobStor
 }
 
 /** Converts faults of our disk into refusals that the caller can retry. Errors of a file's source stay unchanged. */
-export function guardIncoming(incoming: Incoming, faults: StorageFaults): Incoming {
+export function guardIncoming(incoming: IncomingFolder, faults: StorageFaults): IncomingFolder {
   const { guard } = faults;
   return {
     begin: async (bytesMax) => guardDraft(await guard(() => incoming.begin(bytesMax)), faults),

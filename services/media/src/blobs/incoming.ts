@@ -26,7 +26,7 @@ export interface Draft {
 }
 
 /** The folder for received bytes that are not yet probed. The next start removes what a crash leaves there. */
-export interface Incoming {
+export interface IncomingFolder {
   begin(bytesMax: number): Promise<Draft>;
   /** Makes a file that `write` fills; undefined: `write` returned false. */
   fill(write: (path: string) => Promise<boolean>): Promise<ReceivedFile | undefined>;
@@ -43,7 +43,7 @@ export class TooLarge extends Error {
 }
 
 /** The folder belongs to one process. It is on the disk of the blobs, so that a rename takes a file over. */
-export function openIncoming(folder: string, newId: NewId): Incoming {
+export function openIncoming(folder: string, newId: NewId): IncomingFolder {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(folder)) rmSync(path.join(folder, name), { force: true });
   return {

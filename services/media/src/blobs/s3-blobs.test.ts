@@ -9,14 +9,14 @@ import { describeBlobStore } from '../../testing/blob-store-suite.ts';
 import { startS3Server } from '../../testing/s3-server.ts';
 import type { S3Server } from '../../testing/s3-server.ts';
 import { openIncoming } from './incoming.ts';
-import type { Incoming } from './incoming.ts';
+import type { IncomingFolder } from './incoming.ts';
 import { parseS3Address } from './s3-address.ts';
 import { openS3Blobs } from './s3-blobs.ts';
 
 const scratch = mkdtempSync(path.join(os.tmpdir(), 'media-scratch-'));
 const newId = newIds(systemClock);
 let server: S3Server;
-let incoming: Incoming;
+let incoming: IncomingFolder;
 let blobs: ReturnType<typeof openS3Blobs>;
 
 const opened = (folder: string, credentials = server.credentials) =>

@@ -17,7 +17,7 @@ import { openDiskBlobs } from './disk-blobs.ts';
 import { guardBlobs } from './guard-storage.ts';
 import { guardIncoming } from './guard-storage.ts';
 import { TooLarge, openIncoming } from './incoming.ts';
-import type { Draft, Incoming } from './incoming.ts';
+import type { Draft, IncomingFolder } from './incoming.ts';
 import { storageFaults } from './storage-faults.ts';
 
 const KEY = `${'a'.repeat(64)}-b_1`;
@@ -94,7 +94,7 @@ describe('storage does not take the blame for', () => {
     yield Buffer.from('x');
     throw error;
   };
-  const opened = (): Incoming =>
+  const opened = (): IncomingFolder =>
     guardIncoming(openIncoming(path.join(folder, 'incoming'), newIds(systemClock)), faults);
 
   test.each([

@@ -1,4 +1,4 @@
-import { isDataUrl, parseDataUrl } from './data-url.ts';
+import { isDataUrl, parseDataUrl } from './parse-data-url.ts';
 import { parseRemoteUrl } from './remote-url.ts';
 
 /** The meaning of the text by which a client names a medium. Nothing is looked up or fetched for it. */

@@ -15,7 +15,7 @@ import { fixture } from '../../testing/origin.ts';
 import { startProbePool } from '../../testing/probe-pool-under-test.ts';
 import { openDiskBlobs } from '../blobs/disk-blobs.ts';
 import { openIncoming } from '../blobs/incoming.ts';
-import type { Incoming, ReceivedFile } from '../blobs/incoming.ts';
+import type { IncomingFolder, ReceivedFile } from '../blobs/incoming.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import { sqlMediaStore } from '../store/sql-media-store.ts';
 import { collectGarbage } from './garbage/collect-garbage.ts';
@@ -94,7 +94,7 @@ function living({ folder, sql, clock }: Machine, life: Life) {
 }
 type Living = ReturnType<typeof living>;
 
-async function received(incoming: Incoming, bytes: Buffer): Promise<ReceivedFile> {
+async function received(incoming: IncomingFolder, bytes: Buffer): Promise<ReceivedFile> {
   const draft = await incoming.begin(bytes.byteLength);
   await draft.append([bytes.subarray(0, bytes.byteLength / 2)]);
   await draft.append([bytes.subarray(bytes.byteLength / 2)]);

@@ -32,13 +32,13 @@ export interface ProbeJob {
   readonly timeoutMs: number;
 }
 
-interface Numbered {
+interface JobNumber {
   /** The answer repeats the number, so that no file gets the facts of another one. */
   readonly job: number;
 }
 
 /** A job as its process gets it. */
-export interface NumberedJob extends ProbeJob, Numbered {}
+export interface NumberedJob extends ProbeJob, JobNumber {}
 
 /** The answer of a process. */
-export type NumberedOutcome = ProbeOutcome & Numbered;
+export type NumberedOutcome = ProbeOutcome & JobNumber;

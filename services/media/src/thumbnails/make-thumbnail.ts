@@ -1,5 +1,5 @@
 import type { Log } from '@reelgate/platform/log';
-import type { ReceivedFile, Incoming } from '../blobs/incoming.ts';
+import type { ReceivedFile, IncomingFolder } from '../blobs/incoming.ts';
 import type { VideoFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { ProbeOutcome } from '../probe/probe.ts';
@@ -10,7 +10,7 @@ import type { Thumbnails } from './draw-thumbnails.ts';
 
 export interface ThumbnailDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;
-  readonly incoming: Incoming;
+  readonly incoming: IncomingFolder;
   readonly thumbnails: Thumbnails;
 }
 

@@ -49,7 +49,7 @@ export interface Sql extends SqlStatements {
    * Like `transaction`, but an embedded database resolves as soon as other transactions find the work, while the disk
    * still writes it. A server commits and writes in one step, so there it is durable at once.
    */
-  commitAhead<T>(work: (query: SqlWork) => Promise<T>): Promise<Committed<T>>;
+  commitAhead<T>(work: (query: SqlWork) => Promise<T>): Promise<CommitResult<T>>;
   /**
    * Like `transaction`, but an embedded database does not wait for the disk: the work survives a kill of the process,
    * and a power cut can take it back. Readers can find it.
@@ -67,7 +67,7 @@ export interface Sql extends SqlStatements {
 }
 
 /** Work that is committed, so that every later transaction finds it. */
-export interface Committed<T> {
+export interface CommitResult<T> {
   readonly result: T;
   /** Resolves when the work survives a power cut, and rejects if that is not known; undefined: it does already. */
   readonly durable: Promise<void> | undefined;

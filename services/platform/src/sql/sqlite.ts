@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { newDurability, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, LogSync } from './sqlite-log-sync.ts';
 import { runStatements, runWork } from './transaction.ts';
-import type { Committed, Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
+import type { CommitResult, Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
 import { sqliteStatements } from './sqlite-statements.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import { StoreUnavailable } from './store-unavailable.ts';
@@ -55,14 +55,14 @@ export function openSqlite(file: string, openLog: (file: string) => Promise<LogS
     }
     draining = undefined;
   };
-  const commit = async <T>(work: (query: SqlWork) => Promise<T>, isSynced: boolean): Promise<Committed<T>> => {
+  const commit = async <T>(work: (query: SqlWork) => Promise<T>, isSynced: boolean): Promise<CommitResult<T>> => {
     if (closing !== undefined) throw new StoreUnavailable(CLOSED);
     const { job, committed } = newJob(() => runWork(work, onWriter), isSynced);
     queue.push(job);
     draining ??= drain();
     return committed;
   };
-  const commitAhead = <T>(work: (query: SqlWork) => Promise<T>): Promise<Committed<T>> => commit(work, true);
+  const commitAhead = <T>(work: (query: SqlWork) => Promise<T>): Promise<CommitResult<T>> => commit(work, true);
   const transaction = async <T>(work: (query: SqlWork) => Promise<T>): Promise<T> => {
     const { result, durable } = await commitAhead(work);
     await durable;
@@ -112,8 +112,8 @@ async function waitForJobs(queue: readonly Job[]): Promise<void> {
 function newJob<T>(
   work: () => Promise<T>,
   isSynced: boolean,
-): { readonly job: Job; readonly committed: Promise<Committed<T>> } {
-  const [committed, durable] = [Promise.withResolvers<Committed<T>>(), Promise.withResolvers<undefined>()];
+): { readonly job: Job; readonly committed: Promise<CommitResult<T>> } {
+  const [committed, durable] = [Promise.withResolvers<CommitResult<T>>(), Promise.withResolvers<undefined>()];
   // a caller that got the failure of the commit does not wait for the sync
   durable.promise.catch(() => undefined);
   let result: T;

@@ -6,7 +6,7 @@ import { channelContract } from '../../testing/channel-contract.ts';
 import { anOrder } from '../../testing/orders.ts';
 import { channelFactory } from './adapter.ts';
 import type { Channel, ChannelFactory, PollResult, Submission } from './channel.ts';
-import type { WholeAnswer } from './exchange.ts';
+import type { WholeAnswer } from './upstream-exchange.ts';
 import { readObject, readText } from './json-fields.ts';
 import { toSubmission, upstreamHttp } from './upstream-http.ts';
 import type { UpstreamAnswer } from './upstream-http.ts';

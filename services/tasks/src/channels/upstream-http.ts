@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Submission } from './channel.ts';
-import { exchange, openPool } from './exchange.ts';
-import type { WholeAnswer } from './exchange.ts';
+import { exchange, openPool } from './upstream-exchange.ts';
+import type { WholeAnswer } from './upstream-exchange.ts';
 
 const CONNECTIONS_MAX = 64;
 /** Errors that certainly occur before the upstream reads a byte of the request. */

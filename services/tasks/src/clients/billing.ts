@@ -52,7 +52,7 @@ export interface Billing {
   ): Promise<'settled' | 'deferred' | 'released'>;
 }
 
-/** How a hold that was to be settled has ended, if it is not settled by this basis. */
+/** The end of a hold that was to be settled, if it is not settled by this basis. */
 const SETTLED_BY: Readonly<Partial<Record<Basis, 'deferred' | 'released'>>> = {
   [Basis.DEFERRED]: 'deferred',
   [Basis.RELEASED]: 'released',

@@ -66,7 +66,7 @@ export interface TaskInState extends TaskIdentity {
   readonly trace?: string | undefined;
 }
 
-/** What a task has from its create on, and keeps. */
+/** The members that a task has from its create on, and keeps. */
 export interface TaskOrigin extends TaskIdentity {
   readonly tokenId: string;
   readonly order: Order;
@@ -121,7 +121,7 @@ export function isTerminal(state: State): boolean {
   return state === 'completed' || state === 'failed';
 }
 
-/** What every list and every watch of tasks can be narrowed by. An absent member, and an empty list, match any task. */
+/** The conditions by which every list and every watch of tasks can be narrowed. An absent member, and an empty list, match any task. */
 export interface TaskFilter {
   readonly accountId?: string | undefined;
   readonly states?: readonly State[] | undefined;

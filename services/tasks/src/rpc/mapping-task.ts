@@ -50,7 +50,7 @@ function toWireResult(result: Result): TaskResult {
   });
 }
 
-/** What an owner sees of a task that its create has just begun, beside its origin. */
+/** The owner's view of a task that its create has just begun, beside its origin. */
 const NEW: { readonly [K in Exclude<keyof Task, keyof TaskOrigin | 'admission'>]: Task[K] } = {
   state: 'queued',
   unrecognised: false,
@@ -100,7 +100,7 @@ interface WireTaskFilter {
 }
 
 /** The filter of a request. A member of the filter that no request has does not compile. */
-export function readTaskFilter({ accountId, states, model, kind }: WireTaskFilter): Named<TaskFilter> {
+export function readTaskFilter({ accountId, states, model, kind }: WireTaskFilter): EveryMember<TaskFilter> {
   return {
     accountId: emptyToUndefined(accountId),
     states: states.map((state) => fromWireEnum(STATES, state)),
@@ -110,7 +110,7 @@ export function readTaskFilter({ accountId, states, model, kind }: WireTaskFilte
 }
 
 /** Every member is named, also those that are undefined. */
-export type Named<T> = { readonly [K in keyof Required<T>]: T[K] };
+export type EveryMember<T> = { readonly [K in keyof Required<T>]: T[K] };
 
 /** A text of a filter; the wire cannot tell empty from absent. */
 export function emptyToUndefined(text: string): string | undefined {

@@ -20,7 +20,7 @@ import { taskNotFound } from '../operations/task-refusals.ts';
 import type { Attempt, HistoryEntry, ListFilter, Page, TaskStep } from '../store/task-store.ts';
 import { readLimit, readTime } from './list-request.ts';
 import { emptyToUndefined, readTaskFilter, toWireTask } from './mapping-task.ts';
-import type { Named } from './mapping-task.ts';
+import type { EveryMember } from './mapping-task.ts';
 import { toMessage } from './wire-message.ts';
 
 /** A list of a thousand tasks leaves connections to the database for others. */
@@ -68,7 +68,7 @@ function listRecorded(deps: Deps, request: ListTaskRecordsRequest): Promise<Task
   return request.inSteps ? listTaskStep(deps, filter, page) : listTasks(deps, filter, page, false);
 }
 
-function toRecordFilter({ channels }: Deps, request: ListTaskRecordsRequest): Named<ListFilter> {
+function toRecordFilter({ channels }: Deps, request: ListTaskRecordsRequest): EveryMember<ListFilter> {
   return {
     ...readTaskFilter({ ...request, states: request.state === TaskState.UNSPECIFIED ? [] : [request.state] }),
     hidden: true,

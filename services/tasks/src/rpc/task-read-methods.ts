@@ -21,7 +21,7 @@ import type { ListFilter, Page } from '../store/task-store.ts';
 import { readLimit, readTime } from './list-request.ts';
 import { KINDS } from './mapping-order.ts';
 import { emptyToUndefined, readTaskFilter, toWireTask } from './mapping-task.ts';
-import type { Named } from './mapping-task.ts';
+import type { EveryMember } from './mapping-task.ts';
 
 const LIST_LIMIT = 20;
 
@@ -65,7 +65,7 @@ export function readMethods(deps: Deps) {
 
 /** Undefined: no task matches. */
 async function toOwnersFilter(deps: Deps, request: ListTasksRequest): Promise<OwnersFilter | undefined> {
-  const filter: Named<ListFilter> & OwnersFilter = {
+  const filter: EveryMember<ListFilter> & OwnersFilter = {
     ...readTaskFilter(request),
     accountId: request.accountId,
     taskIds: request.taskIds,

@@ -1,7 +1,7 @@
 import { byRows, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import type { SqlRow, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
 
-/** How a member of a record is kept in one or several columns. */
+/** The columns of a member of a record: one or several. */
 interface Field<T> {
   readonly columns: readonly string[];
   read(row: SqlRow): T;
@@ -123,7 +123,7 @@ export function insertMany(
  * A statement with named values. `build` gets the parameter of each name; a call without the value of a name does not
  * compile.
  */
-export function namedStatement<N extends string>(
+export function buildStatement<N extends string>(
   build: (parameter: (name: N) => string) => string,
 ): (values: Readonly<Record<N, SqlValue>>) => SqlStatement {
   const names: N[] = [];

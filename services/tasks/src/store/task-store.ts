@@ -12,7 +12,7 @@ import type {
   Usage,
 } from '../domain/task.ts';
 
-/** What a create of a task or a job takes with it. */
+/** The part of a create that tasks and jobs have in common. */
 export interface NewWork {
   readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly expiresAt: number } | undefined;
   /** The counters that it takes, each with its limit. */
@@ -351,7 +351,7 @@ export interface FinishStore {
   finish(taskId: string, finish: Finish): Promise<PhaseTimes | undefined>;
 }
 
-/** What follows the end of a task. */
+/** The steps that follow the end of a task. */
 export interface EndedTaskStore {
   /** Marks at most `SETTLED_MAX` tasks, in one statement. */
   markSettled(taskIds: readonly string[], at: number): Promise<void>;

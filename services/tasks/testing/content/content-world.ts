@@ -8,7 +8,7 @@ import type { ByteSpan, UploadRequest, UploadStore } from '../../src/clients/med
 import type { Order } from '../../src/domain/order.ts';
 import type { Report } from '../../src/domain/report.ts';
 import type { ContentDeps } from '../../src/operations/content/content-deps.ts';
-import { openStreamPermits } from '../../src/operations/content/stream-permits.ts';
+import { openStreamPermits } from '../../src/operations/content/content-stream-permits.ts';
 import { applyReport } from '../../src/operations/polls/apply-report.ts';
 import type { World } from '../open-world.ts';
 

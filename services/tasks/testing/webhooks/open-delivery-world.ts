@@ -9,7 +9,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { MadeAttempt } from '../../src/domain/rules/judge-attempts.ts';
 import type { ClientEvent, Endpoint } from '../../src/domain/webhook.ts';
-import { openStreamPermits } from '../../src/operations/content/stream-permits.ts';
+import { openStreamPermits } from '../../src/operations/content/content-stream-permits.ts';
 import { openWatches } from '../../src/operations/watches/open-watches.ts';
 import { dispatchEvents } from '../../src/operations/webhooks/dispatch-events.ts';
 import type { DispatchDeps } from '../../src/operations/webhooks/dispatch-events.ts';

@@ -1,5 +1,5 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { Committed } from '@reelgate/platform/sql/sql';
+import type { CommitResult } from '@reelgate/platform/sql/sql';
 import type { Call, CallCharge, CallEnd, CallRecord } from '../../domain/call.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import type { Remainder } from '../../domain/remainder.ts';
@@ -51,7 +51,7 @@ export interface CallStore {
    * of the calls. The money is reserved at once, so no other batch can take it. A batch `ahead` that is not durable yet
    * stays unconfirmed until `confirm`.
    */
-  place(batch: PlaceBatch): Promise<Committed<PlacedCalls>>;
+  place(batch: PlaceBatch): Promise<CommitResult<PlacedCalls>>;
   /** From then on a client may see an answer to a call of the batch. */
   confirm(batchId: string): Promise<void>;
   /** Ends each call unless it has ended. After the release of an unknown call, that call cannot be placed. */

@@ -4,7 +4,7 @@ import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { moneyText } from '../../parts/money.ts';
+import { moneyText } from '../../parts/money-text.ts';
 import { TaskTable } from './parts/task-table.ts';
 import { taskTitle } from './parts/task-title.ts';
 import { Thumbnail } from './parts/thumbnail.ts';

@@ -10,7 +10,7 @@ import type { VNode } from '../../html.ts';
 import { CodeBlock } from '../../parts/code-block.ts';
 import { CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { Timeline } from '../../parts/timeline.ts';
+import { Timeline } from '../../parts/timeline-chart.ts';
 import { useNow } from '../../parts/time.ts';
 import { taskWords, words } from '../../words.ts';
 import { MoneyLine } from './parts/money-line.ts';

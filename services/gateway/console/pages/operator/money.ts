@@ -4,7 +4,7 @@ import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { moneyText } from '../../parts/money.ts';
+import { moneyText } from '../../parts/money-text.ts';
 import { At } from '../../parts/time.ts';
 import { useView } from '../../state/use-view.ts';
 import { operatorWords } from './operator-words.ts';

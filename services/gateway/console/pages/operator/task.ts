@@ -8,7 +8,7 @@ import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Ago, useNow } from '../../parts/time.ts';
-import { Timeline } from '../../parts/timeline.ts';
+import { Timeline } from '../../parts/timeline-chart.ts';
 import { useView } from '../../state/use-view.ts';
 import { DeliveryState } from '../client/parts/delivery-state.ts';
 import { lastAnswer } from '../client/parts/delivery-table.ts';

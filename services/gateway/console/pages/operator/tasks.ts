@@ -7,7 +7,7 @@ import type { ComponentChildren, VNode } from '../../html.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { moneyText } from '../../parts/money.ts';
+import { moneyText } from '../../parts/money-text.ts';
 import { NewRows } from '../../parts/new-rows.ts';
 import { Pager } from '../../parts/pager.ts';
 import { StateBadge } from '../../parts/state-badge.ts';

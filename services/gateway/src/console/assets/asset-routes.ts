@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Problem } from '@reelgate/platform/problem';
 import type { Door } from '../../../console/routes.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-route.ts';
 import type { Asset, Assets, DoorAssets } from './prepare-assets.ts';

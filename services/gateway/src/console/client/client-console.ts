@@ -1,7 +1,7 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { TryView } from '../../../console/api/try.ts';
 import type { ConsoleConfig } from '../../config.ts';
-import { requirePrincipal } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { listVisibleModels } from '../../operations/visible-models.ts';
@@ -16,7 +16,7 @@ import { sessionCookie } from '../session/session-cookie.ts';
 import { clientStreamRoute } from '../stream/stream-routes.ts';
 import type { FollowParts } from '../stream/follow-changes.ts';
 import type { StreamParts } from '../stream/serve-stream.ts';
-import { readUsagePeriod, usageQuestion, usageView } from '../views/usage.ts';
+import { readUsagePeriod, usageQuestion, usageView } from '../views/usage-view.ts';
 import { homeRoute } from './home-route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import type { TaskPageParts } from './task-parts.ts';

@@ -3,7 +3,7 @@ import { readToken } from '../../http/admission/credentials.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { Principal } from '../../clients/billing-client.ts';
-import { requirePrincipal } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-route.ts';

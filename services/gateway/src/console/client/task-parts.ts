@@ -1,8 +1,8 @@
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { AccountBooks } from '../../clients/money-client.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
-import { requirePrincipal } from '../../http/exchange.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/http-exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 
 /** The parts from which the pages about tasks read. */

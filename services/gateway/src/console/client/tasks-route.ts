@@ -7,7 +7,7 @@ import type { FoundTasks, TaskQuestion } from '../../clients/task-pages-client.t
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { readEnumName, readEnumValue } from '../../dialects/wire/query-values.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
-import { requirePrincipal } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/http-exchange.ts';
 import { PLAUSIBLE_ID } from '../../http/routes/task-id.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { listVisibleModels } from '../../operations/visible-models.ts';

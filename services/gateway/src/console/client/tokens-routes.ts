@@ -2,8 +2,8 @@ import { Problem } from '@reelgate/platform/problem';
 import type { MadeToken, RevokedToken, TokenList } from '../../../console/api/tokens.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { SiteToken, SiteTokens } from '../../clients/tokens-client.ts';
-import { requirePrincipal } from '../../http/exchange.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/http-exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { listVisibleModels } from '../../operations/visible-models.ts';
@@ -11,7 +11,7 @@ import { consoleRoute } from '../console-route.ts';
 import { readJsonBody } from '../console-route.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 import { inFormTerms, readNewToken, readRevocation } from '../token-forms.ts';
-import { tokenView } from '../views/token.ts';
+import { tokenView } from '../views/token-view.ts';
 import { toAccountCaller } from './task-parts.ts';
 
 const REFUSALS = {
@@ -93,10 +93,10 @@ function assertRight(exchange: Exchange, use: keyof typeof REFUSALS): Principal 
   throw new Problem({ kind: 'forbidden', reason: 'tokens_not_allowed', message: REFUSALS[use] });
 }
 
-type Made = Pick<SiteToken, 'id' | 'madeByTokenId'>;
+type TokenMaker = Pick<SiteToken, 'id' | 'madeByTokenId'>;
 
 /** The token of an id and all that it made, directly or through others, in the order of the list. */
-function selectTree<T extends Made>(tokens: readonly T[], topId: string): readonly T[] {
+function selectTree<T extends TokenMaker>(tokens: readonly T[], topId: string): readonly T[] {
   const madeIds = new Map<string, string[]>();
   for (const { id, madeByTokenId: maker } of tokens) {
     if (maker !== undefined) push(madeIds, maker, id);

@@ -2,8 +2,8 @@ import type { DeliveryView, EndpointList, EndpointView } from '../../../console/
 import { WIRE_STATES } from '../../clients/webhook-delivery.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
-import { requirePrincipal } from '../../http/exchange.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/http-exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { readDeliveryId, readEndpointId, unknownDelivery } from '../../http/routes/webhook-entry.ts';

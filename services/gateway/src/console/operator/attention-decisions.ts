@@ -1,6 +1,6 @@
 import type { Decision } from '../../../console/api/operator-attention.ts';
 import type { ItemState, OpenMoney } from '../../clients/attention-client.ts';
-import { toMoney } from '../views/money.ts';
+import { toMoney } from '../views/money-view.ts';
 
 /** The most entries of the queue that a list has, and that the number beside its name counts. */
 export const ITEMS_MAX = 200;

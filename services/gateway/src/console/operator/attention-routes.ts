@@ -1,11 +1,11 @@
 import type { AttentionList, DecisionRequest } from '../../../console/api/operator-attention.ts';
 import type { OpenMoney, WaitingItem } from '../../clients/attention-client.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
-import { covers } from '../../domain/operator.ts';
+import { covers } from '../../domain/operator-role.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { readJsonBody } from '../console-route.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { toMoney } from '../views/money.ts';
+import { toMoney } from '../views/money-view.ts';
 import { ITEMS_MAX } from './attention-decisions.ts';
 import { listDecisions } from './attention-decisions.ts';
 import { decide } from './decide.ts';

@@ -4,9 +4,9 @@ import type { ChannelList, ChannelRow, ChannelTest } from '../../../console/api/
 import type { ReadActs } from '../../clients/acts-client.ts';
 import type { TaskChannels } from '../../clients/channels-client.ts';
 import type { ReadPulse } from '../../clients/pulse-client.ts';
-import { covers } from '../../domain/operator.ts';
+import { covers } from '../../domain/operator-role.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { testRelayChannel } from '../../relay/channels/relay-checks.ts';

@@ -7,7 +7,7 @@ import type { Act } from '../../../console/api/operator-acts.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
 import type { AttentionQueue, OpenMoney } from '../../clients/attention-client.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { toMoney } from '../views/money.ts';
+import { toMoney } from '../views/money-view.ts';
 import { present } from '../views/present.ts';
 
 const DECISION = 'attention_resolved';

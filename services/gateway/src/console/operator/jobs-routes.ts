@@ -4,7 +4,7 @@ import type { ReadActs } from '../../clients/acts-client.ts';
 import type { JobRecord, JobRecords } from '../../clients/job-records-client.ts';
 import { WIRE_TASK_STATES } from '../../clients/plain-task.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';

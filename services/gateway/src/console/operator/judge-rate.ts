@@ -9,7 +9,7 @@ const SHORT_MINUTES = 2;
 export const LONG_MINUTES = 10;
 
 /** The name of the events of a rate, and how they are counted. */
-interface Rated {
+interface RateSubject {
   readonly bad: (minute: Minute) => number;
   readonly total: (minute: Minute) => number;
   readonly noun: string;
@@ -24,7 +24,7 @@ export interface JudgedRate {
 }
 
 /** Grades a rate of the pulse, and says why in a sentence. */
-export function judgeRate(pulse: Pulse, limits: RateLimits, rated: Rated): JudgedRate {
+export function judgeRate(pulse: Pulse, limits: RateLimits, rated: RateSubject): JudgedRate {
   const { bad, total } = rated;
   const share = (count: number) => ({ bad: sumLast(pulse, count, bad), total: sumLast(pulse, count, total) });
   const windows = { short: share(SHORT_MINUTES), long: share(LONG_MINUTES) };
@@ -32,7 +32,7 @@ export function judgeRate(pulse: Pulse, limits: RateLimits, rated: Rated): Judge
   return { grade, state, windows, why: describeRate(state, windows, rated) };
 }
 
-function describeRate(state: RateState, { short, long }: Windows, { noun, was }: Rated): string {
+function describeRate(state: RateState, { short, long }: Windows, { noun, was }: RateSubject): string {
   const verb = (count: number): string => (count === 1 ? 'was' : 'were');
   const inLong = `${long.bad} of ${long.total} in the last ten`;
   if (state === 'quiet') return `in the last two minutes there were no ${noun}; ${inLong} ${verb(long.bad)} ${was}`;

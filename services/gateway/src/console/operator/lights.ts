@@ -169,14 +169,14 @@ function sumCauses(pulse: Pulse, [client, upstream, us]: CauseCounts): Causes {
   return { client: sum(client), upstream: sum(upstream), us: sum(us) };
 }
 
-interface Graded extends Omit<Required<Light>, 'causes' | 'unserved' | 'isRecovering'> {
+interface LightGrade extends Omit<Required<Light>, 'causes' | 'unserved' | 'isRecovering'> {
   readonly causes?: Causes;
   readonly state?: RateState;
   readonly windows?: Windows;
 }
 
 /** A light that is `ok` has no reason. */
-function light({ why, state, windows: _windows, ...rest }: Graded): Light {
+function light({ why, state, windows: _windows, ...rest }: LightGrade): Light {
   if (rest.grade === 'ok') return rest;
   return { ...rest, why, ...(state === 'recovering' ? { isRecovering: true } : {}) };
 }

@@ -5,7 +5,7 @@ import type { ReadActs } from '../../clients/acts-client.ts';
 import type { TaskChannel, TaskChannels } from '../../clients/channels-client.ts';
 import type { ReachPeers } from '../../clients/operator-clients.ts';
 import type { ReadPulse } from '../../clients/pulse-client.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { ifReadable } from '../client/task-parts.ts';

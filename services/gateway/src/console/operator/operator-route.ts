@@ -1,7 +1,7 @@
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import type { Method, RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-route.ts';
-import type { Role } from '../../domain/operator.ts';
+import type { Role } from '../../domain/operator-role.ts';
 
 /** A route of the operator console and the role that it needs; undefined: it is open. */
 export interface OperatorRouteEntry extends RouteEntry {

@@ -28,7 +28,7 @@ export function describeStanding({ id, isEnabled, pausedBy, circuit }: ChannelSt
   return circuit === 'open' ? `${id} gets no work, because it failed` : `${id} is being tried again`;
 }
 
-export interface Unserved {
+export interface ModelGaps {
   readonly models: number;
   readonly groups: readonly UnservedModels[];
 }
@@ -37,7 +37,7 @@ export interface Unserved {
  * Finds the models that a channel is configured for at an endpoint where no channel takes orders for them now. Models
  * that share endpoints and reason stand together.
  */
-export function findUnserved(channels: readonly ChannelStanding[]): Unserved {
+export function findUnserved(channels: readonly ChannelStanding[]): ModelGaps {
   const groups = new Map<string, { readonly endpoints: readonly string[]; readonly why: string; models: string[] }>();
   const models = new Set<string>();
   for (const [model, byEndpoint] of indexModels(channels))

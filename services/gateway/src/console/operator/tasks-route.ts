@@ -7,7 +7,7 @@ import type { AccountBooks, TaskCharge } from '../../clients/money-client.ts';
 import { WIRE_KINDS, WIRE_TASK_STATES } from '../../clients/plain-task.ts';
 import type { FoundRecords, RecordsQuestion, TaskRecord, TaskRecords } from '../../clients/task-records-client.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { readTimeFilter } from '../client/tasks-route.ts';
 import { taskRow } from '../views/task-row.ts';

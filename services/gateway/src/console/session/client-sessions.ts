@@ -1,6 +1,6 @@
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import { noSession } from './ended-sessions.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { endOwnSession } from './end-own-session.ts';

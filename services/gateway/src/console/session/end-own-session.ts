@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import type { EndableSession, EndedSessions } from './ended-sessions.ts';
 import type { SessionCookie } from './session-cookie.ts';
 

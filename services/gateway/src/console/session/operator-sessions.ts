@@ -1,9 +1,9 @@
 import { Problem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
-import { covers } from '../../domain/operator.ts';
-import type { Role, SignedInOperator } from '../../domain/operator.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import { covers } from '../../domain/operator-role.ts';
+import type { Role, SignedInOperator } from '../../domain/operator-role.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 import { noSession } from './ended-sessions.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { endOwnSession } from './end-own-session.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Secret } from '@reelgate/platform/secret';
-import { covers } from '../../domain/operator.ts';
-import type { SignedInOperator } from '../../domain/operator.ts';
+import { covers } from '../../domain/operator-role.ts';
+import type { SignedInOperator } from '../../domain/operator-role.ts';
 
 /** An operator of the configuration. */
 export interface Operator extends SignedInOperator {

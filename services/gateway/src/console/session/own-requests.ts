@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 
 /** A page of another site cannot send this header without asking first, and it is never allowed to. */
 const HEADER = 'x-reelgate-console';

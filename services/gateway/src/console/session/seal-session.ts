@@ -4,7 +4,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Random } from '@reelgate/platform/ids';
 import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { deriveSecret } from '@reelgate/platform/secret';
-import type { Role } from '../../domain/operator.ts';
+import type { Role } from '../../domain/operator-role.ts';
 import type { EndableSession } from './ended-sessions.ts';
 
 const CIPHER = 'aes-256-gcm';

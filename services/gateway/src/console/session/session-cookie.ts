@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { Exchange } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
 
 /** A cookie of a console. Pages cannot read it, and no other site can send it. */
 export interface SessionCookie {

@@ -1,5 +1,5 @@
 import { listTokenAndMakers } from '../../clients/billing-client.ts';
-import { requirePrincipal } from '../../http/exchange.ts';
+import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { Principals } from '../../operations/principals.ts';

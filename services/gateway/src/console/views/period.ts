@@ -1,5 +1,5 @@
 import { invalid } from '../../dialects/wire/body-validator.ts';
-import { readTimestamp } from '../../http/routes/usage-route.ts';
+import { readTimestamp } from '../../http/routes/account-usage-route.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS_DEFAULT = 30;

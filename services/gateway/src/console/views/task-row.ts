@@ -1,7 +1,7 @@
 import type { TaskRow } from '../../../console/api/tasks.ts';
 import type { TaskCharge } from '../../clients/money-client.ts';
 import type { PlainOrder, PlainTask } from '../../clients/plain-task.ts';
-import { toCharge } from './money.ts';
+import { toCharge } from './money-view.ts';
 import { present } from './present.ts';
 
 const PROMPT_CODE_POINTS_MAX = 120;

@@ -4,7 +4,7 @@ import type { WireItem } from '../wire/content-items.ts';
 import { sizeSchema } from '../wire/flat-fields.ts';
 import type { FlatFields } from '../wire/flat-fields.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
-import { webhookUrlSchema } from '../wire/webhook-url.ts';
+import { webhookUrlSchema } from '../wire/webhook-url-schema.ts';
 
 export interface GenerationsBody extends FlatFields {
   readonly model: string;

@@ -6,7 +6,7 @@ import type { ClientSessions } from '../../console/session/client-sessions.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { Principals } from '../../operations/principals.ts';
 import { readToken } from './credentials.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import { limitRate } from './limit-rate.ts';
 import type { RouteEntry } from '../routes/route.ts';
 

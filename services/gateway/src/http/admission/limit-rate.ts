@@ -5,7 +5,7 @@ import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { CountedToken, OwnLimits, Principal } from '../../clients/billing-client.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { Verdict } from '../../domain/sliding-window.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import type { Count } from '../routes/route.ts';
 
 /** Requests of the console do not use up what the programs of a token may send. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
 import { Problem } from '@reelgate/platform/problem';
 import type { ClientBody, Form, FormFile } from '../../dialects/dialect.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { parseJson } from './parse-json.ts';
 import { readRawBody } from './read-raw-body.ts';

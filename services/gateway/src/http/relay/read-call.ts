@@ -11,8 +11,8 @@ import { toReceiveOptions } from '../bodies/read-body.ts';
 import { parseJson } from '../bodies/parse-json.ts';
 import { readBodyType } from '../bodies/read-body.ts';
 import { readRawBody } from '../bodies/read-raw-body.ts';
-import { requirePrincipal } from '../exchange.ts';
-import type { Exchange } from '../exchange.ts';
+import { requirePrincipal } from '../http-exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { matchPath } from '../routes/route.ts';
 

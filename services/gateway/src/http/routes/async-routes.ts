@@ -1,12 +1,12 @@
 import { Problem } from '@reelgate/platform/problem';
-import { documentedWebhookUrl } from '../../dialects/wire/webhook-url.ts';
+import { documentedWebhookUrl } from '../../dialects/wire/webhook-url-schema.ts';
 import { createJob } from '../../jobs/create-job.ts';
 import { resultEnvelope } from '../../jobs/result-envelope.ts';
 import type { Job } from '../../clients/jobs-client.ts';
 import { awaitJob, isOpen } from '../../operations/await-job.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
-import type { Exchange } from '../exchange.ts';
-import { requirePrincipal } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
+import { requirePrincipal } from '../http-exchange.ts';
 import { computeCallFingerprint } from '../bodies/fingerprint.ts';
 import { readCall } from '../relay/read-call.ts';
 import { takeWebhookUrl } from '../relay/take-webhook-url.ts';

@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 import { readSignedName } from '@reelgate/platform/links/signed-name';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { parseJson } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/read-raw-body.ts';

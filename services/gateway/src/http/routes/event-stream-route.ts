@@ -8,8 +8,8 @@ import { messageBlocks } from '../event-stream/message-blocks.ts';
 import { sendPaced } from '../event-stream/send-paced.ts';
 import { STREAM_PARAMETERS, readStreamQuery } from '../event-stream/stream-query.ts';
 import type { StreamQuery } from '../event-stream/stream-query.ts';
-import type { Exchange } from '../exchange.ts';
-import { requirePrincipal } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
+import { requirePrincipal } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { RouteEntry } from './route.ts';
 

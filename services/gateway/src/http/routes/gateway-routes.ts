@@ -11,7 +11,7 @@ import { homeRoute, pageRoutes } from './page-routes.ts';
 import { realtimeRoute, relayRoutes } from './relay-routes.ts';
 import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
-import { usageRoute } from './usage-route.ts';
+import { usageRoute } from './account-usage-route.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 
 /** Known routes that are not implemented. Every method, and every path below, gets the same answer. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Problem } from '@reelgate/platform/problem';
 import { API, openApiDocument } from '../../openapi/document.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import type { RouteEntry } from './route.ts';
 
 const LINKS = { documentation: '/docs', openapi: '/openapi.json', models: '/v1/models' };

@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { CallSink } from '../../relay/answers/call-sink.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
 import type { RelayEndpoint } from '../../relay/endpoints.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { readCall } from '../relay/read-call.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';

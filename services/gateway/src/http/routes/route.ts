@@ -3,7 +3,7 @@ import type { ResponseHeader } from '../../openapi/response-headers.ts';
 import type { EnvelopeName } from '../../problems/envelopes.ts';
 import type { ErrorStatus } from '../../problems/error-table.ts';
 import type { TraceClass } from '@reelgate/platform/trace/trace';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import type { RouteKind } from './route-kind.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';

@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 
 /** The form of an id of this service. An impossible id is refused without a call. */
 export const PLAUSIBLE_ID = /^[\w-]{1,64}$/;

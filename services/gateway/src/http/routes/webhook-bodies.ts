@@ -3,7 +3,7 @@ import type { Schema } from '../../dialects/dialect.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 
 const NAME_CHARACTERS_MAX = 256;

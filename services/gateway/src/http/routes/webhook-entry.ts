@@ -3,8 +3,8 @@ import type { PageRequest, WebhookCaller } from '../../clients/webhooks-client.t
 import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { readWholeNumber } from '../../dialects/wire/query-values.ts';
-import { requirePrincipal } from '../exchange.ts';
-import type { Exchange } from '../exchange.ts';
+import { requirePrincipal } from '../http-exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
 import { PLAUSIBLE_ID } from './task-id.ts';
 import type { Method, RouteDoc, RouteEntry } from './route.ts';
 

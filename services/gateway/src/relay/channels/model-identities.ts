@@ -5,7 +5,7 @@ import { newAnswerHeaderFilter } from '../answers/answer-headers.ts';
 import type { AnswerHeaderFilter } from '../answers/answer-headers.ts';
 import type { AnswerHeaders } from '../answers/call-sink.ts';
 import type { Identities } from '../answers/scrub-error.ts';
-import type { RelayChannelSettings } from './channel-config.ts';
+import type { RelayChannelSettings } from './relay-channel-config.ts';
 
 /** A shorter text would match by accident. */
 const KEY_LENGTH_MIN = 8;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
-import { relayChannelSettings } from './channel-config.ts';
-import type { CheckedRelayChannel } from './channel-config.ts';
+import { relayChannelSettings } from './relay-channel-config.ts';
+import type { CheckedRelayChannel } from './relay-channel-config.ts';
 import { openRelayChannels } from './relay-channels.ts';
 import type { RelayChannels } from './relay-channels.ts';
 

@@ -6,7 +6,7 @@ import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
-import type { RelayAuth, RelayChannelSettings } from './channel-config.ts';
+import type { RelayAuth, RelayChannelSettings } from './relay-channel-config.ts';
 import { cacheIdentities } from './model-identities.ts';
 import type { FindIdentities } from './model-identities.ts';
 

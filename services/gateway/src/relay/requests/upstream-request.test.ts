@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { formBody } from '../../../testing/multipart-form.ts';
-import { relayChannelSettings } from '../channels/channel-config.ts';
+import { relayChannelSettings } from '../channels/relay-channel-config.ts';
 import { cacheIdentities } from '../channels/model-identities.ts';
 import { relayEndpoints } from '../endpoints.ts';
 import { readTextFields, parseFormParts } from './form-parts.ts';

@@ -3,7 +3,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { anyPermits } from '../../../testing/any-permits.ts';
 import { fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import { answer } from '../../../testing/raw-origin.ts';
-import type { Draft, Incoming } from '../../blobs/incoming.ts';
+import type { Draft, IncomingFolder } from '../../blobs/incoming.ts';
 import { FetchFault } from '../fetch-fault.ts';
 
 const WHOLE = '0123456789';
@@ -80,7 +80,7 @@ describe('a broken transfer continues', () => {
 describe('a fault of this service', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
   const good = (): string => world.raw.url(answer(['200 OK'], WHOLE));
-  const failing = (over: Partial<Draft>, discarded: () => void): Incoming => ({
+  const failing = (over: Partial<Draft>, discarded: () => void): IncomingFolder => ({
     begin: async () => ({
       bytes: 0,
       append: async () => undefined,

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { Secret } from '@reelgate/platform/secret';
 import { TooLarge } from '../../blobs/incoming.ts';
-import type { Draft, Incoming, ReceivedFile } from '../../blobs/incoming.ts';
+import type { Draft, IncomingFolder, ReceivedFile } from '../../blobs/incoming.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { FetchFault, NOT_REACHED, networkFault } from '../fetch-fault.ts';
@@ -22,7 +22,7 @@ const RESUMES_MAX = 3;
 export interface GuardedFetchDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly incoming: Incoming;
+  readonly incoming: IncomingFolder;
   readonly policy: AddressPolicy;
   readonly dnsServers: readonly string[];
   readonly redirectsMax: number;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Problem } from '@reelgate/platform/problem';
 import { TooLarge } from '../../blobs/incoming.ts';
-import type { Incoming } from '../../blobs/incoming.ts';
+import type { IncomingFolder } from '../../blobs/incoming.ts';
 import type { MediaObject } from '../../domain/media-object.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
 import type { ClaimDeps } from '../blobs/claim-blob.ts';
@@ -14,7 +14,7 @@ import type { MediaStore } from '../../store/media-store.ts';
 
 export interface PutDeps extends KeepFileDeps, ClaimDeps, ReserveDeps {
   readonly store: MediaStore;
-  readonly incoming: Incoming;
+  readonly incoming: IncomingFolder;
   readonly inline: ReserveDeps['inline'] & { readonly lifetimeMs: number };
 }
 
@@ -64,7 +64,7 @@ export async function putBytes(
   }
 }
 
-interface Receiving extends PutOptions {
+interface ReceiveOptions extends PutOptions {
   readonly bytesMax: number;
   readonly purpose: 'private' | 'inline';
   readonly lifetimeMs: number;
@@ -73,7 +73,7 @@ interface Receiving extends PutOptions {
 async function receive(
   deps: PutDeps,
   source: Readable | Uint8Array,
-  { accountId, object: id, bytesMax, purpose, lifetimeMs, upload }: Receiving,
+  { accountId, object: id, bytesMax, purpose, lifetimeMs, upload }: ReceiveOptions,
 ): Promise<MediaObject> {
   const draft = await deps.incoming.begin(bytesMax);
   try {

@@ -3,8 +3,8 @@ import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
 import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
-import type { Incoming, ReceivedFile } from '../../blobs/incoming.ts';
-import { countDecodedBytes } from '../../domain/data-url.ts';
+import type { IncomingFolder, ReceivedFile } from '../../blobs/incoming.ts';
+import { countDecodedBytes } from '../../domain/parse-data-url.ts';
 import { mayDeclare } from '../../domain/formats.ts';
 import { PROBE_FAULTS } from '../../domain/media-facts.ts';
 import type { MediaFacts } from '../../domain/media-facts.ts';
@@ -25,7 +25,7 @@ import { requireClaimed, invalidMedia, mediaBusy, unknownMedia, unknownObject } 
 
 export interface StageDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;
-  readonly incoming: Incoming;
+  readonly incoming: IncomingFolder;
   readonly fetcher: Fetcher;
   readonly probe: Probe;
   /** Undefined: images are passed on unchanged. */

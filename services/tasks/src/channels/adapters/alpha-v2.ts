@@ -6,7 +6,7 @@ import { readObject, readText } from '../json-fields.ts';
 import { listSince } from '../numbered-list.ts';
 import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
-import type { WholeAnswer } from '../exchange.ts';
+import type { WholeAnswer } from '../upstream-exchange.ts';
 import { classifyRefusal, readBusinessError } from './alpha-v2.errors.ts';
 import { readId, toListedWork, toReport } from './alpha-v2.report.ts';
 

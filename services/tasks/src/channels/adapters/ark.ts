@@ -6,7 +6,7 @@ import { readObject, readText } from '../json-fields.ts';
 import { listSince } from '../numbered-list.ts';
 import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
-import type { WholeAnswer } from '../exchange.ts';
+import type { WholeAnswer } from '../upstream-exchange.ts';
 import { classifyRefusal, readError } from './ark.errors.ts';
 import { toListedWork, toReport } from './ark.report.ts';
 

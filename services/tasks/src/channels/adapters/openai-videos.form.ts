@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '@reelgate/platform/clock';
-import { exchange, openPool } from '../exchange.ts';
+import { exchange, openPool } from '../upstream-exchange.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 
 const CONNECTIONS_MAX = 16;

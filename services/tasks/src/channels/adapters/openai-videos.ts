@@ -5,7 +5,7 @@ import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submiss
 import { flagExtra, numberExtra, textExtra, wholeExtra } from '../extra-fields.ts';
 import type { ExtraFields } from '../extra-fields.ts';
 import { readObject, readText } from '../json-fields.ts';
-import type { WholeAnswer } from '../exchange.ts';
+import type { WholeAnswer } from '../upstream-exchange.ts';
 import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
 import { classifyRefusal, readError } from './openai-videos.errors.ts';

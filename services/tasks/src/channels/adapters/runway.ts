@@ -7,7 +7,7 @@ import { readObject, readText } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
-import type { WholeAnswer } from '../exchange.ts';
+import type { WholeAnswer } from '../upstream-exchange.ts';
 import { toUpstreamRequest } from './runway.body.ts';
 
 const DEFAULT_FAILURE = 'the generator ended the task without a result';

@@ -4,8 +4,8 @@ import type { Secret } from '@reelgate/platform/secret';
 import type { MediaBytes } from '../../clients/media-bytes.ts';
 import type { StoreDeps } from '../deps.ts';
 import type { UploadDeps } from '../uploads/upload-media.ts';
-import { openStreamPermits } from './stream-permits.ts';
-import type { StreamPermits } from './stream-permits.ts';
+import { openStreamPermits } from './content-stream-permits.ts';
+import type { StreamPermits } from './content-stream-permits.ts';
 
 /** The reads of results at one time. Each holds a connection and about a quarter of a megabyte. */
 const READS = { what: 'reads of content', total: 512, perAccount: 128 };

@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import type { MediaBytes, Reservation, StoredUpload, UploadRequest } from '../../clients/media-bytes.ts';
-import type { StreamPermits } from '../content/stream-permits.ts';
+import type { StreamPermits } from '../content/content-stream-permits.ts';
 import { checkPieces } from './check-pieces.ts';
 
 export interface UploadDeps {

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { DispatchedEvent, EventType } from '../../domain/webhook.ts';
 import type { EventPlaceReader, EventReader } from '../../store/webhook-store.ts';
-import type { StreamPermits } from '../content/stream-permits.ts';
+import type { StreamPermits } from '../content/content-stream-permits.ts';
 import type { OpenWatch, OpenWatches } from '../watches/open-watches.ts';
 import type { EventFeed, EventHub } from './event-hub.ts';
 import { findSubjects } from './event-subjects.ts';

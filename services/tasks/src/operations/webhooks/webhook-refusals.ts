@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import { webhookUrlFault } from '../../domain/rules/webhook-url.ts';
+import { webhookUrlFault } from '../../domain/rules/check-webhook-url.ts';
 import { toRefusal } from '../task-refusals.ts';
 
 const RETRY_MS = 1000;

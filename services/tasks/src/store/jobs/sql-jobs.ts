@@ -12,7 +12,7 @@ import {
   inOptionalNumber,
   inOptionalText,
   inText,
-  namedStatement,
+  buildStatement,
   optionalText,
   recordColumns,
   searchable,
@@ -127,7 +127,7 @@ interface EndedRow extends CountedJobRow {
   readonly created_at: SqlValue;
 }
 
-const FINISH = namedStatement<'jobId' | 'lease' | 'state' | 'answer' | 'answerObject' | 'failure' | 'at'>(
+const FINISH = buildStatement<'jobId' | 'lease' | 'state' | 'answer' | 'answerObject' | 'failure' | 'at'>(
   (of) => `UPDATE jobs SET state = ${of('state')}, answer_json = ${of('answer')}, answer_object = ${of('answerObject')},
       failure_json = ${of('failure')}, finished_at = ${of('at')}, updated_at = ${of('at')}, due_at = NULL,
       lease = NULL, lease_until = NULL

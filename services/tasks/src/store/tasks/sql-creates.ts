@@ -3,7 +3,7 @@ import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { runStatements } from '@reelgate/platform/sql/transaction';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Mapping } from '../../domain/task.ts';
-import { namedStatement, searchable, toInsert } from '../columns.ts';
+import { buildStatement, searchable, toInsert } from '../columns.ts';
 import { ORIGIN, TASK } from './task-rows.ts';
 import type { Permit } from './counter-shards.ts';
 import { awaitBeginResult, takeKey } from './sql-admission.ts';
@@ -17,13 +17,13 @@ import type { AttemptStore, BeginStore, CreateStore, NewTask, StartedAttempt, Ta
 const DISOWNED = 'nobody';
 
 /** The last attempt that started has set the channel, unless another release started it. */
-const ACCEPT_ON_CHANNEL = namedStatement<AcceptName>((of) => buildAccept(of, '', `AND channel = ${of('channel')}`));
-const ACCEPT_ON_OTHER_CHANNEL = namedStatement<AcceptName>((of) => buildAccept(of, `channel = ${of('channel')},`, ''));
-const END_ATTEMPT_IF_ACCEPTED = namedStatement<AcceptName>(
+const ACCEPT_ON_CHANNEL = buildStatement<AcceptName>((of) => buildAccept(of, '', `AND channel = ${of('channel')}`));
+const ACCEPT_ON_OTHER_CHANNEL = buildStatement<AcceptName>((of) => buildAccept(of, `channel = ${of('channel')},`, ''));
+const END_ATTEMPT_IF_ACCEPTED = buildStatement<AcceptName>(
   (of) => `${buildEndAttempt(of)} AND EXISTS (SELECT 1 FROM tasks WHERE id = ${of('taskId')}
     AND upstream_account = ${of('upstreamAccount')} AND upstream_id = ${of('upstreamId')})`,
 );
-const END_ATTEMPT_UNLESS_KNOWN = namedStatement<AcceptName>(
+const END_ATTEMPT_UNLESS_KNOWN = buildStatement<AcceptName>(
   (of) => `${buildEndAttempt(of)} AND NOT ${buildIsOthers(of)}`,
 );
 

@@ -2,7 +2,7 @@ import { idList } from '@reelgate/platform/sql/id-list';
 import { stageEvent } from '@reelgate/platform/bus/outbox';
 import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import type { Task } from '../../domain/task.ts';
-import { namedStatement, optionalNumber, optionalText, text, toJson } from '../columns.ts';
+import { buildStatement, optionalNumber, optionalText, text, toJson } from '../columns.ts';
 import { ADMITTED, TASK, UNFINISHED } from './task-rows.ts';
 import { COUNTED_COLUMNS, leaveCounters } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
@@ -51,7 +51,7 @@ const buildUnchanged = (of: (name: 'state' | 'upstreamStatus' | 'unrecognised' |
   `state = ${of('state')} AND unrecognised = ${of('unrecognised')} AND progress = ${of('progress')}
    AND (${of('unrecognised')} = 0 OR upstream_status = ${of('upstreamStatus')})`;
 
-const PROGRESS = namedStatement<keyof Progress | 'doubtPolls' | 'taskId' | 'from'>(
+const PROGRESS = buildStatement<keyof Progress | 'doubtPolls' | 'taskId' | 'from'>(
   (of) => `UPDATE tasks SET state = ${of('state')}, upstream_status = ${of('upstreamStatus')},
     unrecognised = ${of('unrecognised')}, progress = ${of('progress')}, poll_errors = ${of('pollErrors')},
     next_poll_at = CASE WHEN next_poll_at = COALESCE(${of('wasDueAt')}, next_poll_at) THEN ${of('nextPollAt')}
@@ -103,7 +103,7 @@ interface FinishedRow extends CountedRow {
   readonly webhook_url: SqlValue;
 }
 
-const FINISH = namedStatement<
+const FINISH = buildStatement<
   'taskId' | 'state' | 'at' | 'upstreamStatus' | 'progress' | 'result' | 'failure' | 'usage' | 'expiresAt'
 >(
   (of) => `UPDATE tasks SET state = ${of('state')},

@@ -35,7 +35,7 @@ const ORIGIN_FIELDS: Fields<TaskOrigin> = {
   traceParent: inOptionalText('trace_parent'),
 };
 
-/** What a create writes of a task. */
+/** The part of a task that its create writes. */
 export const ORIGIN = recordColumns(ORIGIN_FIELDS);
 
 const DOUBT = recordColumns<Doubt>({ reason: inText('doubt'), polls: inNumber('doubt_looks') });

@@ -1,7 +1,7 @@
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Endpoint, SealedSecret } from '../../domain/webhook.ts';
-import { namedStatement, searchable, text, toInsert, toJson } from '../columns.ts';
+import { buildStatement, searchable, text, toInsert, toJson } from '../columns.ts';
 import type { EndpointChange, EndpointSettingsStore, SecretStore } from '../webhook-store.ts';
 import { endPending, refreshDueTime, resendPending } from './sql-receiver-due-times.ts';
 import { ENDPOINT, HEALTH, SECRET } from './webhook-rows.ts';
@@ -11,7 +11,7 @@ const COUNT_UP = `INSERT INTO webhook_accounts (account_id, endpoints) VALUES ($
   WHERE webhook_accounts.endpoints < $2 RETURNING account_id`;
 const COUNT_DOWN = 'UPDATE webhook_accounts SET endpoints = endpoints - 1 WHERE account_id = $1';
 /** `enables` is 1 for a change that enables, 0 for one that disables, and null for any other. What is enabled is not changed. */
-const UPDATE = namedStatement<'id' | 'accountId' | 'name' | 'url' | 'eventTypes' | 'payload' | 'at' | 'enables'>(
+const UPDATE = buildStatement<'id' | 'accountId' | 'name' | 'url' | 'eventTypes' | 'payload' | 'at' | 'enables'>(
   (of) => {
     const enables = `CAST(${of('enables')} AS INTEGER)`;
     return `UPDATE webhook_endpoints SET name = COALESCE(${of('name')}, name), url = COALESCE(${of('url')}, url),
@@ -131,7 +131,7 @@ async function remove(query: SqlWork, [endpointId, accountId]: EndpointKey, at: 
 const FIND_SECRETS = byRows(
   (rows) => `SELECT ${SECRET.list} FROM webhook_secrets WHERE owner_id IN (${parameters(rows)})`,
 );
-const REPLACE = namedStatement<'ownerId' | 'sealed' | 'hint' | 'oldSealed' | 'oldUntil' | 'updatedAt' | 'was'>(
+const REPLACE = buildStatement<'ownerId' | 'sealed' | 'hint' | 'oldSealed' | 'oldUntil' | 'updatedAt' | 'was'>(
   (of) => `UPDATE webhook_secrets SET sealed = ${of('sealed')}, hint = ${of('hint')}, old_sealed = ${of('oldSealed')},
     old_until = ${of('oldUntil')}, updated_at = ${of('updatedAt')}
   WHERE owner_id = ${of('ownerId')} AND sealed = ${of('was')} RETURNING owner_id`,

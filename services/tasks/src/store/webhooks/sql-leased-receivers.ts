@@ -2,7 +2,7 @@ import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/pl
 import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlWork } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
 import type { Attempt, Endpoint, Health } from '../../domain/webhook.ts';
-import { inNumber, inOptionalNumber, inText, insertMany, namedStatement, recordColumns, text } from '../columns.ts';
+import { inNumber, inOptionalNumber, inText, insertMany, buildStatement, recordColumns, text } from '../columns.ts';
 import type {
   AttemptRecord,
   AttemptRecorder,
@@ -204,7 +204,7 @@ const PROGRESS = recordColumns<DeliveryProgress>({
 
 /** An endpoint's row is locked before that of its receiver. */
 const LOCK_ENDPOINT = 'UPDATE webhook_endpoints SET updated_at = updated_at WHERE id = $1';
-const WRITE_HEALTH = namedStatement<keyof Health | 'receiverId' | 'lease' | 'circuit' | 'at'>(
+const WRITE_HEALTH = buildStatement<keyof Health | 'receiverId' | 'lease' | 'circuit' | 'at'>(
   (of) => `UPDATE webhook_receivers SET failures = ${of('failures')}, failing_since = ${of('failingSince')},
     open_until = ${of('openUntil')}, last_success_at = ${of('lastSuccessAt')}, last_failure_at = ${of('lastFailureAt')},
     updated_at = ${of('at')}, circuit = ${of('circuit')}

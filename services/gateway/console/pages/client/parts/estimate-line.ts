@@ -1,6 +1,6 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 import { tryWords } from '../try-words.ts';
 import type { Estimate } from './estimate.ts';
 import type { FreshEstimate } from './use-estimate.ts';

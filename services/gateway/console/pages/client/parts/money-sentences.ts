@@ -1,6 +1,6 @@
 import type { Basis, Money, TaskMoney } from '../../../api/money.ts';
-import { moneyText } from '../../../parts/money.ts';
-import { formatDecimal, parseNanos } from '../../../parts/decimal.ts';
+import { moneyText } from '../../../parts/money-text.ts';
+import { formatDecimal, parseNanos } from '../../../parts/decimal-text.ts';
 import { moneyWords as words } from '../../../words.ts';
 
 /** The terms of a price, as the configuration writes them. */

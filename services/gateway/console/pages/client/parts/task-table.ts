@@ -4,7 +4,7 @@ import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago, durationText, useNow } from '../../../parts/time.ts';
 import { tasksWords as words, words as common } from '../../../words.ts';

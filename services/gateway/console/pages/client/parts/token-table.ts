@@ -4,7 +4,7 @@ import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 import { Ago, At } from '../../../parts/time.ts';
 import { tokensWords as words } from '../../../words.ts';
 import { labelToken } from '../../../parts/token-label.ts';

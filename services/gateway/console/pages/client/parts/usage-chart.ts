@@ -3,7 +3,7 @@ import type { UsageView } from '../../../api/usage.ts';
 import type UPlot from 'uplot';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 import { loadModule } from '../../../state/load-page.ts';
 import { words } from '../../../words.ts';
 import { stackSeries } from './usage-stack.ts';

@@ -1,7 +1,7 @@
 import type { Money } from '../../../api/money.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 
 /** An amount; what is below zero is red beside its sign. */
 export function AmountText({ money: { amount, currency } }: { money: Money }): VNode {

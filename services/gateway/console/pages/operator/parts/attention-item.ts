@@ -12,7 +12,7 @@ import type { VNode } from '../../../html.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
 import { Loaded } from '../../../parts/loaded.ts';
 import { loadLater } from '../../../parts/load-later.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago } from '../../../parts/time.ts';
 import { attentionWords } from '../attention-words.ts';

@@ -3,8 +3,8 @@ import type { Money } from '../../../api/money.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { shareText, sumDecimals } from '../../../parts/decimal.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { shareText, sumDecimals } from '../../../parts/decimal-text.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.money;

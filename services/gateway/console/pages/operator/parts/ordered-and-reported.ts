@@ -4,8 +4,8 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { parseNanos } from '../../../parts/decimal.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { parseNanos } from '../../../parts/decimal-text.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 import { attentionWords } from '../attention-words.ts';
 
 const words = attentionWords.compared;

@@ -1,7 +1,7 @@
 import type { AttentionRow } from '../../../api/operator-attention.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 import { Ago } from '../../../parts/time.ts';
 import { attentionWords } from '../attention-words.ts';
 import type { QueueEntry } from './queue.ts';

@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { moneyText } from '../../../parts/money.ts';
+import { moneyText } from '../../../parts/money-text.ts';
 import { Ago, At, useNow } from '../../../parts/time.ts';
 import { labelToken } from '../../../parts/token-label.ts';
 import { TokenPlace } from '../../../parts/token-place.ts';

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { runChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { useWorlds } from '../testing/open-world.ts';
-import { tasksSelfChecks } from './self-checks.ts';
-import type { CheckedStores } from './self-checks.ts';
+import { tasksSelfChecks } from './tasks-self-checks.ts';
+import type { CheckedStores } from './tasks-self-checks.ts';
 import type { LateTask, LateTasks } from './store/backlog-store.ts';
 import { sqlBacklog } from './store/tasks/sql-backlog.ts';
 

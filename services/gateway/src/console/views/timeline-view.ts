@@ -33,9 +33,9 @@ export function buildTimeline({ steps, hold, deliveries }: TimelineParts): reado
 }
 
 function moneyEntries({ heldNanos, chargedNanos, currency, heldAt, settledAt }: TaskHold): TimelineEntry[] {
-  const held = entry('money', 'held', { from: heldAt, to: settledAt, detail: amountText(heldNanos, currency) });
+  const held = entry('money', 'held', { from: heldAt, to: settledAt, detail: formatNanos(heldNanos, currency) });
   if (settledAt === undefined || chargedNanos === undefined) return [held];
-  const detail = amountText(chargedNanos, currency);
+  const detail = formatNanos(chargedNanos, currency);
   return [held, entry('money', 'settled', { from: settledAt, to: settledAt, detail })];
 }
 
@@ -58,6 +58,6 @@ function entry(lane: Lane, step: TimelineEntry['step'], { from, to, detail }: Sp
   return { lane, step, from, ...present({ to, detail }) };
 }
 
-function amountText(nanos: bigint, currency: string): string {
+function formatNanos(nanos: bigint, currency: string): string {
   return `${formatDecimal(nanos)} ${currency}`;
 }

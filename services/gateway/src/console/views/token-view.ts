@@ -1,6 +1,6 @@
 import type { Token } from '../../../console/api/tokens.ts';
 import type { SiteToken } from '../../clients/tokens-client.ts';
-import { toMoney } from './money.ts';
+import { toMoney } from './money-view.ts';
 
 export interface TokenContext {
   readonly currency: string;

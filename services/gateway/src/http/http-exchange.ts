@@ -1,7 +1,7 @@
 import type { ParameterizedContext } from 'koa';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../clients/billing-client.ts';
-import type { SignedInOperator } from '../domain/operator.ts';
+import type { SignedInOperator } from '../domain/operator-role.ts';
 import type { ExchangeEnd } from './exchange-end.ts';
 import type { RouteKind } from './routes/route-kind.ts';
 

@@ -6,7 +6,7 @@ import type { GaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import { onBalanceLow } from '../events/on-balance-low.ts';
 import { announceDispatched, onEventsDispatched } from '../events/webhook-events.ts';
-import { openStreamPermits } from '../operations/content/stream-permits.ts';
+import { openStreamPermits } from '../operations/content/content-stream-permits.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { removeOldWebhooks } from '../operations/retention/remove-old-records.ts';
@@ -21,7 +21,7 @@ import type { EventWatchDeps } from '../operations/webhooks/watch-events.ts';
 import type { WebhookDeps, WebhookLimits } from '../operations/webhooks/webhook-deps.ts';
 import type { WebhookStore } from '../store/webhook-store.ts';
 import { watchWebhooks, webhookMetrics } from '../webhook-metrics.ts';
-import { webhookSelfChecks } from '../self-checks.ts';
+import { webhookSelfChecks } from '../tasks-self-checks.ts';
 import { loopUtilization, spareTime } from './spare-time.ts';
 
 /** Each end of a task or a job wakes the dispatch. */
