@@ -52,7 +52,10 @@ export interface Visit {
   close(): Promise<void>;
 }
 
-/** Refusals and restarts that a journey provokes on purpose are logged as errors by the browser; they are no faults of a page. */
+/**
+ * Refusals and restarts that a journey provokes on purpose are logged as errors by the browser; they are no faults of a
+ * page.
+ */
 const PROVOKED =
   /Failed to load resource: (the server responded with a status of (401|403|404|409|410|422|429)|net::ERR_CONNECTION_REFUSED)/;
 

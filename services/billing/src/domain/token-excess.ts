@@ -55,7 +55,9 @@ function findSpendingExcess({ limit }: TokenRights, maker: TokenRights): Excess 
   return { field: 'limit_nanos', message: `must be at most ${most}, the limit of the token that makes it` };
 }
 
-/** The new token keeps a limit that its maker has of its own, or a lower one. Otherwise it may go below the configured. */
+/**
+ * The new token keeps a limit that its maker has of its own, or a lower one. Otherwise it may go below the configured.
+ */
 function findLimitExcess({ limits }: TokenRights, maker: TokenRights, configured: TokenLimits): Excess | undefined {
   for (const [name, field] of LIMIT_FIELDS) {
     const [wanted, own] = [limits[name], maker.limits[name]];

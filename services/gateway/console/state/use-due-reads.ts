@@ -9,7 +9,10 @@ interface Due {
   readonly nextAttemptAt?: number;
 }
 
-/** Reads deliveries again when an attempt was due, because attempts are not announced. It is quiet while updates are paused. */
+/**
+ * Reads deliveries again when an attempt was due, because attempts are not announced. It is quiet while updates are
+ * paused.
+ */
 export function useDueReads(deliveries: readonly Due[], refresh: () => void): void {
   const { state } = useLiveSwitch();
   const isPaused = state === 'paused';

@@ -56,7 +56,9 @@ interface ConfiguredLimits {
   readonly callsPerMinute: number;
 }
 
-/** The same for a new token. A token needs the configured limits: where it has none of its own, they bound the new one. */
+/**
+ * The same for a new token. A token needs the configured limits: where it has none of its own, they bound the new one.
+ */
 type MakingActor = TokenActor & { readonly configuredLimits?: ConfiguredLimits };
 
 /** The tokens of an account, in the gateway's types. */

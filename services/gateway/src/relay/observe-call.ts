@@ -26,7 +26,9 @@ const CONVENTIONS: Readonly<Record<string, Convention>> = {
   transcription: { operation: 'generate_content', provider: 'openai', output: 'text' },
 };
 
-/** The operators' view of one call: its metrics, its span with a span for each attempt, and the log of failed attempts. */
+/**
+ * The operators' view of one call: its metrics, its span with a span for each attempt, and the log of failed attempts.
+ */
 export interface CallObserver {
   readonly span: Span;
   /** Starts the measurement of the call. */

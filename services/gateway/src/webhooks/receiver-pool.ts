@@ -45,7 +45,9 @@ export interface ReceiverPool {
   readonly serving: () => number;
 }
 
-/** Leases receivers with due deliveries while workers are free, and serves each of them until its lease is given back. */
+/**
+ * Leases receivers with due deliveries while workers are free, and serves each of them until its lease is given back.
+ */
 export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
   const { work, sender, eventBody, workers, drainMs, clock, log, tracing } = options;
   const [stopping, over] = [new AbortController(), new AbortController()];

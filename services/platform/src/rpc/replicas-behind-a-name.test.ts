@@ -18,7 +18,9 @@ const CLOSING_MS = 3000;
 
 const TICK_MS = 10;
 
-/** The time of this process. It stands still while the process gets no processor, so no bound depends on a busy machine. */
+/**
+ * The time of this process. It stands still while the process gets no processor, so no bound depends on a busy machine.
+ */
 let own: { now(): number; stop(): void };
 let names: NameServer;
 let replicas: NamedReplicas;

@@ -137,7 +137,9 @@ function newJob<T>(
   return { job, committed: committed.promise };
 }
 
-/** SQLite gives its log and its index the mode of the database. An existing file is not opened: that costs its locks. */
+/**
+ * SQLite gives its log and its index the mode of the database. An existing file is not opened: that costs its locks.
+ */
 function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', OWNER_ONLY));

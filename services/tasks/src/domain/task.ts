@@ -121,7 +121,10 @@ export function isTerminal(state: State): boolean {
   return state === 'completed' || state === 'failed';
 }
 
-/** The conditions by which every list and every watch of tasks can be narrowed. An absent member, and an empty list, match any task. */
+/**
+ * The conditions by which every list and every watch of tasks can be narrowed. An absent member, and an empty list,
+ * match any task.
+ */
 export interface TaskFilter {
   readonly accountId?: string | undefined;
   readonly states?: readonly State[] | undefined;

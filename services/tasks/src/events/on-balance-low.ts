@@ -18,7 +18,9 @@ export interface BalanceLowDeps {
   readonly wake: () => void;
 }
 
-/** Writes the event of an account that runs out of money. The message can come twice; the id of the event is the same. */
+/**
+ * Writes the event of an account that runs out of money. The message can come twice; the id of the event is the same.
+ */
 export function onBalanceLow(bus: Bus, { webhooks, clock, wake }: BalanceLowDeps): Promise<Subscription> {
   return bus.subscribe(BalanceLowSchema, GROUP, async (low) => {
     const { accountId, creditKey } = low;

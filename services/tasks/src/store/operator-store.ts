@@ -17,7 +17,9 @@ export interface PauseReader {
 }
 
 export interface PauseStore extends PauseReader {
-  /** Pauses a channel and writes the act. A paused channel keeps its pause, and nothing is written. Returns its pause. */
+  /**
+   * Pauses a channel and writes the act. A paused channel keeps its pause, and nothing is written. Returns its pause.
+   */
   pause(pause: Pause): Promise<Pause>;
   /** Resumes a paused channel and writes the act. Returns whether it was paused. */
   resume(by: Pause): Promise<boolean>;

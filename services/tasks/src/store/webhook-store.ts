@@ -195,7 +195,9 @@ export interface DeliveryReader {
 }
 
 export interface ResendStore {
-  /** Makes a delivery due at once, under a new schedule. An open circuit does not hold it. Returns whether it exists. */
+  /**
+   * Makes a delivery due at once, under a new schedule. An open circuit does not hold it. Returns whether it exists.
+   */
   resend(accountId: string, deliveryId: string, at: number): Promise<boolean>;
   /** The same for failed deliveries since a time, and pending ones that are due later. Returns how many. */
   resendFailed(

@@ -29,7 +29,9 @@ interface CountedHour {
   isWritten: boolean;
 }
 
-/** The counter of one process. It writes its hours whole, so a write that failed or whose answer was lost is repeated. */
+/**
+ * The counter of one process. It writes its hours whole, so a write that failed or whose answer was lost is repeated.
+ */
 export function moneyCounter(
   store: MoneyHourWriter,
   { clock, process }: { readonly clock: TimeSource; readonly process: string },

@@ -164,7 +164,9 @@ async function revokeToken(
   return { token: (await find(query, id)) ?? token, endedIds };
 }
 
-/** A revoked token makes no more: the creation of a token locks its maker first. So nothing is left once none is found. */
+/**
+ * A revoked token makes no more: the creation of a token locks its maker first. So nothing is left once none is found.
+ */
 async function endMade(query: SqlWork, id: string, ending: RevocationContext): Promise<string[]> {
   const endedIds: string[] = [];
   for (let round = 0; round < ROUNDS_MAX; round += 1) {

@@ -61,6 +61,8 @@ export interface TokenStore {
     revocation: Revocation,
     permit: (revoking: RevocationParties) => (token: Token) => Act,
   ): Promise<{ readonly token: Token; readonly endedIds: readonly string[] } | undefined>;
-  /** Replaces the limits and records the act, which `describe` gives for the token as it was. Undefined: it is unknown. */
+  /**
+   * Replaces the limits and records the act, which `describe` gives for the token as it was. Undefined: it is unknown.
+   */
   changeLimits(id: string, limits: ChangeableLimits, describe: (before: Token) => Act): Promise<Token | undefined>;
 }

@@ -3,7 +3,9 @@ import type { DoorFiles } from '../../../console/routes.ts';
 import { PACKAGES } from './console-files.ts';
 import { assetPath } from './door-files.ts';
 
-/** An import or export of a module that is loaded with its importer: one of ours by its path, or a package by its name. */
+/**
+ * An import or export of a module that is loaded with its importer: one of ours by its path, or a package by its name.
+ */
 const STATIC = /^\s*(?:import|export)\b(?:[^'"();=]*\bfrom)?\s*['"](?<specifier>[^'"]+)['"]/gm;
 /** A module that is loaded later, by a name that stands in the code. */
 const DYNAMIC = /\bimport\(\s*['"](?<specifier>[^'"]+)['"]\s*\)/g;

@@ -5,7 +5,9 @@ import { PACKAGES } from './console-files.ts';
 import { DOOR_FILES, assetPath } from './door-files.ts';
 import type { Assets } from './prepare-assets.ts';
 
-/** The message of a tab until the console draws. It appears after seconds, so it does not flash while the files load. */
+/**
+ * The message of a tab until the console draws. It appears after seconds, so it does not flash while the files load.
+ */
 const UNLOADED = {
   late: 'A file of the console has not arrived. On a slow line it may still come.',
   lost: 'A file of the console cannot be loaded.',

@@ -93,7 +93,7 @@ export function accountsRoutes(parts: AccountsParts): OperatorRouteEntry[] {
 }
 
 /** The account that a path names. */
-export function readAccountCaller({ params, state: { requestId, span } }: Exchange): AccountCaller {
+function readAccountCaller({ params, state: { requestId, span } }: Exchange): AccountCaller {
   return { accountId: params['account_id'] ?? '', requestId, span };
 }
 

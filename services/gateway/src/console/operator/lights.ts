@@ -58,7 +58,10 @@ export function gradeLights({ pulse, channels, unreachable }: LightInputs): read
   ];
 }
 
-/** A refusal that the client caused counts neither as a fault nor as a create, so that no flood of bad requests hides a fault. */
+/**
+ * A refusal that the client caused counts neither as a fault nor as a create, so that no flood of bad requests hides a
+ * fault.
+ */
 function gradeCreates(pulse: Pulse, unreachable: ReadonlySet<string>): Light {
   const { now, minutes } = pulse;
   const refused = ({ refusedByUpstream, refusedByUs }: Minute): number => refusedByUpstream + refusedByUs;

@@ -19,13 +19,13 @@ export interface ReadBodyOptions extends ReceiveOptions {
 /**
  * Reads a body as JSON, or as a multipart form if the route takes forms. A body without a content type is read as JSON.
  */
-export async function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<ClientBody> {
+async function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<ClientBody> {
   const type = readBodyType(request.headers, options.takesForms);
   return type === 'form' ? receiveForm(request, options) : { json: await receiveJson(request, options) };
 }
 
 /** Reads the kind of a body from its headers. Refuses a kind that the route does not take. */
-export function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
+function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
     throw mediaTypeProblem(`the body must not be compressed; content-encoding is ${encoding.slice(0, 40)}`);

@@ -120,7 +120,7 @@ async function serveFile(exchange: Exchange): Promise<void> {
 }
 
 /** Sets the security headers of an HTML page. */
-export function securePage(exchange: Exchange): void {
+function securePage(exchange: Exchange): void {
   exchange.set({ 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' });
 }
 

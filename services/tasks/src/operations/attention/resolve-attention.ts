@@ -26,7 +26,10 @@ const BY_OPERATOR = { code: 'operator', message: 'the task was ended by the oper
 
 type CarryOut = (deps: Deps, task: Task, by: PersonDecision) => Promise<boolean>;
 
-/** Each returns whether the decision was the one that counts. The end of a task and the act over it are written together. */
+/**
+ * Each returns whether the decision was the one that counts. The end of a task and the act over it are written
+ * together.
+ */
 const UNFINISHED: Readonly<Record<Resolution, CarryOut>> = {
   completed: (deps, task, decision) =>
     endTask(deps, task, { state: 'completed', at: deps.clock.now(), usage: task.usage, decision }),
@@ -61,7 +64,7 @@ const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<
   },
 };
 
-export const notWaiting = (): Problem =>
+const notWaiting = (): Problem =>
   new Problem({
     kind: 'conflict',
     reason: 'not_in_attention',
@@ -69,7 +72,7 @@ export const notWaiting = (): Problem =>
   });
 
 /** Refuses a decision over money that another decision has moved. */
-export function alreadySettled(settled: 'charged' | 'released'): Problem {
+function alreadySettled(settled: 'charged' | 'released'): Problem {
   const message = {
     charged: 'the work was charged already; decide as completed',
     released: 'the hold was released already; decide as failed',

@@ -15,7 +15,9 @@ export const channelNotFound = (): Problem =>
     message: 'no such channel; `channel list` shows every channel',
   });
 
-/** Keeps new work from a channel, in every process, until it is resumed. Returns its pause, which may be an earlier one. */
+/**
+ * Keeps new work from a channel, in every process, until it is resumed. Returns its pause, which may be an earlier one.
+ */
 export async function pauseChannel(deps: OperatorDeps, request: PauseRequest): Promise<Pause> {
   if (!deps.channelIds().includes(request.channel)) {
     const known = (await deps.operators.pauses()).find(({ channel }) => channel === request.channel);

@@ -27,7 +27,10 @@ export interface TaskPage {
 
 export type OwnersFilter = ListFilter & { readonly accountId: string };
 
-/** Lists a page of tasks. An operator may name no account. A page may begin after a removed task, as long as its record is kept. */
+/**
+ * Lists a page of tasks. An operator may name no account. A page may begin after a removed task, as long as its record
+ * is kept.
+ */
 export async function listTasks(
   { store }: StoreDeps,
   filter: ListFilter,

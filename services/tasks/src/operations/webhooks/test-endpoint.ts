@@ -26,7 +26,9 @@ const FAULTS: Readonly<Record<string, string>> = {
   redirect: 'the receiver answered with a redirect, which is not followed; use the URL that it leads to',
 };
 
-/** Sends a sample event to an endpoint, even to a disabled one, and returns the status of the answer. Stores nothing. */
+/**
+ * Sends a sample event to an endpoint, even to a disabled one, and returns the status of the answer. Stores nothing.
+ */
 export async function testEndpoint(
   deps: WebhookDeps,
   { accountId, endpointId }: EndpointName,

@@ -131,7 +131,9 @@ interface StepContext {
   readonly unfinishedMax: number;
 }
 
-/** Lists that are quick for any number of tasks and any filter, because each answer examines a bounded number of tasks. */
+/**
+ * Lists that are quick for any number of tasks and any filter, because each answer examines a bounded number of tasks.
+ */
 export function sqlListSteps(
   sql: Sql,
   reads: TaskLister,
@@ -229,7 +231,9 @@ async function listUnfinished(sql: Sql, filter: ListFilter, page: StepPage): Pro
   return rows.map(TASK.read);
 }
 
-/** For an owner the index of its states. Operators also see creates, which only the index of all unfinished tasks has. */
+/**
+ * For an owner the index of its states. Operators also see creates, which only the index of all unfinished tasks has.
+ */
 function chooseUnfinishedIndex({ accountId, hidden }: ListFilter, bind: Bind): string {
   return hidden === true || accountId === undefined
     ? 'finished_at IS NULL'

@@ -10,7 +10,10 @@ const COUNT_UP = `INSERT INTO webhook_accounts (account_id, endpoints) VALUES ($
   ON CONFLICT (account_id) DO UPDATE SET endpoints = webhook_accounts.endpoints + 1
   WHERE webhook_accounts.endpoints < $2 RETURNING account_id`;
 const COUNT_DOWN = 'UPDATE webhook_accounts SET endpoints = endpoints - 1 WHERE account_id = $1';
-/** `enables` is 1 for a change that enables, 0 for one that disables, and null for any other. What is enabled is not changed. */
+/**
+ * `enables` is 1 for a change that enables, 0 for one that disables, and null for any other. What is enabled is not
+ * changed.
+ */
 const UPDATE = buildStatement<'id' | 'accountId' | 'name' | 'url' | 'eventTypes' | 'payload' | 'at' | 'enables'>(
   (of) => {
     const enables = `CAST(${of('enables')} AS INTEGER)`;

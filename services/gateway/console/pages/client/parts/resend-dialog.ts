@@ -25,7 +25,10 @@ export interface ResendDialogProps {
   readonly onClose: () => void;
 }
 
-/** Makes failed deliveries due again, those since the endpoint fails if it does. It stays open to say how many there were. */
+/**
+ * Makes failed deliveries due again, those since the endpoint fails if it does. It stays open to say how many there
+ * were.
+ */
 export function ResendDialog({ endpoint, path, onChanged, onClose }: ResendDialogProps): VNode {
   const [since, setSince] = useState(() => fieldTime(endpoint.failingSince ?? serverNow() - DAY_MS));
   const { act, isBusy, fault, answer } = useAct<Resent>(onChanged);

@@ -21,7 +21,10 @@ export interface TaskEvidenceProps {
   readonly row: OrderedAndReportedProps['row'];
 }
 
-/** Shows the facts that an operator needs before a decision over a task: the order beside its prompt, and what became of it. */
+/**
+ * Shows the facts that an operator needs before a decision over a task: the order beside its prompt, and what became of
+ * it.
+ */
 export function TaskEvidence({ view, row }: TaskEvidenceProps): VNode {
   const { task, attempts, history, text } = view;
   return html`
