@@ -25,7 +25,7 @@ async function readBody(request: IncomingMessage, options: ReadBodyOptions): Pro
 }
 
 /** Reads the kind of a body from its headers. Refuses a kind that the route does not take. */
-function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
+export function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
     throw mediaTypeProblem(`the body must not be compressed; content-encoding is ${encoding.slice(0, 40)}`);
