@@ -65,7 +65,7 @@ function isLongSuffix(range: string | undefined, bytes: number): boolean {
 
 /** The part of `fs.Stats` that the package needs if it sets no dates. */
 function sizeOnly(size: number): Stats {
-  return { size } as Stats;
+  return { size } as unknown as Stats;
 }
 
 interface SendError extends Error {

@@ -20,7 +20,7 @@ interface FramingCall {
 /** Compresses the answers of a call whose request is compressed with gzip, as servers in Go do. */
 export const compressAnswers: ServerInterceptor = (_method, call) => {
   const framing = call as unknown as FramingCall;
-  const compressing = call as ServerInterceptingCall;
+  const compressing = call as unknown as ServerInterceptingCall;
   if (framing.incomingEncoding !== 'gzip') return compressing;
   const [serialize, send] = [framing.serializeMessage.bind(framing), framing.sendMetadata.bind(framing)];
   Object.assign(framing, {

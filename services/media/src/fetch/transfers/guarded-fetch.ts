@@ -60,11 +60,11 @@ export async function fetchGuarded(deps: GuardedFetchDeps, order: FetchOrder): P
   const broken: Error[] = [];
   const watch = watchTransfer(deps.clock, order.limits, () => connections.bytes());
   const connections = openConnections(deps, order, { watch, broke: (error) => void broken.push(error) });
-  const { signal, measure } = order.permits;
+  const { signal } = order.permits;
   const end = (): void => {
     watch.stop(signal.reason);
   };
-  measure(() => watch.speed());
+  order.permits.measure(() => watch.speed());
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
   let wasRead = false;
