@@ -1,10 +1,15 @@
 // `npm test` and `npm run test:all`: hands its arguments to Jest. Without a file or folder among them, and without
 // `--all`, it leaves out the long tests.
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { run } from 'jest';
 import { LONG_TESTS, SHORT_IN_LONG_FOLDERS } from './long-tests.ts';
 
 const ALL = '--all';
+/** As under `npm start`: each of the programs that the tests start loads compiled code. */
+const COMPILED = path.join(import.meta.dirname, '../../node_modules/.cache/compiled');
+
+process.env['NODE_COMPILE_CACHE'] ??= COMPILED;
 
 const given = process.argv.slice(2).filter((argument) => argument !== ALL);
 const isAll = process.argv.includes(ALL);
@@ -23,10 +28,12 @@ function isTestPath(argument: string): boolean {
 }
 
 /** Returns a regular expression that matches the tests at the path, without the short ones in a folder. */
-function toPattern(path: string): string {
-  const short = SHORT_IN_LONG_FOLDERS.filter((file) => file.startsWith(path)).map((file) => file.slice(path.length));
+function toPattern(folder: string): string {
+  const short = SHORT_IN_LONG_FOLDERS.filter((file) => file.startsWith(folder)).map((file) =>
+    file.slice(folder.length),
+  );
   const except = short.length === 0 ? '' : `(?!(${short.map(escape).join('|')})$)`;
-  return `<rootDir>/${escape(path)}${except}`;
+  return `<rootDir>/${escape(folder)}${except}`;
 }
 
 function escape(text: string): string {
