@@ -54,10 +54,8 @@ test('an order without bytes is one call', async () => {
   expect(tasks.creates[0]).toMatchObject({
     accountId: 'demo',
     tokenId: 'token-1',
-    visibleModels: [],
     idempotencyKey: '',
     requestFingerprint: '',
-    inFlightLimit: 0,
   });
 });
 
@@ -153,10 +151,8 @@ test('the order is checked, exactly as the create will send it, before its bytes
     {
       accountId: 'demo',
       tokenId: 'token-1',
-      visibleModels: [],
       idempotencyKey: 'k',
       requestFingerprint: 'f',
-      inFlightLimit: 0,
     },
   ]);
   expect([tasks.calls, media.puts]).toEqual([['checkOrder'], []]);
