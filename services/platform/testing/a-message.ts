@@ -7,10 +7,12 @@ import {
   FieldOptionsSchema,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
+  MethodOptionsSchema,
   OneofDescriptorProtoSchema,
   OneofOptionsSchema,
   file_google_protobuf_descriptor,
 } from '@bufbuild/protobuf/wkt';
+import { AccessSchema, Scope, access, file_reelgate_access_v1_access } from '@reelgate/proto/access/v1/access';
 import {
   FieldRulesSchema,
   OneofRulesSchema,
@@ -65,12 +67,20 @@ export function aService(spec: MessageSpec): DescService {
   return describeFile(spec).getService(`${PACKAGE}.Maker`)!;
 }
 
+/** The access rule of an RPC that a caller of any account may call. */
+function anyCaller() {
+  const options = create(MethodOptionsSchema);
+  const whose = { case: 'noAccount', value: 'a test' } as const;
+  setExtension(options, access, create(AccessSchema, { scope: Scope.TASKS_READ, whose }));
+  return options;
+}
+
 function describeFile({ fields, inner = {}, choice }: MessageSpec): FileRegistry {
   const file = create(FileDescriptorProtoSchema, {
     name: 'reelgate/testing/v1/message.proto',
     package: PACKAGE,
     syntax: 'proto3',
-    dependency: [file_reelgate_rules_v1_rules.proto.name],
+    dependency: [file_reelgate_rules_v1_rules.proto.name, file_reelgate_access_v1_access.proto.name],
     enumType: [
       {
         name: 'Colour',
@@ -79,10 +89,17 @@ function describeFile({ fields, inner = {}, choice }: MessageSpec): FileRegistry
     ],
     messageType: [messageOf('Inner', inner), messageOf('Outer', fields, choice), messageOf('Nothing', {})],
     service: [
-      { name: 'Maker', method: [{ name: 'Make', inputType: `.${PACKAGE}.Outer`, outputType: `.${PACKAGE}.Nothing` }] },
+      {
+        name: 'Maker',
+        method: [
+          { name: 'Make', inputType: `.${PACKAGE}.Outer`, outputType: `.${PACKAGE}.Nothing`, options: anyCaller() },
+        ],
+      },
     ],
   });
-  const others = [file_google_protobuf_descriptor, file_reelgate_rules_v1_rules].map(({ proto }) => proto);
+  const others = [file_google_protobuf_descriptor, file_reelgate_rules_v1_rules, file_reelgate_access_v1_access].map(
+    ({ proto }) => proto,
+  );
   return createFileRegistry(create(FileDescriptorSetSchema, { file: [...others, file] }));
 }
 

@@ -1,5 +1,11 @@
+import type { Money } from '../api/money.ts';
+
 const DIGITS_MIN = 2;
 const SIGNS: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£' };
+
+export function formatMoney({ amount, currency }: Money): string {
+  return moneyText(amount, currency);
+}
 
 /** Writes a decimal amount as `$0.40` or `0.40 CHF`: at least two digits, and never rounded. */
 export function moneyText(amount: string, currency: string): string {

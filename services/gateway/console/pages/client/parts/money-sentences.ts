@@ -1,5 +1,5 @@
 import type { Basis, Money, TaskMoney } from '../../../api/money.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { formatMoney, moneyText } from '../../../parts/money-text.ts';
 import { formatDecimal, parseNanos } from '../../../parts/decimal-text.ts';
 import { moneyWords as words } from '../../../words.ts';
 
@@ -55,8 +55,4 @@ function termsParts(terms: Terms, facts: TaskMoney['facts'], resolution: string,
     ...priced(facts['output_tokens'], terms.per_million_tokens?.output, words.outputTokens),
     ...priced(facts['characters'], terms.per_million_characters, words.characters),
   ];
-}
-
-function formatMoney({ amount, currency }: Money): string {
-  return moneyText(amount, currency);
 }

@@ -6,7 +6,7 @@ import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { formatMoney } from '../../../parts/money-text.ts';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { confirmBatchText, sumDecisions, sumText } from './consequence.ts';
@@ -122,18 +122,18 @@ function BatchTable({
   const columns: readonly Column<AttentionRow>[] = [
     { name: words.batch.entry, cell: ({ id }) => html`<span class="id">${id}</span>`, isHead: true },
     { name: words.account, cell: ({ accountId }) => accountId },
-    { name: words.heldNow, cell: ({ held }) => formatMoney(held), isNumber: true },
+    { name: words.heldNow, cell: ({ held }) => showAmount(held), isNumber: true },
     ...(resolution === undefined
       ? []
       : [
           {
             name: words.batch.charges,
-            cell: (row: AttentionRow) => formatMoney(decisionOn(row)?.charge),
+            cell: (row: AttentionRow) => showAmount(decisionOn(row)?.charge),
             isNumber: true,
           },
           {
             name: words.batch.returns,
-            cell: (row: AttentionRow) => formatMoney(decisionOn(row)?.release),
+            cell: (row: AttentionRow) => showAmount(decisionOn(row)?.release),
             isNumber: true,
           },
         ]),
@@ -146,6 +146,6 @@ function BatchTable({
   />`;
 }
 
-function formatMoney(money: Money | undefined): string {
-  return money === undefined ? NONE : moneyText(money.amount, money.currency);
+function showAmount(money: Money | undefined): string {
+  return money === undefined ? NONE : formatMoney(money);
 }

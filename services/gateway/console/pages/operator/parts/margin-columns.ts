@@ -4,15 +4,13 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { shareText, sumDecimals } from '../../../parts/decimal-text.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { formatMoney } from '../../../parts/money-text.ts';
 import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.money;
 
 type Margin = MoneyView['margins'][number];
 type SettledRow = MoneyView['settled'][number];
-
-const formatMoney = ({ amount, currency }: Money): string => moneyText(amount, currency);
 
 export const MARGIN_COLUMNS: readonly Column<Margin>[] = [
   { name: words.priceKey, isHead: true, cell: ({ priceKey }) => priceKey },
