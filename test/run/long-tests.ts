@@ -10,27 +10,28 @@ export const LONG_TESTS: readonly LongTests[] = [
   { path: 'deploy/cli/commands/migrate-commands.test.ts', reason: 'migrates real databases through the command line' },
   { path: 'services/billing/src/operations/accounts/accounts.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/billing/src/operations/calls/calls.test.ts', reason: 'runs every case on both engines' },
-  {
-    path: 'services/billing/src/store/ledger/sql-ledger-audit.test.ts',
-    reason: 'audits ledgers of many thousand lines',
-  },
-  { path: 'services/media/src/http/slow-readers.test.ts', reason: 'reads with clients that take seconds' },
+  { path: 'services/billing/src/operations/tokens/managed-tokens.test.ts', reason: 'runs every case on both engines' },
+  { path: 'services/gateway/src/json-bytes/json-bytes.fuzz.test.ts', reason: 'thousands of seeded documents' },
+  { path: 'services/media/src/http/serve-s3.test.ts', reason: 'reads results from an S3 server' },
   { path: 'services/media/src/operations/every-moment.test.ts', reason: 'kills an ingest at every moment' },
   {
     path: 'services/media/src/operations/garbage/garbage-races.test.ts',
     reason: 'seeded races of readers and removals',
   },
+  { path: 'services/media/src/probe/claims/check-claims.test.ts', reason: 'thousands of seeded files' },
   { path: 'services/media/src/probe/containers/movie-bombs.test.ts', reason: 'parses files made to exhaust a parser' },
   { path: 'services/media/src/probe/parsers/faulty-parsers.test.ts', reason: 'kills and hangs parser processes' },
   { path: 'services/media/src/rpc/crash.test.ts', reason: 'kills the service at every step of a stage' },
+  { path: 'services/media/src/rpc/ingest-result.test.ts', reason: 'fetches, checks and stores real videos' },
+  { path: 'services/media/src/rpc/stage-media.test.ts', reason: 'fetches, checks and stores references of every kind' },
+  { path: 'services/media/src/thumbnails/ffmpeg/frame-extractor.test.ts', reason: 'decodes videos with ffmpeg' },
+  { path: 'services/platform/src/bus/bus.test.ts', reason: 'NATS servers that stop and return' },
   { path: 'services/platform/src/bus/nats-cluster.test.ts', reason: 'a cluster of three NATS servers' },
   { path: 'services/platform/src/diagnosis/record-profile.test.ts', reason: 'records profiles of seconds' },
   { path: 'services/platform/src/rpc/replicas-behind-a-name.test.ts', reason: 'waits for connections to age' },
   { path: 'services/platform/src/sql/postgres-limits.test.ts', reason: 'a PostgreSQL that runs out of connections' },
-  {
-    path: 'services/tasks/src/operations/creates/create-task.crash.test.ts',
-    reason: 'a kill at every step of a create',
-  },
+  { path: 'services/tasks/src/operations/webhooks/record-attempts.test.ts', reason: 'runs every case on both engines' },
+  { path: 'services/tasks/src/store/tasks/sql-permits.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/tasks/src/store/tasks/sql-task-store.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/tasks/src/store/webhooks/sql-webhooks.test.ts', reason: 'runs every case on both engines' },
   { path: 'test/attacks/', reason: 'attacks a whole program' },
@@ -47,6 +48,7 @@ export const LONG_TESTS: readonly LongTests[] = [
   { path: 'test/e2e/examples-kills.test.ts', reason: 'runs each example under kills' },
   { path: 'test/e2e/examples.test.ts', reason: 'runs each example against a program' },
   { path: 'test/e2e/four-processes.test.ts', reason: 'four processes, NATS and PostgreSQL, with kills' },
+  { path: 'test/e2e/one-program.test.ts', reason: 'every way of a video through one program' },
   { path: 'test/e2e/signing-keys.test.ts', reason: 'restarts programs as keys change' },
   { path: 'test/e2e/trace-kills.test.ts', reason: 'kills a program after each create, with the settings that we ship' },
   { path: 'test/e2e/watches.test.ts', reason: 'clients that wait while replicas stop' },
@@ -58,7 +60,7 @@ export const LONG_TESTS: readonly LongTests[] = [
 ];
 
 /** Files in a folder of {@link LONG_TESTS} that run with `npm test` all the same: one way through the whole product. */
-export const SHORT_IN_LONG_FOLDERS: readonly string[] = ['test/e2e/one-program.test.ts', 'test/e2e/start.test.ts'];
+export const SHORT_IN_LONG_FOLDERS: readonly string[] = ['test/e2e/start.test.ts'];
 
 /** Reports whether `npm test` leaves out the file, a path from the root of the repository. */
 export function isLongTest(file: string): boolean {
