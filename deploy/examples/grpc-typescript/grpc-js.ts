@@ -1,5 +1,4 @@
-// Makes a video with @grpc/grpc-js, watches it to its end, and saves it as boat.mp4. It reads the contracts at run
-// time.
+// Makes a video with @grpc/grpc-js, watches it to its end, and saves it as boat.mp4. It reads the contracts at run time.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
