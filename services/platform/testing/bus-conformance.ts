@@ -233,6 +233,21 @@ export function busConformance(openBus: (tracing: Tracing) => Promise<Bus>, anot
       expect([one.came, other.came, stopped.came]).toEqual([['a'], ['a'], []]);
     });
 
+    test('reaches a function once for each of its listeners, and one stop leaves the other', async () => {
+      const inbox = anInbox();
+      const listener = (message: Problem): void => void inbox.take(message);
+      const first = await bus.listen(ProblemSchema, listener);
+      await bus.listen(ProblemSchema, listener);
+
+      announce('a');
+      await inbox.until(2);
+      await first.stop();
+      announce('b');
+      await inbox.until('b');
+
+      expect(inbox.came).toEqual(['a', 'a', 'b']);
+    });
+
     test('is lost without an error when there is no listener', async () => {
       const inbox = anInbox();
       announce('lost');
