@@ -1,8 +1,7 @@
 // `npm test` and `npm run test:all`: hands its arguments to Jest. Without a file or folder among them, and without
 // `--all`, it leaves out the long tests.
-import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { run } from 'jest';
+import { buildArgv, run } from 'jest';
 import { LONG_TESTS, SHORT_IN_LONG_FOLDERS } from './long-tests.ts';
 
 const ALL = '--all';
@@ -13,18 +12,14 @@ process.env['NODE_COMPILE_CACHE'] ??= COMPILED;
 
 const given = process.argv.slice(2).filter((argument) => argument !== ALL);
 const isAll = process.argv.includes(ALL);
-const namesFiles = given.some((argument) => !argument.startsWith('-') && isTestPath(argument));
+/** The arguments beside the options select files. */
+const { _: selected } = await buildArgv(given);
 
-if (isAll || namesFiles) {
+if (isAll || selected.length > 0) {
   await run(given);
 } else {
   process.stderr.write(describeLongTests());
   await run([...given, '--testPathIgnorePatterns', ...LONG_TESTS.map(({ path }) => toPattern(path))]);
-}
-
-/** Reports whether the argument selects tests: a file, a folder or the beginning of a path in one. */
-function isTestPath(argument: string): boolean {
-  return existsSync(argument) || /^(services|deploy|test|proto)\//.test(argument) || argument.endsWith('.test.ts');
 }
 
 /** Returns a regular expression that matches the tests at the path, without the short ones in a folder. */
