@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
-import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
+import { readFields, catchRefusal } from '@reelgate/platform/testing/refusals';
 import { until } from '@reelgate/platform/testing/until';
 import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
@@ -263,7 +263,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
         }
       };
       for (let cuts = 0; cuts < 3; cuts += 1) {
-        expect(await refusalOf(goOn(15_000_000n))).toMatchObject({ kind: 'unavailable' });
+        expect(await catchRefusal(goOn(15_000_000n))).toMatchObject({ kind: 'unavailable' });
         line.mend();
       }
       await goOn(BigInt(LARGE_BYTES));
@@ -360,15 +360,15 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
       const { object } = await gateway.client(TaskService).uploadMedia(upload(REFERENCE, 'other', MediaKind.VIDEO)());
       gateway.close();
 
-      const foreign = await refusalOf(tasks().createTask(await withVideo(object)));
-      const unknown = await refusalOf(tasks().createTask(await withVideo('inl_unknown')));
+      const foreign = await catchRefusal(tasks().createTask(await withVideo(object)));
+      const unknown = await catchRefusal(tasks().createTask(await withVideo('inl_unknown')));
 
-      expect(fieldsOf(foreign)).toEqual(fieldsOf(unknown));
-      expect(fieldsOf(foreign)).toMatchObject({ kind: 'invalid', reason: 'invalid_media' });
+      expect(readFields(foreign)).toEqual(readFields(unknown));
+      expect(readFields(foreign)).toMatchObject({ kind: 'invalid', reason: 'invalid_media' });
     });
 
     test('is refused for an account that the caller may not use', async () => {
-      expect(await refusalOf(tasks().uploadMedia(upload(REFERENCE, 'other')()))).toMatchObject({
+      expect(await catchRefusal(tasks().uploadMedia(upload(REFERENCE, 'other')()))).toMatchObject({
         reason: 'account_not_allowed',
         field: 'header.account_id',
       });
@@ -388,7 +388,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
       async (_which, header, refused) => {
         const before = blobs();
         const wanted = 'bytes' in header && header.bytes === 10n ? 10 : 40 * MIB;
-        const refusal = await refusalOf(
+        const refusal = await catchRefusal(
           tasks().uploadMedia(
             (async function* () {
               yield { header: { accountId: 'demo', kind: MediaKind.IMAGE, ...header } };
@@ -398,7 +398,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
           ),
         );
 
-        expect(fieldsOf(refusal)).toMatchObject({ kind: 'invalid', ...refused });
+        expect(readFields(refusal)).toMatchObject({ kind: 'invalid', ...refused });
         await until(() => String(blobs()) === String(before));
       },
       TIMEOUT_MS,
@@ -414,7 +414,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
         const line = await openCuttableLine(`http://${program.config.tasks.listen}`);
         const cuttable = connectGrpc(new URL(line.url).host, new Secret(callerKey('pipeline')));
         const caller = new AbortController();
-        await refusalOf(
+        await catchRefusal(
           cuttable.client(TaskService).uploadMedia(
             (async function* () {
               // a client on Node ends its stream before it cancels it, so only the number shows that bytes are missing
@@ -473,7 +473,7 @@ export function contentSuite(shape: Shape, { bus }: { readonly bus?: () => strin
     test('is given for no task of another account', async () => {
       const taskId = await completed('a red boat');
 
-      expect(await refusalOf(tasks().createContentLink({ accountId: 'other', taskId }))).toMatchObject({
+      expect(await catchRefusal(tasks().createContentLink({ accountId: 'other', taskId }))).toMatchObject({
         reason: 'account_not_allowed',
         field: 'account_id',
       });

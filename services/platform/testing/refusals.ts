@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<ProblemKind, true>> = {
 export const EVERY_KIND = Object.keys(KINDS) as readonly ProblemKind[];
 
 /** The fields of a Problem, for comparison. */
-export const fieldsOf = ({ kind, reason, message, field, retryAfterMs }: Problem): ProblemInit => ({
+export const readFields = ({ kind, reason, message, field, retryAfterMs }: Problem): ProblemInit => ({
   kind,
   reason,
   message,
@@ -27,7 +27,7 @@ export const fieldsOf = ({ kind, reason, message, field, retryAfterMs }: Problem
 });
 
 /** The Problem with which a call rejects. Any other outcome fails the test. */
-export async function refusalOf(call: Promise<unknown>): Promise<Problem> {
+export async function catchRefusal(call: Promise<unknown>): Promise<Problem> {
   const thrown: unknown = await inTime(
     call.then(
       () => undefined,
@@ -36,4 +36,9 @@ export async function refusalOf(call: Promise<unknown>): Promise<Problem> {
   );
   expect(thrown).toBeInstanceOf(Problem);
   return thrown as Problem;
+}
+
+/** The same as {@link catchRefusal}, by the fields that a client sees. */
+export async function catchRefusalFields(call: Promise<unknown>): Promise<ProblemInit> {
+  return readFields(await catchRefusal(call));
 }

@@ -1,6 +1,6 @@
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
+import { readFields, catchRefusal } from '@reelgate/platform/testing/refusals';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import { startFakeDns } from '../../testing/fake-dns.ts';
 import type { FakeDns } from '../../testing/fake-dns.ts';
@@ -63,7 +63,7 @@ const newTask = (): string => `task_${(tasks += 1)}`;
 const stage = (url: string) =>
   under.client.stageMedia({ accountId: 'demo', taskId: newTask(), category: Category.IMAGE, url });
 const ingest = (url: string) => under.client.ingestResult({ accountId: 'demo', taskId: newTask(), url });
-const refusedStage = async (url: string) => fieldsOf(await refusalOf(stage(url)));
+const refusedStage = async (url: string) => readFields(await catchRefusal(stage(url)));
 
 describe('a client names media at an address that only results may use', () => {
   const SPELLINGS: readonly (readonly [string, (port: number) => string])[] = [
@@ -99,7 +99,7 @@ describe('an exception', () => {
     const before = inputs.hits.length;
 
     for (const url of [inputs.url(video), both.url(redirects(inputs.url(video)))])
-      expect(await refusalOf(ingest(url))).toMatchObject({ reason: 'result_refused' });
+      expect(await catchRefusal(ingest(url))).toMatchObject({ reason: 'result_refused' });
     expect(inputs.hits.length).toBe(before);
   });
 
@@ -107,7 +107,9 @@ describe('an exception', () => {
     const before = results.connections();
 
     for (const url of [`http://${results.host}/v.mp4`, both.url(redirects(`http://${results.host}/v.mp4`))])
-      expect(await refusalOf(ingest(url))).toMatchObject({ message: expect.stringContaining('not a readable video') });
+      expect(await catchRefusal(ingest(url))).toMatchObject({
+        message: expect.stringContaining('not a readable video'),
+      });
     expect(results.connections()).toBeGreaterThan(before);
   });
 });
@@ -167,7 +169,7 @@ describe('a private address that is excepted for media of clients answers', () =
     const url = `http://${host}/`;
 
     expect(
-      await refusalOf(alone.client.stageMedia({ accountId: 'demo', taskId: 't', category: Category.IMAGE, url })),
+      await catchRefusal(alone.client.stageMedia({ accountId: 'demo', taskId: 't', category: Category.IMAGE, url })),
     ).toMatchObject({ reason: 'invalid_media', message: UNREACHED });
     await alone.close();
   });

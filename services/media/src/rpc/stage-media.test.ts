@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
+import { readFields, catchRefusal } from '@reelgate/platform/testing/refusals';
 import { until } from '@reelgate/platform/testing/until';
 import sharp from 'sharp';
 import { Category } from '@reelgate/proto/media/v1/media_service';
@@ -290,9 +290,9 @@ describe('inline bytes', () => {
     ],
   ])('an object %s is refused like an unknown one', async (_which, objectOf) => {
     const staging = async (object: string) =>
-      refusalOf(under.client.stageMedia({ accountId: 'demo', taskId: newTask(), category: Category.IMAGE, object }));
+      catchRefusal(under.client.stageMedia({ accountId: 'demo', taskId: newTask(), category: Category.IMAGE, object }));
 
-    expect(fieldsOf(await staging(await objectOf()))).toEqual(fieldsOf(await staging('inl_unknown')));
+    expect(readFields(await staging(await objectOf()))).toEqual(readFields(await staging('inl_unknown')));
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
-import { fieldsOf, refusalOf } from '../../testing/refusals.ts';
+import { readFields, catchRefusal } from '../../testing/refusals.ts';
 import { TRANSPORTS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import type { OpenTransport } from '../../testing/rpc-transports.ts';
 import { RuledStreamService } from '../../testing/stream-service.ts';
@@ -60,7 +60,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     const { opened, seen } = await media(open);
     const client = opened.client(MediaService);
 
-    expect(fieldsOf(await refusalOf(client.linkObject({})))).toMatchObject({
+    expect(readFields(await catchRefusal(client.linkObject({})))).toMatchObject({
       kind: 'invalid',
       reason: 'invalid_request',
       field: 'object',
@@ -76,7 +76,9 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     const { opened, seen } = await media(open);
 
     expect(
-      fieldsOf(await refusalOf(opened.client(MediaService).stageMedia({ accountId: 'demo', category: 9 as never }))),
+      readFields(
+        await catchRefusal(opened.client(MediaService).stageMedia({ accountId: 'demo', category: 9 as never })),
+      ),
     ).toMatchObject({
       reason: 'invalid_request',
       field: 'category',
@@ -89,16 +91,16 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
   test('the request of a stream of answers is checked before its method', async () => {
     const { client, seen } = await streams(open);
 
-    const refusal = await refusalOf(client.spell({ value: 'four' })[Symbol.asyncIterator]().next());
+    const refusal = await catchRefusal(client.spell({ value: 'four' })[Symbol.asyncIterator]().next());
 
-    expect(fieldsOf(refusal)).toMatchObject(tooLong);
+    expect(readFields(refusal)).toMatchObject(tooLong);
     expect(seen).toEqual([]);
   });
 
   test('every message of a stream of requests is checked before its method sees it', async () => {
     const { client, seen } = await streams(open);
 
-    const refusal = await refusalOf(
+    const refusal = await catchRefusal(
       client.join(
         (async function* () {
           yield { value: 'one' };
@@ -107,7 +109,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       ),
     );
 
-    expect(fieldsOf(refusal)).toMatchObject(tooLong);
+    expect(readFields(refusal)).toMatchObject(tooLong);
     expect(seen).toEqual(['one']);
   });
 });
@@ -118,7 +120,7 @@ test.each([
 ] as const)('over %s the access rule comes first', async (_name, open) => {
   const { opened } = await media(open);
 
-  expect(await refusalOf(opened.client(MediaService, 'key-of-the-reader').linkObject({}))).toMatchObject({
+  expect(await catchRefusal(opened.client(MediaService, 'key-of-the-reader').linkObject({}))).toMatchObject({
     reason: 'scope_missing',
   });
 });

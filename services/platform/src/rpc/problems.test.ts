@@ -3,7 +3,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, test } from '@jest/globals';
 import { Kind, KindSchema, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import fc from 'fast-check';
-import { EVERY_KIND, fieldsOf } from '../../testing/refusals.ts';
+import { EVERY_KIND, readFields } from '../../testing/refusals.ts';
 import { Problem, isProblem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
 import { decodeStatus, encodeStatusDetails } from './grpc-status.ts';
@@ -72,7 +72,7 @@ describe('a Problem as a status', () => {
         (kind, reason, message, field, retryAfterMs) => {
           const problem = new Problem({ kind, reason, message, field, retryAfterMs });
 
-          expect(fieldsOf(overTheWire(problem))).toEqual(fieldsOf(problem));
+          expect(readFields(overTheWire(problem))).toEqual(readFields(problem));
         },
       ),
     );
@@ -88,7 +88,7 @@ describe('a Problem as a status', () => {
     const error = toConnectError(thrown);
 
     expect(error.code).toBe(Code.Internal);
-    expect(fieldsOf(overTheWire(thrown))).toEqual({
+    expect(readFields(overTheWire(thrown))).toEqual({
       kind: 'internal',
       reason: 'internal_error',
       message: 'something went wrong here',

@@ -4,7 +4,7 @@ import { MediaService as MediaContract } from '@reelgate/proto/media/v1/media_se
 import { unruled } from '../../testing/unruled.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
-import { fieldsOf, refusalOf } from '../../testing/refusals.ts';
+import { readFields, catchRefusal } from '../../testing/refusals.ts';
 import { withRules } from '../../testing/with-rules.ts';
 import { CALLERS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import type { OpenTransport } from '../../testing/rpc-transports.ts';
@@ -46,7 +46,7 @@ describe.each([
         return {};
       });
 
-      const refusal = await refusalOf(client(MediaService, key).stageMedia({ accountId: 'demo' }));
+      const refusal = await catchRefusal(client(MediaService, key).stageMedia({ accountId: 'demo' }));
 
       expect(refusal).toMatchObject({ kind: 'unauthenticated', reason: 'invalid_caller_key' });
       expect(calls).toBe(0);
@@ -56,7 +56,7 @@ describe.each([
   test('warns of wrong keys with their address, once', async () => {
     const { client, warned } = await opened(open, async () => ({}));
 
-    for (const key of ['wrong', 'also wrong']) await refusalOf(client(MediaService, key).stageMedia({}));
+    for (const key of ['wrong', 'also wrong']) await catchRefusal(client(MediaService, key).stageMedia({}));
 
     expect(warned).toEqual([{ door: 'callers', address: '127.0.0.1', wrongKeys: 1 }]);
   });
@@ -69,13 +69,13 @@ describe.each([
 
     expect((await media.stageMedia({ accountId: 'demo' })).media?.object).toBe('reporting for demo');
     expect((await media.stageMedia({ accountId: 'lab' })).media?.object).toBe('reporting for lab');
-    expect(await refusalOf(media.stageMedia({ accountId: 'other' }))).toMatchObject(forbidden);
-    expect(await refusalOf(media.stageMedia({ accountId: '' }))).toMatchObject({
+    expect(await catchRefusal(media.stageMedia({ accountId: 'other' }))).toMatchObject(forbidden);
+    expect(await catchRefusal(media.stageMedia({ accountId: '' }))).toMatchObject({
       kind: 'invalid',
       field: 'account_id',
     });
     // concerns every account
-    expect(await refusalOf(media.removeResult({ taskId: 'task_1' }))).toMatchObject({
+    expect(await catchRefusal(media.removeResult({ taskId: 'task_1' }))).toMatchObject({
       kind: 'forbidden',
       reason: 'account_not_allowed',
       field: undefined,
@@ -89,7 +89,7 @@ describe.each([
       return {};
     });
 
-    const refusal = await refusalOf(client(MediaService, 'key-of-the-reader').stageMedia({ accountId: 'demo' }));
+    const refusal = await catchRefusal(client(MediaService, 'key-of-the-reader').stageMedia({ accountId: 'demo' }));
 
     expect(refusal).toMatchObject({ kind: 'forbidden', reason: 'scope_missing' });
     expect(refusal.message).toContain(
@@ -111,7 +111,7 @@ describe.each([
       throw new TypeError('undefined is not a function');
     });
 
-    await refusalOf(media.stageMedia({}));
+    await catchRefusal(media.stageMedia({}));
 
     expect(logged).toMatchObject([{ method: 'StageMedia', err: { message: 'undefined is not a function' } }]);
   });
@@ -124,7 +124,7 @@ describe.each([
       throw new Problem({ kind: 'invalid', reason: 'a_reason', message, field: message, retryAfterMs: 0.5 });
     });
 
-    expect(fieldsOf(await refusalOf(media.stageMedia({})))).toEqual({
+    expect(readFields(await catchRefusal(media.stageMedia({})))).toEqual({
       kind: 'invalid',
       reason: 'a_reason',
       message: arrived,
@@ -148,7 +148,7 @@ describe.each([
 
     expect((await inTime(call)).media?.object).toBe('done');
     await inTime(stopping);
-    expect(await refusalOf(server.media.stageMedia({}, { timeoutMs: 2000 }))).toMatchObject({
+    expect(await catchRefusal(server.media.stageMedia({}, { timeoutMs: 2000 }))).toMatchObject({
       kind: 'unavailable',
       reason: 'service_unavailable',
     });
@@ -172,7 +172,7 @@ describe.each([
 test('gRPC refuses a message that is too large, and continues', async () => {
   const { media } = await opened(openGrpc, async () => ({}));
 
-  expect(await refusalOf(media.stageMedia({ url: 'x'.repeat(9 * 1024 * 1024) }))).toMatchObject({
+  expect(await catchRefusal(media.stageMedia({ url: 'x'.repeat(9 * 1024 * 1024) }))).toMatchObject({
     kind: 'unavailable',
   });
 
@@ -185,7 +185,7 @@ describe('a connection to gRPC', () => {
   test('without a listener refuses with a Problem', async () => {
     const connection = nowhere();
 
-    expect(await refusalOf(connection.client(MediaService).stageMedia({}, { timeoutMs: 5000 }))).toMatchObject({
+    expect(await catchRefusal(connection.client(MediaService).stageMedia({}, { timeoutMs: 5000 }))).toMatchObject({
       kind: 'unavailable',
       reason: 'service_unavailable',
     });
@@ -208,7 +208,7 @@ describe('a connection to gRPC', () => {
     await inTime(connection.ready(5000));
 
     expect((await connection.client(MediaService).stageMedia({})).media?.object).toBe('here');
-    expect(await refusalOf(connection.client(AccountService).listPrices({}))).toMatchObject({
+    expect(await catchRefusal(connection.client(AccountService).listPrices({}))).toMatchObject({
       reason: 'service_unavailable',
     });
     connection.close();

@@ -6,7 +6,7 @@ import type { StageMediaRequest } from '@reelgate/proto/media/v1/media_service';
 import { aCaller } from '../../testing/a-caller.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
-import { EVERY_KIND, fieldsOf, refusalOf } from '../../testing/refusals.ts';
+import { EVERY_KIND, readFields, catchRefusal } from '../../testing/refusals.ts';
 import { TRANSPORTS, closingTransports } from '../../testing/rpc-transports.ts';
 import type { OpenTransport } from '../../testing/rpc-transports.ts';
 import { Problem } from '../problem.ts';
@@ -115,9 +115,9 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
         throw new Problem({ ...problem, cause: new Error('for the log alone') });
       });
 
-      const refusal = await refusalOf(media.stageMedia({}));
+      const refusal = await catchRefusal(media.stageMedia({}));
 
-      expect(fieldsOf(refusal)).toEqual(problem);
+      expect(readFields(refusal)).toEqual(problem);
       expect(logged).toEqual([]);
     },
   );
@@ -127,7 +127,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'it is no longer kept' });
     });
 
-    const { field, retryAfterMs } = await refusalOf(media.stageMedia({}));
+    const { field, retryAfterMs } = await catchRefusal(media.stageMedia({}));
 
     expect([field, retryAfterMs]).toEqual([undefined, undefined]);
   });
@@ -137,9 +137,9 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       throw new Error('password=hunter2');
     });
 
-    const refusal = await refusalOf(media.stageMedia({}));
+    const refusal = await catchRefusal(media.stageMedia({}));
 
-    expect(fieldsOf(refusal)).toEqual({
+    expect(readFields(refusal)).toEqual({
       kind: 'internal',
       reason: 'internal_error',
       message: 'something went wrong here',
@@ -156,7 +156,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       if (calls === 1) throw new TypeError('undefined is not a function');
       return { media: { object: 'fine' } };
     });
-    await refusalOf(media.stageMedia({}));
+    await catchRefusal(media.stageMedia({}));
 
     expect((await media.stageMedia({})).media?.object).toBe('fine');
   });
@@ -169,7 +169,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       throw new Error('given up');
     });
 
-    const refusal = await refusalOf(media.stageMedia({}, { timeoutMs: 50 }));
+    const refusal = await catchRefusal(media.stageMedia({}, { timeoutMs: 50 }));
 
     expect(refusal).toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
     await inTime(aborted.opened);
@@ -182,7 +182,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       return {};
     });
 
-    const refusal = await refusalOf(media.stageMedia({}, { timeoutMs: 50 }));
+    const refusal = await catchRefusal(media.stageMedia({}, { timeoutMs: 50 }));
 
     gate.open();
     expect(refusal).toMatchObject({ kind: 'unavailable', reason: 'service_unavailable' });
@@ -198,7 +198,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     });
     const stopping = new AbortController();
 
-    const call = refusalOf(media.stageMedia({}, { signal: stopping.signal }));
+    const call = catchRefusal(media.stageMedia({}, { signal: stopping.signal }));
     await inTime(begun.opened);
     stopping.abort();
 
@@ -227,7 +227,7 @@ describe.each(TRANSPORTS.filter(([name]) => name !== 'Connect with JSON'))(
         return {};
       });
 
-      expect(await refusalOf(media.stageMedia({}, { signal: AbortSignal.abort() }))).toMatchObject({
+      expect(await catchRefusal(media.stageMedia({}, { signal: AbortSignal.abort() }))).toMatchObject({
         reason: 'service_unavailable',
       });
       await media.stageMedia({});
@@ -265,6 +265,6 @@ describe('a direct call', () => {
       aCaller({ name: 'reader', scopes: new Set([Scope.TASKS_READ]) }),
     );
 
-    expect(await refusalOf(reader.stageMedia({}))).toMatchObject({ kind: 'forbidden', reason: 'scope_missing' });
+    expect(await catchRefusal(reader.stageMedia({}))).toMatchObject({ kind: 'forbidden', reason: 'scope_missing' });
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { until } from '../../testing/until.ts';
 import { silenceRpcLibraries } from '../../testing/partial-service.ts';
-import { fieldsOf, refusalOf } from '../../testing/refusals.ts';
+import { readFields, catchRefusal } from '../../testing/refusals.ts';
 import { TRANSPORTS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import type { OpenTransport, Opened } from '../../testing/rpc-transports.ts';
 import { StreamService } from '../../testing/stream-service.ts';
@@ -66,13 +66,13 @@ describe.each(TRANSPORTS)('a stream of answers, over %s', (_name, open) => {
       },
     });
     const values: string[] = [];
-    const refusal = await refusalOf(
+    const refusal = await catchRefusal(
       (async () => {
         for await (const { value } of client(StreamService).spell({})) values.push(value);
       })(),
     );
     expect(values).toEqual(['one']);
-    expect(fieldsOf(refusal)).toMatchObject({ kind: 'gone', reason: 'result_expired', field: 'task_id' });
+    expect(readFields(refusal)).toMatchObject({ kind: 'gone', reason: 'result_expired', field: 'task_id' });
     expect(logged).toEqual([]);
   });
 
@@ -90,7 +90,7 @@ describe.each(TRANSPORTS)('a stream of answers, over %s', (_name, open) => {
     const signals: AbortSignal[] = [];
     const { client } = await opened(open, { spell: endless(signals) });
     const leaving = new AbortController();
-    await refusalOf(
+    await catchRefusal(
       (async () => {
         for await (const _ of client(StreamService).spell({}, { signal: leaving.signal })) leaving.abort();
       })(),
@@ -101,7 +101,7 @@ describe.each(TRANSPORTS)('a stream of answers, over %s', (_name, open) => {
   test('ends at its deadline, and tells its method', async () => {
     const signals: AbortSignal[] = [];
     const { client } = await opened(open, { spell: endless(signals) });
-    expect(await refusalOf(all(client(StreamService).spell({}, { timeoutMs: 200 })))).toMatchObject({
+    expect(await catchRefusal(all(client(StreamService).spell({}, { timeoutMs: 200 })))).toMatchObject({
       kind: 'unavailable',
     });
     await inTime(aborted(signals[0]!));
@@ -166,7 +166,7 @@ describe.each(TRANSPORTS)('a stream of requests, over %s', (_name, open) => {
 
   test('needs a message', async () => {
     const { client } = await opened(open, { join: joined });
-    expect(await refusalOf(client(StreamService).join(texts()))).toMatchObject({
+    expect(await catchRefusal(client(StreamService).join(texts()))).toMatchObject({
       kind: 'invalid',
       message: 'the stream has no message; send the first one before you close it',
     });
@@ -185,7 +185,7 @@ describe.each(TRANSPORTS)('a stream of requests, over %s', (_name, open) => {
       yield { value: 'first' };
       await ended.opened;
     })();
-    const refusal = refusalOf(client(StreamService).join(waiting));
+    const refusal = catchRefusal(client(StreamService).join(waiting));
     if (_name === 'Connect with JSON') ended.open();
     expect(await inTime(refusal)).toMatchObject({ kind: 'exhausted', reason: 'too_large' });
     ended.open();
@@ -195,11 +195,11 @@ describe.each(TRANSPORTS)('a stream of requests, over %s', (_name, open) => {
 describe.each(TRANSPORTS.filter(([name]) => name !== 'a direct call'))('the access rule, over %s', (_name, open) => {
   test('is checked before a stream of answers begins', async () => {
     const { client } = await opened(open, { spell: () => notCalled() });
-    expect(await refusalOf(all(client(StreamService, 'key-of-reporting').spell({ value: 'other' })))).toMatchObject({
+    expect(await catchRefusal(all(client(StreamService, 'key-of-reporting').spell({ value: 'other' })))).toMatchObject({
       kind: 'forbidden',
       reason: 'account_not_allowed',
     });
-    expect(await refusalOf(all(client(StreamService, 'wrong').spell({ value: 'demo' })))).toMatchObject({
+    expect(await catchRefusal(all(client(StreamService, 'wrong').spell({ value: 'demo' })))).toMatchObject({
       kind: 'unauthenticated',
     });
   });
@@ -208,14 +208,14 @@ describe.each(TRANSPORTS.filter(([name]) => name !== 'a direct call'))('the acce
     const { client } = await opened(open, { join: joined });
     const reporting = client(StreamService, 'key-of-reporting');
     expect((await reporting.join(texts('demo', 'x'))).value).toBe('demo+x');
-    expect(await refusalOf(reporting.join(texts('other', 'demo')))).toMatchObject({ reason: 'account_not_allowed' });
+    expect(await catchRefusal(reporting.join(texts('other', 'demo')))).toMatchObject({ reason: 'account_not_allowed' });
   });
 
   test('a stop of the server ends a stream with a refusal that can be repeated', async () => {
     const { client, stopServer } = await opened(open, { spell: endless() });
     const reader = client(StreamService).spell({})[Symbol.asyncIterator]();
     await reader.next();
-    const end = refusalOf(reader.next());
+    const end = catchRefusal(reader.next());
     await stopServer();
     expect(await inTime(end)).toMatchObject({ kind: 'unavailable', reason: 'service_stopping' });
   });
@@ -248,7 +248,7 @@ describe.each(TRANSPORTS)('a cancelled stream of requests, over %s', (_name, ope
         caller.abort();
         await over;
       };
-      await refusalOf(client(StreamService).join(requests(), { signal: caller.signal }));
+      await catchRefusal(client(StreamService).join(requests(), { signal: caller.signal }));
       end();
     }
     await until(() => ends.length === CANCELLED);
@@ -267,7 +267,7 @@ describe('the streams of a server', () => {
     const bounds = { deadline: undefined, gone: undefined };
     const open = Array.from({ length: 5000 }, () => streams.run('one', bounds, forever));
     for (const stream of open) await stream.next();
-    expect(await refusalOf(streams.run('one', bounds, forever).next())).toMatchObject({
+    expect(await catchRefusal(streams.run('one', bounds, forever).next())).toMatchObject({
       kind: 'exhausted',
       reason: 'too_many_streams',
     });
@@ -280,6 +280,6 @@ describe('the streams of a server', () => {
   test('end after their longest life', async () => {
     const stream = openRunningStreams(1).run('one', { deadline: undefined, gone: undefined }, forever);
     await stream.next();
-    expect(await inTime(refusalOf(stream.next()))).toMatchObject({ kind: 'unavailable', reason: 'stream_expired' });
+    expect(await inTime(catchRefusal(stream.next()))).toMatchObject({ kind: 'unavailable', reason: 'stream_expired' });
   });
 });

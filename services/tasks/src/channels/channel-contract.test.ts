@@ -21,8 +21,8 @@ const openChannel: ChannelFactory = (settings, clock): Channel => {
   return {
     settings,
     submit: async ({ model }, signal) =>
-      toSubmission(await post('submit', { model }, settings.submitTimeoutMs, signal), outcomeOf),
-    poll: async (id, signal) => pollResultOf(await post('poll', { id }, settings.pollTimeoutMs, signal)),
+      toSubmission(await post('submit', { model }, settings.submitTimeoutMs, signal), readOutcome),
+    poll: async (id, signal) => toPollResult(await post('poll', { id }, settings.pollTimeoutMs, signal)),
     list: async () => undefined,
     cancel: async () => false,
     test: async (signal) => {
@@ -35,12 +35,12 @@ const openChannel: ChannelFactory = (settings, clock): Channel => {
   };
 };
 
-function outcomeOf(answer: WholeAnswer): Submission {
+function readOutcome(answer: WholeAnswer): Submission {
   const upstreamId = readText(readObject(answer.body)['id']);
   return upstreamId === undefined ? { outcome: 'unknown', error: 'no id' } : { outcome: 'accepted', upstreamId };
 }
 
-function pollResultOf(answer: UpstreamAnswer): PollResult {
+function toPollResult(answer: UpstreamAnswer): PollResult {
   const status = answer.kind === 'answer' ? readText(readObject(answer.body)['state']) : undefined;
   if (status === undefined) return { found: false, gone: false, error: 'no state' };
   const phase = Object.hasOwn(PHASES, status) ? PHASES[status as keyof typeof PHASES] : 'unrecognised';

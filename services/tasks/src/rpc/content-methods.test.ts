@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { isSigned } from '@reelgate/platform/links/signed-path';
 import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { partialService, silenceRpcLibraries } from '@reelgate/platform/testing/partial-service';
-import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
+import { readFields, catchRefusal } from '@reelgate/platform/testing/refusals';
 import { TRANSPORTS, closingTransports, openConnect, openGrpc } from '@reelgate/platform/testing/rpc-transports';
 import type { OpenTransport } from '@reelgate/platform/testing/rpc-transports';
 import { until } from '@reelgate/platform/testing/until';
@@ -144,9 +144,9 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       const { content, client } = await aService();
       const taskId = await content.task(SUCCEEDED);
 
-      const refusal = await refusalOf(received(client.getTaskContent({ accountId: 'acme', taskId, ...span })));
+      const refusal = await catchRefusal(received(client.getTaskContent({ accountId: 'acme', taskId, ...span })));
 
-      expect(fieldsOf(refusal)).toMatchObject({ kind: 'invalid', reason: 'invalid_request', field, message });
+      expect(readFields(refusal)).toMatchObject({ kind: 'invalid', reason: 'invalid_request', field, message });
       expect(content.opened).toEqual([]);
     });
 
@@ -159,7 +159,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       content.breakAfter(100_000, how);
       const first: Uint8Array[] = [];
 
-      const refusal = await refusalOf(
+      const refusal = await catchRefusal(
         (async () => {
           for await (const { part } of client.getTaskContent({ accountId: 'acme', taskId }))
             if (part.case === 'data') first.push(part.value);
@@ -169,7 +169,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       const offset = BigInt(Buffer.concat(first).byteLength);
       const rest = await received(client.getTaskContent({ accountId: 'acme', taskId, offset }));
 
-      expect(fieldsOf(refusal)).toMatchObject({
+      expect(readFields(refusal)).toMatchObject({
         kind: 'unavailable',
         reason: 'service_unavailable',
         retryAfterMs: 1000,
@@ -190,10 +190,10 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       };
       const [first] = [await start(), await start()];
 
-      const refusal = await refusalOf(start());
+      const refusal = await catchRefusal(start());
       await first.return?.();
 
-      expect(fieldsOf(refusal)).toMatchObject({ kind: 'exhausted', reason: 'too_many_streams', retryAfterMs: 1000 });
+      expect(readFields(refusal)).toMatchObject({ kind: 'exhausted', reason: 'too_many_streams', retryAfterMs: 1000 });
       await until(() => content.opened[0]!.stream.destroyed);
       await inTime(start());
     });
@@ -211,7 +211,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     test('a task that is not finished, and says when to read it again', async () => {
       const { content, client } = await aService();
 
-      expect(fieldsOf(await refusalOf(call(client, await content.task())))).toMatchObject({
+      expect(readFields(await catchRefusal(call(client, await content.task())))).toMatchObject({
         kind: 'conflict',
         reason: 'task_not_completed',
         message: 'the task is queued; it has bytes only once it is completed',
@@ -227,7 +227,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
         failure: { code: '1', message: 'no' },
       });
 
-      expect(fieldsOf(await refusalOf(call(client, taskId)))).toMatchObject({
+      expect(readFields(await catchRefusal(call(client, taskId)))).toMatchObject({
         kind: 'conflict',
         reason: 'task_not_completed',
         message: 'the task is failed and has no result',
@@ -239,23 +239,26 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       const taskId = await content.task(SUCCEEDED);
       await world.clock.advance(RESULT_EXPIRES_AT - world.clock.now());
 
-      expect(fieldsOf(await refusalOf(call(client, taskId)))).toMatchObject({ kind: 'gone', reason: 'result_expired' });
+      expect(readFields(await catchRefusal(call(client, taskId)))).toMatchObject({
+        kind: 'gone',
+        reason: 'result_expired',
+      });
     });
 
     test('a task whose result is a prompt, by its field', async () => {
       const { content, client } = await aService();
       const taskId = await content.task({ phase: 'succeeded', status: 'succeeded', prompt: 'better' }, aContextIr());
 
-      expect(fieldsOf(await refusalOf(call(client, taskId)))).toMatchObject({ kind: 'invalid', field: 'task_id' });
+      expect(readFields(await catchRefusal(call(client, taskId)))).toMatchObject({ kind: 'invalid', field: 'task_id' });
     });
 
     test('a task of another account like one that does not exist', async () => {
       const { content, client } = await aService();
       const taskId = await content.task(SUCCEEDED);
 
-      const foreign = fieldsOf(await refusalOf(call(client, taskId, 'rival')));
+      const foreign = readFields(await catchRefusal(call(client, taskId, 'rival')));
 
-      expect(foreign).toEqual(fieldsOf(await refusalOf(call(client, 'task_none', 'rival'))));
+      expect(foreign).toEqual(readFields(await catchRefusal(call(client, 'task_none', 'rival'))));
       expect(foreign).toMatchObject({ kind: 'not_found', reason: 'task_not_found' });
     });
   });
@@ -265,7 +268,7 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
     const taskId = await content.task(SUCCEEDED);
     content.lose();
 
-    expect(fieldsOf(await refusalOf(BYTES(client, taskId)))).toMatchObject({ reason: 'result_expired' });
+    expect(readFields(await catchRefusal(BYTES(client, taskId)))).toMatchObject({ reason: 'result_expired' });
   });
 
   describe('CreateContentLink', () => {
@@ -309,9 +312,9 @@ describe.each(TRANSPORTS)('over %s', (_name, open) => {
       const { content, client } = await aService();
       const taskId = await content.task(SUCCEEDED);
 
-      const refusal = await refusalOf(client.createContentLink({ accountId: 'acme', taskId, lifetime }));
+      const refusal = await catchRefusal(client.createContentLink({ accountId: 'acme', taskId, lifetime }));
 
-      expect(fieldsOf(refusal)).toMatchObject({
+      expect(readFields(refusal)).toMatchObject({
         kind: 'invalid',
         field: 'lifetime',
         message: expect.stringMatching(/^must be from 1 s to 86400 s; it is /),

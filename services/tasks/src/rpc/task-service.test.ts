@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { partialService } from '@reelgate/platform/testing/partial-service';
-import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
+import { readFields, catchRefusal } from '@reelgate/platform/testing/refusals';
 import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
 import { CheckOrderRequestSchema, CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
@@ -429,7 +429,7 @@ describe('ListTasks', () => {
 
     const [other, unknown] = await Promise.all(
       [rivals, 'task_none'].map(async (after) =>
-        fieldsOf(await refusalOf(client.listTasks({ accountId: 'acme', after }))),
+        readFields(await catchRefusal(client.listTasks({ accountId: 'acme', after }))),
       ),
     );
     expect(other).toEqual(unknown);

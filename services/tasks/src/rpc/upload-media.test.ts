@@ -4,7 +4,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { aGate } from '@reelgate/platform/testing/bounded-waits';
 import { partialService, silenceRpcLibraries } from '@reelgate/platform/testing/partial-service';
-import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
+import { readFields, catchRefusal } from '@reelgate/platform/testing/refusals';
 import { TRANSPORTS, closingTransports } from '@reelgate/platform/testing/rpc-transports';
 import { until } from '@reelgate/platform/testing/until';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -106,9 +106,9 @@ describe.each(TRANSPORTS)('UploadMedia over %s', (_name, open) => {
   ])('refuses %s by the field, and keeps nothing', async (_what, messages, fields) => {
     const { client, kept, logged } = await aService();
 
-    const refusal = await refusalOf(client.uploadMedia(sent(...messages)));
+    const refusal = await catchRefusal(client.uploadMedia(sent(...messages)));
 
-    expect(fieldsOf(refusal)).toMatchObject({ kind: 'invalid', ...fields });
+    expect(readFields(refusal)).toMatchObject({ kind: 'invalid', ...fields });
     expect([kept.objects.size, kept.reserved.size]).toEqual([0, 0]);
     expect(logged).toEqual([]);
   });
@@ -129,7 +129,7 @@ describe.each(TRANSPORTS)('UploadMedia over %s', (_name, open) => {
       { signal: caller.signal },
     );
 
-    await refusalOf(upload);
+    await catchRefusal(upload);
     await until(() => kept.reserved.size === 0);
     end();
     expect([kept.begun.length, kept.objects.size]).toEqual([1, 0]);
@@ -139,7 +139,7 @@ describe.each(TRANSPORTS)('UploadMedia over %s', (_name, open) => {
     const { world, client, kept } = await aService();
     const { opened: ended, open: end } = aGate();
 
-    const refusal = refusalOf(
+    const refusal = catchRefusal(
       client.uploadMedia(
         (async function* () {
           yield header();
@@ -151,7 +151,7 @@ describe.each(TRANSPORTS)('UploadMedia over %s', (_name, open) => {
       ),
     );
 
-    expect(fieldsOf(await refusal)).toMatchObject({
+    expect(readFields(await refusal)).toMatchObject({
       kind: 'unavailable',
       reason: 'upload_too_slow',
       retryAfterMs: 1000,
@@ -175,7 +175,7 @@ describe.each(TRANSPORTS)('UploadMedia over %s', (_name, open) => {
     const running = [slow(), slow()];
     await until(() => kept.reserved.size === 2);
 
-    expect(fieldsOf(await refusalOf(client.uploadMedia(sent(header(), data(BYTES)))))).toMatchObject({
+    expect(readFields(await catchRefusal(client.uploadMedia(sent(header(), data(BYTES)))))).toMatchObject({
       kind: 'exhausted',
       reason: 'too_many_streams',
     });

@@ -7,7 +7,7 @@ import { partialService } from '@reelgate/platform/testing/partial-service';
 import { signDelivery } from '@reelgate/platform/webhooks/sign';
 import { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
-import { refusalOf } from '../../testing/refusal-of.ts';
+import { catchRefusalFields } from '@reelgate/platform/testing/refusals';
 import { useWebhookWorlds } from '../../testing/webhooks/open-webhook-world.ts';
 import type { WebhookWorld } from '../../testing/webhooks/open-webhook-world.ts';
 import { endpointMethods } from './webhook-service.ts';
@@ -137,7 +137,7 @@ describe('CreateWebhookEndpoint', () => {
   ])('with %s is refused', async (_what, changes, problem) => {
     const { client } = await open();
 
-    expect(await refusalOf(client.createWebhookEndpoint({ ...NEW, ...changes }))).toMatchObject({
+    expect(await catchRefusalFields(client.createWebhookEndpoint({ ...NEW, ...changes }))).toMatchObject({
       kind: 'invalid',
       ...problem,
     });
@@ -156,7 +156,7 @@ describe('CreateWebhookEndpoint', () => {
     const { client } = await open();
     const made = await Promise.all(Array.from({ length: 20 }, () => client.createWebhookEndpoint(NEW)));
 
-    expect(await refusalOf(client.createWebhookEndpoint(NEW))).toMatchObject({
+    expect(await catchRefusalFields(client.createWebhookEndpoint(NEW))).toMatchObject({
       kind: 'unprocessable',
       reason: 'webhook_endpoint_limit',
       message: 'an account has at most 20 webhook endpoints; delete one first',
@@ -192,10 +192,12 @@ describe('ListWebhookEndpoints', () => {
     const page = await client.listWebhookEndpoints({ accountId: 'acme', after: newer.endpoint!.id });
 
     expect(page.endpoints.map(({ id }) => id)).toEqual([older.endpoint!.id]);
-    expect(await refusalOf(client.listWebhookEndpoints({ accountId: 'acme', after: 'task_1' }))).toMatchObject({
-      reason: 'invalid_request',
-      field: 'after',
-    });
+    expect(await catchRefusalFields(client.listWebhookEndpoints({ accountId: 'acme', after: 'task_1' }))).toMatchObject(
+      {
+        reason: 'invalid_request',
+        field: 'after',
+      },
+    );
   });
 });
 
@@ -269,7 +271,7 @@ describe('UpdateWebhookEndpoint', () => {
   ])('with %s is refused', async (_what, changes, problem) => {
     const { client, name } = await withEndpoint();
 
-    expect(await refusalOf(client.updateWebhookEndpoint({ ...name, ...changes }))).toMatchObject(problem);
+    expect(await catchRefusalFields(client.updateWebhookEndpoint({ ...name, ...changes }))).toMatchObject(problem);
   });
 });
 
@@ -278,8 +280,8 @@ test('DeleteWebhookEndpoint removes the endpoint with its secret', async () => {
 
   await client.deleteWebhookEndpoint(name);
 
-  expect(await refusalOf(client.getWebhookEndpoint(name))).toMatchObject(NOT_FOUND);
-  expect(await refusalOf(client.deleteWebhookEndpoint(name))).toMatchObject(NOT_FOUND);
+  expect(await catchRefusalFields(client.getWebhookEndpoint(name))).toMatchObject(NOT_FOUND);
+  expect(await catchRefusalFields(client.deleteWebhookEndpoint(name))).toMatchObject(NOT_FOUND);
   expect(await world.sql.read('SELECT * FROM webhook_secrets')).toEqual([]);
 });
 
@@ -307,7 +309,7 @@ describe('default', () => {
       () => client.deleteWebhookEndpoint(name),
       () => client.testWebhookEndpoint({ ...name, eventType: 'video.completed' }),
     ])
-      expect(await refusalOf(call())).toMatchObject(NOT_FOUND);
+      expect(await catchRefusalFields(call())).toMatchObject(NOT_FOUND);
   });
 });
 
@@ -365,7 +367,7 @@ describe('TestWebhookEndpoint', () => {
     const { world, client, name } = await withEndpoint();
     world.answer = { fault };
 
-    expect(await refusalOf(client.testWebhookEndpoint({ ...name, eventType: 'job.completed' }))).toEqual({
+    expect(await catchRefusalFields(client.testWebhookEndpoint({ ...name, eventType: 'job.completed' }))).toEqual({
       kind: 'unprocessable',
       reason: 'webhook_not_reached',
       field: undefined,
@@ -378,21 +380,25 @@ describe('TestWebhookEndpoint', () => {
     const { world, client, name } = await withEndpoint();
     world.answer = { fault: 'busy' };
 
-    expect(await refusalOf(client.testWebhookEndpoint({ ...name, eventType: 'job.completed' }))).toMatchObject({
-      kind: 'unavailable',
-      reason: 'service_unavailable',
-      retryAfterMs: 5000,
-    });
+    expect(await catchRefusalFields(client.testWebhookEndpoint({ ...name, eventType: 'job.completed' }))).toMatchObject(
+      {
+        kind: 'unavailable',
+        reason: 'service_unavailable',
+        retryAfterMs: 5000,
+      },
+    );
   });
 
   test('refuses an unknown type', async () => {
     const { world, client, name } = await withEndpoint();
 
-    expect(await refusalOf(client.testWebhookEndpoint({ ...name, eventType: 'video.deleted' }))).toMatchObject({
-      reason: 'invalid_request',
-      field: 'event_type',
-      message: 'must be one of video.completed, video.failed, job.completed, job.failed, balance.low',
-    });
+    expect(await catchRefusalFields(client.testWebhookEndpoint({ ...name, eventType: 'video.deleted' }))).toMatchObject(
+      {
+        reason: 'invalid_request',
+        field: 'event_type',
+        message: 'must be one of video.completed, video.failed, job.completed, job.failed, balance.low',
+      },
+    );
     expect(world.sent).toEqual([]);
   });
 });
@@ -491,7 +497,7 @@ describe('deliveries', () => {
       () => client.resendWebhookDelivery({ accountId: 'acme', deliveryId: failed!.id }),
       () => client.resendFailedWebhookDeliveries({ ...name, since: timestampFromMs(0) }),
     ])
-      expect(await refusalOf(call())).toMatchObject({
+      expect(await catchRefusalFields(call())).toMatchObject({
         kind: 'conflict',
         reason: 'webhook_endpoint_disabled',
         message: 'the webhook endpoint is disabled; enable it first',
@@ -513,7 +519,7 @@ describe('for another account', () => {
       () => client.listWebhookDeliveries(foreign),
       () => client.resendFailedWebhookDeliveries({ ...foreign, since: timestampFromMs(0) }),
     ])
-      expect(await refusalOf(call())).toMatchObject(NOT_FOUND);
+      expect(await catchRefusalFields(call())).toMatchObject(NOT_FOUND);
     expect((await client.getWebhookEndpoint(name)).endpoint?.name).toBe('ends');
   });
 
@@ -534,9 +540,14 @@ describe('for another account', () => {
     const foreign = { accountId: 'rival', deliveryId: delivery!.id };
 
     for (const call of [() => client.getWebhookDelivery(foreign), () => client.resendWebhookDelivery(foreign)])
-      expect(await refusalOf(call())).toMatchObject({ kind: 'not_found', reason: 'webhook_delivery_not_found' });
+      expect(await catchRefusalFields(call())).toMatchObject({
+        kind: 'not_found',
+        reason: 'webhook_delivery_not_found',
+      });
     expect(
-      await refusalOf(client.listWebhookDeliveries({ accountId: 'rival', endpointId: 'default', after: delivery!.id })),
+      await catchRefusalFields(
+        client.listWebhookDeliveries({ accountId: 'rival', endpointId: 'default', after: delivery!.id }),
+      ),
     ).toMatchObject({ reason: 'invalid_request', field: 'after' });
   });
 });

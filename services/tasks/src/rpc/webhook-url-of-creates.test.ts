@@ -9,7 +9,7 @@ import { useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import type { Journal } from '../../testing/journal.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import { anOrder } from '../../testing/orders.ts';
-import { refusalOf } from '../../testing/refusal-of.ts';
+import { catchRefusalFields } from '@reelgate/platform/testing/refusals';
 import { someTokens } from '../../testing/tokens.ts';
 import { jobService } from './job-service.ts';
 import { toWireOrder } from './mapping-order.ts';
@@ -81,7 +81,7 @@ describe.each([
   test('with a wrong URL is refused before anything is written', async () => {
     const { create, journal } = await open();
 
-    expect(await refusalOf(create({ webhookUrl: 'http://hooks.example/a' }))).toMatchObject(REFUSED);
+    expect(await catchRefusalFields(create({ webhookUrl: 'http://hooks.example/a' }))).toMatchObject(REFUSED);
     expect(writtenUrls(journal)).toEqual([]);
   });
 
@@ -91,7 +91,7 @@ describe.each([
 
     expect(await create({ idempotencyKey: 'key', webhookUrl: URL_A })).toBe(first);
     for (const webhookUrl of [URL_B, ''])
-      expect(await refusalOf(create({ idempotencyKey: 'key', webhookUrl }))).toMatchObject({
+      expect(await catchRefusalFields(create({ idempotencyKey: 'key', webhookUrl }))).toMatchObject({
         reason: 'idempotency_key_reused',
       });
   });
@@ -113,7 +113,7 @@ test.each([
 
   await check({ ...changes, webhookUrl: URL_A });
 
-  expect(await refusalOf(check({ ...changes, webhookUrl: 'https://localhost/a' }))).toMatchObject({
+  expect(await catchRefusalFields(check({ ...changes, webhookUrl: 'https://localhost/a' }))).toMatchObject({
     reason: 'invalid_webhook_url',
     field: 'webhook_url',
   });

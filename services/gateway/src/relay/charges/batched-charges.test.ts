@@ -5,7 +5,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import { fieldsOf, refusalOf } from '@reelgate/platform/testing/refusals';
+import { readFields, catchRefusal } from '@reelgate/platform/testing/refusals';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { fakeCalls } from '../../../testing/fake-calls.ts';
 import type { FakeCalls } from '../../../testing/fake-calls.ts';
@@ -73,7 +73,7 @@ describe('placing', () => {
     await charges.place(anOrder());
     calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
 
-    expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({
+    expect(readFields(await catchRefusal(charges.place(anOrder())))).toMatchObject({
       kind: 'exhausted',
       reason: 'insufficient_quota',
       message: 'not enough',
@@ -87,7 +87,7 @@ describe('placing', () => {
       log: silentLog,
     });
 
-    expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({
+    expect(readFields(await catchRefusal(charges.place(anOrder())))).toMatchObject({
       kind: 'internal',
       reason: 'internal_error',
     });
@@ -101,7 +101,7 @@ describe('placing', () => {
       log: silentLog,
     });
 
-    expect(await refusalOf(charges.place(anOrder()))).toBe(lost);
+    expect(await catchRefusal(charges.place(anOrder()))).toBe(lost);
     await untilAfter(clock, () => calls.settled.length === 1);
 
     expect(calls.settled[0]).toMatchObject({ callId: 'call_1', basis: Basis.RELEASED });
@@ -136,14 +136,14 @@ describe('placing', () => {
       const lost = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'no answer' });
       calls.confirming = () => Promise.reject(lost);
 
-      expect(fieldsOf(await refusalOf(charges.place(anOrder())))).toMatchObject({ reason: 'service_unavailable' });
+      expect(readFields(await catchRefusal(charges.place(anOrder())))).toMatchObject({ reason: 'service_unavailable' });
       await untilAfter(clock, () => calls.settled.length === 1);
       expect(calls.settled[0]).toMatchObject({ callId: 'call_1', basis: Basis.RELEASED });
     });
   });
   test('a refused call is not released: it has no hold', async () => {
     calls.refusal = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
-    await refusalOf(charges.place(anOrder()));
+    await catchRefusal(charges.place(anOrder()));
     await clock.advance(60_000);
 
     expect(calls.settled).toEqual([]);

@@ -4,7 +4,7 @@ import { succeeded } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
 import { aRegeneration, aText, anImage, anOrder } from '../../../testing/orders.ts';
-import { refusalOf } from '../../../testing/refusal-of.ts';
+import { catchRefusalFields } from '@reelgate/platform/testing/refusals';
 import type { Order } from '../../domain/order.ts';
 import { applyReport } from '../polls/apply-report.ts';
 import { checkCreate } from './check-create.ts';
@@ -110,9 +110,9 @@ test.each<[string, string, Refused]>([
   for (const world of [checked, created]) await refused.prepare?.(world);
   checked.journal.clear();
 
-  const refusal = await refusalOf(check(checked, refused));
+  const refusal = await catchRefusalFields(check(checked, refused));
   expect(refusal).toMatchObject({ reason });
-  expect(refusal).toEqual(await refusalOf(created.create(refused.order ?? image, refused.changes)));
+  expect(refusal).toEqual(await catchRefusalFields(created.create(refused.order ?? image, refused.changes)));
   expect(checked.journal.names().filter((name) => !READS.has(name))).toEqual([]);
 });
 
@@ -122,7 +122,7 @@ test('an acceptable order passes each check, and is then accepted', async () => 
     expect(await check(world, { changes: { inFlightLimit: 1 } })).toBeUndefined();
 
   expect((await world.create(image, { inFlightLimit: 1 })).replayed).toBe(false);
-  expect(await refusalOf(check(world))).toMatchObject({ reason: 'rate_limit_exceeded' });
+  expect(await catchRefusalFields(check(world))).toMatchObject({ reason: 'rate_limit_exceeded' });
 });
 
 test('a create with the same key is returned, whatever happened to the money since', async () => {

@@ -14,7 +14,7 @@ import {
   anImage,
   anOrder,
 } from '../../../testing/orders.ts';
-import { refusalOf } from '../../../testing/refusal-of.ts';
+import { catchRefusalFields } from '@reelgate/platform/testing/refusals';
 import { outcomes } from '../../../testing/store/opened-store.ts';
 import type { Order } from '../../domain/order.ts';
 import { applyReport } from '../polls/apply-report.ts';
@@ -405,7 +405,8 @@ describe('the source of a regeneration', () => {
   test('of another account is refused like one that does not exist', async () => {
     const { world, sourceTaskId } = await withSource();
     const queued = (await world.create()).task.id;
-    const asked = (id: string) => refusalOf(world.create(aRegeneration({ sourceTaskId: id }), { accountId: 'rival' }));
+    const asked = (id: string) =>
+      catchRefusalFields(world.create(aRegeneration({ sourceTaskId: id }), { accountId: 'rival' }));
 
     const [none, foreign, foreignAndUnfit] = await Promise.all([
       asked('task_none'),

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { LOST } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
-import { refusalOf } from '../../../testing/refusal-of.ts';
+import { catchRefusalFields } from '@reelgate/platform/testing/refusals';
 import { getTask, listTasks } from './read-tasks.ts';
 
 const open = useWorlds();
@@ -9,7 +9,7 @@ const open = useWorlds();
 test('a task is readable by its account; for others it does not exist', async () => {
   const world = await open();
   const { task } = await world.create();
-  const told = (accountId: string, taskId: string) => refusalOf(getTask(world.deps, accountId, taskId));
+  const told = (accountId: string, taskId: string) => catchRefusalFields(getTask(world.deps, accountId, taskId));
 
   expect((await getTask(world.deps, 'acme', task.id)).id).toBe(task.id);
   expect(await told('rival', task.id)).toMatchObject({ kind: 'not_found', reason: 'task_not_found' });

@@ -4,7 +4,7 @@ import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import { Secret } from '@reelgate/platform/secret';
 import { SIGNING_KEY, aNewEndpoint, useWebhookWorlds } from '../../../testing/webhooks/open-webhook-world.ts';
 import type { WebhookWorld } from '../../../testing/webhooks/open-webhook-world.ts';
-import { refusalOf } from '../../../testing/refusal-of.ts';
+import { catchRefusalFields } from '@reelgate/platform/testing/refusals';
 import { createEndpoint, OLD_SECRET_MS, rotateSecret } from './manage-endpoints.ts';
 import { resealSecrets } from './secrets.ts';
 
@@ -174,7 +174,7 @@ describe('a rotation', () => {
     const { world, name } = await withEndpoint();
 
     expect(
-      await refusalOf(rotateSecret(world.deps, { ...name, ...dropEmpty(asked) }, { keepOld: false })),
+      await catchRefusalFields(rotateSecret(world.deps, { ...name, ...dropEmpty(asked) }, { keepOld: false })),
     ).toMatchObject({ kind: 'not_found', reason: 'webhook_endpoint_not_found' });
   });
 });
