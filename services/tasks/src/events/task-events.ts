@@ -1,4 +1,4 @@
-import { create, fromJsonString, toJsonString } from '@bufbuild/protobuf';
+import { fromJsonString, toJsonString } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import type { OutboxEvent } from '@reelgate/platform/bus/outbox';
@@ -6,18 +6,19 @@ import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/
 import type { Task, TaskInState } from '../domain/task.ts';
 import type { WatchHub } from '../operations/watches/watch-hub.ts';
 import { STATES, toWireUsage } from '../rpc/mapping-task.ts';
+import { toMessage } from '../rpc/wire-message.ts';
 import type { Finish } from '../store/task-store.ts';
 
 /** The event of a finished task, for the outbox. */
 export function toFinishedEvent(task: Task, finish: Finish): { readonly type: string; readonly payload: string } {
-  const message = create(TaskFinishedSchema, {
+  const message = toMessage(TaskFinishedSchema, {
     taskId: task.id,
     accountId: task.accountId,
     state: STATES[finish.state],
     finishedAt: timestampFromMs(finish.at),
-    channel: task.mapping?.channel ?? '',
-    requestId: task.requestId ?? '',
-    ...(finish.usage === undefined ? {} : { usage: toWireUsage(finish.usage) }),
+    channel: task.mapping?.channel,
+    requestId: task.requestId,
+    usage: finish.usage && toWireUsage(finish.usage),
   });
   return { type: TaskFinishedSchema.typeName, payload: toJsonString(TaskFinishedSchema, message) };
 }
@@ -29,8 +30,8 @@ export function publishFinished(bus: Bus): (event: OutboxEvent) => Promise<void>
 }
 
 export function announceChanged(bus: Bus): (task: TaskInState) => void {
-  return ({ id: taskId, accountId, state, trace = '' }) => {
-    bus.announce(TaskChangedSchema, create(TaskChangedSchema, { taskId, accountId, state: STATES[state], trace }));
+  return ({ id: taskId, accountId, state, trace }) => {
+    bus.announce(TaskChangedSchema, toMessage(TaskChangedSchema, { taskId, accountId, state: STATES[state], trace }));
   };
 }
 

@@ -1,9 +1,9 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { ContentFactsSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type {
-  GetTaskContentResponseSchema,
+  GetTaskContentResponse,
   TaskService,
   UploadMediaHeader,
   UploadMediaRequest,
@@ -15,6 +15,8 @@ import type { ContentPart } from '../operations/content/read-content.ts';
 import { uploadMedia } from '../operations/uploads/upload-media.ts';
 import type { Upload } from '../operations/uploads/upload-media.ts';
 import { MEDIA, fromWireEnum } from './mapping-order.ts';
+import { toMessage } from './wire-message.ts';
+import type { EveryMember } from './wire-message.ts';
 
 /** The methods of the service for the bytes of results and uploads. */
 export function contentMethods(deps: ContentDeps) {
@@ -43,24 +45,24 @@ export function contentMethods(deps: ContentDeps) {
   } satisfies Partial<Implementation<typeof TaskService>>;
 }
 
-function toWirePart(part: ContentPart): NonNullable<MessageInitShape<typeof GetTaskContentResponseSchema>['part']> {
+function toWirePart(part: ContentPart): GetTaskContentResponse['part'] {
   if ('data' in part) return { case: 'data', value: part.data };
   const { video, sha256, offset, length } = part.facts;
   return {
     case: 'facts',
-    value: {
+    value: toMessage(ContentFactsSchema, {
       mediaType: video.mediaType,
       bytes: BigInt(video.bytes),
       offset: BigInt(offset),
       length: BigInt(length),
       sha256,
       fileName: `${video.taskId}.mp4`,
-    },
+    }),
   };
 }
 
 /** Reads the header of an upload, and leaves its pieces to be read. */
-async function readUpload(iterator: AsyncIterator<UploadMediaRequest>): Promise<Upload> {
+async function readUpload(iterator: AsyncIterator<UploadMediaRequest>): Promise<EveryMember<Upload>> {
   const first = await iterator.next();
   if (first.done === true || first.value.header === undefined)
     throw badHeader('header', 'is required in the first message');

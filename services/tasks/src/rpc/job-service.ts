@@ -1,10 +1,17 @@
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import type { CreateJobRequest, JobService } from '@reelgate/proto/tasks/v1/job_service';
+import {
+  CreateJobResponseSchema,
+  JobLeaseSchema,
+  LeaseJobsResponseSchema,
+  LeasedJobSchema,
+} from '@reelgate/proto/tasks/v1/job_service';
+import type { CreateJobRequest, JobService, LeasedJob } from '@reelgate/proto/tasks/v1/job_service';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import { createJob } from '../operations/jobs/create-job.ts';
 import type { JobRequest } from '../operations/jobs/create-job.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { digestCall } from '../operations/creates/idempotency.ts';
+import type { LeasedJobs } from '../operations/jobs/work-jobs.ts';
 import {
   finishJob,
   getJob,
@@ -14,18 +21,26 @@ import {
   startJob,
   withdrawJob,
 } from '../operations/jobs/work-jobs.ts';
-import { fromWireAnswer, fromWireCall, fromWireLease, toWireCall, toWireJob, toWireNewJob } from './mapping-job.ts';
+import {
+  fromWireAnswer,
+  fromWireCall,
+  fromWireFailure,
+  fromWireLease,
+  toWireCall,
+  toWireJob,
+  toWireNewJob,
+} from './mapping-job.ts';
+import { emptyToUndefined, toMessage } from './wire-message.ts';
+import type { EveryMember } from './wire-message.ts';
 
 /** Each method converts from the wire, runs an operation and converts to the wire. */
 export function jobService(deps: JobDeps, tokens: TokenReader): Implementation<typeof JobService> {
   return {
     createJob: async (request, { requestId, signal, span }) => {
-      const {
-        job,
-        replayed,
-        lease = '',
-      } = await createJob(deps, { ...(await toJobRequest(tokens, request)), requestId, span }, signal);
-      return { job: toWireNewJob(job), replayed, lease, waitMs: BigInt(deps.limits.deadlineMs) };
+      const jobRequest = { ...(await toJobRequest(tokens, request)), requestId, span };
+      const { job, replayed, lease } = await createJob(deps, jobRequest, signal);
+      const waitMs = BigInt(deps.limits.deadlineMs);
+      return toMessage(CreateJobResponseSchema, { job: toWireNewJob(job), replayed, lease, waitMs });
     },
     withdrawJob: async ({ lease }) => ({ withdrawn: await withdrawJob(deps, fromWireLease(lease)) }),
     getJob: async ({ accountId, jobId }, { span }) => {
@@ -35,21 +50,11 @@ export function jobService(deps: JobDeps, tokens: TokenReader): Implementation<t
     },
     leaseJobs: async ({ worker, limit }) => {
       const { taken, lease } = await leaseJobs(deps, worker, limit);
-      return {
+      return toMessage(LeaseJobsResponseSchema, {
         leaseMs: BigInt(deps.limits.leaseMs),
         keepMs: BigInt(deps.limits.retentionMs),
-        jobs: taken.map(({ job, call, overdue }) => ({
-          lease: { jobId: job.id, lease },
-          accountId: job.accountId,
-          tokenId: job.tokenId,
-          visibleModels: [...job.visibleModels],
-          requestId: job.requestId,
-          call: toWireCall(call),
-          callId: job.id,
-          overdue,
-          trace: job.trace ?? '',
-        })),
-      };
+        jobs: taken.map((leased) => toWireLeased(leased, lease)),
+      });
     },
     renewJobLeases: async ({ leases }) => ({
       lostJobIds: [...(await renewLeases(deps, leases.map(fromWireLease)))],
@@ -64,20 +69,34 @@ export function jobService(deps: JobDeps, tokens: TokenReader): Implementation<t
     finishJob: async ({ lease, answer, failure }) => ({
       finished: await finishJob(deps, fromWireLease(lease), {
         answer: fromWireAnswer(answer),
-        failure: failure === undefined ? undefined : { code: failure.code, message: failure.message },
+        failure: fromWireFailure(failure),
       }),
     }),
   };
+}
+
+function toWireLeased({ job, call, overdue }: LeasedJobs['taken'][number], lease: string): LeasedJob {
+  return toMessage(LeasedJobSchema, {
+    lease: toMessage(JobLeaseSchema, { jobId: job.id, lease }),
+    accountId: job.accountId,
+    tokenId: job.tokenId,
+    visibleModels: [...job.visibleModels],
+    requestId: job.requestId,
+    call: toWireCall(call),
+    callId: job.id,
+    overdue,
+    trace: job.trace,
+  });
 }
 
 /** The visible models come from the token, never from the request. */
 async function toJobRequest(
   tokens: TokenReader,
   request: CreateJobRequest,
-): Promise<Omit<JobRequest, 'requestId' | 'span'>> {
+): Promise<EveryMember<Omit<JobRequest, 'requestId' | 'span'>>> {
   const { models, makers } = await tokens.findRights(request.tokenId, request.accountId);
   const call = fromWireCall(request.call);
-  const webhookUrl = request.webhookUrl === '' ? undefined : request.webhookUrl;
+  const webhookUrl = emptyToUndefined(request.webhookUrl);
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
@@ -85,7 +104,7 @@ async function toJobRequest(
     visibleModels: models,
     call,
     repeatable: request.repeatable,
-    worker: request.worker === '' ? undefined : request.worker,
+    worker: emptyToUndefined(request.worker),
     webhookUrl,
     idempotency:
       request.idempotencyKey === ''

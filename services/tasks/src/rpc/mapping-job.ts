@@ -1,18 +1,26 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { requireField } from '@reelgate/platform/rpc/require-field';
-import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
-import type {
-  JobAnswer as WireAnswer,
+import {
   JobAnswerSchema,
-  JobCall as WireCall,
   JobCallSchema,
+  JobFailureSchema,
+  JobHeaderSchema,
   JobSchema,
+  JobEncoding as WireEncoding,
+} from '@reelgate/proto/tasks/v1/job';
+import type {
+  Job as WireJob,
+  JobAnswer as WireAnswer,
+  JobCall as WireCall,
+  JobFailure as WireFailure,
 } from '@reelgate/proto/tasks/v1/job';
 import type { JobLease as WireLease } from '@reelgate/proto/tasks/v1/job_service';
 import type { Job, JobAnswer, JobBytes, JobCall, JobEncoding, JobLease } from '../domain/job.ts';
+import type { Failure } from '../domain/task.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
+import { toMessage, toWireTime } from './wire-message.ts';
+import type { EveryMember } from './wire-message.ts';
 
 const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
   none: WireEncoding.UNSPECIFIED,
@@ -33,27 +41,19 @@ export function fromWireCall(wire: WireCall | undefined): JobCall {
     query,
     headers: headers.map((header) => [header.name, header.value] as const),
     body: fromWireBytes(body),
-  };
+  } satisfies EveryMember<JobCall>;
 }
 
-export function toWireCall({
-  endpoint,
-  model,
-  method,
-  path,
-  query,
-  headers,
-  body,
-}: JobCall): MessageInitShape<typeof JobCallSchema> {
-  return {
+export function toWireCall({ endpoint, model, method, path, query, headers, body }: JobCall): WireCall {
+  return toMessage(JobCallSchema, {
     endpoint,
     model,
     method,
     path,
     query,
-    headers: headers.map(([name, value]) => ({ name, value })),
+    headers: headers.map(([name, value]) => toMessage(JobHeaderSchema, { name, value })),
     body: toWireBytes(body),
-  };
+  });
 }
 
 export function fromWireAnswer(wire: WireAnswer | undefined): JobAnswer | undefined {
@@ -65,44 +65,40 @@ export function fromWireAnswer(wire: WireAnswer | undefined): JobAnswer | undefi
     encoding: fromWireEnum(ENCODINGS, encoding),
     size: Number(size),
     body: fromWireBytes(body),
-  };
+  } satisfies EveryMember<JobAnswer>;
 }
 
-function toWireAnswer({
-  statusCode,
-  contentType,
-  encoding,
-  size,
-  body,
-}: JobAnswer): MessageInitShape<typeof JobAnswerSchema> {
-  return { statusCode, contentType, encoding: ENCODINGS[encoding], size: BigInt(size), body: toWireBytes(body) };
+function toWireAnswer({ statusCode, contentType, encoding, size, body }: JobAnswer): WireAnswer {
+  return toMessage(JobAnswerSchema, {
+    statusCode,
+    contentType,
+    encoding: ENCODINGS[encoding],
+    size: BigInt(size),
+    body: toWireBytes(body),
+  });
+}
+
+export function fromWireFailure(wire: WireFailure | undefined): Failure | undefined {
+  return wire && ({ code: wire.code, message: wire.message } satisfies EveryMember<Failure>);
 }
 
 /** The view of a job for its owner. */
-export function toWireJob({
-  id,
-  accountId,
-  state,
-  createdAt,
-  updatedAt,
-  finishedAt,
-  answer,
-  failure,
-}: Job): MessageInitShape<typeof JobSchema> {
-  return {
+export function toWireJob(job: Job): WireJob {
+  const { id, accountId, state, createdAt, updatedAt, finishedAt, answer, failure } = job;
+  return toMessage(JobSchema, {
     id,
     accountId,
     state: STATES[state],
     createdAt: timestampFromMs(createdAt),
     updatedAt: timestampFromMs(updatedAt),
-    ...(finishedAt === undefined ? {} : { completedAt: timestampFromMs(finishedAt) }),
-    ...(answer === undefined ? {} : { answer: toWireAnswer(answer) }),
-    ...(failure === undefined ? {} : { failure }),
-  };
+    completedAt: toWireTime(finishedAt),
+    answer: answer && toWireAnswer(answer),
+    failure: failure && toMessage(JobFailureSchema, { code: failure.code, message: failure.message }),
+  });
 }
 
 /** The job as it was when it was created. */
-export function toWireNewJob(job: Job): MessageInitShape<typeof JobSchema> {
+export function toWireNewJob(job: Job): WireJob {
   return toWireJob({
     ...job,
     state: 'queued',

@@ -1,11 +1,12 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import { TaskResultSchema, TaskSchema, TaskState, UsageSchema } from '@reelgate/proto/tasks/v1/task';
+import { TaskFailureSchema, TaskResultSchema, TaskSchema, TaskState, UsageSchema } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask, TaskResult, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
 import type { Result, State, Task, TaskFilter, TaskOrigin, Usage } from '../domain/task.ts';
 import { pollAfterMs } from '../operations/reads/read-tasks.ts';
 import { KINDS, fromWireEnum, toWireOrder } from './mapping-order.ts';
-import { toMessage } from './wire-message.ts';
+import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
+import type { EveryMember } from './wire-message.ts';
 
 export const STATES: Readonly<Record<State, TaskState>> = {
   queued: TaskState.QUEUED,
@@ -28,10 +29,10 @@ export function toWireTask(task: Task, now: number): WireTask {
     createdAt: timestampFromMs(task.createdAt),
     updatedAt: timestampFromMs(task.updatedAt),
     pollAfterMs: BigInt(pollAfterMs(task, now)),
-    completedAt: finishedAt === undefined ? undefined : timestampFromMs(finishedAt),
-    expiresAt: expiresAt === undefined ? undefined : timestampFromMs(expiresAt),
+    completedAt: toWireTime(finishedAt),
+    expiresAt: toWireTime(expiresAt),
     result: result && toWireResult(result),
-    failure,
+    failure: failure && toMessage(TaskFailureSchema, { code: failure.code, message: failure.message }),
     usage: usage && toWireUsage(usage),
   });
 }
@@ -109,10 +110,7 @@ export function readTaskFilter({ accountId, states, model, kind }: WireTaskFilte
   };
 }
 
-/** Every member is named, also those that are undefined. */
-export type EveryMember<T> = { readonly [K in keyof Required<T>]: T[K] };
-
-/** A text of a filter; the wire cannot tell empty from absent. */
-export function emptyToUndefined(text: string): string | undefined {
-  return text === '' ? undefined : text;
+/** The state of a filter; undefined for every state. */
+export function readStateFilter(state: TaskState): State | undefined {
+  return state === TaskState.UNSPECIFIED ? undefined : fromWireEnum(STATES, state);
 }

@@ -1,20 +1,25 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
-import type {
+import {
+  EventSchema,
   WebhookAttemptSchema,
   WebhookDeliverySchema,
+  WebhookDeliveryState,
   WebhookEndpointSchema,
-  EventSchema,
+  WebhookPayload,
+} from '@reelgate/proto/tasks/v1/webhook';
+import type {
+  Event as WireEvent,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookEndpoint,
 } from '@reelgate/proto/tasks/v1/webhook';
 import type { Attempt, Delivery, DeliveryState, Payload, ClientEvent } from '../domain/webhook.ts';
 import type { EndpointSettings, EndpointView } from '../operations/webhooks/manage-endpoints.ts';
 import type { Subject } from '../operations/webhooks/event-subjects.ts';
-import type { ShownDelivery } from '../operations/webhooks/manage-deliveries.ts';
 import { toWireJob } from './mapping-job.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { toWireTask } from './mapping-task.ts';
+import { toMessage, toWireTime } from './wire-message.ts';
 
 export const PAYLOADS: Readonly<Record<Payload, WebhookPayload>> = {
   thin: WebhookPayload.THIN,
@@ -48,8 +53,8 @@ export function toWireEndpoint({
   createdAt,
   updatedAt,
   health,
-}: EndpointView): MessageInitShape<typeof WebhookEndpointSchema> {
-  return {
+}: EndpointView): WebhookEndpoint {
+  return toMessage(WebhookEndpointSchema, {
     id,
     accountId,
     name: settings.name,
@@ -57,22 +62,19 @@ export function toWireEndpoint({
     eventTypes: [...settings.eventTypes],
     payload: PAYLOADS[settings.payload],
     secretHint: hint,
-    disabledReason: settings.disabled?.reason ?? '',
-    ...time('createdAt', createdAt),
-    ...time('updatedAt', updatedAt),
-    ...time('disabledAt', settings.disabled?.at),
-    ...time('lastSuccessAt', health.lastSuccessAt),
-    ...time('lastFailureAt', health.lastFailureAt),
-    ...time('failingSince', health.failingSince),
-  };
+    disabledReason: settings.disabled?.reason,
+    createdAt: toWireTime(createdAt),
+    updatedAt: toWireTime(updatedAt),
+    disabledAt: toWireTime(settings.disabled?.at),
+    lastSuccessAt: toWireTime(health.lastSuccessAt),
+    lastFailureAt: toWireTime(health.lastFailureAt),
+    failingSince: toWireTime(health.failingSince),
+  });
 }
 
-export function toWireDelivery(
-  delivery: Delivery,
-  attempts: ShownDelivery['attempts'] = [],
-): MessageInitShape<typeof WebhookDeliverySchema> {
+export function toWireDelivery(delivery: Delivery, attempts: readonly Attempt[] = []): WebhookDelivery {
   const { id, endpointId, url, eventId, eventType, subjectId, state, createdAt, nextAttemptAt, endedAt } = delivery;
-  return {
+  return toMessage(WebhookDeliverySchema, {
     id,
     endpointId,
     url,
@@ -84,22 +86,15 @@ export function toWireDelivery(
     lastStatusCode: delivery.status,
     lastError: delivery.error,
     createdAt: timestampFromMs(createdAt),
-    ...time('nextAttemptAt', nextAttemptAt),
-    ...time('endedAt', endedAt),
+    nextAttemptAt: toWireTime(nextAttemptAt),
+    endedAt: toWireTime(endedAt),
     attempts: attempts.map(toWireAttempt),
-  };
+  });
 }
 
-function toWireAttempt({
-  number,
-  at,
-  durationMs,
-  status,
-  error,
-  requestHeaders,
-  answerHead,
-}: Attempt): MessageInitShape<typeof WebhookAttemptSchema> {
-  return {
+function toWireAttempt(attempt: Attempt): WebhookAttempt {
+  const { number, at, durationMs, status, error, requestHeaders, answerHead } = attempt;
+  return toMessage(WebhookAttemptSchema, {
     number,
     at: timestampFromMs(at),
     durationMs: BigInt(durationMs),
@@ -107,29 +102,21 @@ function toWireAttempt({
     error,
     requestHeaders: { ...requestHeaders },
     answerHead,
-  };
-}
-
-/** A field with a time, or no field. */
-function time<K extends string>(field: K, ms: number | undefined): { [_ in K]?: Timestamp } {
-  return ms === undefined ? {} : ({ [field]: timestampFromMs(ms) } as { [_ in K]: Timestamp });
+  });
 }
 
 /** An event, with its subject as it is now. */
-export function toWireEvent(
-  { id, accountId, type, subjectId, createdAt, dataJson = '' }: ClientEvent,
-  subject: Subject | undefined,
-  now: number,
-): MessageInitShape<typeof EventSchema> {
-  return {
+export function toWireEvent(event: ClientEvent, subject: Subject | undefined, now: number): WireEvent {
+  const { id, accountId, type, subjectId, createdAt, dataJson } = event;
+  return toMessage(EventSchema, {
     id,
     accountId,
     type,
     subjectId,
     createdAt: timestampFromMs(createdAt),
     dataJson,
-    ...(subject === undefined ? {} : { subject: toWireSubject(subject, now) }),
-  };
+    subject: subject && toWireSubject(subject, now),
+  });
 }
 
 function toWireSubject(subject: Subject, now: number) {

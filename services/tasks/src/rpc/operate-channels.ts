@@ -1,7 +1,12 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { workMsWithin } from '@reelgate/platform/passed-deadline';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { ChannelPauseSchema } from '@reelgate/proto/tasks/v1/channel_pause';
+import type { ChannelPause } from '@reelgate/proto/tasks/v1/channel_pause';
+import { ChannelStatusSchema, GetPulseResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ChannelStatus, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { ChannelHourSchema, ChannelMinuteSchema, MinuteCountsSchema } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelHour, ChannelMinute, MinuteCounts as WireMinute } from '@reelgate/proto/tasks/v1/pulse';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { channelScope } from '../domain/in-flight-scope.ts';
 import { addChannelCounts, answerPercentile, noChannelCounts } from '../domain/minute-counts.ts';
@@ -11,6 +16,7 @@ import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
 import { channelNotFound, pauseChannel, resumeChannel } from '../operations/operators/pause-channel.ts';
 import { readPulse } from '../operations/pulse/read-pulse.ts';
 import type { Pause } from '../store/operator-store.ts';
+import { toMessage, toWireTime } from './wire-message.ts';
 
 const TEST_TIMEOUT_MS = 20_000;
 
@@ -57,16 +63,16 @@ export function operatePauses(operate: OperatorDeps) {
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 
-function toWirePause({ channel, at, actor, reason }: Pause) {
-  return { channel, at: timestampFromMs(at), actor, reason };
+function toWirePause({ channel, at, actor, reason }: Pause): ChannelPause {
+  return toMessage(ChannelPauseSchema, { channel, at: timestampFromMs(at), actor, reason });
 }
 
 async function readChannelStatus(
   { store }: Deps,
   { channel: { settings }, circuit }: ChannelRuntime,
   pause: Pause | undefined,
-) {
-  return {
+): Promise<ChannelStatus> {
+  return toMessage(ChannelStatusSchema, {
     id: settings.id,
     adapter: settings.adapter,
     upstreamAccount: settings.upstreamAccount,
@@ -79,8 +85,8 @@ async function readChannelStatus(
     weight: settings.weight,
     models: Object.keys(settings.models),
     endpoints: [...settings.endpoints],
-    ...(pause === undefined ? {} : { pause: toWirePause(pause) }),
-  };
+    pause: pause && toWirePause(pause),
+  });
 }
 
 /** The view of the last hour, and of what waits now. */
@@ -89,7 +95,7 @@ export function operatePulse(operate: OperatorDeps) {
     getPulse: async () => {
       const { now, minutes, channels, unfinished, dueSince, unsettled, attention } = await readPulse(operate);
       const age = (since: number | undefined): bigint => BigInt(since === undefined ? 0 : Math.max(0, now - since));
-      return {
+      return toMessage(GetPulseResponseSchema, {
         now: timestampFromMs(now),
         minutes: [...minutes].map(toWireMinute),
         channels: [...channels].map(toWireHour),
@@ -98,14 +104,14 @@ export function operatePulse(operate: OperatorDeps) {
         unsettled: BigInt(unsettled.count),
         unsettledMs: age(unsettled.oldest),
         attention: BigInt(attention.count),
-        ...(attention.oldest === undefined ? {} : { attentionSince: timestampFromMs(attention.oldest) }),
-      };
+        attentionSince: toWireTime(attention.oldest),
+      });
     },
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 
-function toWireMinute([minute, counts]: readonly [number, MinuteCounts]) {
-  return { ...mapValues(counts, BigInt), minute: timestampFromMs(minute) };
+function toWireMinute([minute, counts]: readonly [number, MinuteCounts]): WireMinute {
+  return toMessage(MinuteCountsSchema, { ...mapValues(counts, BigInt), minute: timestampFromMs(minute) });
 }
 
 /** The record with each of its numbers converted. */
@@ -117,24 +123,27 @@ function mapValues<K extends string, T>(
   return Object.fromEntries(entries) as Record<K, T>;
 }
 
-function toWireHour([channel, minutes]: readonly [string, ReadonlyMap<number, ChannelCounts>]) {
+function toWireHour([channel, minutes]: readonly [string, ReadonlyMap<number, ChannelCounts>]): ChannelHour {
   const hour = noChannelCounts();
   for (const counts of minutes.values()) addChannelCounts(hour, counts);
-  return {
+  return toMessage(ChannelHourSchema, {
     channel,
-    minutes: [...minutes].map(([minute, counts]) => ({
-      minute: timestampFromMs(minute),
-      accepted: BigInt(counts.accepted),
-      refused: BigInt(counts.refused),
-      unknown: BigInt(counts.unknown),
-      completed: BigInt(counts.completed),
-      failed: BigInt(counts.failed),
-      failedPolls: BigInt(counts.failedPolls),
-    })),
+    minutes: [...minutes].map(toWireChannelMinute),
     answerMsP50: BigInt(answerPercentile(hour.answers, 0.5)),
     answerMsP95: BigInt(answerPercentile(hour.answers, 0.95)),
-    ...(hour.lastError === undefined
-      ? {}
-      : { lastError: hour.lastError.text, lastErrorAt: timestampFromMs(hour.lastError.at) }),
-  };
+    lastError: hour.lastError?.text,
+    lastErrorAt: toWireTime(hour.lastError?.at),
+  });
+}
+
+function toWireChannelMinute([minute, counts]: readonly [number, ChannelCounts]): ChannelMinute {
+  return toMessage(ChannelMinuteSchema, {
+    minute: timestampFromMs(minute),
+    accepted: BigInt(counts.accepted),
+    refused: BigInt(counts.refused),
+    unknown: BigInt(counts.unknown),
+    completed: BigInt(counts.completed),
+    failed: BigInt(counts.failed),
+    failedPolls: BigInt(counts.failedPolls),
+  });
 }

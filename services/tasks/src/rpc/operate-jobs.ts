@@ -1,14 +1,17 @@
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { JobRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { JobRecord, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Job } from '../domain/job.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { assertPosition } from '../operations/reads/read-tasks.ts';
 import { jobNotFound } from '../operations/task-refusals.ts';
-import { readLimit, readStateFilter } from './list-request.ts';
+import type { HistoryEntry } from '../store/task-store.ts';
 import { toWireJob } from './mapping-job.ts';
+import { readStateFilter } from './mapping-task.ts';
 import { toWireEvent } from './operate-tasks.ts';
+import { readLimit, toMessage } from './wire-message.ts';
 
 const LIST_LIMIT = 100;
 
@@ -19,26 +22,29 @@ export function operateJobs({ jobs, attention }: JobDeps) {
       const job = await jobs.findJob(jobId);
       assertOwner(caller, job?.accountId, 'job_id');
       if (job === undefined) throw jobNotFound();
-      return {
-        record: {
-          ...toJobRecord(job),
-          events: (await attention.events(jobId)).map(toWireEvent),
-        },
-      };
+      return { record: toJobRecord(job, await attention.events(jobId)) };
     },
     listJobRecords: async ({ accountId, state, limit, after }) => {
       const page = { limit: readLimit(limit, LIST_LIMIT), after };
       const filter = { accountId, state: readStateFilter(state) };
       if (after !== '') assertPosition(await jobs.findJob(after), accountId, 'job');
       const found = await jobs.listJobs(filter, page);
-      return { records: found.map(toJobRecord) };
+      return { records: found.map((job) => toJobRecord(job)) };
     },
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 
-export function toJobRecord({ answer, ...job }: Job) {
-  const shown = answer === undefined ? job : { ...job, answer: { ...answer, body: { inline: '' } } };
-  const { tokenId, endpoint, model, starts, requestId, trace } = job;
-  const traceId = readSampledTraceId(trace) ?? '';
-  return { job: toWireJob(shown), tokenId, endpoint, model, starts, requestId, traceId };
+/** In a list a job has no history, which has rows of its own. */
+export function toJobRecord(job: Job, events: readonly HistoryEntry[] = []): JobRecord {
+  const { answer, tokenId, endpoint, model, starts, requestId, trace } = job;
+  return toMessage(JobRecordSchema, {
+    job: toWireJob({ ...job, answer: answer && { ...answer, body: { inline: '' } } }),
+    tokenId,
+    endpoint,
+    model,
+    starts,
+    events: events.map(toWireEvent),
+    requestId,
+    traceId: readSampledTraceId(trace),
+  });
 }

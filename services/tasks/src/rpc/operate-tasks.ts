@@ -18,10 +18,9 @@ import type { Deps } from '../operations/deps.ts';
 import { listTaskStep, listTasks } from '../operations/reads/read-tasks.ts';
 import { taskNotFound } from '../operations/task-refusals.ts';
 import type { Attempt, HistoryEntry, ListFilter, Page, TaskStep } from '../store/task-store.ts';
-import { readLimit, readTime } from './list-request.ts';
-import { emptyToUndefined, readTaskFilter, toWireTask } from './mapping-task.ts';
-import type { EveryMember } from './mapping-task.ts';
-import { toMessage } from './wire-message.ts';
+import { readTaskFilter, toWireTask } from './mapping-task.ts';
+import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
+import type { EveryMember } from './wire-message.ts';
 
 /** A list of a thousand tasks leaves connections to the database for others. */
 const RECORDS_AT_ONCE = 4;
@@ -102,7 +101,7 @@ function toWireRecord(
   attempts: readonly Attempt[] = [],
   events: readonly HistoryEntry[] = [],
 ): TaskRecord {
-  const { mapping, nextPollAt } = task;
+  const { mapping } = task;
   return toMessage(TaskRecordSchema, {
     task: toWireTask(task, clock.now()),
     tokenId: task.tokenId,
@@ -110,7 +109,7 @@ function toWireRecord(
     upstreamStatus: task.upstreamStatus,
     attempts: attempts.map((attempt) => toWireAttempt(attempt, mapping)),
     events: events.map(toWireEvent),
-    nextPollAt: nextPollAt === undefined ? undefined : timestampFromMs(nextPollAt),
+    nextPollAt: toWireTime(task.nextPollAt),
     pollErrors: task.pollErrors,
     requestId: task.requestId,
     channel: mapping?.channel,
@@ -129,7 +128,7 @@ function toWireAttempt(attempt: Attempt, mapping: Mapping | undefined): AttemptR
     outcome,
     error,
     startedAt: timestampFromMs(startedAt),
-    endedAt: endedAt === undefined ? undefined : timestampFromMs(endedAt),
+    endedAt: toWireTime(endedAt),
   });
 }
 

@@ -1,19 +1,23 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
-import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { ActSchema } from '@reelgate/proto/access/v1/act';
+import type { Act as WireAct } from '@reelgate/proto/access/v1/act';
+import { AttentionItemSchema, Resolution } from '@reelgate/proto/tasks/v1/operator_service';
+import type { AttentionItem as WireItem, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { resolveAttention } from '../operations/attention/resolve-attention.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { resolveJob } from '../operations/attention/resolve-attention.ts';
 import type { OperatorDeps } from '../operations/operators/operator-deps.ts';
-import { readLimit } from './list-request.ts';
+import type { Act } from '../store/operator-store.ts';
+import type { OpenAttention } from '../store/task-store.ts';
 import { fromWireEnum } from './mapping-order.ts';
-import { STATES, emptyToUndefined } from './mapping-task.ts';
+import { STATES } from './mapping-task.ts';
 import { operateChannels, operatePauses, operatePulse } from './operate-channels.ts';
 import { operateJobs, toJobRecord } from './operate-jobs.ts';
 import { operateTasks, readTaskRecord } from './operate-tasks.ts';
+import { emptyToUndefined, readLimit, toMessage } from './wire-message.ts';
 
 /** The view for operators. Private facts of the upstreams leave this service only here. */
 export function operatorService(
@@ -42,9 +46,13 @@ function operateActs({ operators }: OperatorDeps) {
         { subject: emptyToUndefined(subject) },
         { limit: readLimit(limit, ACTS_LIMIT), after: emptyToUndefined(after) },
       );
-      return { acts: found.map(({ at, ...act }) => ({ ...act, at: timestampFromMs(at) })) };
+      return { acts: found.map(toWireAct) };
     },
   } satisfies Partial<Implementation<typeof OperatorService>>;
+}
+
+function toWireAct({ id, at, actor, action, subject, reason, detailJson }: Act): WireAct {
+  return toMessage(ActSchema, { id, at: timestampFromMs(at), actor, action, subject, reason, detailJson });
 }
 
 const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY } as const;
@@ -53,13 +61,7 @@ const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED
 function operateAttention(deps: Deps, jobs: JobDeps, { backlog }: OperatorDeps) {
   const { store } = deps;
   return {
-    listAttention: async () => ({
-      items: (await store.listOpenAttention()).map(({ since, state, ...item }) => ({
-        ...item,
-        since: timestampFromMs(since),
-        state: STATES[state],
-      })),
-    }),
+    listAttention: async () => ({ items: (await store.listOpenAttention()).map(toWireItem) }),
     countAttention: async () => ({ waiting: BigInt((await backlog.countAttention()).count) }),
     resolveAttention: async ({ taskId, resolution, actor, reason }, { caller }) => {
       const decision = { resolution: fromWireEnum(RESOLUTIONS, resolution), actor: actor || caller.name, reason };
@@ -72,4 +74,19 @@ function operateAttention(deps: Deps, jobs: JobDeps, { backlog }: OperatorDeps) 
       return { record: await readTaskRecord(deps, await resolveAttention(deps, taskId, decision)) };
     },
   } satisfies Partial<Implementation<typeof OperatorService>>;
+}
+
+function toWireItem(item: OpenAttention): WireItem {
+  const { taskId, since, reason, detail, accountId, model, channel, state, isJob } = item;
+  return toMessage(AttentionItemSchema, {
+    taskId,
+    since: timestampFromMs(since),
+    reason,
+    detail,
+    accountId,
+    model,
+    channel,
+    state: STATES[state],
+    isJob,
+  });
 }

@@ -1,14 +1,13 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import type {
-  ListTasksRequest,
-  TaskService,
-  ListModelsRequest,
+import {
+  GetTaskTimelineResponseSchema,
+  ListTasksResponseSchema,
   ModelSchema,
 } from '@reelgate/proto/tasks/v1/task_service';
-import { TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
-import type { TimelineEntrySchema } from '@reelgate/proto/tasks/v1/timeline';
+import type { ListModelsRequest, ListTasksRequest, Model, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { TimelineEntrySchema, TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
+import type { TimelineEntry as WireEntry } from '@reelgate/proto/tasks/v1/timeline';
 import { isVisible } from '../domain/model.ts';
 import type { Kind } from '../domain/order.ts';
 import type { Step, TimelineEntry } from '../domain/rules/timeline.ts';
@@ -18,10 +17,10 @@ import { getTask, listTasks, listTaskStep, readTimeline, withKey } from '../oper
 import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { ListFilter, Page } from '../store/task-store.ts';
-import { readLimit, readTime } from './list-request.ts';
 import { KINDS } from './mapping-order.ts';
-import { emptyToUndefined, readTaskFilter, toWireTask } from './mapping-task.ts';
-import type { EveryMember } from './mapping-task.ts';
+import { readTaskFilter, toWireTask } from './mapping-task.ts';
+import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
+import type { EveryMember } from './wire-message.ts';
 
 const LIST_LIMIT = 20;
 
@@ -37,12 +36,12 @@ export function readMethods(deps: Deps) {
     getTaskTimeline: async ({ accountId, taskId }, { span }) => {
       const { task, entries } = await readTimeline(deps, accountId, taskId);
       span.link(task.trace);
-      return {
+      return toMessage(GetTaskTimelineResponseSchema, {
         entries: entries.map(toWireEntry),
         tokenId: task.tokenId,
-        requestId: task.requestId ?? '',
+        requestId: task.requestId,
         now: timestampFromMs(now()),
-      };
+      });
     },
     listTasks: async (request) => {
       if (request.inSteps && (request.offset !== 0 || request.withTotal)) throw stepsNotCombined();
@@ -51,14 +50,20 @@ export function readMethods(deps: Deps) {
       const page = toPage(request);
       if (request.inSteps) {
         const { tasks, continueAfter } = await listTaskStep(deps, filter, page);
-        return {
+        return toMessage(ListTasksResponseSchema, {
           tasks: tasks.map((task) => toWireTask(task, now())),
           hasMore: continueAfter !== undefined,
-          continueAfter: continueAfter ?? '',
-        };
+          total: undefined,
+          continueAfter,
+        });
       }
       const { tasks, hasMore, total } = await listTasks(deps, filter, page, request.withTotal);
-      return { tasks: tasks.map((task) => toWireTask(task, now())), hasMore, total: BigInt(total ?? 0) };
+      return toMessage(ListTasksResponseSchema, {
+        tasks: tasks.map((task) => toWireTask(task, now())),
+        hasMore,
+        total: BigInt(total ?? 0),
+        continueAfter: undefined,
+      });
     },
   } satisfies Partial<Implementation<typeof TaskService>>;
 }
@@ -95,8 +100,8 @@ const STEPS: Readonly<Record<Step, TimelineStep>> = {
   failed: TimelineStep.FAILED,
 };
 
-function toWireEntry({ step, from, to }: TimelineEntry): MessageInitShape<typeof TimelineEntrySchema> {
-  return { step: STEPS[step], from: timestampFromMs(from), ...(to === undefined ? {} : { to: timestampFromMs(to) }) };
+function toWireEntry({ step, from, to }: TimelineEntry): WireEntry {
+  return toMessage(TimelineEntrySchema, { step: STEPS[step], from: timestampFromMs(from), to: toWireTime(to) });
 }
 
 const EVERY_MODEL = ['*'];
@@ -106,19 +111,21 @@ export async function listModels(
   { models, channels }: Deps,
   tokens: TokenReader,
   { accountId, tokenId }: ListModelsRequest,
-): Promise<MessageInitShape<typeof ModelSchema>[]> {
+): Promise<Model[]> {
   const visible = tokenId === '' ? EVERY_MODEL : (await tokens.findRights(tokenId, accountId)).models;
   const kinds = Object.keys(KINDS) as Kind[];
   return [...models().values()]
     .filter(({ id }) => isVisible(visible, id))
-    .map(({ id, resolutions, ratios, durationMin, durationMax }) => ({
-      id,
-      kinds: kinds.filter((kind) => channels.listServing(kind, id).length > 0).map((kind) => KINDS[kind]),
-      resolutions: [...resolutions],
-      ratios: [...ratios],
-      durationMin,
-      durationMax,
-    }))
+    .map(({ id, resolutions, ratios, durationMin, durationMax }) =>
+      toMessage(ModelSchema, {
+        id,
+        kinds: kinds.filter((kind) => channels.listServing(kind, id).length > 0).map((kind) => KINDS[kind]),
+        resolutions: [...resolutions],
+        ratios: [...ratios],
+        durationMin,
+        durationMax,
+      }),
+    )
     .filter(({ kinds: served }) => served.length > 0)
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }

@@ -1,12 +1,8 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
-import type {
-  CheckOrderRequest,
-  CheckOrderResponseSchema,
-  CreateTaskRequest,
-  TaskService,
-} from '@reelgate/proto/tasks/v1/task_service';
+import { EstimateOrderResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
+import type { CheckOrderRequest, CreateTaskRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/admit-create.ts';
@@ -24,6 +20,8 @@ import type { contentMethods } from './content-methods.ts';
 import { fromWireOrder } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from './mapping-task.ts';
 import { inContractTerms } from './order-fields.ts';
+import { emptyToUndefined, toMessage } from './wire-message.ts';
+import type { EveryMember } from './wire-message.ts';
 import { listModels, readMethods } from './task-read-methods.ts';
 import type { watchService } from './watch-service.ts';
 
@@ -46,17 +44,20 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
       const { models } = await tokens.findRights(request.tokenId, request.accountId);
       const caller = { accountId: request.accountId, visibleModels: models };
       const { quote, facts } = await inContractTerms(estimateOrder(deps, caller, fromWireOrder(request.order), signal));
-      return {
-        ...quote,
+      return toMessage(EstimateOrderResponseSchema, {
+        amountNanos: quote.amountNanos,
+        currency: quote.currency,
+        contract: quote.contract,
+        version: quote.version,
         facts: {
           seconds: BigInt(facts.seconds),
           input_video_seconds: BigInt(facts.inputVideoSeconds),
           images: BigInt(facts.images),
         },
-      };
+      });
     },
     createTask: async (request, { signal, requestId, span }) => {
-      const named = { requestId: requestId === '' ? undefined : requestId, span };
+      const named = { requestId: emptyToUndefined(requestId), span };
       const create = async () => createTask(deps, { ...(await toCreateRequest(tokens, request)), ...named }, signal);
       const { task, replayed } = await countRefusals(deps, () => inContractTerms(create()));
       return { task: toWireCreated(task), replayed };
@@ -83,7 +84,7 @@ async function checkOrder(
   tokens: TokenReader,
   request: CheckOrderRequest,
   signal: AbortSignal,
-): Promise<MessageInitShape<typeof CheckOrderResponseSchema>> {
+): Promise<{ readonly task?: WireTask }> {
   if (request.tokenId === '') {
     assertAlone(deps, request);
     return {};
@@ -95,17 +96,17 @@ async function checkOrder(
 /** Refuses what is invalid for every token. */
 function assertAlone(deps: Deps, request: CheckOrderRequest): void {
   assertOrder(deps, { accountId: request.accountId, visibleModels: EVERY_MODEL }, fromWireOrder(request.order));
-  assertWebhookUrl(deps.webhookAllow, readWebhookUrl(request), 'webhook_url');
+  assertWebhookUrl(deps.webhookAllow, emptyToUndefined(request.webhookUrl), 'webhook_url');
 }
 
 /** The rights of the token come from billing, never from the request. */
 async function toCreateRequest(
   tokens: TokenReader,
   request: Omit<CreateTaskRequest, '$typeName'>,
-): Promise<CreateRequest> {
+): Promise<EveryMember<Omit<CreateRequest, 'requestId' | 'span'>>> {
   const { models, inFlight, makers } = await tokens.findRights(request.tokenId, request.accountId);
   const createRequest = fromWireOrder(request.order);
-  const webhookUrl = readWebhookUrl(request);
+  const webhookUrl = emptyToUndefined(request.webhookUrl);
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
@@ -122,8 +123,4 @@ async function toCreateRequest(
     makers,
     webhookUrl,
   };
-}
-
-function readWebhookUrl({ webhookUrl }: { readonly webhookUrl: string }): string | undefined {
-  return webhookUrl === '' ? undefined : webhookUrl;
 }

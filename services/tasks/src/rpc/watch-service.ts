@@ -1,4 +1,3 @@
-import { create } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
@@ -10,13 +9,14 @@ import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
 import { watchTasks } from '../operations/watches/watch-tasks.ts';
 import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
 import { readTaskFilter, toWireTask } from './mapping-task.ts';
+import { toMessage } from './wire-message.ts';
 
 /** The streams of the service. The watches of one task share its message, which is made once for each version. */
 export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Clock) {
   const toWire = (task: Task): WireTask => toWireTask(task, clock.now());
   const wireTask = memoizeByTask(toWire);
   const wireVersion = memoizeByTask((task: Task, cursor: string): WatchTaskResponse =>
-    create(WatchTaskResponseSchema, { task: toWire(task), cursor }),
+    toMessage(WatchTaskResponseSchema, { task: toWire(task), cursor }),
   );
   return {
     async *watchTask({ accountId, taskId, cursor }, { signal }) {
@@ -30,7 +30,7 @@ export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Clock)
         request.cursor,
         signal,
       ))
-        yield create(WatchTasksResponseSchema, task === undefined ? { cursor } : { task: wireTask(task), cursor });
+        yield toMessage(WatchTasksResponseSchema, { task: task && wireTask(task), cursor });
     },
   } satisfies Partial<Implementation<typeof TaskService>>;
 }

@@ -3,7 +3,10 @@ import type { Clock } from '@reelgate/platform/clock';
 import { requireField } from '@reelgate/platform/rpc/require-field';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { WebhookAttempt } from '@reelgate/proto/tasks/v1/webhook';
+import { DueWebhookDeliverySchema, LeasedWebhookReceiverSchema } from '@reelgate/proto/tasks/v1/webhook_service';
 import type {
+  DueWebhookDelivery,
+  LeasedWebhookReceiver,
   MadeWebhookAttempt,
   WatchEventsRequest,
   WebhookReceiverRecord,
@@ -12,13 +15,15 @@ import type {
 import type { MadeAttempt } from '../domain/rules/judge-attempts.ts';
 import type { Attempt } from '../domain/webhook.ts';
 import { leaseReceivers, renewReceivers } from '../operations/webhooks/lease-receivers.ts';
-import type { DueReceiver, LeaseDeps } from '../operations/webhooks/lease-receivers.ts';
+import type { DueDelivery, DueReceiver, LeaseDeps } from '../operations/webhooks/lease-receivers.ts';
 import { recordAttempts } from '../operations/webhooks/record-attempts.ts';
 import type { RecordDeps, WorkerRecord } from '../operations/webhooks/record-attempts.ts';
 import { watchEvents } from '../operations/webhooks/watch-events.ts';
 import type { EventWatch, EventWatchDeps } from '../operations/webhooks/watch-events.ts';
 import { parseEventTypes } from '../operations/webhooks/parse-event-types.ts';
 import { PAYLOADS, toWireEvent } from './mapping-webhook.ts';
+import { emptyToUndefined, toMessage } from './wire-message.ts';
+import type { EveryMember } from './wire-message.ts';
 
 export type DeliveryMethodDeps = LeaseDeps & RecordDeps & EventWatchDeps & { readonly clock: Clock };
 
@@ -34,7 +39,7 @@ export function deliveryMethods(deps: DeliveryMethodDeps) {
         yield event === undefined ? { cursor } : { event: toWireEvent(event, subject, now()), cursor };
     },
     leaseWebhookReceivers: async ({ worker, limit }) => {
-      const { receivers, leaseMs } = await leaseReceivers(deps, worker === '' ? undefined : worker, limit);
+      const { receivers, leaseMs } = await leaseReceivers(deps, emptyToUndefined(worker), limit);
       return { receivers: receivers.map((receiver) => toWireReceiver(receiver, now())), leaseMs: BigInt(leaseMs) };
     },
     renewWebhookLeases: async ({ leases }) => {
@@ -47,37 +52,48 @@ export function deliveryMethods(deps: DeliveryMethodDeps) {
   } satisfies Partial<Implementation<typeof WebhookService>>;
 }
 
-function toWatch({ accountId, cursor, types, subjectId, withSubject }: WatchEventsRequest): EventWatch {
+function toWatch({ accountId, cursor, types, subjectId, withSubject }: WatchEventsRequest): EveryMember<EventWatch> {
   return {
     accountId,
     cursor,
     types: types.length === 0 ? undefined : parseEventTypes(types, 'types'),
-    subjectId: subjectId === '' ? undefined : subjectId,
+    subjectId: emptyToUndefined(subjectId),
     withSubject,
   };
 }
 
-function toWireReceiver({ payload, secrets, circuit, deliveries, ...receiver }: DueReceiver, now: number) {
-  return {
-    ...receiver,
-    circuit: BigInt(circuit),
+function toWireReceiver(receiver: DueReceiver, now: number): LeasedWebhookReceiver {
+  const { receiverId, lease, accountId, payload, failures, circuit, secrets, deliveries } = receiver;
+  return toMessage(LeasedWebhookReceiverSchema, {
+    receiverId,
+    lease,
+    accountId,
     payload: PAYLOADS[payload],
     secrets: secrets.map((secret) => secret.reveal()),
-    deliveries: deliveries.map(({ event, subject, trace = '', linkedTrace = '', ...delivery }) => ({
-      ...delivery,
-      trace,
-      linkedTrace,
-      requestId: event.origin?.requestId ?? '',
-      event: toWireEvent(event, subject, now),
-    })),
-  };
+    deliveries: deliveries.map((delivery) => toWireDue(delivery, now)),
+    failures,
+    circuit: BigInt(circuit),
+  });
+}
+
+function toWireDue(delivery: DueDelivery, now: number): DueWebhookDelivery {
+  const { deliveryId, attempt, url, event, subject, trace, linkedTrace } = delivery;
+  return toMessage(DueWebhookDeliverySchema, {
+    deliveryId,
+    attempt,
+    url,
+    event: toWireEvent(event, subject, now),
+    trace,
+    linkedTrace,
+    requestId: event.origin?.requestId,
+  });
 }
 
 function fromWireRecord({ receiverId, lease, attempts, returned }: WebhookReceiverRecord): WorkerRecord {
   return { receiverId, lease, attempts: attempts.map(fromWireMade), returned };
 }
 
-function fromWireMade({ deliveryId, attempt, retryAfterMs, circuit }: MadeWebhookAttempt): MadeAttempt {
+function fromWireMade({ deliveryId, attempt, retryAfterMs, circuit }: MadeWebhookAttempt): EveryMember<MadeAttempt> {
   return {
     deliveryId,
     attempt: fromWireAttempt(requireField(attempt, 'attempt')),

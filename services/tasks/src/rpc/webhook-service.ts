@@ -14,8 +14,8 @@ import { getEndpoint, listEndpoints } from '../operations/webhooks/manage-endpoi
 import { rotateSecret } from '../operations/webhooks/manage-endpoints.ts';
 import { testEndpoint } from '../operations/webhooks/test-endpoint.ts';
 import type { WebhookDeps } from '../operations/webhooks/webhook-deps.ts';
-import { readLimit } from './list-request.ts';
 import { fromWireDeliveryState, fromWirePayload, toWireDelivery, toWireEndpoint } from './mapping-webhook.ts';
+import { emptyToUndefined, readLimit } from './wire-message.ts';
 import { deliveryMethods } from './webhook-delivery-methods.ts';
 import type { DeliveryMethodDeps } from './webhook-delivery-methods.ts';
 
@@ -98,5 +98,5 @@ function ownersDeliveries(deps: WebhookDeps) {
 }
 
 function toPage({ limit, after }: { readonly limit: number; readonly after: string }) {
-  return { limit: readLimit(limit, LIST_LIMIT), after: after === '' ? undefined : after };
+  return { limit: readLimit(limit, LIST_LIMIT), after: emptyToUndefined(after) };
 }

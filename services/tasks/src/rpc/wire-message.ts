@@ -1,11 +1,14 @@
 import { create } from '@bufbuild/protobuf';
 import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 
-/** Every field of a message; undefined: it is not set. */
+type ReadonlyField<T> = T extends readonly (infer I)[] ? readonly I[] : Readonly<T>;
+
+/** Every field of a message; undefined: it is not set. A message in it is made from all of its fields, too. */
 type WireFields<S extends DescMessage> = {
-  readonly [K in Exclude<keyof MessageShape<S>, '$typeName' | '$unknown'>]-?: K extends keyof MessageInitShape<S>
-    ? MessageInitShape<S>[K] | undefined
-    : never;
+  readonly [K in Exclude<keyof MessageShape<S>, '$typeName' | '$unknown'>]-?:
+    ReadonlyField<MessageShape<S>[K]> | undefined;
 };
 
 /** Makes a message from all of its fields: a mapping that leaves a field of the contract out does not compile. */
@@ -13,4 +16,26 @@ export function toMessage<S extends DescMessage>(schema: S, fields: WireFields<S
   // create() leaves undefined fields unset.
   const init: unknown = fields;
   return create(schema, init as MessageInitShape<S>);
+}
+
+/** Every member is named, also those that are undefined. */
+export type EveryMember<T> = { readonly [K in keyof Required<T>]: T[K] };
+
+export function toWireTime(ms: number | undefined): Timestamp | undefined {
+  return ms === undefined ? undefined : timestampFromMs(ms);
+}
+
+/** A time that a request may leave out. */
+export function readTime(time: Timestamp | undefined): number | undefined {
+  return time === undefined ? undefined : timestampMs(time);
+}
+
+/** The wire cannot tell an empty text from an absent one. */
+export function emptyToUndefined(text: string): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+/** The size of a page. The wire cannot tell zero from absent. */
+export function readLimit(limit: number, otherwise: number): number {
+  return limit === 0 ? otherwise : limit;
 }
