@@ -107,12 +107,12 @@ export function toInsert(table: string, row: SqlRow, end = ''): SqlStatement {
   return [`INSERT INTO ${table} (${names.join(', ')}) VALUES (${parameters(names.length)}) ${end}`, Object.values(row)];
 }
 
-/** The statements that insert many rows, each of a number of rows that `inChunks` makes. */
-export function insertMany(
+/** The statements that insert many rows of these columns, each of a number of rows that `inChunks` makes. */
+export function insertMany<N extends string>(
   table: string,
-  names: readonly string[],
+  names: readonly N[],
   end = '',
-): (rows: readonly SqlRow[]) => SqlStatement {
+): (rows: readonly Readonly<Record<N, SqlValue>>[]) => SqlStatement {
   const textByRows = byRows(
     (rows) => `INSERT INTO ${table} (${names.join(', ')}) VALUES ${valueRows(rows, names.length)} ${end}`,
   );

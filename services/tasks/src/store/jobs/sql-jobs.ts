@@ -221,7 +221,7 @@ async function insertJob(query: SqlQuery, job: NewJob, permits: readonly Permit[
       ...toCountedRow(permits),
     }),
   );
-  await query('INSERT INTO job_calls (job_id, call_json) VALUES ($1, $2)', [job.id, JSON.stringify(call)]);
+  await query(...toInsert('job_calls', { job_id: job.id, call_json: JSON.stringify(call) }));
 }
 
 /** Takes an ended job out of its counters: the last step of its transaction. */
@@ -240,32 +240,40 @@ const CONSIDERED_MAX = 2000;
  * The next jobs: one of each token after the other, counting the running jobs of the token, and for a token the job
  * that has waited longest. Only the jobs that have waited longest of all are considered.
  */
-const NEXT_JOBS = `
+const buildNextJobs = (of: (name: 'now' | 'limit' | 'candidates') => string): string => `
   WITH running AS (SELECT token_id, COUNT(*) AS held FROM jobs WHERE lease_until IS NOT NULL GROUP BY token_id),
   longest AS (
     SELECT id, token_id, due_at FROM jobs
-    WHERE due_at IS NOT NULL AND due_at <= $4 ORDER BY due_at LIMIT ${CONSIDERED_MAX}
+    WHERE due_at IS NOT NULL AND due_at <= ${of('now')} ORDER BY due_at LIMIT ${CONSIDERED_MAX}
   ),
   due AS (
     SELECT id, token_id, due_at, ROW_NUMBER() OVER (PARTITION BY token_id ORDER BY due_at, id) AS ordinal FROM longest
   ),
   fair AS (
     SELECT due.id, due.due_at, due.ordinal + COALESCE(running.held, 0) AS fair_rank
-    FROM due LEFT JOIN running ON running.token_id = due.token_id ORDER BY fair_rank, due.due_at LIMIT $6
+    FROM due LEFT JOIN running ON running.token_id = due.token_id ORDER BY fair_rank, due.due_at LIMIT ${of('candidates')}
   )
   SELECT jobs.id FROM fair JOIN jobs ON jobs.id = fair.id
-  WHERE jobs.due_at IS NOT NULL ORDER BY fair.fair_rank, fair.due_at LIMIT $5`;
+  WHERE jobs.due_at IS NOT NULL ORDER BY fair.fair_rank, fair.due_at LIMIT ${of('limit')}`;
+
+const REQUEUE = buildStatement<'jobId' | 'lease' | 'starts' | 'at' | 'dueAt'>(
+  (of) => `UPDATE jobs SET state = 'queued', due_at = ${of('dueAt')}, lease = NULL, lease_until = NULL,
+      updated_at = ${of('at')}
+    WHERE id = ${of('jobId')} AND lease = ${of('lease')} AND starts = ${of('starts')} AND ${UNFINISHED} RETURNING id`,
+);
 
 /** The leases of jobs: the worker that has a job, and the end of its lease. */
 function sqlJobLeases(sql: Sql, note: WriteNote): JobLeaseStore {
+  const takeNext = buildStatement<'lease' | 'until' | 'worker' | 'now' | 'limit' | 'candidates'>(
+    (
+      of,
+    ) => `UPDATE jobs SET lease = ${of('lease')}, lease_until = ${of('until')}, worker = ${of('worker')}, due_at = NULL
+      WHERE id IN (${buildNextJobs(of)} ${sql.skipLocked}) AND due_at IS NOT NULL RETURNING ${JOB.list}`,
+  );
   return {
     leaseJobs: ({ worker, lease, now, until, limit }) =>
       sql.transaction(async (query) => {
-        const rows = await query(
-          `UPDATE jobs SET lease = $1, lease_until = $2, worker = $3, due_at = NULL
-         WHERE id IN (${NEXT_JOBS} ${sql.skipLocked}) AND due_at IS NOT NULL RETURNING ${JOB.list}`,
-          [lease, until, worker, now, limit, limit * CANDIDATES],
-        );
+        const rows = await query(...takeNext({ lease, until, worker, now, limit, candidates: limit * CANDIDATES }));
         if (rows.length === 0) return [];
         const jobs = rows.map(JOB.read).toSorted((one, other) => one.createdAt - other.createdAt);
         const calls = await query(
@@ -314,11 +322,7 @@ function sqlJobLeases(sql: Sql, note: WriteNote): JobLeaseStore {
       }),
     requeueJob: ({ jobId, lease }, { starts, at, dueAt, why }) =>
       sql.transaction(async (query) => {
-        const back = await query(
-          `UPDATE jobs SET state = 'queued', due_at = $1, lease = NULL, lease_until = NULL, updated_at = $2
-         WHERE id = $3 AND lease = $4 AND starts = $5 AND ${UNFINISHED} RETURNING id`,
-          [dueAt, at, jobId, lease, starts],
-        );
+        const back = await query(...REQUEUE({ jobId, lease, starts, at, dueAt }));
         if (back.length > 0) await note(query, jobId, at, { type: 'returned', detail: { why } });
         return back.length > 0;
       }),

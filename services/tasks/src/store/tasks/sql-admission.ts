@@ -1,5 +1,6 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { TaskIdentity } from '../../domain/task.ts';
+import { buildStatement } from '../columns.ts';
 import type { BeginResult, NewWork } from '../task-store.ts';
 
 /** Rolls a create back whose idempotency key another call holds. */
@@ -9,18 +10,22 @@ class KeyTaken extends Error {
   }
 }
 
+const TAKE_KEY = buildStatement<'accountId' | 'key' | 'fingerprint' | 'taskId' | 'expiresAt' | 'createdAt'>(
+  (of) => `INSERT INTO idempotency_keys (account_id, key, fingerprint, task_id, expires_at)
+    VALUES (${of('accountId')}, ${of('key')}, ${of('fingerprint')}, ${of('taskId')}, ${of('expiresAt')})
+    ON CONFLICT (account_id, key) DO UPDATE
+      SET fingerprint = excluded.fingerprint, task_id = excluded.task_id, expires_at = excluded.expires_at
+    WHERE idempotency_keys.expires_at <= ${of('createdAt')} RETURNING task_id`,
+);
+
 /** Takes an idempotency key for a create. An expired key may be taken again; a live key may not. */
 export async function takeKey(
   query: SqlQuery,
   owner: TaskIdentity & { readonly createdAt: number },
   { key, fingerprint, expiresAt }: NonNullable<NewWork['idempotency']>,
 ): Promise<void> {
-  const rows = await query(
-    `INSERT INTO idempotency_keys (account_id, key, fingerprint, task_id, expires_at) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = $3, task_id = $4, expires_at = $5
-     WHERE idempotency_keys.expires_at <= $6 RETURNING task_id`,
-    [owner.accountId, key, fingerprint, owner.id, expiresAt, owner.createdAt],
-  );
+  const { id: taskId, accountId, createdAt } = owner;
+  const rows = await query(...TAKE_KEY({ accountId, key, fingerprint, taskId, expiresAt, createdAt }));
   if (rows.length === 0) throw new KeyTaken();
 }
 

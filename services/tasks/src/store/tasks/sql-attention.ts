@@ -1,7 +1,7 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { State } from '../../domain/task.ts';
 import type { WriteAct } from '../operators/sql-acts.ts';
-import { text } from '../columns.ts';
+import { buildStatement, inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
 import type { WriteNote } from './sql-history.ts';
 import type { AttentionItem, AttentionStore } from '../task-store.ts';
 
@@ -42,19 +42,20 @@ function toAct(subject: string, { resolution, actor, at }: Parameters<AttentionS
   return { at, actor, action: 'attention_resolved', subject, reason, detail: { resolution } } as const;
 }
 
+const ITEM = recordColumns<AttentionItem>({
+  taskId: inText('task_id'),
+  reason: inText('reason'),
+  detail: inText('detail'),
+  since: inNumber('since'),
+});
+const UNLESS_OPEN = `ON CONFLICT (task_id) DO UPDATE SET reason = excluded.reason, detail = excluded.detail,
+    since = excluded.since, resolved_at = NULL, resolution = NULL, actor = NULL
+  WHERE attention.resolved_at IS NOT NULL RETURNING task_id`;
+
 /** Asks a person to decide, within a transaction. Returns whether the task did not wait yet. */
-export async function raiseIn(
-  query: SqlQuery,
-  note: WriteNote,
-  { taskId, reason, detail, since }: AttentionItem,
-): Promise<boolean> {
-  const raised = await query(
-    `INSERT INTO attention (task_id, reason, detail, since) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (task_id) DO UPDATE SET reason = $2, detail = $3, since = $4,
-       resolved_at = NULL, resolution = NULL, actor = NULL
-     WHERE attention.resolved_at IS NOT NULL RETURNING task_id`,
-    [taskId, reason, detail, since],
-  );
+export async function raiseIn(query: SqlQuery, note: WriteNote, item: AttentionItem): Promise<boolean> {
+  const raised = await query(...toInsert('attention', ITEM.write(item), UNLESS_OPEN));
+  const { taskId, reason, detail, since } = item;
   if (raised.length > 0) await note(query, taskId, since, { type: 'attention', detail: { reason, detail } });
   return raised.length > 0;
 }
@@ -63,6 +64,12 @@ export interface AttentionWrites {
   readonly note: WriteNote;
   readonly writeAct: WriteAct;
 }
+
+const RESOLVE = buildStatement<'taskId' | 'at' | 'resolution' | 'actor' | 'reason'>(
+  (of) => `UPDATE attention SET resolved_at = ${of('at')}, resolution = ${of('resolution')}, actor = ${of('actor')}
+    WHERE task_id = ${of('taskId')} AND resolved_at IS NULL AND reason = COALESCE(${of('reason')}, reason)
+    RETURNING task_id`,
+);
 
 /**
  * Ends the wait for a person, within a transaction, with the act of the person who decided. Returns whether the task
@@ -75,11 +82,7 @@ export async function resolveAttention(
   by: Parameters<AttentionStore['resolve']>[1],
 ): Promise<boolean> {
   const { resolution, actor, at, reason, why } = by;
-  const rows = await query(
-    `UPDATE attention SET resolved_at = $1, resolution = $2, actor = $3
-     WHERE task_id = $4 AND resolved_at IS NULL AND reason = COALESCE($5, reason) RETURNING task_id`,
-    [at, resolution, actor, taskId, reason ?? null],
-  );
+  const rows = await query(...RESOLVE({ taskId, at, resolution, actor, reason: reason ?? null }));
   if (rows.length === 0) return false;
   const detail = { resolution, actor, ...(why === undefined || why === '' ? {} : { reason: why }) };
   await note(query, taskId, at, { type: 'attention_resolved', detail });

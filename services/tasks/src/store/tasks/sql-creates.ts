@@ -7,6 +7,7 @@ import { buildStatement, searchable, toInsert } from '../columns.ts';
 import { ORIGIN, TASK } from './task-rows.ts';
 import type { Permit } from './counter-shards.ts';
 import { awaitBeginResult, takeKey } from './sql-admission.ts';
+import { ATTEMPT } from './sql-history.ts';
 import { COUNTED_COLUMNS, toCountedRow, buildListAppend, leaveCounters, leaveSome } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import type { WithPermits } from './sql-permits.ts';
@@ -205,6 +206,14 @@ async function isKnown(
   return others.length > 0;
 }
 
+const TAKE_CHANNEL = buildStatement<'taskId' | 'owner' | 'channel' | 'scope' | 'shard'>(
+  (of) => `UPDATE tasks SET in_flight_json = ${buildListAppend('in_flight_json', of('scope'))},
+      shards_json = CASE WHEN CAST(${of('shard')} AS TEXT) IS NULL THEN shards_json
+        ELSE ${buildListAppend('shards_json', of('shard'))} END,
+      channel = ${of('channel')}
+    WHERE id = ${of('taskId')} AND admission = 'submitting' AND owner = ${of('owner')} RETURNING id`,
+);
+
 async function startAttempt(
   query: SqlQuery,
   taskId: string,
@@ -214,13 +223,7 @@ async function startAttempt(
   const shard = permit === undefined || permit.row === permit.scope ? null : JSON.stringify(permit.row);
   // The row is locked first: a process that takes the create over waits, and then sees the attempt.
   const [own] = await Promise.all([
-    query(
-      `UPDATE tasks SET in_flight_json = ${buildListAppend('in_flight_json', '$3')},
-       shards_json = CASE WHEN CAST($4 AS TEXT) IS NULL THEN shards_json ELSE ${buildListAppend('shards_json', '$4')} END,
-       channel = $5
-     WHERE id = $1 AND admission = 'submitting' AND owner = $2 RETURNING id`,
-      [taskId, owner, JSON.stringify(channelScope(channel)), shard, channel],
-    ),
+    query(...TAKE_CHANNEL({ taskId, owner, channel, scope: JSON.stringify(channelScope(channel)), shard })),
     insertStarted(query, taskId, { number, channel, at }),
   ]);
   if (own.length === 0) throw new Overtaken(`the create of ${taskId} was taken over`);
@@ -231,10 +234,8 @@ async function insertStarted(
   taskId: string,
   { number, channel, at }: { readonly number: number; readonly channel: string; readonly at: number },
 ): Promise<void> {
-  await query(
-    "INSERT INTO attempts (task_id, number, channel, outcome, started_at) VALUES ($1, $2, $3, 'started', $4)",
-    [taskId, number, channel, at],
-  );
+  const attempt = ATTEMPT.write({ number, channel, outcome: 'started', startedAt: at });
+  await query(...toInsert('attempts', { task_id: taskId, ...attempt }));
 }
 
 /** The counter of the attempt's channel. */

@@ -1,9 +1,9 @@
 import type { NewId } from '@reelgate/platform/ids';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import { inNumber, inOptionalNumber, inOptionalText, inText, recordColumns, text, toInsert } from '../columns.ts';
+import { inNumber, inOptionalNumber, inOptionalText, inText, recordColumns, toInsert } from '../columns.ts';
 import type { Attempt, HistoryEntry, HistoryReader, Note } from '../task-store.ts';
 
-const ATTEMPT = recordColumns<Attempt>({
+export const ATTEMPT = recordColumns<Attempt>({
   number: inNumber('number'),
   channel: inText('channel'),
   upstreamId: inOptionalText('upstream_id'),
@@ -13,14 +13,19 @@ const ATTEMPT = recordColumns<Attempt>({
   endedAt: inOptionalNumber('ended_at'),
 });
 
+const ENTRY = recordColumns<HistoryEntry>({
+  at: inNumber('at'),
+  type: inText('type'),
+  detailJson: inText('detail_json'),
+});
+
 /** Writes an entry of the history of a task, in the transaction of the change. */
 export type WriteNote = (query: SqlQuery, taskId: string, at: number, note: Note) => Promise<void>;
 
 export function sqlNotes(newId: NewId): WriteNote {
   return async (query, taskId, at, { type, detail = {} }) => {
-    await query(
-      ...toInsert('task_events', { id: newId('ev'), task_id: taskId, at, type, detail_json: JSON.stringify(detail) }),
-    );
+    const entry = ENTRY.write(toHistoryEntry(at, type, detail));
+    await query(...toInsert('task_events', { id: newId('ev'), task_id: taskId, ...entry }));
   };
 }
 
@@ -41,8 +46,8 @@ export function sqlHistory(sql: Sql): HistoryReader {
       );
       const tried = (await attempts(taskId)).flatMap(toHistoryEntries);
       const noted = (
-        await sql.read('SELECT at, type, detail_json FROM task_events WHERE task_id = $1 ORDER BY id', [taskId])
-      ).map((row) => ({ at: Number(row['at']), type: text(row['type']), detailJson: text(row['detail_json']) }));
+        await sql.read(`SELECT ${ENTRY.list} FROM task_events WHERE task_id = $1 ORDER BY id`, [taskId])
+      ).map(ENTRY.read);
       // The sort is stable: entries of the same time stay in this order.
       return [...created, ...tried, ...noted].sort((one, other) => one.at - other.at);
     },

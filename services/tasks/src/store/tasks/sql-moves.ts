@@ -201,18 +201,16 @@ function sqlAfterEnd(sql: Sql): EndedTaskStore {
 
 /** The leases of tasks: the process that polls a task. */
 function sqlLeases(sql: Sql): TaskLeaseStore {
+  const claimDue = buildStatement<'channel' | 'now' | 'leaseUntil' | 'limit' | 'owner'>(
+    (of) => `UPDATE tasks SET lease_until = ${of('leaseUntil')}, owner = ${of('owner')} WHERE id IN (
+        SELECT id FROM tasks WHERE channel = ${of('channel')} AND next_poll_at IS NOT NULL
+          AND next_poll_at <= ${of('now')} AND (lease_until IS NULL OR lease_until <= ${of('now')})
+        ORDER BY next_poll_at LIMIT ${of('limit')} ${sql.skipLocked}
+      ) RETURNING ${TASK.list}`,
+  );
   return {
     claimDue: async (channel, { now, leaseUntil, limit, owner }) =>
-      (
-        await sql.write(
-          `UPDATE tasks SET lease_until = $1, owner = $5 WHERE id IN (
-         SELECT id FROM tasks WHERE channel = $2 AND next_poll_at IS NOT NULL AND next_poll_at <= $3
-           AND (lease_until IS NULL OR lease_until <= $3)
-         ORDER BY next_poll_at LIMIT $4 ${sql.skipLocked}
-       ) RETURNING ${TASK.list}`,
-          [leaseUntil, channel, now, limit, owner],
-        )
-      ).map(TASK.read),
+      (await sql.write(...claimDue({ channel, now, leaseUntil, limit, owner }))).map(TASK.read),
     dropLeases: async (owner) => {
       await sql.write(
         'UPDATE tasks SET lease_until = NULL, owner = NULL, resumed = 1 WHERE owner = $1 AND lease_until IS NOT NULL',

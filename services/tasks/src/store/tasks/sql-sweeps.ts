@@ -1,7 +1,7 @@
 import { parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { TOTAL_SCOPE, tokenScope } from '../../domain/in-flight-scope.ts';
-import { text } from '../columns.ts';
+import { text, toInsert } from '../columns.ts';
 import type { DeadlineStore, ProcessStore, RetentionStore } from '../task-store.ts';
 import type { WriteNote } from './sql-history.ts';
 import { COUNTED_COLUMNS, leaveSome } from './sql-in-flight.ts';
@@ -97,8 +97,11 @@ export function sqlProcesses(sql: Sql): ProcessStore {
   return {
     heartbeat: async (processId, at) => {
       await sql.reserved.write(
-        'INSERT INTO processes (id, beat_at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = $2',
-        [processId, at],
+        ...toInsert(
+          'processes',
+          { id: processId, beat_at: at },
+          'ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at',
+        ),
       );
     },
     heartbeats: async () =>

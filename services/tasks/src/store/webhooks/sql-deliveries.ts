@@ -3,7 +3,7 @@ import { idList } from '@reelgate/platform/sql/id-list';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Attempt, DeliveryState } from '../../domain/webhook.ts';
-import { searchable, text } from '../columns.ts';
+import { buildStatement, searchable, text } from '../columns.ts';
 import type { DeliveryReader, ResendStore } from '../webhook-store.ts';
 import { closeCircuit, wakeReceivers } from './sql-receiver-due-times.ts';
 import { ATTEMPT, DELIVERY, SELECT_DELIVERY } from './webhook-rows.ts';
@@ -83,6 +83,12 @@ export function sqlDeliveryReads(sql: Sql): DeliveryReader {
 const RESEND = `UPDATE webhook_deliveries SET due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END,
     attempts_before = attempts, hurries = 0, state = 'pending', ended_at = NULL
   WHERE id = $1`;
+const FIND_FAILED = buildStatement<'accountId' | 'endpointId' | 'firstId' | 'limit' | 'at'>(
+  (of) => `SELECT id, receiver_id, endpoint_id, account_id FROM webhook_deliveries
+    WHERE account_id = ${of('accountId')} AND endpoint_id = ${of('endpointId')} AND id >= ${of('firstId')}
+      AND state <> 'delivered' AND (state = 'failed' OR due_at > ${of('at')})
+    ORDER BY id LIMIT ${of('limit')}`,
+);
 const RESEND_FAILED = byRows(
   (rows) => `UPDATE webhook_deliveries
     SET state = 'pending', attempts_before = attempts, due_at = $1, hurries = 0, ended_at = NULL
@@ -105,10 +111,13 @@ export function sqlResends(sql: Sql): ResendStore {
     },
     resendFailed: async ({ accountId, endpointId, since, limit }, at) => {
       const failed = await sql.read(
-        `SELECT id, receiver_id, endpoint_id, account_id FROM webhook_deliveries
-         WHERE account_id = $1 AND endpoint_id = $2 AND id >= $3 AND state <> 'delivered' AND (state = 'failed' OR due_at > $5)
-         ORDER BY id LIMIT $4`,
-        [searchable(accountId), searchable(endpointId), firstIdAt('whd', since), limit, at],
+        ...FIND_FAILED({
+          accountId: searchable(accountId),
+          endpointId: searchable(endpointId),
+          firstId: firstIdAt('whd', since),
+          limit,
+          at,
+        }),
       );
       if (failed.length === 0) return 0;
       const ids = failed.map((row) => text(row['id']));

@@ -1,5 +1,5 @@
 import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
 import type { Attempt, Endpoint, Health } from '../../domain/webhook.ts';
 import { inNumber, inOptionalNumber, inText, insertMany, buildStatement, recordColumns, text } from '../columns.ts';
@@ -21,25 +21,27 @@ const CONSIDERED_MAX = 2000;
 
 const RECEIVER_COLUMNS = `id, account_id, endpoint_id, lease, circuit, ${HEALTH.list}`;
 /** The due time of a leased receiver is the end of its lease. */
-const DUE = 'due_at IS NOT NULL AND due_at <= $3 AND (open_until IS NULL OR open_until <= $3)';
+const buildIsDue = (now: string): string =>
+  `due_at IS NOT NULL AND due_at <= ${now} AND (open_until IS NULL OR open_until <= ${now})`;
 const IS_ORIGIN = `CASE WHEN endpoint_id = '${DEFAULT_ENDPOINT}' THEN 1 ELSE 0 END`;
 const ANY_DUE = `SELECT id FROM webhook_receivers
-  WHERE due_at IS NOT NULL AND due_at <= $1 AND (open_until IS NULL OR open_until <= $1)
-  ORDER BY due_at LIMIT 1`;
+  WHERE ${buildIsDue('$1')} ORDER BY due_at LIMIT 1`;
+type NextName = 'now' | 'perAccount' | 'originsPerAccount' | 'limit' | 'candidates';
 /**
  * The next receivers: one of each account after the other, counting the leased receivers of the account, and for an
  * account the receiver that has waited longest. Only those that have waited longest of all are considered. Origins that
  * requests name have a part of the share of their account, so that its endpoints have the rest.
  */
-const NEXT_RECEIVERS = `
+const buildNextReceivers = (of: (name: NextName) => string): string => `
   WITH leased AS (
     SELECT account_id, COUNT(*) AS held, SUM(${IS_ORIGIN}) AS origins FROM webhook_receivers
-    WHERE lease_until IS NOT NULL AND lease_until > $3 GROUP BY account_id
+    WHERE lease_until IS NOT NULL AND lease_until > ${of('now')} GROUP BY account_id
   ),
   longest AS (
     SELECT id, account_id, due_at, ${IS_ORIGIN} AS is_origin FROM webhook_receivers
-    WHERE ${DUE} AND account_id NOT IN (SELECT account_id FROM leased WHERE held >= $4)
-      AND (endpoint_id <> '${DEFAULT_ENDPOINT}' OR account_id NOT IN (SELECT account_id FROM leased WHERE origins >= $8))
+    WHERE ${buildIsDue(of('now'))} AND account_id NOT IN (SELECT account_id FROM leased WHERE held >= ${of('perAccount')})
+      AND (endpoint_id <> '${DEFAULT_ENDPOINT}'
+        OR account_id NOT IN (SELECT account_id FROM leased WHERE origins >= ${of('originsPerAccount')}))
     ORDER BY due_at LIMIT ${CONSIDERED_MAX}
   ),
   alike AS (
@@ -51,16 +53,17 @@ const NEXT_RECEIVERS = `
     SELECT alike.id, alike.account_id, alike.due_at,
       ROW_NUMBER() OVER (PARTITION BY alike.account_id ORDER BY alike.due_at, alike.id) AS ordinal
     FROM alike LEFT JOIN leased ON leased.account_id = alike.account_id
-    WHERE alike.is_origin = 0 OR alike.ordinal + COALESCE(leased.origins, 0) <= $8
+    WHERE alike.is_origin = 0 OR alike.ordinal + COALESCE(leased.origins, 0) <= ${of('originsPerAccount')}
   ),
   fair AS (
     SELECT due.id, due.due_at, due.ordinal + COALESCE(leased.held, 0) AS fair_rank
     FROM due LEFT JOIN leased ON leased.account_id = due.account_id
-    WHERE due.ordinal + COALESCE(leased.held, 0) <= $4 ORDER BY fair_rank, due.due_at LIMIT $6
+    WHERE due.ordinal + COALESCE(leased.held, 0) <= ${of('perAccount')}
+    ORDER BY fair_rank, due.due_at LIMIT ${of('candidates')}
   )
   SELECT webhook_receivers.id FROM fair JOIN webhook_receivers ON webhook_receivers.id = fair.id
-  WHERE webhook_receivers.due_at IS NOT NULL AND webhook_receivers.due_at <= $3
-  ORDER BY fair.fair_rank, fair.due_at LIMIT $5`;
+  WHERE webhook_receivers.due_at IS NOT NULL AND webhook_receivers.due_at <= ${of('now')}
+  ORDER BY fair.fair_rank, fair.due_at LIMIT ${of('limit')}`;
 const DUE_DELIVERIES = `${SELECT_DELIVERY}
   WHERE d.receiver_id = $1 AND d.due_at IS NOT NULL AND d.due_at <= $2 ORDER BY d.due_at, d.id LIMIT $3`;
 const FIND_ENDPOINTS = byRows(
@@ -75,14 +78,21 @@ const RENEW = `UPDATE webhook_receivers SET lease_until = $3, due_at = $3
 /** A receiver without a due delivery is given back by the next lease. */
 const END_ALL = 'UPDATE webhook_receivers SET lease = NULL, lease_until = NULL, due_at = $1 WHERE lease IS NOT NULL';
 
+type TakeNext = (values: Readonly<Record<NextName | 'lease' | 'until' | 'worker', SqlValue>>) => SqlStatement;
+
 type Receiver = Omit<LeasedReceiver, 'deliveries'>;
 
 /** The leases of receivers: the worker that has a receiver, and the end of its lease. */
 export function sqlLeasedReceivers(sql: Sql): ReceiverLeaseStore {
+  const takeNext: TakeNext = buildStatement(
+    (of) => `UPDATE webhook_receivers SET lease = ${of('lease')}, lease_until = ${of('until')},
+        due_at = ${of('until')}, worker = ${of('worker')}
+      WHERE id IN (${buildNextReceivers(of)} ${sql.skipLocked}) RETURNING ${RECEIVER_COLUMNS}`,
+  );
   return {
     leaseReceivers: async (options) => {
       if ((await sql.read(ANY_DUE, [options.now])).length === 0) return [];
-      return sql.commitUnsynced((query) => leaseReceivers(query, sql.skipLocked, options));
+      return sql.commitUnsynced((query) => leaseReceivers(query, takeNext, options));
     },
     renewLeases: async (leases, until) => {
       const kept = await sql.commitUnsynced((query) =>
@@ -110,23 +120,11 @@ function sortByReceiver(leases: readonly ReceiverLease[]): readonly ReceiverLeas
 
 async function leaseReceivers(
   query: SqlWork,
-  skipLocked: string,
-  {
-    worker,
-    now,
-    until,
-    lease,
-    limit,
-    perAccount,
-    originsPerAccount,
-    deliveries,
-    failuresMax,
-  }: Parameters<ReceiverLeaseStore['leaseReceivers']>[0],
+  takeNext: TakeNext,
+  { worker, now, deliveries, failuresMax, ...options }: Parameters<ReceiverLeaseStore['leaseReceivers']>[0],
 ): Promise<readonly LeasedReceiver[]> {
   const rows = await query(
-    `UPDATE webhook_receivers SET lease = $1, lease_until = $2, due_at = $2, worker = $7
-     WHERE id IN (${NEXT_RECEIVERS} ${skipLocked}) RETURNING ${RECEIVER_COLUMNS}`,
-    [lease, until, now, perAccount, limit, limit * CANDIDATES, worker ?? null, originsPerAccount],
+    ...takeNext({ ...options, worker: worker ?? null, now, candidates: options.limit * CANDIDATES }),
   );
   if (rows.length === 0) return [];
   const [endpoints, ...due] = await Promise.all([

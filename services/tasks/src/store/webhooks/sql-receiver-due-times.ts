@@ -1,5 +1,6 @@
-import { byRows, inExactChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import { inExactChunks } from '@reelgate/platform/sql/multi-row';
 import type { SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
+import { insertMany } from '../columns.ts';
 
 /*
  * When a receiver is due. Every transaction that changes the pending deliveries of a receiver locks its row, several in
@@ -26,10 +27,10 @@ const TOO_MANY_REQUESTS = 429;
 const DUE = `CASE WHEN webhook_receivers.open_until > excluded.due_at THEN webhook_receivers.open_until
   ELSE excluded.due_at END`;
 /** The due time of a leased receiver stays the end of its lease. */
-const WAKE = byRows(
-  (rows) => `INSERT INTO webhook_receivers (id, account_id, endpoint_id, due_at, updated_at)
-    VALUES ${valueRows(rows, 5)}
-    ON CONFLICT (id) DO UPDATE SET due_at = ${DUE}
+const WAKE = insertMany(
+  'webhook_receivers',
+  ['id', 'account_id', 'endpoint_id', 'due_at', 'updated_at'],
+  `ON CONFLICT (id) DO UPDATE SET due_at = ${DUE}
     WHERE webhook_receivers.lease IS NULL
       AND (webhook_receivers.due_at IS NULL OR webhook_receivers.due_at > ${DUE})`,
 );
@@ -61,8 +62,15 @@ export async function wakeReceivers(query: SqlQuery, receivers: readonly Receive
   await Promise.all(
     inExactChunks(inOrder).map((chunk) =>
       query(
-        WAKE(chunk.length),
-        rowValues([], chunk, ({ id, accountId, endpointId }) => [id, accountId, endpointId, at, at]),
+        ...WAKE(
+          chunk.map(({ id, accountId, endpointId }) => ({
+            id,
+            account_id: accountId,
+            endpoint_id: endpointId,
+            due_at: at,
+            updated_at: at,
+          })),
+        ),
       ),
     ),
   );
