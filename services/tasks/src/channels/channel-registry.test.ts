@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { channelSettings } from '../../testing/channel-settings.ts';
-import { seededChance } from '../../testing/seeded-chance.ts';
 import type { Channel, ChannelSettings } from './channel.ts';
 import { openChannelRegistry } from './channel-registry.ts';
 import type { ChannelRegistry } from './channel-registry.ts';
@@ -122,3 +121,14 @@ describe('a new configuration', () => {
 test('an unknown adapter stops the start', () => {
   expect(() => openIdleRegistry([channelSettings({ adapter: 'missing' })])).toThrow('missing');
 });
+
+/** Numbers from 0 to 1, exclusive, which are the same for the same seed (mulberry32). */
+function seededChance(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

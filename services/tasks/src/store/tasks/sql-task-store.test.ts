@@ -3,12 +3,24 @@ import { newIds } from '@reelgate/platform/ids';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
-import { describePooled } from '@reelgate/platform/testing/describe-pooled';
 import type { OpenSql } from '@reelgate/platform/testing/describe-on-engines';
+import { describePooled } from '@reelgate/platform/testing/describe-pooled';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { taskStoreConformance } from '../../../testing/task-store-conformance.ts';
+import { describe } from '@jest/globals';
 import { sqlTaskStore } from './sql-task-store.ts';
 import type { TaskStore } from '../task-store.ts';
+import { attemptsConformance } from '../../../testing/store/attempts-conformance.ts';
+import { attentionConformance } from '../../../testing/store/attention-conformance.ts';
+import { backlogConformance } from '../../../testing/store/backlog-conformance.ts';
+import { changesConformance } from '../../../testing/store/changes-conformance.ts';
+import { createsConformance } from '../../../testing/store/creates-conformance.ts';
+import { deadlinesConformance } from '../../../testing/store/deadlines-conformance.ts';
+import { filtersConformance } from '../../../testing/store/filters-conformance.ts';
+import { movesConformance } from '../../../testing/store/moves-conformance.ts';
+import type { OpenStore } from '../../../testing/store/opened-store.ts';
+import { readsConformance } from '../../../testing/store/reads-conformance.ts';
+import { retentionConformance } from '../../../testing/store/retention-conformance.ts';
+import { selfChecksConformance } from '../../../testing/store/self-checks-conformance.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
 
@@ -26,3 +38,18 @@ const suite = (open: OpenSql): void => {
 
 describeOnEngines('the task store', suite);
 describePooled('the task store', suite);
+
+/** The guarantees of every task store. */
+function taskStoreConformance(open: OpenStore): void {
+  describe('creates', () => createsConformance(open));
+  describe('attempts', () => attemptsConformance(open));
+  describe('moves', () => movesConformance(open));
+  describe('reads', () => readsConformance(open));
+  describe('filters', () => filtersConformance(open));
+  describe('changes', () => changesConformance(open));
+  describe('backlogs', () => backlogConformance(open));
+  describe('deadlines', () => deadlinesConformance(open));
+  describe('self checks', () => selfChecksConformance(open));
+  describe('retention', () => retentionConformance(open));
+  describe('attention and processes', () => attentionConformance(open));
+}

@@ -6,11 +6,18 @@ import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engine
 import type { OpenSql } from '@reelgate/platform/testing/describe-on-engines';
 import { describePooled } from '@reelgate/platform/testing/describe-pooled';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { webhookStoreConformance } from '../../../testing/webhook-store-conformance.ts';
-import type { OpenedWebhooks } from '../../../testing/webhooks/opened-webhooks.ts';
+import { describe } from '@jest/globals';
+import type { OpenedWebhooks, OpenWebhooks } from '../../../testing/webhooks/opened-webhooks.ts';
 import { sqlJobs } from '../jobs/sql-jobs.ts';
 import { sqlTaskStore } from '../tasks/sql-task-store.ts';
 import { sqlWebhooks } from './sql-webhooks.ts';
+import { attemptsConformance } from '../../../testing/webhooks/attempts-conformance.ts';
+import { deliveriesConformance } from '../../../testing/webhooks/deliveries-conformance.ts';
+import { dispatchConformance } from '../../../testing/webhooks/dispatch-conformance.ts';
+import { endpointsConformance } from '../../../testing/webhooks/endpoints-conformance.ts';
+import { eventsConformance } from '../../../testing/webhooks/events-conformance.ts';
+import { leasesConformance } from '../../../testing/webhooks/leases-conformance.ts';
+import { webhookRetentionConformance } from '../../../testing/webhooks/webhook-retention-conformance.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
 
@@ -31,3 +38,14 @@ const suite = (open: OpenSql): void => {
 
 describeOnEngines('the webhook store', suite);
 describePooled('the webhook store', suite);
+
+/** The guarantees of every webhook store. */
+function webhookStoreConformance(open: OpenWebhooks): void {
+  describe('endpoints and secrets', () => endpointsConformance(open));
+  describe('events', () => eventsConformance(open));
+  describe('the dispatch', () => dispatchConformance(open));
+  describe('leases', () => leasesConformance(open));
+  describe('attempts', () => attemptsConformance(open));
+  describe('deliveries', () => deliveriesConformance(open));
+  describe('retention and backlogs', () => webhookRetentionConformance(open));
+}
