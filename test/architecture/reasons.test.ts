@@ -37,7 +37,7 @@ const REPEATS = [
   'services/tasks/src/clients/http-media-bytes.ts',
   'services/tasks/src/operations/task-refusals.ts',
   'services/tasks/src/operations/uploads/upload-media.ts',
-  'services/tasks/src/rpc/order-fields.ts',
+  'services/tasks/src/rpc/mapping-order.ts',
 ];
 /** The reasons in the queue of attention: they are not refusals. */
 const ATTENTION = new Set(['unknown_outcome']);

@@ -1,8 +1,7 @@
 import type { Bus } from '@reelgate/platform/bus/bus';
-import type { Calls } from './clients/calls.ts';
+import type { Calls } from './clients/billing.ts';
 import type { TasksConfig } from './config.ts';
-import { announceEnded, announceQueued } from './events/job-events.ts';
-import { announceAttention } from './events/operator-events.ts';
+import { announceEnded, announceQueued, announceAttention } from './events/announcements.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobCounts, JobDeps } from './operations/jobs/job-deps.ts';
 import { tellJobAttention } from './store/tell-attention.ts';

@@ -8,7 +8,7 @@ import type { Task } from './domain/task.ts';
 import { ATTENTION_REASONS } from './operations/attention/raise-attention.ts';
 import type { AlertCounts, Counts, WorkCounts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
-import type { PausedChannels } from './operations/operators/paused-channels.ts';
+import type { PausedChannels } from './operations/operators/pause-channel.ts';
 import type { OpenWatches, WatchMethod } from './operations/watches/open-watches.ts';
 import type { TasksWatchDeps } from './operations/watches/watch-tasks.ts';
 import type { Finish, PhaseTimes } from './store/task-store.ts';

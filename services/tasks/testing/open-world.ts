@@ -1,6 +1,6 @@
+import path from 'node:path';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterEach } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
@@ -21,8 +21,8 @@ import { toFinishedEvent } from '../src/events/task-events.ts';
 import { createTask } from '../src/operations/creates/create-task.ts';
 import type { CreateRequest, CreateResult } from '../src/operations/creates/create-context.ts';
 import type { Deps, Limits } from '../src/operations/deps.ts';
-import type { OperatorDeps } from '../src/operations/operators/operator-deps.ts';
-import { openPausedChannels } from '../src/operations/operators/paused-channels.ts';
+import { openPausedChannels } from '../src/operations/operators/pause-channel.ts';
+import type { OperatorDeps } from '../src/operations/operators/pause-channel.ts';
 import { sqlOperators } from '../src/store/operators/sql-operators.ts';
 import { sqlBacklog } from '../src/store/tasks/sql-backlog.ts';
 import { SHARDS_MAX } from '../src/store/tasks/counter-shards.ts';

@@ -2,6 +2,7 @@ import { isConnectionLost } from '@reelgate/platform/rpc/connection-lost';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
+import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts } from '../domain/price-facts.ts';
 import type { Usage } from '../domain/task.ts';
 
@@ -120,5 +121,24 @@ function toWireUsage({ totalSeconds, promptTokens, completionTokens }: Usage) {
     ...(totalSeconds === undefined ? {} : { totalSeconds: BigInt(totalSeconds) }),
     ...(promptTokens === undefined ? {} : { inputTokens: BigInt(promptTokens) }),
     ...(completionTokens === undefined ? {} : { outputTokens: BigInt(completionTokens) }),
+  };
+}
+
+/** The money of calls over which a person decides. */
+export interface Calls {
+  /** Charges or releases the hold of a call. The first end is final; returns which it was. */
+  end(callId: string, how: 'charged' | 'released'): Promise<'charged' | 'released'>;
+}
+
+const BASES = { charged: Basis.HOLD, released: Basis.RELEASED } as const;
+
+export function callsClient(rpc: Client<typeof CallService>): Calls {
+  return {
+    end: async (callId, how) => {
+      const { settlements } = await rpc.settleCalls({ ends: [{ callId, basis: BASES[how] }] });
+      const basis = settlements[0]?.basis ?? Basis.UNSPECIFIED;
+      if (basis === Basis.UNSPECIFIED) return how;
+      return basis === Basis.RELEASED ? 'released' : 'charged';
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { classifyFailure } from './failure-cause.ts';
+import { classifyFailure, nameFailure } from './failure-cause.ts';
 import type { Cause } from './failure-cause.ts';
 
 test.each<[string | undefined, Cause]>([
@@ -27,4 +27,18 @@ test.each<[string | undefined, Cause]>([
   ['invalid_request', 'client'],
 ])('a task that failed with the code %s was failed by: %s', (code, cause) => {
   expect(classifyFailure(code)).toBe(cause);
+});
+
+test.each([
+  [undefined, undefined],
+  ['cancelled', 'cancelled'],
+  ['content_policy_violation', 'content_policy_violation'],
+  ['1026', '1026'],
+  ['org-4711 is over its quota', 'upstream_other'],
+  ['sk-live-0123456789', 'upstream_other'],
+  ['a boat at dawn', 'upstream_other'],
+  ['Cancelled', 'upstream_other'],
+  ['', 'upstream_other'],
+])('the failure %j is named %j', (code, word) => {
+  expect(nameFailure(code)).toBe(word);
 });

@@ -20,7 +20,7 @@ import { recordAttempts } from '../operations/webhooks/record-attempts.ts';
 import type { RecordDeps, WorkerRecord } from '../operations/webhooks/record-attempts.ts';
 import { watchEvents } from '../operations/webhooks/watch-events.ts';
 import type { EventWatch, EventWatchDeps } from '../operations/webhooks/watch-events.ts';
-import { parseEventTypes } from '../operations/webhooks/parse-event-types.ts';
+import { parseEventTypes } from '../operations/webhooks/webhook-refusals.ts';
 import { PAYLOADS, toWireEvent } from './mapping-webhook.ts';
 import { emptyToUndefined, toMessage } from './wire-message.ts';
 import type { EveryMember } from './wire-message.ts';

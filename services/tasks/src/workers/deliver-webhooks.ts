@@ -5,7 +5,7 @@ import type { Worker } from '@reelgate/platform/lifecycle/worker';
 import type { GaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import { onBalanceLow } from '../events/on-balance-low.ts';
-import { announceDispatched, onEventsDispatched } from '../events/webhook-events.ts';
+import { announceDispatched, onEventsDispatched } from '../events/announcements.ts';
 import { openStreamPermits } from '../operations/content/content-stream-permits.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';

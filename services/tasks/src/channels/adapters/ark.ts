@@ -2,13 +2,15 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { MediaKind } from '../../domain/order.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Attempt, AttemptItem, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
-import { readObject, readText } from '../json-fields.ts';
+import { readObject, readText, readCount } from '../json-fields.ts';
+import type { Json } from '../json-fields.ts';
 import { listSince } from '../numbered-list.ts';
 import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream-http.ts';
 import type { WholeAnswer } from '../upstream-exchange.ts';
-import { classifyRefusal, readError } from './ark.errors.ts';
-import { toListedWork, toReport } from './ark.report.ts';
+import type { Report } from '../../domain/report.ts';
+import type { Usage } from '../../domain/task.ts';
+import { withEndTime } from '../report-fields.ts';
 
 const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
 /**
@@ -142,4 +144,96 @@ function toContentItem(item: AttemptItem): object {
 
 function toOptionalField(name: string, value: unknown): object {
   return value === undefined ? {} : { [name]: value };
+}
+
+interface ArkError {
+  readonly code: string;
+  readonly message: string;
+}
+
+type FaultClass = 'channel' | 'throttle' | 'content' | 'order';
+
+/** Codes end in details or a parameter name, so each class matches a part of the code. The first match counts. */
+const CLASSES: readonly (readonly [RegExp, FaultClass])[] = [
+  [/SensitiveContentDetected|RiskDetection$/, 'content'],
+  [/^(InvalidEndpoint|ContentSecurityDetectionError|AuthenticationError|AccountOverdueError|AccessDenied)/, 'channel'],
+  [/^(InvalidParameter|MissingParameter)/, 'order'],
+];
+const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = {
+  400: 'order',
+  413: 'order',
+  422: 'order',
+  429: 'throttle',
+};
+
+function readError(body: unknown): ArkError | undefined {
+  const error = readObject(readObject(body)['error']);
+  const message = readText(error['message']);
+  return message === undefined ? undefined : { code: readText(error['code']) ?? '', message };
+}
+
+/**
+ * Decides whose fault a refusal is. Status 429 is a throttle, whatever its code. An unknown error is the channel's
+ * fault.
+ */
+function classifyRefusal(status: number, error: ArkError | undefined): FaultClass {
+  if (status === 429) return 'throttle';
+  return CLASSES.find(([codes]) => codes.test(error?.code ?? ''))?.[1] ?? CLASS_OF_STATUS[status] ?? 'channel';
+}
+
+const DEFAULT_FAILURE = 'the generator ended the task without a result';
+
+const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> = {
+  queued: (_task, status) => ({ phase: 'queued', status }),
+  running: (_task, status) => ({ phase: 'running', status }),
+  succeeded: (task, status) => ({
+    phase: 'succeeded',
+    status,
+    url: readText(readObject(task['content'])['video_url']),
+    usage: readUsage(task),
+  }),
+  failed: toFailureReport,
+  cancelled: toFailureReport,
+  expired: toFailureReport,
+};
+
+function toReport(task: Json): Report {
+  const status = String(task['status']);
+  const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
+  return known === undefined ? { phase: 'unrecognised', status } : withEndTime(known(task, status), task['updated_at']);
+}
+
+function toFailureReport(task: Json, status: string): Report {
+  const error = readObject(task['error']);
+  return {
+    phase: 'failed',
+    status,
+    failure: { code: readText(error['code']) ?? status, message: readText(error['message']) ?? DEFAULT_FAILURE },
+  };
+}
+
+/**
+ * The tokens that the API counts and the length of the video. The API bills no sum of seconds, so there is no total.
+ */
+function readUsage(task: Json): Usage | undefined {
+  const usage = readObject(task['usage']);
+  const read: Usage = {
+    totalTokens: readCount(usage['total_tokens']),
+    completionTokens: readCount(usage['completion_tokens']),
+    outputSeconds: readCount(task['duration']),
+  };
+  return Object.values(read).some((value) => value !== undefined) ? read : undefined;
+}
+
+function toListedWork(item: unknown): ListedWork {
+  const task = readObject(item);
+  return {
+    upstreamId: readText(task['id']) ?? '',
+    kind: 'generation',
+    model: readText(task['model']) ?? '',
+    duration: readCount(task['duration']),
+    resolution: readText(task['resolution']),
+    ratio: readText(task['ratio']),
+    createdAt: (readCount(task['created_at']) ?? 0) * 1000,
+  };
 }

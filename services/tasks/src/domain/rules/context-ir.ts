@@ -3,9 +3,8 @@ import { ALPHA } from '../model.ts';
 import type { Model } from '../model.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
-import { foreignFields } from './foreign-fields.ts';
+import { foreignFields, RATIOS, durationFault, ratioFault } from './ranges.ts';
 import { TEXT_CODE_POINTS_MAX } from './generation.ts';
-import { RATIOS, durationFault, ratioFault } from './ranges.ts';
 
 /** The contract fixes this range. The model's range for video does not apply. */
 const DURATION_MIN = 4;

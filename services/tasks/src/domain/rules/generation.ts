@@ -2,8 +2,7 @@ import type { Rule } from '../fault.ts';
 import type { Model } from '../model.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
-import { foreignFields } from './foreign-fields.ts';
-import { durationFault, ratioFault, resolutionFault } from './ranges.ts';
+import { foreignFields, durationFault, ratioFault, resolutionFault } from './ranges.ts';
 
 export const TEXT_CODE_POINTS_MAX = 7000;
 

@@ -3,7 +3,7 @@ import { ALPHA } from '../model.ts';
 import { listMedia } from '../order.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
-import { foreignFields } from './foreign-fields.ts';
+import { foreignFields } from './ranges.ts';
 
 /** Final prompts are long: the vendor allows 40 000 characters (vendor contract §3). */
 const TEXT_CODE_POINTS_MAX = 40_000;

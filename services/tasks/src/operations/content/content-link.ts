@@ -2,7 +2,7 @@ import { signPath } from '@reelgate/platform/links/signed-path';
 import { Problem } from '@reelgate/platform/problem';
 import { getTask } from '../reads/read-tasks.ts';
 import type { ContentDeps } from './content-deps.ts';
-import { requireFinishedVideo, resultExpired } from './finished-video.ts';
+import { requireFinishedVideo, resultExpired } from './read-content.ts';
 
 const LIFETIME_MS = { min: 1000, max: 24 * 3_600_000, otherwise: 3_600_000 };
 

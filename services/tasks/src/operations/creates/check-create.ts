@@ -2,8 +2,11 @@ import type { Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import { assertOpenChannel } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
-import { admitCreate, listCaps, refuseCapped } from './admit-create.ts';
-import type { CreateRequest } from './create-context.ts';
+import { admitCreate, listCaps, refuseCapped, assertOrder, resolveOrder } from './admit-create.ts';
+import type { CreateRequest, OrderCaller } from './create-context.ts';
+import type { Quote } from '../../clients/billing.ts';
+import type { PriceFacts } from '../../domain/price-facts.ts';
+import type { Order } from '../../domain/order.ts';
 
 /**
  * Refuses an order as `createTask` would refuse it now, with the same checks in the same order, as far as they do not
@@ -28,4 +31,16 @@ async function findFull({ store }: Deps, caps: NewTask['caps']): Promise<string 
     if ((await store.inFlight(scope)) >= limit) return scope;
   }
   return undefined;
+}
+
+/** Computes what an order would cost now. Reference videos are not probed, so their seconds do not count. */
+export async function estimateOrder(
+  deps: Deps,
+  caller: OrderCaller,
+  order: Order,
+  signal?: AbortSignal,
+): Promise<{ readonly quote: Quote; readonly facts: PriceFacts }> {
+  assertOrder(deps, caller, order);
+  const { facts } = await resolveOrder(deps, caller, order);
+  return { quote: await deps.billing.quote(caller.accountId, facts, signal), facts };
 }

@@ -1,4 +1,4 @@
-import { nameFailure } from '../../domain/failure-word.ts';
+import { nameFailure } from '../../domain/failure-cause.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Finish } from '../../store/task-store.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Tracing } from '@reelgate/platform/trace/trace';
-import type { Calls } from '../../clients/calls.ts';
+import type { Calls } from '../../clients/billing.ts';
 import type { PrivateMediaRemover } from '../../clients/media.ts';
 import type { JobIdentity } from '../../domain/job.ts';
 import type { JobRetentionStore, JobStore } from '../../store/job-store.ts';

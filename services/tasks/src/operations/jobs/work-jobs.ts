@@ -1,4 +1,4 @@
-import { nameFailure } from '../../domain/failure-word.ts';
+import { nameFailure } from '../../domain/failure-cause.ts';
 import type { Job, JobAnswer, JobLease } from '../../domain/job.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { TakenJob } from '../../store/job-store.ts';

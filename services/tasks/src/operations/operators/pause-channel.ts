@@ -1,6 +1,48 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { Pause } from '../../store/operator-store.ts';
-import type { OperatorDeps } from './operator-deps.ts';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import type { Pause, PauseReader, OperatorStore } from '../../store/operator-store.ts';
+import type { ChannelRegistry } from '../../channels/channel-registry.ts';
+import type { BacklogStore } from '../../store/backlog-store.ts';
+
+/** The dependencies of what only operators do. */
+export interface OperatorDeps {
+  readonly operators: OperatorStore;
+  readonly backlog: BacklogStore;
+  readonly channels: ChannelRegistry;
+  readonly paused: PausedChannels;
+  /** Every channel of the configuration, those of other services too. */
+  readonly channelIds: () => readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Tells all processes that a channel was paused or resumed. */
+  readonly announcePause: (channelId: string) => void;
+}
+
+/** The paused channels, as this process last read them. */
+export interface PausedChannels {
+  has(channelId: string): boolean;
+  /** Reads them. If they cannot be read, those that were read last stay paused. */
+  read(): Promise<void>;
+}
+
+export function openPausedChannels(store: PauseReader): PausedChannels {
+  let paused: ReadonlySet<string> = new Set();
+  let begun = 0;
+  let latest = 0;
+  return {
+    has: (channelId) => paused.has(channelId),
+    read: async () => {
+      begun += 1;
+      const number = begun;
+      const pauses = await store.pauses();
+      // A read that began later may have answered first.
+      if (number < latest) return;
+      latest = number;
+      paused = new Set(pauses.map(({ channel }) => channel));
+    },
+  };
+}
 
 export interface PauseRequest {
   readonly channel: string;

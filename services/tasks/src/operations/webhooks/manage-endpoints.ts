@@ -1,16 +1,16 @@
 import type { Secret } from '@reelgate/platform/secret';
 import { DEFAULT_ENDPOINT, HEALTHY, toSecretOwnerId } from '../../domain/webhook.ts';
 import type { Endpoint, EventType, Health, Payload, SealedSecret } from '../../domain/webhook.ts';
-import { parseEventTypes } from './parse-event-types.ts';
-import type { EndpointName } from './secrets.ts';
-import type { WebhookDeps } from './webhook-deps.ts';
 import {
+  parseEventTypes,
   assertWebhookUrl,
   endpointNotFound,
   invalidRequest,
   rotationConflict,
   tooManyEndpoints,
 } from './webhook-refusals.ts';
+import type { EndpointName } from './secrets.ts';
+import type { WebhookDeps } from './webhook-deps.ts';
 
 /** The time in milliseconds for which the old secret also signs deliveries, if its owner asks for it. */
 export const OLD_SECRET_MS = 24 * 3_600_000;

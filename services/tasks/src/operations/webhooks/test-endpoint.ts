@@ -3,11 +3,10 @@ import type { Span } from '@reelgate/platform/trace/trace';
 import { signDelivery } from '@reelgate/platform/webhooks/sign';
 import type { EventType } from '../../domain/webhook.ts';
 import { overloadRefusal } from '../task-refusals.ts';
-import { parseEventType } from './parse-event-types.ts';
+import { parseEventType, notReached } from './webhook-refusals.ts';
 import { mustFindEndpoint } from './manage-endpoints.ts';
 import type { EndpointName } from './secrets.ts';
 import type { WebhookDeps } from './webhook-deps.ts';
-import { notReached } from './webhook-refusals.ts';
 
 /** Further members of the data of a sample, in the form of a real event. */
 const DATA: Readonly<Partial<Record<EventType, object>>> = {

@@ -1,6 +1,8 @@
 import { Problem } from '@reelgate/platform/problem';
 import { webhookUrlFault } from '../../domain/rules/check-webhook-url.ts';
 import { toRefusal } from '../task-refusals.ts';
+import { EVENT_TYPES, isEventType } from '../../domain/webhook.ts';
+import type { EventType } from '../../domain/webhook.ts';
 
 const RETRY_MS = 1000;
 
@@ -52,3 +54,16 @@ export const rotationConflict = (): Problem =>
 
 export const notReached = (message: string): Problem =>
   new Problem({ kind: 'unprocessable', reason: 'webhook_not_reached', message });
+
+const KNOWN = EVENT_TYPES.join(', ');
+
+export function parseEventType(name: string, field: string): EventType {
+  if (!isEventType(name)) throw invalidRequest(field, `must be one of ${KNOWN}`);
+  return name;
+}
+
+/** The types without repeats. Refuses an unknown one, and a list without any. */
+export function parseEventTypes(names: readonly string[], field: string): readonly EventType[] {
+  if (names.length === 0 || !names.every(isEventType)) throw invalidRequest(field, `must hold one or more of ${KNOWN}`);
+  return [...new Set(names)];
+}

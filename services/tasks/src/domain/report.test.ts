@@ -1,9 +1,9 @@
-import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { expect, test } from '@jest/globals';
 import { isTerminal } from './task.ts';
 import type { State } from './task.ts';
-import { move } from './transition.ts';
-import type { TaskEvent } from './transition.ts';
+import { move } from './report.ts';
+import type { TaskEvent } from './report.ts';
 
 const states = fc.constantFrom<State[]>('queued', 'in_progress', 'completed', 'failed');
 const happenings = fc.array(fc.constantFrom<TaskEvent[]>('waits', 'runs', 'succeeds', 'fails'));

@@ -1,0 +1,49 @@
+import { create } from '@bufbuild/protobuf';
+import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
+import { AttentionChangedSchema } from '@reelgate/proto/tasks/v1/attention_events';
+import { ChannelPausesChangedSchema } from '@reelgate/proto/tasks/v1/channel_pause';
+import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
+import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
+
+export function announcePause(bus: Bus): (channelId: string) => void {
+  return (channel) => {
+    bus.announce(ChannelPausesChangedSchema, create(ChannelPausesChangedSchema, { channel }));
+  };
+}
+
+/** Calls back when any process has paused or resumed a channel. */
+export function onPausesChanged(bus: Bus, heard: () => void): Promise<Subscription> {
+  return bus.listen(ChannelPausesChangedSchema, heard);
+}
+
+/** Makes pages of operators fresher. */
+export function announceAttention(bus: Bus): (taskId: string) => void {
+  return (taskId) => {
+    bus.announce(AttentionChangedSchema, create(AttentionChangedSchema, { taskId }));
+  };
+}
+
+/** Wakes workers. If an announcement is lost, they find the job at their next poll. */
+export function announceQueued(bus: Bus): (jobId: string) => void {
+  return (jobId) => {
+    bus.announce(JobQueuedSchema, create(JobQueuedSchema, { jobId }));
+  };
+}
+
+/** Wakes clients that wait for a job. If an announcement is lost, they see the end at their next poll. */
+export function announceEnded(bus: Bus): (job: { readonly id: string; readonly accountId: string }) => void {
+  return ({ id: jobId, accountId }) => {
+    bus.announce(JobEndedSchema, create(JobEndedSchema, { jobId, accountId }));
+  };
+}
+
+export function announceDispatched(bus: Bus): () => void {
+  return () => {
+    bus.announce(EventsDispatchedSchema, create(EventsDispatchedSchema));
+  };
+}
+
+/** Calls back when any process has dispatched events. */
+export function onEventsDispatched(bus: Bus, heard: () => void): Promise<Subscription> {
+  return bus.listen(EventsDispatchedSchema, heard);
+}
