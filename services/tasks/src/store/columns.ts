@@ -1,5 +1,5 @@
-import { byRows, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
-import type { SqlRow, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
+import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import type { SqlQuery, SqlRow, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
 
 /** The columns of a member of a record: one or several. */
 interface Field<T> {
@@ -117,6 +117,17 @@ export function insertMany<N extends string>(
     (rows) => `INSERT INTO ${table} (${names.join(', ')}) VALUES ${valueRows(rows, names.length)} ${end}`,
   );
   return (rows) => [textByRows(rows.length), rowValues([], rows, (row) => names.map((name) => row[name] ?? null))];
+}
+
+/** Reads the rows of any number of ids, a chunk after the other. */
+export async function readChunks(
+  query: SqlQuery,
+  statement: (rows: number) => string,
+  ids: readonly string[],
+): Promise<readonly SqlRow[]> {
+  const rows: SqlRow[] = [];
+  for (const chunk of inChunks(ids)) rows.push(...(await query(statement(chunk.length), chunk)));
+  return rows;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { JudgedAttempt } from '../domain/rules/judge-attempts.ts';
 import type {
   Attempt,
   ClientEvent,
@@ -119,19 +120,10 @@ export interface LeasedReceiver {
   readonly deliveries: readonly Delivery[];
 }
 
-/** An attempt and what follows from it. */
-export interface AttemptRecord {
-  readonly deliveryId: string;
-  readonly attempt: Attempt;
-  readonly state: DeliveryState;
-  /** The time at which the next attempt is due, if the state is pending. */
-  readonly dueAt?: number | undefined;
-}
-
 export interface ReceiverRecord {
   readonly receiverId: string;
   readonly lease: string;
-  readonly attempts: readonly AttemptRecord[];
+  readonly attempts: readonly JudgedAttempt[];
   readonly health: Health;
   readonly circuit: number;
   /** Makes pending deliveries due at once, each a few times at most. */

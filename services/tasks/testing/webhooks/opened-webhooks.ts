@@ -5,7 +5,8 @@ import { EVENT_TYPES, HEALTHY } from '../../src/domain/webhook.ts';
 import type { ClientEvent, Delivery, Endpoint, Health, SealedSecret } from '../../src/domain/webhook.ts';
 import type { JobStore } from '../../src/store/job-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
-import type { AttemptRecord, LeasedReceiver, ReceiverRecord, WebhookStore } from '../../src/store/webhook-store.ts';
+import type { JudgedAttempt } from '../../src/domain/rules/judge-attempts.ts';
+import type { LeasedReceiver, ReceiverRecord, WebhookStore } from '../../src/store/webhook-store.ts';
 
 /** The stores of one process on an empty database, and those of another one. */
 export interface OpenedWebhooks {
@@ -116,8 +117,8 @@ export async function leased(
 /** An attempt of a delivery with its outcome. */
 export function attempted(
   deliveryId: string,
-  outcome: Partial<AttemptRecord> & { readonly number?: number; readonly status?: number; readonly at?: number } = {},
-): AttemptRecord {
+  outcome: Partial<JudgedAttempt> & { readonly number?: number; readonly status?: number; readonly at?: number } = {},
+): JudgedAttempt {
   const { number = 1, status = 200, at = AT, ...rest } = outcome;
   return {
     deliveryId,
@@ -138,7 +139,7 @@ export function attempted(
 /** What a worker did with a receiver. Unless the test says otherwise, it gives the lease back. */
 export function aRecord(
   { id, lease }: { readonly id: string; readonly lease: string },
-  attempts: readonly AttemptRecord[],
+  attempts: readonly JudgedAttempt[],
   changes: Partial<ReceiverRecord> = {},
 ): ReceiverRecord {
   return {

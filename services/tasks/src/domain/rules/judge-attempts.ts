@@ -18,6 +18,7 @@ export interface JudgedAttempt {
   readonly deliveryId: string;
   readonly attempt: Attempt;
   readonly state: DeliveryState;
+  /** The time at which the next attempt is due, if the state is pending. */
   readonly dueAt?: number | undefined;
 }
 

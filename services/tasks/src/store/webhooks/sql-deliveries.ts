@@ -3,7 +3,7 @@ import { idList } from '@reelgate/platform/sql/id-list';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Attempt, DeliveryState } from '../../domain/webhook.ts';
-import { buildStatement, searchable, text } from '../columns.ts';
+import { buildStatement, readChunks, searchable, text } from '../columns.ts';
 import type { DeliveryReader, ResendStore } from '../webhook-store.ts';
 import { closeCircuit, wakeReceivers } from './sql-receiver-due-times.ts';
 import { ATTEMPT, DELIVERY, SELECT_DELIVERY } from './webhook-rows.ts';
@@ -25,8 +25,7 @@ const IN_STATE: Readonly<Record<DeliveryState, string>> = {
 export function sqlDeliveryReads(sql: Sql): DeliveryReader {
   return {
     findDeliveries: async (ids) => {
-      const rows: SqlRow[] = [];
-      for (const chunk of inChunks(ids)) rows.push(...(await sql.read(FIND(chunk.length), chunk)));
+      const rows = await readChunks(sql.read, FIND, ids);
       return new Map(rows.map((row) => [text(row['id']), DELIVERY.read(row)]));
     },
     listDeliveries: async ({ accountId, endpointId, state }, { limit, after }) => {

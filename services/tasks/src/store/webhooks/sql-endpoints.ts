@@ -1,7 +1,7 @@
-import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
+import { byRows, parameters } from '@reelgate/platform/sql/multi-row';
+import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Endpoint, SealedSecret } from '../../domain/webhook.ts';
-import { buildStatement, searchable, text, toInsert, toJson } from '../columns.ts';
+import { buildStatement, readChunks, searchable, text, toInsert, toJson } from '../columns.ts';
 import type { EndpointChange, EndpointSettingsStore, SecretStore } from '../webhook-store.ts';
 import { endPending, refreshDueTime, resendPending } from './sql-receiver-due-times.ts';
 import { ENDPOINT, HEALTH, SECRET } from './webhook-rows.ts';
@@ -72,8 +72,7 @@ export function sqlEndpoints(sql: Sql): EndpointSettingsStore {
         )
       ).map(ENDPOINT.read),
     readHealth: async (endpointIds) => {
-      const rows: SqlRow[] = [];
-      for (const chunk of inChunks(endpointIds)) rows.push(...(await sql.read(FIND_HEALTH(chunk.length), chunk)));
+      const rows = await readChunks(sql.read, FIND_HEALTH, endpointIds);
       return new Map(rows.map((row) => [text(row['id']), HEALTH.read(row)]));
     },
   };
@@ -144,8 +143,7 @@ const REPLACE = buildStatement<'ownerId' | 'sealed' | 'hint' | 'oldSealed' | 'ol
 export function sqlSecrets(sql: Sql): SecretStore {
   return {
     findSecrets: async (ownerIds) => {
-      const rows: SqlRow[] = [];
-      for (const chunk of inChunks(ownerIds)) rows.push(...(await sql.read(FIND_SECRETS(chunk.length), chunk)));
+      const rows = await readChunks(sql.read, FIND_SECRETS, ownerIds);
       return new Map(rows.map((row) => [text(row['owner_id']), SECRET.read(row)]));
     },
     addSecret: async (secret) => {

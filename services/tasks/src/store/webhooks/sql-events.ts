@@ -1,9 +1,9 @@
 import type { NewId } from '@reelgate/platform/ids';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts';
 import type { ClientEvent, DispatchedEvent, Endpoint, EventType } from '../../domain/webhook.ts';
-import { insertMany, searchable, text, toInsert } from '../columns.ts';
+import { insertMany, readChunks, searchable, text, toInsert } from '../columns.ts';
 import type { EventDispatcher, EventPlaceReader, EventReader, EventWriter } from '../webhook-store.ts';
 import { wakeReceivers } from './sql-receiver-due-times.ts';
 import type { ReceiverName } from './sql-receiver-due-times.ts';
@@ -25,8 +25,7 @@ export function sqlEvents(sql: Sql): EventWriter & EventReader & EventPlaceReade
         DISPATCHED.read,
       ),
     findEvents: async (ids) => {
-      const rows: SqlRow[] = [];
-      for (const chunk of inChunks(ids)) rows.push(...(await sql.read(FIND(chunk.length), chunk)));
+      const rows = await readChunks(sql.read, FIND, ids);
       return new Map(rows.map((row) => [text(row['id']), EVENT.read(row)]));
     },
     ...sqlPlaces(sql),

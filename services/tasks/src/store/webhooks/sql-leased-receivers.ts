@@ -1,10 +1,19 @@
 import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
+import type { JudgedAttempt } from '../../domain/rules/judge-attempts.ts';
 import type { Attempt, Endpoint, Health } from '../../domain/webhook.ts';
-import { inNumber, inOptionalNumber, inText, insertMany, buildStatement, recordColumns, text } from '../columns.ts';
+import {
+  inNumber,
+  inOptionalNumber,
+  inText,
+  insertMany,
+  buildStatement,
+  readChunks,
+  recordColumns,
+  text,
+} from '../columns.ts';
 import type {
-  AttemptRecord,
   AttemptRecorder,
   LeasedReceiver,
   ReceiverLease,
@@ -103,9 +112,7 @@ export function sqlLeasedReceivers(sql: Sql): ReceiverLeaseStore {
     endLeases: (now) => sql.transaction((query) => query.changes(END_ALL, [now])),
     findHeldReceivers: async (leases) => {
       const names = new Map(leases.map(({ receiverId, lease }) => [receiverId, lease]));
-      const rows: SqlRow[] = [];
-      for (const chunk of inChunks([...names.keys()]))
-        rows.push(...(await sql.read(FIND_RECEIVERS(chunk.length), chunk)));
+      const rows = await readChunks(sql.read, FIND_RECEIVERS, [...names.keys()]);
       const held = rows.filter((row) => names.get(text(row['id'])) === row['lease']);
       const endpoints = await findEndpoints(sql.read, held);
       return new Map(held.map((row) => [text(row['id']), fromReceiverRow(row, endpoints)]));
@@ -331,7 +338,7 @@ function applyAttempts(
   });
 }
 
-function advance(delivery: DeliveryProgress, { state, dueAt, attempt }: AttemptRecord, at: number): void {
+function advance(delivery: DeliveryProgress, { state, dueAt, attempt }: JudgedAttempt, at: number): void {
   Object.assign(delivery, {
     state,
     status: attempt.status,
