@@ -20,3 +20,8 @@ export function readSecondsAsMs(value: unknown): number | undefined {
   const seconds = readCount(value);
   return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
 }
+
+/** A field of a body, or none. */
+export function toOptionalField(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  return value === undefined ? {} : { [name]: value };
+}

@@ -30,7 +30,7 @@ import {
   toWireJob,
   toWireNewJob,
 } from './mapping-job.ts';
-import { emptyToUndefined, toMessage } from './wire-message.ts';
+import { emptyToUndefined, readIdempotency, toMessage } from './wire-message.ts';
 import type { EveryMember } from './wire-message.ts';
 
 /** Each method converts from the wire, runs an operation and converts to the wire. */
@@ -106,12 +106,6 @@ async function toJobRequest(
     repeatable: request.repeatable,
     worker: emptyToUndefined(request.worker),
     webhookUrl,
-    idempotency:
-      request.idempotencyKey === ''
-        ? undefined
-        : {
-            key: request.idempotencyKey,
-            fingerprint: request.requestFingerprint || digestCall(call, request.repeatable, webhookUrl),
-          },
+    idempotency: readIdempotency(request, () => digestCall(call, request.repeatable, webhookUrl)),
   };
 }

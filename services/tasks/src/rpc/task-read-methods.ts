@@ -104,7 +104,8 @@ function toWireEntry({ step, from, to }: TimelineEntry): WireEntry {
   return toMessage(TimelineEntrySchema, { step: STEPS[step], from: timestampFromMs(from), to: toWireTime(to) });
 }
 
-const EVERY_MODEL = ['*'];
+/** Of a request that names no token. */
+export const EVERY_MODEL = ['*'];
 
 /** The models that an enabled channel serves and that the token may use. Nothing of a channel is shown. */
 export async function listModels(

@@ -18,13 +18,10 @@ import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
 import type { contentMethods } from './content-methods.ts';
 import { fromWireOrder, inContractTerms } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from './mapping-task.ts';
-import { emptyToUndefined, toMessage } from './wire-message.ts';
+import { emptyToUndefined, readIdempotency, toMessage } from './wire-message.ts';
 import type { EveryMember } from './wire-message.ts';
-import { listModels, readMethods } from './task-read-methods.ts';
+import { EVERY_MODEL, listModels, readMethods } from './task-read-methods.ts';
 import type { watchService } from './watch-service.ts';
-
-/** Of an order that is judged for no token. */
-const EVERY_MODEL = ['*'];
 
 type OtherMethods = ReturnType<typeof watchService> & ReturnType<typeof contentMethods>;
 type OwnMethods = Omit<Implementation<typeof TaskService>, keyof OtherMethods>;
@@ -103,20 +100,14 @@ async function toCreateRequest(
   request: Omit<CreateTaskRequest, '$typeName'>,
 ): Promise<EveryMember<Omit<CreateRequest, 'requestId' | 'span'>>> {
   const { models, inFlight, makers } = await tokens.findRights(request.tokenId, request.accountId);
-  const createRequest = fromWireOrder(request.order);
+  const order = fromWireOrder(request.order);
   const webhookUrl = emptyToUndefined(request.webhookUrl);
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
     visibleModels: models,
-    order: createRequest,
-    idempotency:
-      request.idempotencyKey === ''
-        ? undefined
-        : {
-            key: request.idempotencyKey,
-            fingerprint: request.requestFingerprint || digestOrder(createRequest, webhookUrl),
-          },
+    order,
+    idempotency: readIdempotency(request, () => digestOrder(order, webhookUrl)),
     inFlightLimit: inFlight,
     makers,
     webhookUrl,

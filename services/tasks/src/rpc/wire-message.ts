@@ -39,3 +39,11 @@ export function emptyToUndefined(text: string): string | undefined {
 export function readLimit(limit: number, otherwise: number): number {
   return limit === 0 ? otherwise : limit;
 }
+
+/** The idempotency key of a create, with the fingerprint that the request gives, or else the digest. */
+export function readIdempotency(
+  { idempotencyKey: key, requestFingerprint }: { readonly idempotencyKey: string; readonly requestFingerprint: string },
+  digest: () => string,
+): { readonly key: string; readonly fingerprint: string } | undefined {
+  return key === '' ? undefined : { key, fingerprint: requestFingerprint || digest() };
+}

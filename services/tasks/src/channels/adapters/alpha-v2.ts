@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { MediaKind } from '../../domain/order.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Attempt, AttemptItem, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
-import { readObject, readText } from '../json-fields.ts';
+import { readObject, readText, toOptionalField } from '../json-fields.ts';
 import { listSince } from '../numbered-list.ts';
 import { toSubmission, upstreamHttp } from '../upstream-http.ts';
 import type { UpstreamAnswer } from '../upstream-http.ts';
@@ -167,8 +167,4 @@ function toContentItem(item: AttemptItem): Readonly<Record<string, unknown>> {
   if ('text' in item) return { type: 'text', text: item.text };
   const type = TYPE_OF[item.media];
   return { type, [type]: { url: item.url }, ...toOptionalField('role', item.role) };
-}
-
-function toOptionalField(name: string, value: unknown): Readonly<Record<string, unknown>> {
-  return value === undefined ? {} : { [name]: value };
 }

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { MediaKind } from '../../domain/order.ts';
 import type { Adapter } from '../adapter.ts';
 import type { Attempt, AttemptItem, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
-import { readObject, readText, readCount } from '../json-fields.ts';
+import { readObject, readText, readCount, toOptionalField } from '../json-fields.ts';
 import type { Json } from '../json-fields.ts';
 import { listSince } from '../numbered-list.ts';
 import { toSubmission, upstreamHttp } from '../upstream-http.ts';
@@ -140,10 +140,6 @@ function toContentItem(item: AttemptItem): object {
   if ('text' in item) return { type: 'text', text: item.text.replaceAll(COMMAND, DASH) };
   const type = TYPE_OF[item.media];
   return { type, [type]: { url: item.url }, ...toOptionalField('role', item.role) };
-}
-
-function toOptionalField(name: string, value: unknown): object {
-  return value === undefined ? {} : { [name]: value };
 }
 
 interface ArkError {

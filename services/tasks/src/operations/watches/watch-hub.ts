@@ -105,15 +105,10 @@ async function openAccount(state: HubState, filter: ChangeFilter): Promise<Accou
 /** Keeps the sweep from reporting what changed shortly before the first watch of an account. */
 async function skipEarlier(state: HubState, accountId: string): Promise<void> {
   const { store, accounts } = state;
-  let after: ChangePosition = { at: computeSweepStart(state), id: '' };
-  for (;;) {
-    const changes = await store.listChanges([accountId], after, CHANGES_MAX);
+  for await (const changes of readChanges(store, [accountId], computeSweepStart(state))) {
     // Another watch has been opened in the meantime, and these changes may be news to it.
     if (accounts.has(accountId)) return;
     for (const change of changes) accounts.skip(change);
-    const last = changes.at(-1);
-    if (last === undefined || changes.length < CHANGES_MAX) return;
-    after = { at: last.version, id: last.id };
   }
 }
 
@@ -160,13 +155,23 @@ function computeSweepStart({ sweptAt, clock }: HubState): number {
 }
 
 async function sweepAccounts(state: HubState, accountIds: readonly string[], since: number): Promise<void> {
-  let after: ChangePosition = { at: since, id: '' };
-  for (;;) {
-    const changes = await state.store.listChanges(accountIds, after, CHANGES_MAX);
+  for await (const changes of readChanges(state.store, accountIds, since))
     await readAll(
       state,
       changes.filter((change) => !state.accounts.isDelivered(change)).map(({ id }) => id),
     );
+}
+
+/** The changes of accounts since a time, a page after the other. */
+async function* readChanges(
+  store: HubState['store'],
+  accountIds: readonly string[],
+  since: number,
+): AsyncGenerator<Awaited<ReturnType<HubState['store']['listChanges']>>> {
+  let after: ChangePosition = { at: since, id: '' };
+  for (;;) {
+    const changes = await store.listChanges(accountIds, after, CHANGES_MAX);
+    yield changes;
     const last = changes.at(-1);
     if (last === undefined || changes.length < CHANGES_MAX) return;
     after = { at: last.version, id: last.id };
