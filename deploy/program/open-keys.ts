@@ -1,4 +1,4 @@
-import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
+import type { AcceptedKeys } from '@reelgate/platform/secret';
 import type { ProgramConfig } from './config/program-config.ts';
 import { NOT_A_SERVICE_KEY, readServiceKey } from './service-key.ts';
 import { toAcceptedKeys, openSigningKey } from './signing-key.ts';

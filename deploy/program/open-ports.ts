@@ -8,7 +8,7 @@ import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import { connectHandler } from '@reelgate/platform/rpc/connect-server';
 import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
 import { measureBinding } from '@reelgate/platform/rpc/measure-binding';
-import type { ServerTls } from '@reelgate/platform/tls/server-tls';
+import type { ServerTls } from '@reelgate/platform/tls/tls-files';
 import type { Ports, ProgramConfig, ServiceName } from './config/program-config.ts';
 import { listIdentities } from './identities.ts';
 

@@ -1,9 +1,8 @@
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Log } from '@reelgate/platform/log';
 import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
-import type { ServerTls } from '@reelgate/platform/tls/server-tls';
 import { watchTls } from '@reelgate/platform/tls/tls-files';
-import type { CurrentTls } from '@reelgate/platform/tls/tls-files';
+import type { CurrentTls, ServerTls } from '@reelgate/platform/tls/tls-files';
 import { CALLED, CALLED_SERVICES } from './config/program-config.ts';
 import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
 import { LOOPBACK } from './config/stand-alone.ts';

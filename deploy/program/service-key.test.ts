@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { Secret } from '@reelgate/platform/secret';
+import type { AcceptedKeys } from '@reelgate/platform/secret';
 import { IDENTITIES, callKey, callPurpose, listIdentities } from './identities.ts';
 import { deriveServiceKey, readServiceKey } from './service-key.ts';
 import { SERVICE_NAMES } from './service-names.ts';

@@ -1,7 +1,6 @@
-import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
-import { LINKS_PURPOSE } from '@reelgate/platform/links/link-keys';
+import { LINKS_PURPOSE } from '@reelgate/platform/signatures';
 import { Secret } from '@reelgate/platform/secret';
-import type { SigningKey } from '@reelgate/platform/secret';
+import type { SigningKey, AcceptedKeys } from '@reelgate/platform/secret';
 import type { CalledService, ServiceName } from './service-names.ts';
 import { IDENTITIES, callPurpose } from './identities.ts';
 import type { Identity } from './identities.ts';

@@ -1,8 +1,8 @@
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { newKey } from '@reelgate/platform/ids';
-import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { Secret } from '@reelgate/platform/secret';
+import type { AcceptedKeys } from '@reelgate/platform/secret';
 
 export const SIGNING_KEY_FILE = 'signing-key';
 const BYTES = 32;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
+import { acceptOnly } from '@reelgate/platform/secret';
 import { deriveServiceKey } from '../../deploy/program/service-key.ts';
 import { SERVICE_NAMES } from '../../deploy/program/service-names.ts';
 import { openSigningKey } from '../../deploy/program/signing-key.ts';

@@ -1,9 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readAccessRule } from '@reelgate/platform/rpc/access';
+import { readAccessRule, toScopeWord } from '@reelgate/platform/rpc/access';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
-import { toScopeWord } from '@reelgate/platform/rpc/scopes';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';

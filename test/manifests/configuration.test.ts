@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
-import { Secret } from '@reelgate/platform/secret';
+import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import type { ServiceName } from '../../deploy/program/config/program-config.ts';
 import { deriveServiceKey } from '../../deploy/program/service-key.ts';
 import { namesIn, readContainerConfig } from './container-config.ts';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
-import { Secret } from '@reelgate/platform/secret';
+import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import { deriveServiceKey } from '../../deploy/program/service-key.ts';
 import { SERVICE_NAMES } from '../../deploy/program/service-names.ts';
 import { describeManifests } from './describe-manifests.ts';

@@ -1,7 +1,7 @@
 import { checkStore, migrateStore } from '@reelgate/platform/sql/migrate-store';
 import type { SchemaReport } from '@reelgate/platform/sql/migrate-store';
 import { StoreTooNew } from '@reelgate/platform/sql/schema-state';
-import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { CALLED_SERVICES, readProgramConfig } from '../../program/config/program-config.ts';
 import type { CalledService } from '../../program/config/program-config.ts';
 import { CommandFailed, WrongCall, defineCommand } from '../command.ts';

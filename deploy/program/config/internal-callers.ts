@@ -1,7 +1,7 @@
 import { Scope } from '@reelgate/proto/access/v1/access';
 import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
-import { parseScope, toScopeWord } from '@reelgate/platform/rpc/scopes';
+import { parseScope, toScopeWord } from '@reelgate/platform/rpc/access';
 import { Secret } from '@reelgate/platform/secret';
 import { IDENTITIES } from '../identities.ts';
 

@@ -15,7 +15,7 @@ import { traceConfig } from '@reelgate/platform/trace/trace-schema';
 import type { TraceConfig } from '@reelgate/platform/trace/trace-schema';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
-import type { ServerTls } from '@reelgate/platform/tls/server-tls';
+import type { ServerTls } from '@reelgate/platform/tls/tls-files';
 import { resolveFiles } from '@reelgate/platform/tls/tls-material';
 import type { ResolveFile, TlsFiles } from '@reelgate/platform/tls/tls-material';
 import type { ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';

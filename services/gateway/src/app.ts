@@ -6,7 +6,7 @@ import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { openLimits } from '@reelgate/platform/limits/open-limits';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
-import { linkKey } from '@reelgate/platform/links/link-keys';
+import { linkKey } from '@reelgate/platform/signatures';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { deriveSecret } from '@reelgate/platform/secret';
 import { sourceReader } from '@reelgate/platform/source-address';

@@ -2,7 +2,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
+import { NO_TRACING } from '@reelgate/platform/trace/trace';
 import { jobsClient } from '../src/clients/jobs-client.ts';
 import type { Jobs, LeasedJob } from '../src/clients/jobs-client.ts';
 import { restoreCall } from '../src/http/relay/read-call.ts';

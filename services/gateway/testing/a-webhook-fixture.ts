@@ -4,8 +4,8 @@ import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { ClientEvent } from '../src/clients/client-event.ts';
-import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { NO_TRACING } from '@reelgate/platform/trace/trace';
 import type { WebhookAnswer, WebhookRequest, WebhookSender } from '../src/clients/webhook-sender.ts';
 import type {
   DeliveryOrigin,

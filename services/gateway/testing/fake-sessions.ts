@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';

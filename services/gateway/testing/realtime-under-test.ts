@@ -25,7 +25,7 @@ import { openRealtime } from '../src/relay/realtime/realtime.ts';
 import type { Realtime } from '../src/relay/realtime/realtime.ts';
 import type { RealtimeSettings } from '../src/relay/realtime/realtime-settings.ts';
 import { until } from '@reelgate/platform/testing/until';
-import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
+import { NO_TRACING } from '@reelgate/platform/trace/trace';
 
 export const REALTIME_SETTINGS: RealtimeSettings = {
   messageBytesMax: 1_000_000,

@@ -3,7 +3,7 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { diskCheck } from '@reelgate/platform/diagnosis/store-checks';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { listAcceptedLinkKeys } from '@reelgate/platform/links/link-keys';
+import { listAcceptedLinkKeys } from '@reelgate/platform/signatures';
 import { describeServer, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import { scopeCheck } from '@reelgate/platform/rpc/access';

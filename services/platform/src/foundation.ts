@@ -5,11 +5,10 @@ import type { NewId, Random } from './ids.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Drain } from './lifecycle/drain.ts';
-import type { AcceptedKeys } from './links/accepted-keys.ts';
 import type { ReadyCheck } from './lifecycle/readiness.ts';
-import type { HttpRoute } from './http/http-route.ts';
+import type { HttpRoute } from './http/http-port.ts';
 import type { Binding } from './rpc/service.ts';
-import type { SigningKey } from './secret.ts';
+import type { SigningKey, AcceptedKeys } from './secret.ts';
 import type { Tracing } from './trace/trace.ts';
 
 /** The parts that every service needs. The program that runs the services builds them. */

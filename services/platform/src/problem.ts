@@ -50,3 +50,26 @@ export class Problem extends Error {
 export function isProblem(thrown: unknown, reason?: string): thrown is Problem {
   return thrown instanceof Problem && (reason === undefined || thrown.reason === reason);
 }
+
+/**
+ * The call ended before its method did: at its deadline, or because its caller left. This is neither a fault nor a
+ * refusal.
+ */
+export class CallEnded extends Error {
+  override readonly name = 'CallEnded';
+  readonly why: 'deadline_exceeded' | 'cancelled';
+
+  constructor(why: CallEnded['why'], cause?: unknown) {
+    super(
+      why === 'cancelled' ? 'the caller left' : 'the deadline of the call has passed',
+      cause === undefined ? undefined : { cause },
+    );
+    this.why = why;
+  }
+}
+
+/** A stable word for what was thrown: the reason of a refusal, why a call ended too early, or `fault`. */
+export function readErrorType(thrown: unknown): string {
+  if (isProblem(thrown)) return thrown.reason;
+  return thrown instanceof CallEnded ? thrown.why : 'fault';
+}

@@ -1,5 +1,5 @@
 import { Problem, isProblem } from './problem.ts';
-import { StoreUnavailable } from './sql/store-unavailable.ts';
+import { StoreUnavailable } from './sql/sql.ts';
 
 const UNAVAILABLE = 'service_unavailable';
 /** A restart or failover of a database takes about this long. */

@@ -1,4 +1,4 @@
-import { EVERY_SCOPE } from '../src/rpc/scopes.ts';
+import { EVERY_SCOPE } from '../src/rpc/access.ts';
 import type { Caller } from '../src/rpc/service.ts';
 
 /** The caller of a test. It may call every RPC for every account unless the test restricts it. */

@@ -2,8 +2,7 @@ import { create, fromBinary, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Client, Metadata, credentials } from '@grpc/grpc-js';
 import type { ChannelCredentials, ServiceError } from '@grpc/grpc-js';
-import { decodeStatus } from '../src/rpc/grpc-status.ts';
-import { fromConnectError } from '../src/rpc/problems.ts';
+import { fromConnectError, decodeStatus } from '../src/rpc/problems.ts';
 
 const DEADLINE_MS = 20_000;
 const GRPC_CODES: Readonly<Record<number, string>> = {

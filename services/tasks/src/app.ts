@@ -4,7 +4,7 @@ import type { Random } from '@reelgate/platform/ids';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { openLimits } from '@reelgate/platform/limits/open-limits';
-import { linkKey } from '@reelgate/platform/links/link-keys';
+import { linkKey } from '@reelgate/platform/signatures';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';

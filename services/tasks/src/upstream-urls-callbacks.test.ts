@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Secret, deriveSecret } from '@reelgate/platform/secret';
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
-import { signName } from '@reelgate/platform/links/signed-name';
+import { Secret, deriveSecret, acceptOnly } from '@reelgate/platform/secret';
+import { signName } from '@reelgate/platform/signatures';
 import { callbackUrls } from './upstream-urls.ts';
 
 const key = new Secret('signing key');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
-import { isSigned } from '@reelgate/platform/links/signed-path';
+import { isSigned } from '@reelgate/platform/signatures';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { mediaUrls } from './upstream-urls.ts';
 

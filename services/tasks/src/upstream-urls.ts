@@ -1,9 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
-import { readSignedName, signName } from '@reelgate/platform/links/signed-name';
-import { signPath } from '@reelgate/platform/links/signed-path';
+import { signPath, readSignedName, signName } from '@reelgate/platform/signatures';
 import { deriveSecret } from '@reelgate/platform/secret';
-import type { Secret } from '@reelgate/platform/secret';
+import type { Secret, AcceptedKeys } from '@reelgate/platform/secret';
 import type { StagedBytesReader } from './clients/media-bytes.ts';
 import type { MediaLinker } from './clients/media.ts';
 import type { CallbackUrls, MediaUrl } from './operations/deps.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '@reelgate/platform/config/config-error';
+import { ConfigError } from '@reelgate/platform/config/config-document';
 import { parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import { objectSchema, duration, whole } from './schema-parts.ts';
 

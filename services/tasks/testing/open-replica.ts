@@ -1,4 +1,3 @@
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import { systemClock } from '@reelgate/platform/clock';
@@ -10,9 +9,9 @@ import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
-import { Secret } from '@reelgate/platform/secret';
+import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
-import { NO_TRACING } from '@reelgate/platform/trace/trace-none';
+import { NO_TRACING } from '@reelgate/platform/trace/trace';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startTasks } from '../src/app.ts';

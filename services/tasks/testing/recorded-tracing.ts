@@ -1,5 +1,5 @@
 import type { Attributes, Span, SpanOptions, Tracing } from '@reelgate/platform/trace/trace';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 
 /** A span that has ended. */
 export interface RecordedSpan {

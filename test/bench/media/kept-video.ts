@@ -3,8 +3,7 @@ import path from 'node:path';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
-import { linkKey } from '@reelgate/platform/links/link-keys';
-import { signPath } from '@reelgate/platform/links/signed-path';
+import { signPath, linkKey } from '@reelgate/platform/signatures';
 import { callKey } from '../../../deploy/program/identities.ts';
 import type { Program } from '../../harness/program.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { aConfig, order } from '../../testing/open-billing.ts';

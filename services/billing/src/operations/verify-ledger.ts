@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { ACT_PREFIX } from '../domain/act.ts';
 import type { Audit, LedgerAudit, LedgerChecks } from '../store/ledger/ledger-audit.ts';
 

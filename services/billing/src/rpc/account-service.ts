@@ -1,6 +1,6 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
-import { requireField } from '@reelgate/platform/rpc/require-field';
+import { requireField } from '@reelgate/platform/rpc/rules';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding, Implementation } from '@reelgate/platform/rpc/service';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';

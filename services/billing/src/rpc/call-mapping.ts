@@ -1,5 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { requireField } from '@reelgate/platform/rpc/require-field';
+import { requireField } from '@reelgate/platform/rpc/rules';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { CallEnd as WireCallEnd, CallOrder, CallUsage } from '@reelgate/proto/billing/v1/call_service';
 import type { CallEnd } from '../domain/call.ts';

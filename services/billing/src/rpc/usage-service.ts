@@ -1,6 +1,6 @@
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { requireField } from '@reelgate/platform/rpc/require-field';
+import { requireField } from '@reelgate/platform/rpc/rules';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { UsageGroup as WireGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';

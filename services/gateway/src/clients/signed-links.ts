@@ -1,6 +1,6 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Secret } from '@reelgate/platform/secret';
-import { signPath } from '@reelgate/platform/links/signed-path';
+import { signPath } from '@reelgate/platform/signatures';
 import type { Links } from '../dialects/dialect.ts';
 
 /** Links that play without a token until the result expires. */

@@ -1,6 +1,6 @@
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { AttentionChangedSchema } from '@reelgate/proto/tasks/v1/attention_events';
 import { ChannelPausesChangedSchema } from '@reelgate/proto/tasks/v1/channel_pause';

@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 import { nothingBegun } from '@reelgate/platform/service-unavailable';
-import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { chooseEnvelope } from '../problems/choose-envelope.ts';
 import { enclose } from '../problems/envelopes.ts';
 import { findErrorRow, isUncertain } from '../problems/error-table.ts';

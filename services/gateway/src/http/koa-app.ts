@@ -9,7 +9,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Tracing } from '@reelgate/platform/trace/trace';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { answerProblem, toProblem } from './answer-problem.ts';
 import type { Exchange, ExchangeState } from './http-exchange.ts';
 import { exchangeEnd } from './exchange-end.ts';

@@ -1,5 +1,5 @@
-import { NO_SPAN, NO_TRACING } from '@reelgate/platform/trace/trace-none';
 import type { RootOptions, Span, TraceClass, Tracing } from '@reelgate/platform/trace/trace';
+import { NO_SPAN, NO_TRACING } from '@reelgate/platform/trace/trace';
 import type { Exchange } from './http-exchange.ts';
 import type { Count, RouteEntry } from './routes/route.ts';
 

@@ -1,9 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { readErrorType } from '@reelgate/platform/trace/error-type';
+import { readErrorType } from '@reelgate/platform/problem';
 import type { Attributes, Span } from '@reelgate/platform/trace/trace';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { isFault, toResultLabel } from './attempts/attempt-result.ts';
 import type { AttemptResult, CallOutcome } from './attempts/attempt-result.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { linkKey } from '@reelgate/platform/links/link-keys';
+import { linkKey } from '@reelgate/platform/signatures';
 import { Secret } from '@reelgate/platform/secret';
 import { JobSchema, JobEncoding } from '@reelgate/proto/tasks/v1/job';
 import type { Job } from '@reelgate/proto/tasks/v1/job';

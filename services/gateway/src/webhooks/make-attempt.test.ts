@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { Webhook } from 'standardwebhooks';

@@ -1,8 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import { isProblem } from '@reelgate/platform/problem';
+import { isProblem, readErrorType } from '@reelgate/platform/problem';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
-import { readErrorType } from '@reelgate/platform/trace/error-type';
 import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import type { DueDelivery, LeasedReceiver, DeliveryAttempt } from '../clients/webhook-work-client.ts';

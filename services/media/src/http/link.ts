@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isSigned } from '@reelgate/platform/links/signed-path';
+import { isSigned } from '@reelgate/platform/signatures';
 import type { Secret } from '@reelgate/platform/secret';
 import { refuse, RESULT_EXPIRED } from './refuse.ts';
 import type { Refusal } from './refuse.ts';

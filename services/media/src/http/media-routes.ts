@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { toProblem } from '@reelgate/platform/rpc/problems';
-import type { HttpRoute } from '@reelgate/platform/http/http-route';
+import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { formatBytes } from '../domain/media-rules.ts';
 import type { MediaBytes } from './media-bytes.ts';
 import { BROKEN, NOT_FOUND, refuse, unavailable } from './refuse.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { signPath } from '@reelgate/platform/links/signed-path';
+import { signPath } from '@reelgate/platform/signatures';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import { SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { signPath } from '@reelgate/platform/links/signed-path';
+import { signPath } from '@reelgate/platform/signatures';
 import { Secret } from '@reelgate/platform/secret';
 import { REPORTING_KEY, SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';

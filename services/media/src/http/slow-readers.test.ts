@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import net from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { signPath } from '@reelgate/platform/links/signed-path';
+import { signPath } from '@reelgate/platform/signatures';
 import { SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';
 import { fixture, startOrigin } from '../../testing/origin.ts';

@@ -1,5 +1,5 @@
 import type { Span } from '@reelgate/platform/trace/trace';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import type { ReceivedFile } from '../blobs/incoming.ts';
 import { FetchFault } from '../fetch/fetch-fault.ts';
 

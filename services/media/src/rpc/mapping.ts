@@ -1,7 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { Problem } from '@reelgate/platform/problem';
-import { requireField } from '@reelgate/platform/rpc/require-field';
+import { requireField } from '@reelgate/platform/rpc/rules';
 import { Secret } from '@reelgate/platform/secret';
 import { Category as WireCategory } from '@reelgate/proto/media/v1/media_service';
 import type {

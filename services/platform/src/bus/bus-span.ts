@@ -1,5 +1,5 @@
-import { inSpan } from '../trace/in-span.ts';
 import type { Span, TraceContinuer } from '../trace/trace.ts';
+import { inSpan } from '../trace/trace.ts';
 
 /** The facts about an event that both kinds of bus record. */
 export interface TracedEvent {

@@ -7,7 +7,7 @@ import { inProcessSpan, inSendSpan } from './bus-span.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Span, TraceContinuer } from '../trace/trace.ts';
-import { NO_TRACING } from '../trace/trace-none.ts';
+import { NO_TRACING } from '../trace/trace.ts';
 
 const SEEN_IDS_MAX = 10_000;
 const DELIVERIES_MAX = 10;

@@ -15,7 +15,7 @@ import type { Renewable, Wiring } from './nats-subscription.ts';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { TraceContinuer } from '../trace/trace.ts';
-import { NO_TRACING } from '../trace/trace-none.ts';
+import { NO_TRACING } from '../trace/trace.ts';
 
 const ANNOUNCE_PREFIX = 'announce.';
 /** The time after which the events of a process that is gone go to another one. A live process renews its claim. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { GaugeSampler } from '../metrics/sampled-gauges.ts';
-import { idList } from '../sql/id-list.ts';
+import { idList } from '../sql/multi-row.ts';
 import type { SqlQuery, Sql } from '../sql/sql.ts';
 
 export interface OutboxEvent {

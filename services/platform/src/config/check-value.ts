@@ -1,7 +1,7 @@
 import { Ajv } from '../json-schema.ts';
 import type { ErrorObject } from '../json-schema.ts';
 import { isNetwork } from '../source-address.ts';
-import type { ConfigError } from './config-error.ts';
+import type { ConfigError } from './config-document.ts';
 import type { Keys } from './config-locations.ts';
 import { parseBytes, parseDuration, parseHostPort } from './units.ts';
 

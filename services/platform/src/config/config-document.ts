@@ -1,8 +1,12 @@
 import { LineCounter, isPair, isSeq, parseDocument, visit } from 'yaml';
 import type { Document, Node } from 'yaml';
-import { ConfigError } from './config-error.ts';
 import { findLine, findNodes } from './config-locations.ts';
 import type { Keys } from './config-locations.ts';
+
+/** Names the file, line and key that is wrong, and what is expected there. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
 
 /** `${NAME}`, `${NAME:-default}` and `${file:/path}`. */
 const VARIABLE = /\$\{(?:file:([^}\n]+)|([A-Za-z_][A-Za-z0-9_]*)(?::-([^}\n]*))?)\}/g;

@@ -1,5 +1,4 @@
-import { ConfigError } from './config-error.ts';
-import { isSection } from './config-document.ts';
+import { isSection, ConfigError } from './config-document.ts';
 import type { ConfigDocument } from './config-document.ts';
 import type { Keys } from './config-locations.ts';
 

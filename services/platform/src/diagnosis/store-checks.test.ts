@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { openSqlite } from '../sql/sqlite.ts';
 import type { Sql } from '../sql/sql.ts';
-import { StoreUnavailable } from '../sql/store-unavailable.ts';
+import { StoreUnavailable } from '../sql/sql.ts';
 import { watchWrites } from '../sql/watch-writes.ts';
 import { runChecks } from './self-checks.ts';
 import { storeChecks } from './store-checks.ts';

@@ -1,7 +1,7 @@
 import { CONTENT_TYPES, formatFor } from '../metrics/metrics-text.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ReadyCheck } from '../lifecycle/readiness.ts';
-import type { HttpRoute } from './http-route.ts';
+import type { HttpRoute } from './http-port.ts';
 
 /** `/healthz` and `/readyz`, and `/metrics` if metrics are given. */
 export function healthRoutes(ready: ReadyCheck, metrics?: Metrics): HttpRoute {

@@ -1,14 +1,18 @@
-import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerResponse, IncomingMessage, ServerOptions } from 'node:http';
+import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { HostPort } from '../config/units.ts';
 import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
-import { newHttpServer } from '../tls/http-server.ts';
-import type { ServerTls } from '../tls/server-tls.ts';
+import type { ServerTls } from '../tls/tls-files.ts';
+import { toSecureContext } from '../tls/tls-files.ts';
 import { refuseHost } from './allowed-hosts.ts';
 import type { HostCheck } from './allowed-hosts.ts';
-import type { HttpRoute } from './http-route.ts';
 import { closeHttp, openRunningRequests } from './running-requests.ts';
 import type { IdleWatch } from './running-requests.ts';
+
+/** Handles a request that it knows. Otherwise it gives false and does nothing. */
+export type HttpRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const STOP_GRACE_MS = 5000;
 const RETRY_S = '1';
@@ -102,4 +106,27 @@ function refuse(response: ServerResponse, body: string): void {
  */
 export async function stopHttp(server: Server, requests: IdleWatch = { isIdleFor: () => true }): Promise<void> {
   await closeHttp(server, requests, { over: AbortSignal.timeout(STOP_GRACE_MS), idleMs: 0 });
+}
+
+const HANDSHAKE_MS_MAX = 10_000;
+
+/** An HTTP server whose new connections have the newest certificates; without certificates it speaks plaintext. */
+function newHttpServer(tls: ServerTls | undefined, options: ServerOptions, listener: RequestListener): Server {
+  if (tls === undefined) return createServer(options, listener);
+  const { material, clientCertificates } = tls;
+  const server = createSecureServer(
+    {
+      ...options,
+      ...toSecureContext(material.current()),
+      requestCert: clientCertificates !== 'none',
+      rejectUnauthorized: clientCertificates === 'required',
+      handshakeTimeout: HANDSHAKE_MS_MAX,
+    },
+    listener,
+  );
+  const leave = material.onChange((next) => {
+    server.setSecureContext(toSecureContext(next));
+  });
+  server.once('close', leave);
+  return server;
 }

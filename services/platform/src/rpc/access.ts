@@ -3,7 +3,6 @@ import type { DescField, DescMessage, DescMethod } from '@bufbuild/protobuf';
 import { Scope, access } from '@reelgate/proto/access/v1/access';
 import type { Access } from '@reelgate/proto/access/v1/access';
 import { Problem } from '../problem.ts';
-import { toScopeWord } from './scopes.ts';
 import type { Caller } from './service.ts';
 
 /** Refuses a caller that may not make this call. */
@@ -127,4 +126,24 @@ function accountRequired(caller: string, field: string): Problem {
 
 function notAllowed(message: string, field?: string): Problem {
   return new Problem({ kind: 'forbidden', reason: 'account_not_allowed', message, field });
+}
+
+/** Every scope. */
+export const EVERY_SCOPE: ReadonlySet<Scope> = new Set(
+  Object.values(Scope).filter((value): value is Scope => typeof value === 'number' && value !== Scope.UNSPECIFIED),
+);
+
+/** The scopes by their names in configurations and messages, such as `account.read`. */
+const WORDS: ReadonlyMap<Scope, string> = new Map(
+  [...EVERY_SCOPE].map((scope) => [scope, Scope[scope].toLowerCase().replaceAll('_', '.')]),
+);
+
+const BY_WORD = new Map([...WORDS].map(([scope, word]) => [word, scope]));
+
+export function toScopeWord(scope: Scope): string {
+  return WORDS.get(scope) ?? String(scope);
+}
+
+export function parseScope(word: string): Scope | undefined {
+  return BY_WORD.get(word);
 }

@@ -2,8 +2,7 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { systemClock } from '../clock.ts';
 import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Log } from '../log.ts';
-import { CallEnded } from '../call-ended.ts';
-import { isProblem } from '../problem.ts';
+import { isProblem, CallEnded } from '../problem.ts';
 import { noteDeadline } from '../passed-deadline.ts';
 import { isFault } from './problems.ts';
 

@@ -1,8 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { readErrorType } from '../trace/error-type.ts';
+import { readErrorType } from '../problem.ts';
 import type { Span, SpanKind } from '../trace/trace.ts';
-import { NO_SPAN } from '../trace/trace-none.ts';
+import { NO_SPAN } from '../trace/trace.ts';
 import { toConnectError } from './problems.ts';
 
 /** The metadata and the header in which a caller sends its carrier. */

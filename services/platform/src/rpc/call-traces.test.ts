@@ -10,8 +10,8 @@ import { unruled } from '../../testing/unruled.ts';
 import { until } from '../../testing/until.ts';
 import { Problem } from '../problem.ts';
 import { currentTraceId } from '../request-context.ts';
-import { NO_SPAN } from '../trace/trace-none.ts';
 import type { Span } from '../trace/trace.ts';
+import { NO_SPAN } from '../trace/trace.ts';
 import type { Implementation } from './service.ts';
 
 const MediaService = unruled(MediaContract);

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PeerCertificate } from 'node:tls';
 import { Metadata } from '@grpc/grpc-js';
 import type { Deadline, ServerReadableStream } from '@grpc/grpc-js';
-import { CallEnded } from '../call-ended.ts';
+import { CallEnded } from '../problem.ts';
 import { readRequestId } from '../request-context.ts';
 import { readPeer } from '../source-address.ts';
 import { readCertificateNames } from '../tls/peer-names.ts';

@@ -7,8 +7,7 @@ import { EVERY_KIND } from '../../testing/refusals.ts';
 import { Problem } from '../problem.ts';
 import type { ProblemInit } from '../problem.ts';
 import { BadRequestSchema, ErrorInfoSchema, QuotaFailureSchema, RetryInfoSchema } from './error-details-descriptor.ts';
-import { decodeStatus, encodeStatusDetails } from './grpc-status.ts';
-import { toConnectError } from './problems.ts';
+import { toConnectError, decodeStatus, encodeStatusDetails } from './problems.ts';
 
 const SCHEMAS: Readonly<Record<string, DescMessage>> = {
   ErrorInfo: ErrorInfoSchema,

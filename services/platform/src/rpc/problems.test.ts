@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import { EVERY_KIND, readFields } from '../../testing/refusals.ts';
 import { Problem, isProblem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
-import { decodeStatus, encodeStatusDetails } from './grpc-status.ts';
-import { fromConnectError, toConnectError } from './problems.ts';
+import { fromConnectError, toConnectError, decodeStatus, encodeStatusDetails } from './problems.ts';
 
 /** The code that third-party programs see for each kind. */
 const CODES: Readonly<Record<ProblemKind, Code>> = {

@@ -1,13 +1,13 @@
 import { create } from '@bufbuild/protobuf';
 import { durationFromMs } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError } from '@connectrpc/connect';
+import { findTrailerError, headerGrpcStatus, setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { Kind, ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import type { Problem as WireProblem } from '@reelgate/proto/problem/v1/problem';
-import { CallEnded } from '../call-ended.ts';
-import { Problem } from '../problem.ts';
+import { Problem, CallEnded, isProblem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
 import { nothingBegun, serviceUnavailable } from '../service-unavailable.ts';
-import { StoreUnavailable } from '../sql/store-unavailable.ts';
+import { StoreUnavailable } from '../sql/sql.ts';
 import { BadRequestSchema, ErrorInfoSchema, QuotaFailureSchema, RetryInfoSchema } from './error-details-descriptor.ts';
 
 const DOMAIN = 'reelgate';
@@ -157,4 +157,30 @@ function toErrorDetails({ kind, reason, message, field = '', retryAfterMs = 0 }:
 
 function cut(text: string, max: number): string {
   return text.slice(0, max).toWellFormed();
+}
+
+/**
+ * Reports whether a call ended with its connection, as can happen when a replica stops at that moment. The service
+ * may have done the work. An answer of the service itself that says `unavailable` has details.
+ */
+export function isConnectionLost(error: unknown): boolean {
+  if (!isProblem(error, 'service_unavailable')) return false;
+  const { cause } = error as Error;
+  return cause instanceof ConnectError && cause.code === Code.Unavailable && cause.details.length === 0;
+}
+
+const DETAILS = 'grpc-status-details-bin';
+
+/** The binary `google.rpc.Status` of an error, with its details. */
+export function encodeStatusDetails(error: ConnectError): Buffer {
+  const trailer = new Headers();
+  setTrailerStatus(trailer, error);
+  return Buffer.from(trailer.get(DETAILS) ?? '', 'base64');
+}
+
+/** Decodes a binary `google.rpc.Status`. */
+export function decodeStatus(code: number, message: string, details: Buffer | undefined): ConnectError | undefined {
+  const trailer = new Headers({ [headerGrpcStatus]: String(code), 'grpc-message': encodeURIComponent(message) });
+  if (details !== undefined) trailer.set(DETAILS, details.toString('base64').replace(/=+$/, ''));
+  return findTrailerError(trailer);
 }

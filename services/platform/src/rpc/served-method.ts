@@ -1,12 +1,11 @@
 import { create } from '@bufbuild/protobuf';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
-import { Problem } from '../problem.ts';
+import { Problem, readErrorType } from '../problem.ts';
 import type { Log } from '../log.ts';
 import { inTrace } from '../request-context.ts';
 import type { TraceContinuer } from '../trace/trace.ts';
 import type { WrongKeys } from '../limits/wrong-keys.ts';
 import { compileCallCheck } from './call-check.ts';
-import { callLog } from './call-log.ts';
 import { callSpans, runInCallSpan } from './call-span.ts';
 import type { CallSpan } from './call-span.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
@@ -16,6 +15,7 @@ import { DEPRECATED_HEADER } from './deprecations.ts';
 import type { NoteDeprecated } from './deprecations.ts';
 import { readUntilAborted } from './streams.ts';
 import type { RunningStreams } from './streams.ts';
+import { systemClock } from '../clock.ts';
 
 /** The facts that a transport knows about a call. */
 export interface IncomingCall {
@@ -164,4 +164,32 @@ export async function checkStream(
       yield request;
     }
   })();
+}
+
+/** Calls that change nothing, and those that workers repeat all the time. */
+const QUIET = /^(Authenticate|Check|Classify|Diagnose|Estimate|Get|Lease|List|Quote|Renew|Show|Verify|Watch)/;
+
+const OK = 'ok';
+
+/** Writes one line for a call when it ends: at info if it may have changed something, at debug otherwise. */
+type LogCall = <T>(caller: Caller, run: () => Promise<T>) => Promise<T>;
+
+function callLog({ parent, name }: DescMethod, log: Log): LogCall {
+  const level = QUIET.test(name) ? 'debug' : 'info';
+  const method = `${parent.name}/${name}`;
+  return async ({ name: caller }, run) => {
+    const startedAt = systemClock.now();
+    const end = (outcome: string): void => {
+      const fields = { method, caller, outcome, ms: systemClock.now() - startedAt };
+      log.access({ level, failed: outcome !== OK }, fields, 'call');
+    };
+    try {
+      const answer = await run();
+      end(OK);
+      return answer;
+    } catch (thrown) {
+      end(readErrorType(thrown));
+      throw thrown;
+    }
+  };
 }

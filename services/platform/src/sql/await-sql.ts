@@ -8,7 +8,7 @@ import { measureSql } from './measure-sql.ts';
 import { openSql } from './open-sql.ts';
 import type { SqlOptions } from './open-sql.ts';
 import type { Sql } from './sql.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
+import { StoreUnavailable } from './sql.ts';
 import { watchWrites } from './watch-writes.ts';
 
 export interface SqlDeps {

@@ -3,8 +3,8 @@ import type { Migration } from './migration-files.ts';
 import { readSchemaState } from './schema-state.ts';
 import type { SchemaState } from './schema-state.ts';
 import type { Sql, SqlQuery } from './sql.ts';
+import { StoreUnavailable } from './sql.ts';
 import type { ServiceSchema } from './store-settings.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
 
 const ADVISORY_LOCK = 7_301_952;
 

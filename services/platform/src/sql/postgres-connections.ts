@@ -3,8 +3,8 @@ import { postgresFault } from './postgres-faults.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { postgresAddress } from './postgres-tls.ts';
 import type { SqlPool } from './sql.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
-import { openWaitingCalls } from './waiting-calls.ts';
+import { StoreUnavailable } from './sql.ts';
+import { systemClock } from '../clock.ts';
 
 const INT8_OID = 20;
 /** The server ends a slow statement itself. After this further time the server counts as gone. */
@@ -146,4 +146,32 @@ function findParser(oid: Parameters<typeof pg.types.getTypeParser>[0]): unknown 
 function parseWholeNumber(text: string): number | bigint {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
+}
+
+/** The calls that wait for a connection. */
+interface WaitingCalls {
+  /** Counts a call as waiting until the work has ended. */
+  during<T>(work: () => Promise<T>): Promise<T>;
+  /** Returns the milliseconds that the first of them has waited; 0 if none waits. */
+  firstWaited(): number;
+}
+
+function openWaitingCalls(): WaitingCalls {
+  const calls = new Set<{ readonly since: number }>();
+  return {
+    during: async (work) => {
+      const call = { since: systemClock.now() };
+      calls.add(call);
+      try {
+        return await work();
+      } finally {
+        calls.delete(call);
+      }
+    },
+    firstWaited: () => {
+      // a set keeps the order of its additions
+      const [first] = calls;
+      return first === undefined ? 0 : Math.max(0, systemClock.now() - first.since);
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from './store-unavailable.ts';
+import { StoreUnavailable } from './sql.ts';
 
 /** Node's codes of a refused or broken connection. */
 const NETWORK: ReadonlySet<string> = new Set([

@@ -16,7 +16,7 @@ import { migrateStore } from './migrate-store.ts';
 import { openPostgres } from './postgres.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import type { Sql } from './sql.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
+import { StoreUnavailable } from './sql.ts';
 
 const IDLE_MS = 300;
 const LIMITS = { statementMs: 600, lockMs: 200, idleInTransactionMs: IDLE_MS };

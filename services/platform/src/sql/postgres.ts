@@ -8,7 +8,7 @@ import { POSTGRES_DEFAULTS } from './postgres-settings.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { runStatements, runWork } from './transaction.ts';
 import type { Sql, SqlRow, SqlStatement, SqlValue, SqlWork } from './sql.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
+import { StoreUnavailable } from './sql.ts';
 
 /**
  * PostgreSQL by its URL, directly or behind a pooler in transaction mode. It uses nothing that outlives a transaction:

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from './store-unavailable.ts';
+import { StoreUnavailable } from './sql.ts';
 
 /**
  * SQLite's primary result codes of a file that cannot be used now. The low byte of an extended code is its primary

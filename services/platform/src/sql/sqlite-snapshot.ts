@@ -1,8 +1,8 @@
 import { DatabaseSync, backup } from 'node:sqlite';
 import type { Sleeper } from '../clock.ts';
 import type { SqlRow } from './sql.ts';
+import { StoreUnavailable } from './sql.ts';
 import { sqliteFault } from './sqlite-faults.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
 
 /** Shorter than a writer of another process waits, so that two that wait for each other do not fail. */
 const LOCK_MS_MAX = 250;

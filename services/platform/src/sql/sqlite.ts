@@ -4,9 +4,9 @@ import { newDurability, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, LogSync } from './sqlite-log-sync.ts';
 import { runStatements, runWork } from './transaction.ts';
 import type { CommitResult, Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
+import { StoreUnavailable } from './sql.ts';
 import { sqliteStatements } from './sqlite-statements.ts';
 import { sqliteFault } from './sqlite-faults.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
 
 const OWNER_ONLY = 0o600;
 const BATCH_MAX = 256;

@@ -11,7 +11,7 @@ import { postgresFault } from './postgres-faults.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Sql } from './sql.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
+import { StoreUnavailable } from './sql.ts';
 
 const STATEMENT_MS = 300;
 const away = (maybeWritten: boolean): unknown => expect.objectContaining({ name: 'StoreUnavailable', maybeWritten });

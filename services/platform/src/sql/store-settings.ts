@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../config/config-document.ts';
 import { Secret } from '../secret.ts';
 import { postgresSchema, postgresSettings } from './postgres-settings.ts';
 import type { PostgresEntry, PostgresSettings } from './postgres-settings.ts';

@@ -1,6 +1,6 @@
 import type { TimeSource } from '../clock.ts';
 import type { Sql } from './sql.ts';
-import { StoreUnavailable } from './store-unavailable.ts';
+import { StoreUnavailable } from './sql.ts';
 
 /** A write that a store refused for now, such as one to a full disk. */
 export interface WriteFault {

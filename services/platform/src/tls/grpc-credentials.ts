@@ -1,7 +1,6 @@
 import { credentials, experimental, ServerCredentials } from '@grpc/grpc-js';
 import type { ChannelCredentials } from '@grpc/grpc-js';
-import type { ServerTls } from './server-tls.ts';
-import type { CurrentTls } from './tls-files.ts';
+import type { CurrentTls, ServerTls } from './tls-files.ts';
 import type { TlsMaterial } from './tls-material.ts';
 
 /** The credentials of a gRPC port, whose new connections have the newest certificates; undefined: plaintext. */

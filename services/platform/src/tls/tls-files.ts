@@ -7,6 +7,13 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { TLS_FILES, TlsFault, parseTlsMaterial } from './tls-material.ts';
 import type { TlsFile, TlsFiles, TlsMaterial } from './tls-material.ts';
 
+/** The certificates of a port, and what it asks of its clients. */
+export interface ServerTls {
+  readonly material: CurrentTls;
+  /** The demand for a client certificate that the `ca` has signed; with `none`, clients are not asked for one. */
+  readonly clientCertificates: 'required' | 'optional' | 'none';
+}
+
 /** A mounted secret is replaced by a new link, which a watch of the file would miss. So the files are read again. */
 export const REREAD_MS = 5000;
 

@@ -32,9 +32,8 @@ import { connectGrpc } from '../rpc/grpc-client.ts';
 import { startGrpcServer } from '../rpc/grpc-server.ts';
 import type { Client as ClientOf } from '../rpc/service.ts';
 import { Secret } from '../secret.ts';
-import type { ServerTls } from './server-tls.ts';
 import { watchTls } from './tls-files.ts';
-import type { CurrentTls, WatchedTls } from './tls-files.ts';
+import type { CurrentTls, WatchedTls, ServerTls } from './tls-files.ts';
 
 const MediaService = unruled(MediaContract);
 const BUF = path.resolve(import.meta.dirname, '../../../../node_modules/.bin/buf');

@@ -2,8 +2,8 @@ import { backgroundLog } from '../log.ts';
 import { countDroppedSpans, openDroppedSpans } from './dropped-spans.ts';
 import type { RecentDrops } from './dropped-spans.ts';
 import type { Tracing } from './trace.ts';
-import type { TracingDeps } from './tracing-deps.ts';
-import { NO_TRACING } from './trace-none.ts';
+import { NO_TRACING } from './trace.ts';
+import type { TracingDeps } from './otel-export.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
 export interface OpenedTracing {

@@ -7,7 +7,7 @@ import {
 } from '@opentelemetry/resources';
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
-import type { NewId } from '../ids.ts';
+import type { NewId, Random } from '../ids.ts';
 import { outsideRequests } from '../request-context.ts';
 import type { DroppedSpans } from './dropped-spans.ts';
 import { otlpReceiver } from './otel-receiver.ts';
@@ -16,7 +16,19 @@ import type { SendingDeps } from './otel-sender.ts';
 import { otelTracing } from './otel-tracing.ts';
 import type { BatchSettings, TraceSettings } from './trace-settings.ts';
 import type { Tracing } from './trace.ts';
-import type { TracingDeps } from './tracing-deps.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { CounterRegistry } from '../metrics/metrics.ts';
+
+export interface TracingDeps {
+  /** The name under which the program appears; the environment may give another one. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly metrics: CounterRegistry;
+}
 
 /** A stop waits this long for the receiver. */
 const STOP_MS_MAX = 2000;

@@ -1,6 +1,5 @@
 import { ROOT_CONTEXT, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
-import type { Context, Link, Span as OtelSpan } from '@opentelemetry/api';
-import { hrTime } from './otel-time.ts';
+import type { Context, Link, Span as OtelSpan, HrTime } from '@opentelemetry/api';
 import type { Span, SpanOptions } from './trace.ts';
 import { toCarrier, parseTraceparent } from './traceparent.ts';
 
@@ -42,4 +41,9 @@ export function linksTo(carrier: string | undefined): Link[] {
   return [
     { context: { traceId, spanId, traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true } },
   ];
+}
+
+/** Seconds and nanoseconds. The SDK would take a number for a time since the start of this process. */
+export function hrTime(ms: number): HrTime {
+  return [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)];
 }

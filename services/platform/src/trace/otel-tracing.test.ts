@@ -5,10 +5,9 @@ import { expect, test } from '@jest/globals';
 import { systemClock } from '../clock.ts';
 import { systemRandom } from '../ids.ts';
 import { Problem } from '../problem.ts';
-import { inSpan } from './in-span.ts';
 import { otelTracing } from './otel-tracing.ts';
-import { NO_SPAN } from './trace-none.ts';
 import type { Tracing } from './trace.ts';
+import { NO_SPAN, inSpan } from './trace.ts';
 
 const ALL = { creates: 1, calls: 1, reads: 1 };
 const CLIENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

@@ -6,11 +6,10 @@ import type { SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
 import type { Random } from '../ids.ts';
 import { otelIds } from './otel-ids.ts';
-import { hrTime } from './otel-time.ts';
-import { linksTo, otelSpan, setFailed } from './otel-span.ts';
+import { linksTo, otelSpan, setFailed, hrTime } from './otel-span.ts';
 import type { StartSpan } from './otel-span.ts';
-import { NO_SPAN } from './trace-none.ts';
 import type { Span, SpanKind, SpanOptions, TraceClass, Tracing, WrittenSpan } from './trace.ts';
+import { NO_SPAN } from './trace.ts';
 import type { SampleRates } from './trace-schema.ts';
 import { toCarrier, parseTraceparent } from './traceparent.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../config/config-document.ts';
 import { Secret } from '../secret.ts';
 import type { TraceConfig } from './trace-schema.ts';
 

@@ -1,3 +1,5 @@
+import { readErrorType } from '../problem.ts';
+
 /** A value that a reader may see: no text of a client, no key, no address of a peer. */
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -76,4 +78,45 @@ export interface Tracing extends TraceContinuer {
   writeSpan(carrier: string | undefined, name: string, span: WrittenSpan): void;
   /** Sends what is left, within a bounded time. */
   stop(): Promise<void>;
+}
+
+const nothing = (): void => undefined;
+
+/** The span of everything that is not recorded. Its calls cost nothing, and its children are itself. */
+export const NO_SPAN: Span = Object.freeze({
+  carrier: undefined,
+  traceId: undefined,
+  child: () => NO_SPAN,
+  set: nothing,
+  link: nothing,
+  fail: nothing,
+  end: nothing,
+});
+
+/** Records nothing. */
+export const NO_TRACING: Tracing = Object.freeze({
+  root: () => NO_SPAN,
+  enter: () => NO_SPAN,
+  mint: () => undefined,
+  writeSpan: nothing,
+  stop: async () => undefined,
+});
+
+/** Runs work in a child of a span, which ends with the work and fails with it. */
+export async function inSpan<T>(
+  parent: Span | undefined,
+  name: string,
+  options: SpanOptions,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  if (parent === undefined || parent === NO_SPAN) return work(NO_SPAN);
+  const span = parent.child(name, options);
+  try {
+    return await work(span);
+  } catch (thrown) {
+    span.fail(readErrorType(thrown));
+    throw thrown;
+  } finally {
+    span.end();
+  }
 }

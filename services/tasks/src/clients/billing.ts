@@ -1,4 +1,4 @@
-import { isConnectionLost } from '@reelgate/platform/rpc/connection-lost';
+import { isConnectionLost } from '@reelgate/platform/rpc/problems';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
-import { isSigned } from '@reelgate/platform/links/signed-path';
+import { isSigned } from '@reelgate/platform/signatures';
 import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { partialService, silenceRpcLibraries } from '@reelgate/platform/testing/partial-service';
 import { readFields, catchRefusal } from '@reelgate/platform/testing/refusals';

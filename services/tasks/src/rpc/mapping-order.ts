@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import { requireField } from '@reelgate/platform/rpc/require-field';
+import { requireField } from '@reelgate/platform/rpc/rules';
 import {
   ContentItemSchema,
   MediaItemSchema,

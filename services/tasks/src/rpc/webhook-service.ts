@@ -1,5 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { requireField } from '@reelgate/platform/rpc/require-field';
+import { requireField } from '@reelgate/platform/rpc/rules';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import {

@@ -1,8 +1,7 @@
 import path from 'node:path';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
 import type { Log } from '@reelgate/platform/log';
-import { Secret } from '@reelgate/platform/secret';
+import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';

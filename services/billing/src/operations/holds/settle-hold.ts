@@ -1,5 +1,5 @@
-import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { inSpan } from '@reelgate/platform/trace/trace';
 import { runAndCount } from '../../billing-metrics.ts';
 import { amountOutOfBounds, unknownHold } from '../../billing-refusals.ts';
 import { readSettlement } from '../../domain/hold.ts';

@@ -1,5 +1,5 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
+import { whileAwaited } from '@reelgate/platform/sql/transaction';
 import { amountOutOfBounds, unknownAccount } from '../../billing-refusals.ts';
 import type { Account } from '../../domain/account.ts';
 import type { Act } from '../../domain/act.ts';

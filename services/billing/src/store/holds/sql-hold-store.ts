@@ -1,7 +1,7 @@
 import { newBatcher, waitForTicks } from '@reelgate/platform/batcher';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Hold, HoldRecord } from '../../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, holdKey, releaseEvent, settleEvent } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';

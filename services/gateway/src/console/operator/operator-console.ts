@@ -1,7 +1,7 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import { openWrongKeys } from '@reelgate/platform/limits/wrong-keys';
 import type { ReadSource } from '@reelgate/platform/source-address';
-import type { HttpRoute } from '@reelgate/platform/http/http-route';
+import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import type { OperatorClients } from '../../clients/operator-clients.ts';

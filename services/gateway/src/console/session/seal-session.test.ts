@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { systemRandom } from '@reelgate/platform/ids';
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
-import { Secret } from '@reelgate/platform/secret';
+import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { sessionSeal } from './seal-session.ts';
 import type { SessionSealOptions } from './seal-session.ts';

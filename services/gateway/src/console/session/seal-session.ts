@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createSecretKey, hash } from 'node:cr
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Random } from '@reelgate/platform/ids';
-import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { deriveSecret } from '@reelgate/platform/secret';
+import type { AcceptedKeys } from '@reelgate/platform/secret';
 import type { Role } from '../../domain/operator-role.ts';
 import type { EndableSession } from './ended-sessions.ts';
 

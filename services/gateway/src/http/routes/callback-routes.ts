@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import { readSignedName } from '@reelgate/platform/links/signed-name';
+import { readSignedName } from '@reelgate/platform/signatures';
 import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { parseJson } from '../bodies/parse-json.ts';

@@ -2,7 +2,7 @@ import { createConnection } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
-import { signName } from '@reelgate/platform/links/signed-name';
+import { signName } from '@reelgate/platform/signatures';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';

@@ -1,7 +1,7 @@
-import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { inSpan } from '@reelgate/platform/trace/trace';
 import type { Progress } from '../answers/answer-body.ts';
 import type { AttemptResult, CallOutcome } from '../attempts/attempt-result.ts';
 import { ANSWER_MS_MAX } from '../attempts/forward-call.ts';

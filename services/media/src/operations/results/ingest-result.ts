@@ -1,8 +1,8 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Log } from '@reelgate/platform/log';
 import type { Secret } from '@reelgate/platform/secret';
-import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { inSpan } from '@reelgate/platform/trace/trace';
 import type { ReceivedFile } from '../../blobs/incoming.ts';
 import { isResult } from '../../domain/media-rules.ts';
 import { isKept } from '../../domain/media-object.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
-import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { inSpan } from '@reelgate/platform/trace/trace';
 import type { IncomingFolder, ReceivedFile } from '../../blobs/incoming.ts';
 import { countDecodedBytes } from '../../domain/parse-data-url.ts';
 import { mayDeclare } from '../../domain/formats.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
-import { Secret } from '@reelgate/platform/secret';
+import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import { refused } from '../../../testing/fake-upstream.ts';
 import { deepFrozen, reachableFrom } from '../../../testing/object-graph.ts';

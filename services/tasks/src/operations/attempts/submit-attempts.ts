@@ -1,6 +1,6 @@
 import type { Problem } from '@reelgate/platform/problem';
-import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { inSpan } from '@reelgate/platform/trace/trace';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { Attempt, Channel, Submission } from '../../channels/channel.ts';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';

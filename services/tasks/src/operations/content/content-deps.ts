@@ -1,5 +1,5 @@
 import type { Foundation } from '@reelgate/platform/foundation';
-import { linkKey } from '@reelgate/platform/links/link-keys';
+import { linkKey } from '@reelgate/platform/signatures';
 import type { Secret } from '@reelgate/platform/secret';
 import type { MediaBytes } from '../../clients/media-bytes.ts';
 import type { StoreDeps } from '../deps.ts';

@@ -1,4 +1,4 @@
-import { signPath } from '@reelgate/platform/links/signed-path';
+import { signPath } from '@reelgate/platform/signatures';
 import { Problem } from '@reelgate/platform/problem';
 import { getTask } from '../reads/read-tasks.ts';
 import type { ContentDeps } from './content-deps.ts';

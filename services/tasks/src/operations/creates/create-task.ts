@@ -1,8 +1,6 @@
-import { CallEnded } from '@reelgate/platform/call-ended';
-import { Problem, isProblem } from '@reelgate/platform/problem';
+import { Problem, isProblem, CallEnded } from '@reelgate/platform/problem';
 import { Overtaken, maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
-import { inSpan } from '@reelgate/platform/trace/in-span';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN, inSpan } from '@reelgate/platform/trace/trace';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import { listMedia } from '../../domain/order.ts';
 import { priceFacts } from '../../domain/price-facts.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { CallEnded } from '@reelgate/platform/call-ended';
-import { Problem } from '@reelgate/platform/problem';
+import { Problem, CallEnded } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import { nothingBegun, serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { channelSettings } from '../../../testing/channel-settings.ts';

@@ -1,5 +1,4 @@
-import { CallEnded } from '@reelgate/platform/call-ended';
-import { Problem } from '@reelgate/platform/problem';
+import { Problem, CallEnded } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import type { Cause } from '../../domain/failure-cause.ts';
 import type { Deps } from '../deps.ts';

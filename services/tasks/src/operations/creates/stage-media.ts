@@ -1,7 +1,7 @@
 import { Problem, isProblem } from '@reelgate/platform/problem';
 import { combineSignals } from '@reelgate/platform/passed-deadline';
-import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { inSpan } from '@reelgate/platform/trace/trace';
 import type { Media, MediaCategory } from '../../clients/media.ts';
 import { isMedia, isUpstreamFile, resolveRole } from '../../domain/order.ts';
 import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';

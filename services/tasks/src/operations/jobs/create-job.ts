@@ -1,6 +1,6 @@
 import { maybeBegun } from '@reelgate/platform/service-unavailable';
 import type { Span } from '@reelgate/platform/trace/trace';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts';
 import { CREATE_LEASE } from '../../domain/job.ts';
 import type { Job, JobCall } from '../../domain/job.ts';

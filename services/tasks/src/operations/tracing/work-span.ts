@@ -1,8 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { inRequest, inTrace } from '@reelgate/platform/request-context';
-import { readErrorType } from '@reelgate/platform/trace/error-type';
+import { readErrorType } from '@reelgate/platform/problem';
 import type { Span, SpanOptions, Tracing } from '@reelgate/platform/trace/trace';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { parseTraceparent } from '@reelgate/platform/trace/traceparent';
 
 /**

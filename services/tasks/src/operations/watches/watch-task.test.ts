@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { openWatchWorld } from '../../../testing/watches/watch-world.ts';
 import type { Reader, WatchWorld } from '../../../testing/watches/watch-world.ts';
 import { watchTask } from './watch-task.ts';

@@ -1,9 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { systemRandom } from '@reelgate/platform/ids';
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
-import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
-import { Secret } from '@reelgate/platform/secret';
+import { Secret, acceptOnly } from '@reelgate/platform/secret';
+import type { AcceptedKeys } from '@reelgate/platform/secret';
 import { sealer } from './seal.ts';
 
 const SECRET = new Secret('whsec_c2VjcmV0');

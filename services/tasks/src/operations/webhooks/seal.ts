@@ -1,9 +1,8 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import type { Random } from '@reelgate/platform/ids';
-import type { AcceptedKeys } from '@reelgate/platform/links/accepted-keys';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
-import type { SigningKey } from '@reelgate/platform/secret';
+import type { SigningKey, AcceptedKeys } from '@reelgate/platform/secret';
 
 const PURPOSE = 'webhook-secrets';
 const CIPHER = 'aes-256-gcm';

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { acceptOnly } from '@reelgate/platform/links/accepted-keys';
-import { Secret } from '@reelgate/platform/secret';
+import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import { SIGNING_KEY, aNewEndpoint, useWebhookWorlds } from '../../../testing/webhooks/open-webhook-world.ts';
 import type { WebhookWorld } from '../../../testing/webhooks/open-webhook-world.ts';
 import { catchRefusalFields } from '@reelgate/platform/testing/refusals';

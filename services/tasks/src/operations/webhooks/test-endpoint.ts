@@ -1,5 +1,5 @@
-import { inSpan } from '@reelgate/platform/trace/in-span';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { inSpan } from '@reelgate/platform/trace/trace';
 import { signDelivery } from '@reelgate/platform/webhooks/sign';
 import type { EventType } from '../../domain/webhook.ts';
 import { overloadRefusal } from '../task-refusals.ts';

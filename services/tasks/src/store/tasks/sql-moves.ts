@@ -1,4 +1,4 @@
-import { idList } from '@reelgate/platform/sql/id-list';
+import { idList } from '@reelgate/platform/sql/multi-row';
 import { stageEvent } from '@reelgate/platform/bus/outbox';
 import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import type { Task } from '../../domain/task.ts';

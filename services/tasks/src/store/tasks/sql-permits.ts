@@ -1,5 +1,5 @@
 import type { Sql, SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
-import { whileAwaited } from '@reelgate/platform/sql/while-awaited';
+import { whileAwaited } from '@reelgate/platform/sql/transaction';
 import { SHARDS_MAX, deal, permitChooser } from './counter-shards.ts';
 import type { Cap, Shard, Permit } from './counter-shards.ts';
 import { text } from '../columns.ts';

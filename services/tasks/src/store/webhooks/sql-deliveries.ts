@@ -1,6 +1,5 @@
 import { firstIdAt } from '@reelgate/platform/ids';
-import { idList } from '@reelgate/platform/sql/id-list';
-import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
+import { byRows, inChunks, parameters, idList } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Attempt, DeliveryState } from '../../domain/webhook.ts';
 import { buildStatement, readChunks, searchable, text } from '../columns.ts';
