@@ -38,9 +38,9 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'tasks/sql-events.ts': [2, 'the pass that wakes event streams'],
   'tasks/sql-leased-receivers.ts': [3, 'the look for due receivers'],
   'billing/sql-account-list.ts': [1, 'the list of accounts, for an operator'],
-  'billing/sql-account-parts.ts': [1, 'the lists and sums of all accounts, for an operator'],
+  'billing/account-rows.ts': [1, 'the lists and sums of all accounts, for an operator'],
   'billing/sql-acts.ts': [4, 'the list of acts, for an operator'],
-  'billing/sql-call-store.ts': [2, 'the pass over calls that lapse'],
+  'billing/sql-call-store.ts': [3, 'the pass over calls that lapse'],
   'billing/sql-ledger-audit.ts': [5, 'ledger verify'],
   'billing/sql-ledger-checks.ts': [
     5,
@@ -52,7 +52,6 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'billing/sql-rebuild.ts': [4, 'ledger rebuild'],
   'billing/sql-session-store.ts': [2, 'a sign-out of a console, over a table with a bound, and the list of a gateway'],
   'billing/sql-token-store.ts': [1, 'the list of tokens, for an operator'],
-  'billing/sql-unconfirmed-batches.ts': [1, 'the pass over calls that lapse'],
   'media/sql-sweeps.ts': [3, 'the passes over expired objects'],
   'tasks/sql-operators.ts': [
     3,

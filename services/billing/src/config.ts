@@ -9,7 +9,7 @@ import type { TokenRight, WebhookRight } from './domain/token.ts';
 import { canBePriceKey } from './domain/usage.ts';
 import { parseTerms } from './domain/price-terms.ts';
 import type { PriceTerms, TermsEntry } from './domain/price-terms.ts';
-import type { UpstreamPrices } from './domain/upstream-cost.ts';
+import type { UpstreamPrices } from './domain/apply-usage.ts';
 import type { AccountEntry, TokenEntry } from './operations/accounts/put-accounts.ts';
 import type { PriceEntry } from './store/prices/price-store.ts';
 

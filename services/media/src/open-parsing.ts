@@ -7,12 +7,14 @@ import type { Log } from '@reelgate/platform/log';
 import type { MediaConfig } from './config.ts';
 import { confinementCheck } from './probe/confinement/confinement-check.ts';
 import type { Confinement } from './probe/confinement/confinement.ts';
-import { openProbePools } from './probe/pool/probe-pools.ts';
-import type { ProbePools } from './probe/pool/probe-pools.ts';
 import { drawThumbnails } from './thumbnails/draw-thumbnails.ts';
 import type { Thumbnails } from './thumbnails/draw-thumbnails.ts';
 import type { Ffmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
 import { openFrameExtractor } from './thumbnails/ffmpeg/frame-extractor.ts';
+import { openParsers } from './probe/parsers/parsers.ts';
+import type { ParsersOptions } from './probe/parsers/parsers.ts';
+import { openProbePool } from './probe/pool/probe-pool.ts';
+import type { ProbePool, ProbePoolOptions } from './probe/pool/probe-pool.ts';
 
 interface ParsingDeps {
   readonly clock: Clock;
@@ -37,4 +39,42 @@ export function openParsing(
   lifecycle.add('ffmpeg', async () => (await extractor)?.stop());
   checks?.add(confinementCheck(deps.confinement));
   return { pools, thumbnails: drawThumbnails(pools.thumbnails, extractor) };
+}
+
+/** Results come hundreds at once, and most are small to parse. */
+const RESULT_FILES_MAX = 8;
+
+interface ProbePoolsOptions extends ParsersOptions, Omit<ProbePoolOptions, 'parsers' | 'warm' | 'filesMax'> {
+  /** The number of workers that parse results. */
+  readonly resultWorkers: number;
+}
+
+/** Neither client inputs nor thumbnails delay results: each of the three kinds has its own processes. */
+interface ProbePools {
+  readonly references: ProbePool;
+  readonly results: ProbePool;
+  readonly thumbnails: ProbePool;
+  stop(): Promise<void>;
+}
+
+function openProbePools(options: ProbePoolsOptions): ProbePools {
+  const parsers = openParsers(options);
+  const pools = {
+    references: openProbePool({ ...options, parsers, filesMax: 1, warm: 1 }),
+    results: openProbePool({
+      ...options,
+      parsers,
+      workers: options.resultWorkers,
+      filesMax: RESULT_FILES_MAX,
+      warm: 0,
+    }),
+    thumbnails: openProbePool({ ...options, parsers, workers: 1, filesMax: 1, warm: 0 }),
+  };
+  pools.references.warm();
+  return {
+    ...pools,
+    stop: async () => {
+      await Promise.all(Object.values(pools).map((pool) => pool.stop()));
+    },
+  };
 }

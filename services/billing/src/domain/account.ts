@@ -12,3 +12,12 @@ export interface Account {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
 }
+
+/** The amounts that an account and one of its tokens can still hold, at one moment. Reading them moves no money. */
+export interface Remainder {
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly ofAccount: Nanos;
+  /** Undefined: the token has no limit. */
+  readonly ofToken: Nanos | undefined;
+}

@@ -1,7 +1,8 @@
 import type { ReportedUsage } from './hold.ts';
-import { areTokensKnown } from './price.ts';
-import type { PriceFacts } from './price.ts';
+import { areTokensKnown, computeAmount } from './price.ts';
+import type { PriceFacts, PriceFault } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
+import type { Nanos } from './money.ts';
 
 /**
  * Returns the frozen facts with the measured ones in their place; undefined if nothing that the contract prices was
@@ -26,6 +27,17 @@ export function isEstimated(facts: PriceFacts, terms: PriceTerms): boolean {
     (terms.perSecond === undefined || facts.seconds > 0n) &&
     (terms.perMillionTokens === undefined || areTokensKnown(facts))
   );
+}
+
+/**
+ * The prices that each channel pays its upstream: the terms by channel and price key. A key without terms has no
+ * known cost.
+ */
+export type UpstreamPrices = ReadonlyMap<string, ReadonlyMap<string, PriceTerms>>;
+
+/** The estimated cost of charged work. Like a charge, it is by the reported usage, or by the frozen facts. */
+export function computeUpstreamCost(terms: PriceTerms, facts: PriceFacts, usage: ReportedUsage): Nanos | PriceFault {
+  return computeAmount(terms, applyUsage(facts, terms, usage) ?? facts);
 }
 
 /**

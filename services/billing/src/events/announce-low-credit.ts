@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import type { EventPublisher } from '@reelgate/platform/bus/bus';
 import { BalanceLowSchema } from '@reelgate/proto/billing/v1/billing_events';
-import type { LowCredit } from '../store/accounts/low-accounts.ts';
+import type { LowCredit } from '../store/accounts/account-store.ts';
 
 /**
  * Announces that less than a tenth of a credit is left. The id of the event follows from the account and the credit, so

@@ -1,7 +1,7 @@
 import type { ReportedUsage } from '../domain/hold.ts';
 import type { Nanos } from '../domain/money.ts';
 import type { PriceFacts } from '../domain/price.ts';
-import { computeUpstreamCost } from '../domain/upstream-cost.ts';
+import { computeUpstreamCost } from '../domain/apply-usage.ts';
 import type { BillingDeps } from './deps.ts';
 
 export interface ChargedWork {

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId, Random } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Nanos } from '../domain/money.ts';
-import type { UpstreamPrices } from '../domain/upstream-cost.ts';
+import type { UpstreamPrices } from '../domain/apply-usage.ts';
 import type { Measures } from '../billing-metrics.ts';
 import type { ActStore } from '../store/acts/act-store.ts';
 import type { AccountList } from '../store/accounts/account-store.ts';

@@ -5,7 +5,7 @@ import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
 import type { AccountSchema, GetMoneyResponseSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { CreditSchema } from '@reelgate/proto/billing/v1/money';
 import type { Account } from '../domain/account.ts';
-import type { AccountsQuery } from '../operations/accounts/list-accounts.ts';
+import type { AccountsQuery } from '../operations/accounts/read-accounts.ts';
 import type { Money } from '../operations/money/get-money.ts';
 import type { BookedCredit } from '../store/accounts/account-store.ts';
 import type { StoredAct } from '../store/acts/act-store.ts';

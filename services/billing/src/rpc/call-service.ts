@@ -12,7 +12,7 @@ import type {
   RefusedCallSchema,
   RemainderSchema,
 } from '@reelgate/proto/billing/v1/call_service';
-import type { Remainder } from '../domain/remainder.ts';
+import type { Remainder } from '../domain/account.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { confirmCalls } from '../operations/calls/place-calls.ts';
 import { placeCalls } from '../operations/calls/place-calls.ts';

@@ -7,7 +7,7 @@ import { decideCall } from '../domain/call.ts';
 import { priceFacts } from '../../testing/facts.ts';
 import { openBilling, order, temporaryLocation } from '../../testing/open-billing.ts';
 import type { Location, TestBilling } from '../../testing/open-billing.ts';
-import { NO_ACCOUNTS } from './accounts/low-accounts.ts';
+import { NO_ACCOUNTS } from './accounts/account-store.ts';
 import { sqlAccountStore } from './accounts/sql-account-store.ts';
 import { sqlLowAccounts } from './accounts/sql-low-accounts.ts';
 import { sqlActs } from './acts/sql-acts.ts';

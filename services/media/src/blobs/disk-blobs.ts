@@ -4,8 +4,8 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { FAN_OUT_CHARACTERS, blobPath } from './blob-folder.ts';
-import { checkKey } from './blob-key.ts';
 import type { BlobStore, ByteRange, StoredBlob } from './blob-store.ts';
+import { checkKey } from './blob-store.ts';
 
 const PIECE_BYTES = 256 * 1024;
 /** Buffers for the next reader: used memory is many times cheaper than new memory. */

@@ -19,8 +19,8 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { rereadTls } from '@reelgate/platform/tls/reread-tls';
-import { checkKey } from './blob-key.ts';
 import type { BlobStore, LinkOptions, StoredBlob } from './blob-store.ts';
+import { checkKey } from './blob-store.ts';
 import type { ReceivedFile } from './incoming.ts';
 import type { S3Address, S3Credentials } from './s3-address.ts';
 

@@ -14,11 +14,9 @@ import { fixture, serves, startOrigin } from '../../testing/origin.ts';
 import { FetchFault } from '../fetch/fetch-fault.ts';
 import type { BlobStore } from './blob-store.ts';
 import { openDiskBlobs } from './disk-blobs.ts';
-import { guardBlobs } from './guard-storage.ts';
-import { guardIncoming } from './guard-storage.ts';
 import { TooLarge, openIncoming } from './incoming.ts';
 import type { Draft, IncomingFolder } from './incoming.ts';
-import { storageFaults } from './storage-faults.ts';
+import { storageFaults, guardBlobs, guardIncoming } from './storage-faults.ts';
 
 const KEY = `${'a'.repeat(64)}-b_1`;
 const UNAVAILABLE = { kind: 'unavailable', reason: 'storage_unavailable', retryAfterMs: 5000 };

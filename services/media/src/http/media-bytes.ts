@@ -6,7 +6,7 @@ import { beginUpload } from '../operations/bytes/begin-upload.ts';
 import type { BeginUploadDeps, UploadOrder } from '../operations/bytes/begin-upload.ts';
 import { putBytes } from '../operations/bytes/put-bytes.ts';
 import type { PutDeps, PutOptions } from '../operations/bytes/put-bytes.ts';
-import { removeBytes } from '../operations/garbage/remove-bytes.ts';
+import { removeBytes } from '../operations/garbage/collect-garbage.ts';
 import { serveLink } from './link.ts';
 import type { LinkDeps } from './link.ts';
 import { serveObject } from './serve-object.ts';

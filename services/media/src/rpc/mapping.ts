@@ -9,12 +9,16 @@ import type {
   StageMediaRequest,
   StagedMediaSchema,
   StoredResultSchema,
+  SendWebhookRequest,
+  SendWebhookResponseSchema,
 } from '@reelgate/proto/media/v1/media_service';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { Category } from '../domain/media-rules.ts';
 import type { IngestOrder } from '../operations/results/ingest-result.ts';
 import type { StageOrder } from '../operations/staging/stage-media.ts';
+import { findHeadersFault } from '../domain/webhook-headers.ts';
+import type { SentWebhook, WebhookOrder } from '../fetch/webhooks/webhook-sender.ts';
 
 const CATEGORIES = new Map<WireCategory, Category>([
   [WireCategory.IMAGE, 'image'],
@@ -91,5 +95,34 @@ function toWireFacts(facts: MediaFacts | undefined): WireFacts {
     height: facts.height,
     durationMs: BigInt(facts.durationMs),
     frameRate: facts.frameRate,
+  };
+}
+
+export function fromWireWebhook({ accountId, url, headers, body, timeoutMs }: SendWebhookRequest): WebhookOrder {
+  const fault = findHeadersFault(headers);
+  if (fault !== undefined)
+    throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'headers', message: fault });
+  return {
+    accountId,
+    url,
+    headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+    body,
+    timeoutMs: Number(timeoutMs),
+  };
+}
+
+export function toWireSent({
+  status,
+  fault,
+  durationMs,
+  retryAfterMs,
+  answerHead,
+}: SentWebhook): WholeMessage<typeof SendWebhookResponseSchema> {
+  return {
+    statusCode: status,
+    fault: fault ?? '',
+    durationMs: BigInt(Math.round(durationMs)),
+    retryAfterMs: BigInt(Math.round(retryAfterMs)),
+    answerHead: new Uint8Array(answerHead),
   };
 }

@@ -3,13 +3,12 @@ import type { Binding } from '@reelgate/platform/rpc/service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { IngestOrder } from '../operations/results/ingest-result.ts';
-import { removeBytes } from '../operations/garbage/remove-bytes.ts';
+import { removeBytes } from '../operations/garbage/collect-garbage.ts';
 import { removeStaged } from '../operations/staging/remove-staged.ts';
 import type { RemoveDeps } from '../operations/staging/remove-staged.ts';
 import type { StageOrder } from '../operations/staging/stage-media.ts';
 import type { SendWebhook } from '../fetch/webhooks/webhook-sender.ts';
-import { fromWireIngest, fromWireStage, toWireResult, toWireStaged } from './mapping.ts';
-import { fromWireWebhook, toWireSent } from './webhook-mapping.ts';
+import { fromWireIngest, fromWireStage, toWireResult, toWireStaged, fromWireWebhook, toWireSent } from './mapping.ts';
 
 export interface MediaServiceDeps extends RemoveDeps {
   /** The work continues when its caller leaves. It has limits, and the next caller finds it done. */

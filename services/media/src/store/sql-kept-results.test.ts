@@ -2,7 +2,7 @@ import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
-import { NO_RESULTS } from './result-count.ts';
+import { NO_RESULTS } from './media-store.ts';
 import { sqlKeptResults } from './sql-kept-results.ts';
 
 const SOON = 50;

@@ -1,5 +1,5 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { CountResults } from './result-count.ts';
+import type { CountResults } from './media-store.ts';
 
 const PAGE = 1000;
 const NEXT = `SELECT COUNT(*) AS count, MAX(id) AS last, SUM(kept) AS bytes,

@@ -4,7 +4,7 @@ import type { VideoFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { ProbeOutcome } from '../probe/probe.ts';
 import type { ClaimDeps } from '../operations/blobs/claim-blob.ts';
-import { claimFile } from '../operations/blobs/claim-file.ts';
+import { claimFile } from '../operations/blobs/claim-blob.ts';
 import type { KeepFileDeps } from '../operations/blobs/keep-file.ts';
 import type { Thumbnails } from './draw-thumbnails.ts';
 

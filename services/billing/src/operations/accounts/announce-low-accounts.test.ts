@@ -9,7 +9,7 @@ import type { Open } from '../../../testing/describe-on-engines.ts';
 import { aConfig, order } from '../../../testing/open-billing.ts';
 import type { TestBilling } from '../../../testing/open-billing.ts';
 import { announceLowCredit } from '../../events/announce-low-credit.ts';
-import type { LowAccountStore } from '../../store/accounts/low-accounts.ts';
+import type { LowAccountStore } from '../../store/accounts/account-store.ts';
 import { sqlLowAccounts } from '../../store/accounts/sql-low-accounts.ts';
 import { lowAccounts } from './watch-low-accounts.ts';
 

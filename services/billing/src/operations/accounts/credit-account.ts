@@ -4,7 +4,7 @@ import { creditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { requestIdReused } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
-import { findAccount } from './find-account.ts';
+import { findAccount } from './read-accounts.ts';
 
 export interface CreditRequest {
   readonly accountId: string;

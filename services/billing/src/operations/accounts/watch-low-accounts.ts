@@ -1,7 +1,7 @@
 import type { TimeSource } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { NO_ACCOUNTS } from '../../store/accounts/low-accounts.ts';
-import type { LowAccountStore, LowCredit } from '../../store/accounts/low-accounts.ts';
+import { NO_ACCOUNTS } from '../../store/accounts/account-store.ts';
+import type { LowAccountStore, LowCredit } from '../../store/accounts/account-store.ts';
 
 /**
  * A credit is announced twice, this far apart. The bus of a single program loses an event that the end of the program

@@ -5,7 +5,7 @@ import { CALL_NANOS_MAX } from '../../domain/call.ts';
 import type { Call, CallRecord } from '../../domain/call.ts';
 import { computeAmount } from '../../domain/price.ts';
 import type { PriceContract, PriceFacts } from '../../domain/price.ts';
-import type { Remainder } from '../../domain/remainder.ts';
+import type { Remainder } from '../../domain/account.ts';
 import type { PlaceOutcome } from '../../store/calls/call-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import type { Quote } from '../prices/quote-price.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../billing-refusals.ts';
 import type { MadeTokens, NewToken } from '../../store/tokens/token-store.ts';
 import type { BillingDeps } from '../deps.ts';
-import { findAccount } from '../accounts/find-account.ts';
+import { findAccount } from '../accounts/read-accounts.ts';
 
 export const KEY_PREFIX = 'rg';
 export const KEY_BYTES = 24;

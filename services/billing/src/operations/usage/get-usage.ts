@@ -3,7 +3,7 @@ import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
 import type { UsageQuery, UsageSum } from '../../store/usage/usage-store.ts';
 import type { BillingDeps } from '../deps.ts';
-import { findAccount } from '../accounts/find-account.ts';
+import { findAccount } from '../accounts/read-accounts.ts';
 
 const DAYS_MAX = 366;
 const GROUPS_MAX = 1000;

@@ -1,3 +1,4 @@
+import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Account } from '../../domain/account.ts';
 
 type Whole = number | bigint;
@@ -19,4 +20,27 @@ export function toAccount(row: AccountRow): Account {
     held: BigInt(row.held_nanos),
     createdAt: Number(row.created_at),
   };
+}
+
+/** Accounts that one statement reads: a few milliseconds of an embedded database. */
+export const ACCOUNTS_OF_PART = 2000;
+
+const END_OF_PART = `SELECT MAX(id) AS last, COUNT(*) AS count FROM (
+  SELECT id FROM accounts WHERE id > $1 ORDER BY id LIMIT $2) part`;
+
+/** Accounts with ids above `after` and up to `last`. */
+interface AccountPart {
+  readonly after: string;
+  readonly last: string;
+}
+
+/** All accounts in parts, in the order of their ids. */
+export async function* accountParts(read: SqlQuery, first: string, size: number): AsyncGenerator<AccountPart> {
+  for (let after = first, isLast = false; !isLast;) {
+    const [end] = await read(END_OF_PART, [after, size]);
+    const last = String(end?.['last'] ?? after);
+    isLast = Number(end?.['count'] ?? 0) < size;
+    yield { after, last };
+    after = last;
+  }
 }

@@ -1,9 +1,8 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { Account } from '../../domain/account.ts';
 import type { AccountList, AccountPage } from './account-store.ts';
-import { ACCOUNT_COLUMNS, toAccount } from './account-rows.ts';
+import { ACCOUNT_COLUMNS, toAccount, ACCOUNTS_OF_PART, accountParts } from './account-rows.ts';
 import type { AccountRow } from './account-rows.ts';
-import { ACCOUNTS_OF_PART, accountParts } from './sql-account-parts.ts';
 
 /** The collation of a server may order ids in another way than their letters, so a prefix is no range. */
 const inPart = (order: string): string => `SELECT ${ACCOUNT_COLUMNS} FROM accounts

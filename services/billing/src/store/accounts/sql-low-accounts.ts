@@ -1,5 +1,5 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { LowAccountStore, LowCredit } from './low-accounts.ts';
+import type { LowAccountStore, LowCredit } from './account-store.ts';
 
 type Whole = number | bigint;
 type LowRow = {

@@ -2,7 +2,7 @@ import type { Problem } from '@reelgate/platform/problem';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Payer } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { Remainder } from '../../domain/remainder.ts';
+import type { Remainder } from '../../domain/account.ts';
 import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
 import type { Shortage } from '../../billing-refusals.ts';
 import { groupsBy, sumAmounts } from './groups.ts';

@@ -1,4 +1,5 @@
-import type { SqlValue } from '@reelgate/platform/sql/sql';
+import type { SqlValue, SqlQuery } from '@reelgate/platform/sql/sql';
+import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
 import { NOTHING_REPORTED } from '../../domain/hold.ts';
 import type { Settlement } from '../../domain/hold.ts';
@@ -120,4 +121,15 @@ export function toCallRecord(row: CallRow): CallRecord {
         ? undefined
         : { amount: BigInt(row.charged_nanos ?? 0), basis: row.basis, at: Number(row.ended_at) },
   };
+}
+
+const FIND = byRows((rows) => `SELECT ${CALL_COLUMNS} FROM calls WHERE id IN (${parameters(rows)})`);
+
+/** The records of the ids that are known. */
+export async function findCalls(query: SqlQuery, ids: readonly string[]): Promise<Map<string, CallRecord>> {
+  const found = new Map<string, CallRecord>();
+  for (const chunk of inChunks(ids)) {
+    for (const row of await query<CallRow>(FIND(chunk.length), chunk)) found.set(row.id, toCallRecord(row));
+  }
+  return found;
 }

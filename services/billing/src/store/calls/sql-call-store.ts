@@ -4,13 +4,11 @@ import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call, CallRecord } from '../../domain/call.ts';
 import { callsHeldEvent } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
-import { FROZEN_COLUMNS, toFrozenRow } from './call-rows.ts';
+import { FROZEN_COLUMNS, toFrozenRow, findCalls } from './call-rows.ts';
 import type { CallStore, PlacedCalls, PlaceOutcome } from './call-store.ts';
 import { newRecentCalls } from './recent-calls.ts';
 import { settleCalls } from './sql-settle-calls.ts';
-import { findCalls } from './sql-find-calls.ts';
 import { postEvent, withdrawEvent } from '../ledger/sql-ledger-events.ts';
-import { confirm, confirmCallBatches, markUnconfirmed, removeLapsed } from './sql-unconfirmed-batches.ts';
 import { groupsBy, sumAmounts } from '../balances/groups.ts';
 import { reserveForCalls } from '../balances/sql-call-reservations.ts';
 import { newTermsCache } from '../prices/sql-price-terms.ts';
@@ -136,4 +134,34 @@ function toPlaceOutcome(call: Call, refusal: Problem | undefined, known: CallRec
   return known === undefined
     ? { record: { call, settlement: undefined }, isNew: true }
     : { record: known, isNew: false };
+}
+
+const MARK = 'INSERT INTO unconfirmed_batches (batch_id, lapses_at) VALUES ($1, $2)';
+const CONFIRM = 'DELETE FROM unconfirmed_batches WHERE batch_id = $1';
+const CONFIRM_OF = byRows(
+  (rows) => `DELETE FROM unconfirmed_batches
+  WHERE batch_id IN (SELECT placed_in FROM calls WHERE id IN (${parameters(rows)}))`,
+);
+const OVER = 'SELECT batch_id FROM unconfirmed_batches WHERE lapses_at <= $1 LIMIT 1';
+const REMOVE_OVER = 'DELETE FROM unconfirmed_batches WHERE lapses_at <= $1';
+
+/** Marks the batch as one whose answers no client may see yet. */
+async function markUnconfirmed(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<void> {
+  const lapsesAt = calls.reduce((latest, call) => Math.max(latest, call.lapsesAt), 0);
+  await query.changes(MARK, [batchId, lapsesAt]);
+}
+
+/** From then on a client may see an answer to a call of the batch. The mark survives a kill of the process. */
+async function confirm(sql: Sql, batchId: string): Promise<void> {
+  await sql.commitUnsynced((query) => query.changes(CONFIRM, [batchId]));
+}
+
+/** Confirms the batches in which the calls were placed. */
+async function confirmCallBatches(query: SqlQuery, ids: readonly string[]): Promise<void> {
+  for (const chunk of inChunks(ids)) await query(CONFIRM_OF(chunk.length), chunk);
+}
+
+/** Removes the batches of which every call has lapsed. */
+async function removeLapsed(sql: Sql, now: number): Promise<void> {
+  if ((await sql.read(OVER, [now])).length > 0) await sql.write(REMOVE_OVER, [now]);
 }

@@ -1,7 +1,8 @@
 import { byRows, valueRows } from '@reelgate/platform/sql/multi-row';
-import type { SqlValue } from '@reelgate/platform/sql/sql';
+import type { SqlValue, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Deferral, Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
+import { holdKey } from '../../domain/ledger.ts';
 
 type Whole = number | bigint;
 
@@ -130,4 +131,26 @@ export function newRelease(at: number): Settlement {
 
 export function newDeferral(at: number, wanted: Nanos | undefined): Deferral {
   return { amount: 0n, basis: 'deferred', at, wanted };
+}
+
+const FIND = `SELECT ${HOLD_COLUMNS} FROM holds WHERE task_id = $1`;
+/** Changes nothing, but locks the row: a transaction that waits for it then reads what this one wrote. */
+const LOCK = `UPDATE holds SET state = state WHERE task_id = $1 RETURNING ${HOLD_COLUMNS}`;
+const FIND_VOID = "SELECT occurred_at FROM financial_events WHERE event_key = $1 AND kind = 'void'";
+
+/** The record of a task: its hold, or a void. */
+export async function findHold(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
+  const [row] = await query<HoldRow>(FIND, [taskId]);
+  return row === undefined ? findVoid(query, taskId) : toHoldRecord(row);
+}
+
+/** The same, with a lock on the hold. */
+export async function lockHold(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
+  const [row] = await query<HoldRow>(LOCK, [taskId]);
+  return row === undefined ? findVoid(query, taskId) : toHoldRecord(row);
+}
+
+async function findVoid(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
+  const [row] = await query<{ occurred_at: number | bigint }>(FIND_VOID, [holdKey(taskId)]);
+  return row && { state: 'void', settlement: newRelease(Number(row.occurred_at)) };
 }

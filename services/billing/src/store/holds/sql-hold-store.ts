@@ -9,14 +9,13 @@ import type { PriceTerms } from '../../domain/price-terms.ts';
 import type { HoldDecision } from '../../domain/settlement.ts';
 import { computeQuantities } from '../../domain/usage.ts';
 import { assertCovered, changeBoth, reserveMore } from '../balances/sql-hold-reservations.ts';
-import { findCalls } from '../calls/sql-find-calls.ts';
+import { findCalls } from '../calls/call-rows.ts';
 import { postEvent, recordEvent, recordVoid } from '../ledger/sql-ledger-events.ts';
 import { newTermsCache } from '../prices/sql-price-terms.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
 import { countUsage } from '../usage/sql-usage-hours.ts';
-import { newDeferral, newRelease } from './hold-rows.ts';
+import { newDeferral, newRelease, findHold, lockHold } from './hold-rows.ts';
 import type { Charge, HoldStore, NewPrice, Outcome } from './hold-store.ts';
-import { findHold, lockHold } from './sql-find-hold.ts';
 import { placeHolds } from './sql-place-holds.ts';
 import type { HoldPlacement, PlacementRequest } from './sql-place-holds.ts';
 

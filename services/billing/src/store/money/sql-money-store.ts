@@ -1,7 +1,7 @@
 import { byRows, inExactChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import { HOUR_MS } from '../../domain/usage.ts';
-import { ACCOUNTS_OF_PART, accountParts } from '../accounts/sql-account-parts.ts';
+import { ACCOUNTS_OF_PART, accountParts } from '../accounts/account-rows.ts';
 import type { AccountsMoney, HeldMoney, MoneyStore, SettledMoney } from './money-store.ts';
 
 /** The part of the hours of usage that one statement reads: a month is a few hundred short statements. */

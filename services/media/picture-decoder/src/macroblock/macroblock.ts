@@ -10,8 +10,7 @@ import {
   setCounts,
 } from '../picture/frame.ts';
 import type { CurrentMacroblock } from '../picture/frame.ts';
-import { chromaQp } from './chroma-qp.ts';
-import { setQp } from './decoding.ts';
+import { setQp, chromaQp } from './decoding.ts';
 import type { Decoding } from './decoding.ts';
 import { SCAN_4X4, scaleLevels } from './dequantisation.ts';
 import { decodeLuma16x16, decodeLumaBlocks } from './luma.ts';

@@ -1,7 +1,6 @@
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { FetchFault, NOT_REACHED } from '../fetch-fault.ts';
-import { recentSpeed } from './recent-speed.ts';
 
 const TICK_MS = 100;
 /** The most bytes of headers, frames and redirects beyond twice the bytes of the body. */
@@ -98,3 +97,32 @@ function tooSlow(why: string): FetchFault {
 }
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
+
+/** The weight of past bytes halves in this time. */
+const MEAN_LIFE_MS = 2000;
+
+interface RecentSpeed {
+  received(bytes: number): void;
+  /** Recent speed in bytes per second. */
+  now(): number;
+}
+
+function recentSpeed(clock: Clock): RecentSpeed {
+  let at = clock.now();
+  let bytes = 0;
+  const fade = (): void => {
+    const now = clock.now();
+    bytes *= Math.exp(-Math.max(now - at, 0) / MEAN_LIFE_MS);
+    at = now;
+  };
+  return {
+    received: (more) => {
+      fade();
+      bytes += more;
+    },
+    now: () => {
+      fade();
+      return (bytes / MEAN_LIFE_MS) * 1000;
+    },
+  };
+}

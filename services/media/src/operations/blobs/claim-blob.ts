@@ -4,6 +4,9 @@ import type { Random } from '@reelgate/platform/ids';
 import type { MediaFacts } from '../../domain/media-facts.ts';
 import type { MediaObject, Purpose } from '../../domain/media-object.ts';
 import type { MediaStore, StoredUnder } from '../../store/media-store.ts';
+import type { ReceivedFile } from '../../blobs/incoming.ts';
+import { dropPin, keepFile } from './keep-file.ts';
+import type { KeepFileDeps } from './keep-file.ts';
 
 const ID_BYTES = 20;
 /** The prefixes of ids. */
@@ -51,4 +54,20 @@ export async function claimBlob(
     },
     facts,
   );
+}
+
+/** Stores a file and claims it. If the claim fails, the bytes are removed at once. */
+export async function claimFile(
+  deps: KeepFileDeps & ClaimDeps,
+  file: ReceivedFile,
+  claim: Omit<Claim, 'blob' | 'pin'>,
+): Promise<MediaObject | undefined> {
+  const { blob, pin } = await keepFile(deps, file);
+  let object: MediaObject | undefined;
+  try {
+    object = await claimBlob(deps, { ...claim, blob, pin });
+    return object;
+  } finally {
+    if (object?.blob.sha256 !== blob.sha256) await dropPin(deps, pin);
+  }
 }

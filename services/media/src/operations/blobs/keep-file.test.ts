@@ -13,10 +13,9 @@ import { openDiskBlobs } from '../../blobs/disk-blobs.ts';
 import { openIncoming } from '../../blobs/incoming.ts';
 import type { MediaStore } from '../../store/media-store.ts';
 import { sqlMediaStore } from '../../store/sql-media-store.ts';
-import { collectGarbage } from '../garbage/collect-garbage.ts';
+import { collectGarbage, removeBytes } from '../garbage/collect-garbage.ts';
 import { putBytes } from '../bytes/put-bytes.ts';
 import type { PutDeps } from '../bytes/put-bytes.ts';
-import { removeBytes } from '../garbage/remove-bytes.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url));
 const HOUR_MS = 3_600_000;

@@ -5,7 +5,7 @@ import type { ReceivedFile } from '../../blobs/incoming.ts';
 import type { Blob } from '../../domain/media-object.ts';
 import type { MediaStore } from '../../store/media-store.ts';
 import { mediaBusy } from '../media-refusals.ts';
-import { removeBytes } from '../garbage/remove-bytes.ts';
+import { removeBytes } from '../garbage/collect-garbage.ts';
 
 /** Longer than most uploads take. */
 const PIN_MS = 3_600_000;

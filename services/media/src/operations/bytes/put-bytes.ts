@@ -5,7 +5,7 @@ import type { IncomingFolder } from '../../blobs/incoming.ts';
 import type { MediaObject } from '../../domain/media-object.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
 import type { ClaimDeps } from '../blobs/claim-blob.ts';
-import { claimFile } from '../blobs/claim-file.ts';
+import { claimFile } from '../blobs/claim-blob.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
 import { requireClaimed } from '../media-refusals.ts';
 import { keepReserved, reserveBytes, requireReservation } from './reserve-bytes.ts';

@@ -1,7 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { BlobStore } from '../../blobs/blob-store.ts';
-import type { MediaStore } from '../../store/media-store.ts';
-import { removeBytes } from './remove-bytes.ts';
+import type { MediaStore, GarbageStore } from '../../store/media-store.ts';
 
 const BATCH_MAX = 100;
 /** The time for which an ended result answers 410 and not 404, in milliseconds. */
@@ -26,4 +25,15 @@ export async function collectGarbage(deps: CollectDeps): Promise<number> {
   await removeBytes(deps, keys);
   const spent = await store.forgetSpent(now, BATCH_MAX);
   return expired + forgotten + keys.length + spent;
+}
+
+/** Removes bytes that are recorded as garbage. What a crash leaves of them, the sweep removes. */
+export async function removeBytes(
+  { blobs, store }: { readonly blobs: BlobStore; readonly store: GarbageStore },
+  keys: readonly string[],
+): Promise<void> {
+  for (const key of keys) {
+    await blobs.remove(key);
+    await store.forgetGarbage(key);
+  }
 }

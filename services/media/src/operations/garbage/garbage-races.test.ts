@@ -19,9 +19,8 @@ import { parseS3Address } from '../../blobs/s3-address.ts';
 import { openS3Blobs } from '../../blobs/s3-blobs.ts';
 import { isKept } from '../../domain/media-object.ts';
 import { sqlMediaStore } from '../../store/sql-media-store.ts';
-import { collectGarbage } from './collect-garbage.ts';
+import { collectGarbage, removeBytes } from './collect-garbage.ts';
 import { putBytes } from '../bytes/put-bytes.ts';
-import { removeBytes } from './remove-bytes.ts';
 import { verifyBlobs } from '../blobs/verify-blobs.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../migrations', import.meta.url));

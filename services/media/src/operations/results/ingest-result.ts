@@ -13,7 +13,7 @@ import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Probe } from '../../probe/probe.ts';
 import { beginFetch } from '../fetch-span.ts';
 import type { ClaimDeps } from '../blobs/claim-blob.ts';
-import { claimFile } from '../blobs/claim-file.ts';
+import { claimFile } from '../blobs/claim-blob.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
 import { requireClaimed, mediaBusy } from '../media-refusals.ts';
 

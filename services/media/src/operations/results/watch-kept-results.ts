@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { NO_RESULTS } from '../../store/result-count.ts';
-import type { CountResults, ResultCount } from '../../store/result-count.ts';
+import { NO_RESULTS } from '../../store/media-store.ts';
+import type { CountResults, ResultCount } from '../../store/media-store.ts';
 
 const SOON_MS = 24 * 3_600_000;
 

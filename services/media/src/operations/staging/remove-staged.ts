@@ -1,7 +1,7 @@
 import type { BlobStore } from '../../blobs/blob-store.ts';
 import type { Clock } from '@reelgate/platform/clock';
 import type { MediaStore } from '../../store/media-store.ts';
-import { removeBytes } from '../garbage/remove-bytes.ts';
+import { removeBytes } from '../garbage/collect-garbage.ts';
 
 /** Longer than any staging that has begun, including one whose fetch waits for a permit. */
 const ENDED_MS = 3_600_000;

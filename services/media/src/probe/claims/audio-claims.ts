@@ -1,5 +1,5 @@
-import { claim } from './false-claim.ts';
 import type { FileBytes } from './file-bytes.ts';
+import { claim } from './file-bytes.ts';
 
 const RIFF_HEAD_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;

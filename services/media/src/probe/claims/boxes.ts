@@ -1,5 +1,5 @@
-import { FalseClaim } from './false-claim.ts';
 import type { FileBytes } from './file-bytes.ts';
+import { FalseClaim } from './file-bytes.ts';
 
 const HEAD_BYTES = 8;
 const LARGE_HEAD_BYTES = 16;

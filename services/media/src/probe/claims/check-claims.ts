@@ -1,6 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import { FalseClaim } from './false-claim.ts';
-import { FileBytes } from './file-bytes.ts';
+import { FileBytes, FalseClaim } from './file-bytes.ts';
 import { checkMovie } from './movie-claims.ts';
 import { checkMp3, checkWave } from './audio-claims.ts';
 import { checkWebm } from './webm-claims.ts';

@@ -1,5 +1,5 @@
-import { FalseClaim } from './false-claim.ts';
 import type { FileBytes } from './file-bytes.ts';
+import { FalseClaim } from './file-bytes.ts';
 
 const ID_BYTES_MAX = 4;
 const SIZE_BYTES_MAX = 8;

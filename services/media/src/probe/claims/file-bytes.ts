@@ -1,5 +1,13 @@
 import { fstatSync, readSync } from 'node:fs';
-import { FalseClaim } from './false-claim.ts';
+
+/** A file claims more content than it can hold. */
+export class FalseClaim extends Error {
+  override readonly name = 'FalseClaim';
+}
+
+export function claim(holds: boolean, what: string): void {
+  if (!holds) throw new FalseClaim(what);
+}
 
 const PAGE_BYTES = 4096;
 /** The most pages of one file: far more than the tables and headers of hours of video. */

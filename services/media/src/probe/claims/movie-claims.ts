@@ -1,7 +1,7 @@
 import { BoxReader } from './boxes.ts';
 import type { Box } from './boxes.ts';
-import { claim } from './false-claim.ts';
 import type { FileBytes } from './file-bytes.ts';
+import { claim } from './file-bytes.ts';
 import { SampleTables, readEntries } from './sample-tables.ts';
 
 /** The most samples of one run and of a file. Each is an object in the parser's memory. */

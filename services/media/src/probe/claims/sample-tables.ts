@@ -1,6 +1,6 @@
 import type { Box } from './boxes.ts';
-import { claim } from './false-claim.ts';
 import type { FileBytes } from './file-bytes.ts';
+import { claim } from './file-bytes.ts';
 
 /** Writers differ in the last chunk and the last time, by at most this number of samples. */
 const SAMPLES_TOLERATED = 64;

@@ -1,7 +1,7 @@
 import { ElementReader, vintAt } from './elements.ts';
 import type { Element } from './elements.ts';
-import { claim } from './false-claim.ts';
 import type { FileBytes } from './file-bytes.ts';
+import { claim } from './file-bytes.ts';
 
 const SEGMENT = 0x18538067;
 const CLUSTER = 0x1f43b675;

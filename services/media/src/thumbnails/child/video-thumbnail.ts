@@ -4,7 +4,7 @@ import { openBoundedSource } from '../../probe/containers/bounded-source.ts';
 import { openPicture, openPixels } from '../../probe/images/pictures.ts';
 import type { ProbeJob, ProbeOutcome } from '../../probe/probe.ts';
 import { KEY_FRAMES } from './key-frames.ts';
-import { writeThumbnail } from './write-thumbnail.ts';
+import { writeThumbnail } from './picture-thumbnail.ts';
 
 /** Draws the first frame of a video as a JPEG, if its codec is decoded here. */
 export async function videoThumbnail(job: ProbeJob): Promise<ProbeOutcome> {

@@ -1,6 +1,18 @@
 import type { Account } from '../../domain/account.ts';
-import { badField } from '../../billing-refusals.ts';
+import { badField, unknownAccount } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
+import type { AccountStore } from '../../store/accounts/account-store.ts';
+
+/** The account, or a refusal that names the request's field. */
+export async function findAccount(
+  { accounts }: { readonly accounts: AccountStore },
+  id: string,
+  field: string,
+): Promise<Account> {
+  const account = await accounts.find(id);
+  if (account === undefined) throw unknownAccount(field);
+  return account;
+}
 
 export interface AccountsQuery {
   readonly limit: number;
