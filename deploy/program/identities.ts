@@ -3,7 +3,10 @@ import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import type { Caller } from '@reelgate/platform/rpc/service';
 import { Secret, deriveSecret } from '@reelgate/platform/secret';
 import type { SigningKey } from '@reelgate/platform/secret';
-import type { ServiceName } from './service-names.ts';
+
+export const SERVICE_NAMES = ['gateway', 'tasks', 'billing', 'media'] as const;
+export type ServiceName = (typeof SERVICE_NAMES)[number];
+export type CalledService = Exclude<ServiceName, 'gateway'>;
 
 /** The parts of the program that call services, and their scopes. Billing and media call none and have no key. */
 const SCOPES = {

@@ -15,15 +15,13 @@ import { newCallerIdentifiers } from './open-ports.ts';
 import { announcePlaintext, openTls } from './open-tls.ts';
 import { openProcessLog } from './program-log.ts';
 import type { StartParts, StartResult } from './start-parts.ts';
-import { untilStopped } from './stop-signals.ts';
-import type { StopSignal } from './stop-signals.ts';
 import { watchConfig } from './watch-config.ts';
 
 /** Shells report the end by a signal as this number and that of the signal. */
 const SIGNAL_CODE = 128;
 const USAGE = 'usage: npm start, or npm run start:gateway, start:tasks, start:billing, start:media';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Runs all services as one program, or only the named service, until a signal stops it. Returns the exit code. `exit`
@@ -149,4 +147,33 @@ function hangUps(): { handle: () => void } {
     hangUp.handle();
   });
   return hangUp;
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+type StopSignal = (typeof SIGNALS)[number];
+
+/** A signal to a group of processes reaches this one twice: directly, and from npm. */
+const SAME_REQUEST_MS = 1000;
+
+interface StopOptions {
+  /** Now, in milliseconds. */
+  readonly now: () => number;
+  /** True if npm started this process and passes its signals on. */
+  readonly isUnderNpm: boolean;
+  /** Ends the process at once. */
+  readonly end: (signal: StopSignal) => void;
+}
+
+/** Resolves with the first signal that asks for a stop. The second one ends the process at once. */
+function untilStopped({ now, isUnderNpm, end }: StopOptions): Promise<StopSignal> {
+  return new Promise((resolve) => {
+    let firstAt: number | undefined;
+    const take = (signal: StopSignal): void => {
+      if (firstAt === undefined) {
+        firstAt = now();
+        resolve(signal);
+      } else if (!isUnderNpm || now() - firstAt >= SAME_REQUEST_MS) end(signal);
+    };
+    for (const signal of SIGNALS) process.on(signal, take);
+  });
 }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
 import type { AcceptedKeys } from '@reelgate/platform/secret';
-import { IDENTITIES, callKey, callPurpose, listIdentities } from './identities.ts';
+import { IDENTITIES, callKey, callPurpose, listIdentities, SERVICE_NAMES } from './identities.ts';
+import type { ServiceName } from './identities.ts';
 import { deriveServiceKey, readServiceKey } from './service-key.ts';
-import { SERVICE_NAMES } from './service-names.ts';
-import type { ServiceName } from './service-names.ts';
 import { toAcceptedKeys } from './signing-key.ts';
 
 const [NOW, BEFORE, LEAKED] = ['the-signing-key-of-now', 'the-signing-key-before', 'a-signing-key-that-leaked'].map(

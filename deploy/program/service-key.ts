@@ -1,9 +1,8 @@
 import { LINKS_PURPOSE } from '@reelgate/platform/signatures';
 import { Secret } from '@reelgate/platform/secret';
 import type { SigningKey, AcceptedKeys } from '@reelgate/platform/secret';
-import type { CalledService, ServiceName } from './service-names.ts';
 import { IDENTITIES, callPurpose } from './identities.ts';
-import type { Identity } from './identities.ts';
+import type { Identity, CalledService, ServiceName } from './identities.ts';
 
 const FORM = /^reelgate-(?<service>[a-z]+)-key-v1\.(?<body>[\w-]+)$/;
 export const NOT_A_SERVICE_KEY = 'is no key of a service; expected what `reelgate keys derive --service NAME` prints';

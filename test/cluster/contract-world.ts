@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { acceptOnly } from '@reelgate/platform/secret';
 import { deriveServiceKey } from '../../deploy/program/service-key.ts';
-import { SERVICE_NAMES } from '../../deploy/program/service-names.ts';
+import { SERVICE_NAMES } from '../../deploy/program/identities.ts';
 import { openSigningKey } from '../../deploy/program/signing-key.ts';
 import { forward } from './forward.ts';
 import type { Namespace } from './network.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import { deriveServiceKey } from '../../deploy/program/service-key.ts';
-import { SERVICE_NAMES } from '../../deploy/program/service-names.ts';
+import { SERVICE_NAMES } from '../../deploy/program/identities.ts';
 import { describeManifests } from './describe-manifests.ts';
 import { podOf, workloadsOf } from './pods.ts';
 import { KUBERNETES } from './render.ts';

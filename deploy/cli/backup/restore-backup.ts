@@ -10,7 +10,7 @@ import { storeFile } from '@reelgate/platform/sql/open-store';
 import { CALLED_SERVICES } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
 import { SIGNING_KEY_FILE } from '../../program/signing-key.ts';
-import { buildRestorePath } from '../../program/unfinished-restore.ts';
+import { buildRestorePath } from '../../program/config/read-config.ts';
 import { CommandFailed } from '../command.ts';
 import { readStoreSettings } from '../service-stores.ts';
 import { copyWhole, describeFile, flush, flushFolders, listNames, remove } from './file-copies.ts';

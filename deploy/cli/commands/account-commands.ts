@@ -1,8 +1,8 @@
 import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
 import type { Account } from '@reelgate/proto/billing/v1/account_service';
-import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { ACTOR_OPTION, readActor } from '../environment.ts';
 import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
-import { formatNanos, parseNanos } from '../format/amount.ts';
+import { formatNanos, parseNanos } from '../format/quantities.ts';
 import { limitOption, readLimit } from '../format/list-options.ts';
 import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';

@@ -4,9 +4,9 @@ import { makeBackup } from '../backup/make-backup.ts';
 import { restoreBackup } from '../backup/restore-backup.ts';
 import { CommandFailed, WrongCall, defineCommand, readSingleId } from '../command.ts';
 import type { Outcome } from '../command.ts';
-import { asBytes } from '../format/bytes.ts';
+import { asBytes } from '../format/quantities.ts';
 import { servicesOnPostgres } from '../service-stores.ts';
-import { resolveTypedPath } from '../typed-path.ts';
+import { resolveTypedPath } from '../environment.ts';
 
 /** The command does nothing; the operator must use other programs. */
 const NOT_HERE = 2;

@@ -1,6 +1,6 @@
 import type { ChannelPause } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
-import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { ACTOR_OPTION, readActor } from '../environment.ts';
 import { assertNoWords, defineCommand, readSingleId } from '../command.ts';
 import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';

@@ -7,7 +7,7 @@ import type { ServiceName } from '../../program/config/program-config.ts';
 import { readConfig } from '../../program/config/read-config.ts';
 import { assertNoWords, defineCommand, readSingleId } from '../command.ts';
 import type { Environment } from '../environment.ts';
-import { resolveTypedPaths } from '../typed-path.ts';
+import { resolveTypedPaths } from '../environment.ts';
 
 export const configCheck = defineCommand({
   summary: 'check a configuration as a start would: a file, files with colons between, or a folder',

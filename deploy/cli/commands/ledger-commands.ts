@@ -1,6 +1,6 @@
-import { ACTOR_OPTION, readActor } from '../actor.ts';
+import { ACTOR_OPTION, readActor } from '../environment.ts';
 import { assertNoWords, defineCommand } from '../command.ts';
-import { formatNanos } from '../format/amount.ts';
+import { formatNanos } from '../format/quantities.ts';
 import { verifyBooks } from '../verify-books.ts';
 import { LEDGER_TIMEOUT_MS, whileShowing } from '../while-showing.ts';
 

@@ -1,6 +1,6 @@
 import type { BlobFault } from '@reelgate/proto/media/v1/operator_service';
 import { defineCommand, assertNoWords } from '../command.ts';
-import { asBytes } from '../format/bytes.ts';
+import { asBytes } from '../format/quantities.ts';
 
 /** For one page: half a gigabyte and the rest of the blob that passes it, from a bucket that may be slow. */
 const PAGE_TIMEOUT_MS = 600_000;

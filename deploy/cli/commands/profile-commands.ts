@@ -6,8 +6,8 @@ import { SERVICE_NAMES, readProgramConfig } from '../../program/config/program-c
 import { CommandFailed, WrongCall, defineCommand } from '../command.ts';
 import { connectDiagnosed } from '../diagnosed-services.ts';
 import type { DiagnosedService } from '../diagnosed-services.ts';
-import { asBytes } from '../format/bytes.ts';
-import { resolveTypedPath } from '../typed-path.ts';
+import { asBytes } from '../format/quantities.ts';
+import { resolveTypedPath } from '../environment.ts';
 import { whileShowing } from '../while-showing.ts';
 
 /** The file holds what the process holds, so only its owner may read it. */

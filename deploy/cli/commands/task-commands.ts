@@ -5,7 +5,7 @@ import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service
 import type { TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import { WrongCall, assertNoWords, defineCommand } from '../command.ts';
 import type { Services } from '../connect-services.ts';
-import { formatNanos } from '../format/amount.ts';
+import { formatNanos } from '../format/quantities.ts';
 import { LIST_OPTIONS, listQuery } from '../format/list-options.ts';
 import { toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import { UsageGroup } from '@reelgate/proto/billing/v1/usage_service';
 import type { Usage } from '@reelgate/proto/billing/v1/usage_service';
 import { WrongCall, defineCommand, readSingleId } from '../command.ts';
-import { formatNanos } from '../format/amount.ts';
+import { formatNanos } from '../format/quantities.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS_DEFAULT = 30;

@@ -4,7 +4,7 @@ import { newKey } from '@reelgate/platform/ids';
 import { ALPHA } from '@reelgate/tasks/config';
 import { CommandFailed, WrongCall, defineCommand, readSingleId } from '../command.ts';
 import type { Environment } from '../environment.ts';
-import { resolveTypedPath } from '../typed-path.ts';
+import { resolveTypedPath } from '../environment.ts';
 import { deliverVideo } from '../video/deliver-video.ts';
 import { ACCESS_OPTIONS, findAccess } from '../video/find-access.ts';
 import { isTemporary } from '../video/follow-task.ts';

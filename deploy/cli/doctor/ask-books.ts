@@ -1,6 +1,6 @@
 import { isProblem } from '@reelgate/platform/problem';
 import type { VerifyLedgerResponse } from '@reelgate/proto/billing/v1/account_service';
-import { formatNanos } from '../format/amount.ts';
+import { formatNanos } from '../format/quantities.ts';
 import { compareHolds } from '../verify-books.ts';
 import type { BookServices } from '../connect-services.ts';
 import { awaitAnswer, inSeconds } from './deadline.ts';

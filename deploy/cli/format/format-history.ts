@@ -6,8 +6,7 @@ import type { AttemptRecord, TaskRecord } from '@reelgate/proto/tasks/v1/operato
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import { formatNanos } from './amount.ts';
-import { asBytes } from './bytes.ts';
+import { formatNanos, asBytes } from './quantities.ts';
 import { eventSteps } from './history-events.ts';
 import type { EndFacts } from './history-events.ts';
 import { asSeconds, shorten } from './history-step.ts';

@@ -5,7 +5,7 @@ import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { AttemptRecord, TaskEvent, TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
-import { formatNanos } from './amount.ts';
+import { formatNanos } from './quantities.ts';
 import { isoTime } from './times.ts';
 
 const REFERENCE_SHOWN_MAX = 200;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Order } from './vendor-order.ts';
-import { steer } from './steering/steer.ts';
+import { steer } from './steering/steering-words.ts';
 import { isReadable, nextChangeAt, findPhase } from './task-life.ts';
 import type { Picture, Task } from './sandbox-task.ts';
 

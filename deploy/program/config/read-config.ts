@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { systemClock } from '@reelgate/platform/clock';
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 import { readProgramConfig } from './program-config.ts';
-import { assertRestored } from '../unfinished-restore.ts';
 import { checkStandAlone } from './stand-alone.ts';
 import { checkTlsFiles } from './used-tls.ts';
 
@@ -26,4 +27,15 @@ export function readConfig(
 function assertWhole({ file, serviceKey }: ProgramConfig): void {
   if (serviceKey !== undefined)
     throw file.fault(['service_key'], 'is for a service of its own; expected signing_key, or neither');
+}
+
+/** A restore puts the stores here until all of them are whole. */
+export function buildRestorePath(dataDir: string): string {
+  return path.join(dataDir, 'restoring');
+}
+
+/** A start on a part of the stores would make the others anew. */
+function assertRestored({ file, dataDir }: ProgramConfig): void {
+  if (existsSync(buildRestorePath(dataDir)))
+    throw file.fault(['data_dir'], `a restore into ${dataDir} was cut off; empty the folder and restore again`);
 }

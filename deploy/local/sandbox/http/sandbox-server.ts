@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { newToken } from '../random-ids.ts';
 import { bodyBytesMax, bodyMsMax, idleMsMax } from '../limits.ts';
 import { Refusal, internalError, invalidParams, toWireRefusal } from '../vendor-refusal.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../routes/route-handler.ts';
 
 const page = '<!doctype html><title>Bad gateway</title><h1>Bad gateway</h1>';
 

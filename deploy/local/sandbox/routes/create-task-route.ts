@@ -2,16 +2,15 @@ import { checkCallbackUrl } from '../callbacks.ts';
 import { pause } from '../sandbox-clock.ts';
 import { acceptOrder } from '../creation/accept-order.ts';
 import { orderFromDraft, sourceTask } from '../creation/order-from-draft.ts';
-import { json } from '../http/answer.ts';
-import type { Answer } from '../http/answer.ts';
 import { refusedOnceMax } from '../limits.ts';
 import type { Kind } from '../vendor-order.ts';
 import { invalidParams, refusalBy } from '../vendor-refusal.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import type { CreateAnswer } from '../steering/script.ts';
-import { steer } from '../steering/steer.ts';
+import { steer } from '../steering/steering-words.ts';
 import { readCreate } from '../validation/read-create.ts';
-import type { RouteHandler } from './route-handler.ts';
+import type { RouteHandler, Answer } from './route-handler.ts';
+import { json } from './route-handler.ts';
 
 /** Handles all three creates. Every refusal comes before the task exists. */
 export function createTask(kind: Kind): RouteHandler {

@@ -1,6 +1,5 @@
-import type { Answer } from '../http/answer.ts';
 import { pictureKey } from '../render/picture-order.ts';
-import type { RouteHandler } from './route-handler.ts';
+import type { RouteHandler, Answer } from './route-handler.ts';
 
 /** The bytes of a result link, whole or in part. */
 export const resultBytes: RouteHandler = async ({ method, id, query, range }, { book, links, renders }) => {

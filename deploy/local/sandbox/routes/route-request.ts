@@ -1,15 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import type { Answer } from '../http/answer.ts';
 import { readBody } from '../http/sandbox-server.ts';
 import { internalError, Refusal, refusalBy } from '../vendor-refusal.ts';
 import type { SandboxParts } from '../sandbox-parts.ts';
 import { completeChat } from './complete-chat-route.ts';
 import { createTask } from './create-task-route.ts';
-import { deleteTask } from './delete-task-route.ts';
-import { listTasks } from './list-tasks-route.ts';
-import { queryTask } from './query-task-route.ts';
+import { listTasks, queryTask, deleteTask } from './task-routes.ts';
 import { resultBytes } from './result-bytes-route.ts';
-import type { RouteHandler } from './route-handler.ts';
+import type { RouteHandler, Answer } from './route-handler.ts';
 
 type Route = {
   readonly methods: readonly string[];

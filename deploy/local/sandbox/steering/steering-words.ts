@@ -1,5 +1,6 @@
 import { steeredMsMax } from '../limits.ts';
-import type { Script } from './script.ts';
+import { plainScript, type Script } from './script.ts';
+import type { Kind } from '../vendor-order.ts';
 
 /**
  * A word that steers a task: its spelling, its explanation, and its change of the script. A word with an argument that
@@ -161,4 +162,21 @@ function readNumber(argument: string): number | undefined {
 function readNumberTimes(argument: string): { readonly number: number; readonly times: number } | undefined {
   const [, number, times = '1'] = /^(\d{1,4})(?:x(\d{1,4}))?$/.exec(argument) ?? [];
   return number === undefined ? undefined : { number: Number(number), times: Number(times) };
+}
+
+const bracketed = /\[(r:)?([a-z-]{1,20})(?::([^\]\s]{1,60}))?\]/gi;
+
+/**
+ * Reads the steering words in square brackets of a prompt. Words that begin with `r:` steer a regeneration, all others
+ * steer the other kinds, because a regeneration by task id has its source's prompt. Other text in brackets is plain
+ * prompt.
+ */
+export function steer(text: string, kind: Kind): Script {
+  let script = plainScript;
+  for (const [, prefix, name = '', argument = ''] of text.matchAll(bracketed)) {
+    if ((prefix !== undefined) !== (kind === 'regeneration')) continue;
+    const word = Object.hasOwn(words, name.toLowerCase()) ? words[name.toLowerCase()] : undefined;
+    script = { ...script, ...word?.change(argument, script) };
+  }
+  return script;
 }

@@ -1,8 +1,7 @@
-import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
 import { plainScript, type Script } from './script.ts';
-import { steer } from './steer.ts';
-import { words } from './steering-words.ts';
+import { words, steer } from './steering-words.ts';
 
 test.each<[string, Partial<Script>]>([
   ['nothing in brackets', {}],
