@@ -1,3 +1,4 @@
+import { buildInsert } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { Blob, MediaObject } from '../domain/media-object.ts';
@@ -12,6 +13,12 @@ const HOLD_CONTENT = 'UPDATE blobs SET facts = facts WHERE sha256 = $1 AND stora
 const CLAIM_CONTENT = `UPDATE blobs SET facts = COALESCE($3, facts),
     keep_until = CASE WHEN keep_until > $4 THEN keep_until ELSE $4 END
   WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256, storage_key, bytes, facts`;
+
+const INSERT_OBJECT = buildInsert(
+  'objects',
+  ['id', 'account_id', 'task_id', 'purpose', 'sha256', 'reference', 'created_at', 'expires_at'],
+  'ON CONFLICT DO NOTHING RETURNING id',
+);
 
 /** The target of a claim is gone. The transaction rolls back. */
 class Unclaimable extends Error {}
@@ -96,18 +103,16 @@ async function prepareClaim(query: SqlQuery, object: NewObject): Promise<void> {
 async function insertObject(query: SqlQuery, object: NewObject): Promise<boolean> {
   const { id, accountId, taskId, purpose, blob, reference, createdAt, expiresAt } = object;
   const inserted = await query(
-    `INSERT INTO objects (id, account_id, task_id, purpose, sha256, reference, created_at, expires_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING id`,
-    [
+    ...INSERT_OBJECT({
       id,
-      accountId,
-      taskId,
-      toPurposeColumn(purpose),
-      blob.sha256,
-      reference === '' ? null : reference,
-      createdAt,
-      expiresAt,
-    ],
+      account_id: accountId,
+      task_id: taskId,
+      purpose: toPurposeColumn(purpose),
+      sha256: blob.sha256,
+      reference: reference === '' ? null : reference,
+      created_at: createdAt,
+      expires_at: expiresAt,
+    }),
   );
   return inserted.length > 0;
 }

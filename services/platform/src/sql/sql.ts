@@ -1,5 +1,7 @@
-/** The value of a column or a parameter. Integers beyond 2^53 come as bigint. */
-export type SqlValue = string | number | bigint | null;
+/** An integer of a row. One beyond 2^53 comes as bigint. */
+export type SqlInteger = number | bigint;
+/** The value of a column or a parameter. */
+export type SqlValue = string | SqlInteger | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 /** Runs one statement with `$1` parameters and a value for each. Gives its rows, including those of RETURNING. */

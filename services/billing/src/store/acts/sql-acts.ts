@@ -1,12 +1,13 @@
 import { firstIdAt } from '@reelgate/platform/ids';
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { buildInsert } from '@reelgate/platform/sql/named-values';
+import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { ACT_PREFIX } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
 import type { ActStore } from './act-store.ts';
 
 type ActRow = {
   id: string;
-  at: number | bigint;
+  at: SqlInteger;
   actor: string;
   action: string;
   subject: string;
@@ -14,8 +15,9 @@ type ActRow = {
   detail_json: string;
 };
 
-const COLUMNS = 'id, at, actor, action, subject, reason, detail_json';
-const INSERT = `INSERT INTO operator_acts (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const NAMES = ['id', 'at', 'actor', 'action', 'subject', 'reason', 'detail_json'] as const;
+const COLUMNS = NAMES.join(', ');
+const INSERT = buildInsert('operator_acts', NAMES);
 const NEWEST = `SELECT ${COLUMNS} FROM operator_acts ORDER BY id DESC LIMIT $1`;
 const BEFORE = `SELECT ${COLUMNS} FROM operator_acts WHERE id < $2 ORDER BY id DESC LIMIT $1`;
 const NEWEST_OF_SUBJECT = `SELECT ${COLUMNS} FROM operator_acts WHERE subject = $2 ORDER BY id DESC LIMIT $1`;
@@ -24,9 +26,8 @@ const REMOVE =
   'DELETE FROM operator_acts WHERE id IN (SELECT id FROM operator_acts WHERE id < $1 ORDER BY id LIMIT $2) RETURNING id';
 
 /** Records an act in the transaction that does it. */
-export async function recordAct(query: SqlQuery, act: Act): Promise<void> {
-  const { id, at, actor, action, subject, reason, detail } = act;
-  await query(INSERT, [id, at, actor, action, subject, reason, JSON.stringify(detail)]);
+export async function recordAct(query: SqlQuery, { detail, ...act }: Act): Promise<void> {
+  await query(...INSERT({ ...act, detail_json: JSON.stringify(detail) }));
 }
 
 export function sqlActs(sql: Sql): ActStore {

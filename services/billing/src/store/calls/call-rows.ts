@@ -1,29 +1,24 @@
-import type { SqlValue, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { NamedValues } from '@reelgate/platform/sql/named-values';
+import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
 import { NOTHING_REPORTED } from '../../domain/hold.ts';
 import type { Settlement } from '../../domain/hold.ts';
+import { toPriceFacts } from '../prices/facts-rows.ts';
+import type { FactsRow } from '../prices/facts-rows.ts';
 
-type Whole = number | bigint;
-
-export type CallRow = {
+export type CallRow = FactsRow & {
   id: string;
   account_id: string;
   token_id: string;
-  amount_nanos: Whole;
+  amount_nanos: SqlInteger;
   currency: string;
-  price_key: string;
   price_version: number;
-  seconds: Whole;
-  images: Whole;
-  input_tokens: Whole;
-  output_tokens: Whole;
-  characters: Whole;
-  placed_at: Whole;
-  lapses_at: Whole;
+  placed_at: SqlInteger;
+  lapses_at: SqlInteger;
   basis: Settlement['basis'] | null;
-  charged_nanos: Whole | null;
-  ended_at: Whole | null;
+  charged_nanos: SqlInteger | null;
+  ended_at: SqlInteger | null;
 };
 
 /** The frozen columns that differ from call to call. The columns of the batch follow them. */
@@ -44,24 +39,22 @@ export const FROZEN_COLUMNS = [
 ] as const;
 export const CALL_COLUMNS = [...FROZEN_COLUMNS, 'placed_at', 'basis', 'charged_nanos', 'ended_at'].join(', ');
 
-/** In the order of FROZEN_COLUMNS. */
-export function toFrozenRow(call: Call): SqlValue[] {
-  const { facts } = call;
-  return [
-    call.id,
-    call.accountId,
-    call.tokenId,
-    call.amount,
-    call.currency,
-    facts.priceKey,
-    call.priceVersion,
-    facts.seconds,
-    facts.images,
-    facts.inputTokens,
-    facts.outputTokens,
-    facts.characters,
-    call.lapsesAt,
-  ];
+export function toFrozenRow({ facts, ...call }: Call): NamedValues<(typeof FROZEN_COLUMNS)[number]> {
+  return {
+    id: call.id,
+    account_id: call.accountId,
+    token_id: call.tokenId,
+    amount_nanos: call.amount,
+    currency: call.currency,
+    price_key: facts.priceKey,
+    price_version: call.priceVersion,
+    seconds: facts.seconds,
+    images: facts.images,
+    input_tokens: facts.inputTokens,
+    output_tokens: facts.outputTokens,
+    characters: facts.characters,
+    lapses_at: call.lapsesAt,
+  };
 }
 
 /** The columns that an end writes; the id comes first. */
@@ -79,17 +72,22 @@ export const END_COLUMNS = [
 ] as const;
 export const END_TYPES = END_COLUMNS.map((_, index) => (index < 2 ? 'TEXT' : 'BIGINT'));
 
-/** In the order of END_COLUMNS. */
-export function toEndRow(id: string, { amount, basis, uncharged, usage = NOTHING_REPORTED }: CallCharge): SqlValue[] {
-  const {
-    seconds = null,
-    images = null,
-    inputTokens = null,
-    cachedInputTokens = null,
-    outputTokens = null,
-    characters = null,
-  } = usage;
-  return [id, basis, amount, uncharged, seconds, images, inputTokens, cachedInputTokens, outputTokens, characters];
+export function toEndRow(
+  id: string,
+  { amount, basis, uncharged, usage = NOTHING_REPORTED }: CallCharge,
+): NamedValues<(typeof END_COLUMNS)[number]> {
+  return {
+    id,
+    basis,
+    charged_nanos: amount,
+    uncharged_nanos: uncharged,
+    used_seconds: usage.seconds ?? null,
+    used_images: usage.images ?? null,
+    used_input_tokens: usage.inputTokens ?? null,
+    used_cached_input_tokens: usage.cachedInputTokens ?? null,
+    used_output_tokens: usage.outputTokens ?? null,
+    used_characters: usage.characters ?? null,
+  };
 }
 
 export function toCallRecord(row: CallRow): CallRecord {
@@ -102,17 +100,7 @@ export function toCallRecord(row: CallRow): CallRecord {
     priceVersion: row.price_version,
     placedAt: Number(row.placed_at),
     lapsesAt: Number(row.lapses_at),
-    facts: {
-      priceKey: row.price_key,
-      resolution: '',
-      seconds: BigInt(row.seconds),
-      inputVideoSeconds: 0n,
-      images: BigInt(row.images),
-      inputTokens: BigInt(row.input_tokens),
-      cachedInputTokens: 0n,
-      outputTokens: BigInt(row.output_tokens),
-      characters: BigInt(row.characters),
-    },
+    facts: toPriceFacts(row),
   };
   return {
     call,

@@ -1,6 +1,7 @@
 import type { Problem } from '@reelgate/platform/problem';
 import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
+import { listValues } from '@reelgate/platform/sql/named-values';
+import type { Sql, SqlInteger, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call, CallRecord } from '../../domain/call.ts';
 import { callsHeldEvent } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
@@ -44,12 +45,10 @@ export function sqlCallStore(sql: Sql): CallStore {
     find: (ids) => findCalls(sql.read, ids),
     confirm: (batchId) => confirm(sql, batchId),
     lapsed: async (now, limit) =>
-      (await sql.read<{ id: string; unconfirmed: number | bigint }>(LAPSED, [now, limit])).map(
-        ({ id, unconfirmed }) => ({
-          id,
-          isConfirmed: Number(unconfirmed) === 0,
-        }),
-      ),
+      (await sql.read<{ id: string; unconfirmed: SqlInteger }>(LAPSED, [now, limit])).map(({ id, unconfirmed }) => ({
+        id,
+        isConfirmed: Number(unconfirmed) === 0,
+      })),
     removeLapsedBatches: (now) => removeLapsed(sql, now),
     areOpen: async (now) => (await sql.read(OPEN, [now])).length > 0,
   };
@@ -96,7 +95,7 @@ async function insert(query: SqlWork, batchId: string, calls: readonly Call[]): 
   for (const chunk of inChunks(ordered))
     count += await query.changes(
       INSERT(chunk.length),
-      rowValues([chunk[0]?.placedAt ?? 0, batchId], chunk, toFrozenRow),
+      rowValues([chunk[0]?.placedAt ?? 0, batchId], chunk, (call) => listValues(FROZEN_COLUMNS, toFrozenRow(call))),
     );
   if (count === calls.length) return calls;
   const added = new Set<string>();

@@ -1,4 +1,5 @@
 import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import { listValues } from '@reelgate/platform/sql/named-values';
 import type { SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
 import { callsSettledEvent } from '../../domain/ledger.ts';
@@ -144,7 +145,7 @@ async function writeEnds(
   for (const chunk of inChunks(open))
     count += await query.changes(
       END(chunk.length),
-      rowValues([at, batchId], chunk, ({ call, charge }) => toEndRow(call.id, charge)),
+      rowValues([at, batchId], chunk, ({ call, charge }) => listValues(END_COLUMNS, toEndRow(call.id, charge))),
     );
   if (count === open.length) return open;
   const endedHere = new Set<string>();

@@ -1,33 +1,27 @@
-import { byRows, valueRows } from '@reelgate/platform/sql/multi-row';
-import type { SqlValue, SqlQuery } from '@reelgate/platform/sql/sql';
+import { byRows, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import { listValues } from '@reelgate/platform/sql/named-values';
+import type { NamedValues } from '@reelgate/platform/sql/named-values';
+import type { SqlInteger, SqlQuery, SqlStatement } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Deferral, Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { holdKey } from '../../domain/ledger.ts';
+import { toPriceFacts } from '../prices/facts-rows.ts';
+import type { FactsRow } from '../prices/facts-rows.ts';
 
-type Whole = number | bigint;
-
-export type HoldRow = {
+export type HoldRow = FactsRow & {
   task_id: string;
   account_id: string;
   token_id: string;
-  amount_nanos: Whole;
+  amount_nanos: SqlInteger;
   currency: string;
-  price_key: string;
   price_version: number;
-  resolution: string;
-  seconds: Whole;
-  input_video_seconds: Whole;
-  images: Whole;
-  input_tokens: Whole;
-  output_tokens: Whole;
-  characters: Whole;
-  placed_at: Whole;
+  placed_at: SqlInteger;
   state: 'open' | 'settled' | 'released';
   basis: ChargeBasis | null;
-  charged_nanos: Whole | null;
-  ended_at: Whole | null;
-  deferred_at: Whole | null;
-  deferred_nanos: Whole | null;
+  charged_nanos: SqlInteger | null;
+  ended_at: SqlInteger | null;
+  deferred_at: SqlInteger | null;
+  deferred_nanos: SqlInteger | null;
 };
 
 const FROZEN_COLUMNS = [
@@ -46,7 +40,7 @@ const FROZEN_COLUMNS = [
   'output_tokens',
   'characters',
   'placed_at',
-];
+] as const;
 
 export const HOLD_COLUMNS = [
   ...FROZEN_COLUMNS,
@@ -58,30 +52,34 @@ export const HOLD_COLUMNS = [
   'deferred_nanos',
 ].join(', ');
 /** By the number of holds. A repeated row is written once. */
-export const INSERT_HOLDS = byRows(
+const INSERT_HOLDS = byRows(
   (rows) => `INSERT INTO holds (${FROZEN_COLUMNS.join(', ')}, state)
   VALUES ${valueRows(rows, FROZEN_COLUMNS.length, { rest: ", 'open'" })} ON CONFLICT (task_id) DO NOTHING`,
 );
 
-/** In the order of INSERT_HOLDS. */
-export function toHoldRow({ facts, ...hold }: Hold): SqlValue[] {
-  return [
-    hold.taskId,
-    hold.accountId,
-    hold.tokenId,
-    hold.amount,
-    hold.currency,
-    facts.priceKey,
-    hold.priceVersion,
-    facts.resolution,
-    facts.seconds,
-    facts.inputVideoSeconds,
-    facts.images,
-    facts.inputTokens,
-    facts.outputTokens,
-    facts.characters,
-    hold.placedAt,
-  ];
+/** The statement that places the holds of a chunk of `inChunks`. */
+export function insertHolds(holds: readonly Hold[]): SqlStatement {
+  return [INSERT_HOLDS(holds.length), rowValues([], holds, (hold) => listValues(FROZEN_COLUMNS, toHoldRow(hold)))];
+}
+
+function toHoldRow({ facts, ...hold }: Hold): NamedValues<(typeof FROZEN_COLUMNS)[number]> {
+  return {
+    task_id: hold.taskId,
+    account_id: hold.accountId,
+    token_id: hold.tokenId,
+    amount_nanos: hold.amount,
+    currency: hold.currency,
+    price_key: facts.priceKey,
+    price_version: hold.priceVersion,
+    resolution: facts.resolution,
+    seconds: facts.seconds,
+    input_video_seconds: facts.inputVideoSeconds,
+    images: facts.images,
+    input_tokens: facts.inputTokens,
+    output_tokens: facts.outputTokens,
+    characters: facts.characters,
+    placed_at: hold.placedAt,
+  };
 }
 
 function fromHoldRow(row: HoldRow): Hold {
@@ -93,17 +91,7 @@ function fromHoldRow(row: HoldRow): Hold {
     currency: row.currency,
     priceVersion: row.price_version,
     placedAt: Number(row.placed_at),
-    facts: {
-      priceKey: row.price_key,
-      resolution: row.resolution,
-      seconds: BigInt(row.seconds),
-      inputVideoSeconds: BigInt(row.input_video_seconds),
-      images: BigInt(row.images),
-      inputTokens: BigInt(row.input_tokens),
-      cachedInputTokens: 0n,
-      outputTokens: BigInt(row.output_tokens),
-      characters: BigInt(row.characters),
-    },
+    facts: toPriceFacts(row),
   };
 }
 
@@ -151,6 +139,6 @@ export async function lockHold(query: SqlQuery, taskId: string): Promise<HoldRec
 }
 
 async function findVoid(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
-  const [row] = await query<{ occurred_at: number | bigint }>(FIND_VOID, [holdKey(taskId)]);
+  const [row] = await query<{ occurred_at: SqlInteger }>(FIND_VOID, [holdKey(taskId)]);
   return row && { state: 'void', settlement: newRelease(Number(row.occurred_at)) };
 }

@@ -1,10 +1,12 @@
 import { newBatcher, waitForTicks } from '@reelgate/platform/batcher';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { buildStatement } from '@reelgate/platform/sql/named-values';
+import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Hold, HoldRecord } from '../../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, holdKey, releaseEvent, settleEvent } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
+import type { PriceFacts } from '../../domain/price.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import type { HoldDecision } from '../../domain/settlement.ts';
 import { computeQuantities } from '../../domain/usage.ts';
@@ -25,13 +27,19 @@ const OF_TASKS_OF_ACCOUNT = byRows(
   (rows) => `SELECT ${COLUMNS} FROM holds WHERE account_id = $1 AND task_id IN (${parameters(rows, 2)})`,
 );
 
-type Whole = number | bigint;
 type OpenHold = Extract<HoldRecord, { state: 'open' }>;
 
-const EXTEND = `UPDATE holds SET amount_nanos = $1, resolution = $2, seconds = $3, input_video_seconds = $4,
-    images = $5, input_tokens = $6, output_tokens = $7, characters = $8 WHERE task_id = $9`;
-const SETTLE = `UPDATE holds SET state = 'settled', basis = $1, charged_nanos = $2, ended_at = $3, used_seconds = $4,
-    used_input_tokens = $5, used_output_tokens = $6 WHERE task_id = $7`;
+const EXTEND = buildStatement<'taskId' | 'amount' | Exclude<keyof PriceFacts, 'priceKey' | 'cachedInputTokens'>>(
+  (value) => `UPDATE holds SET amount_nanos = ${value('amount')}, resolution = ${value('resolution')},
+    seconds = ${value('seconds')}, input_video_seconds = ${value('inputVideoSeconds')}, images = ${value('images')},
+    input_tokens = ${value('inputTokens')}, output_tokens = ${value('outputTokens')},
+    characters = ${value('characters')} WHERE task_id = ${value('taskId')}`,
+);
+const SETTLE = buildStatement<'taskId' | 'basis' | 'amount' | 'at' | 'seconds' | 'inputTokens' | 'outputTokens'>(
+  (value) => `UPDATE holds SET state = 'settled', basis = ${value('basis')}, charged_nanos = ${value('amount')},
+    ended_at = ${value('at')}, used_seconds = ${value('seconds')}, used_input_tokens = ${value('inputTokens')},
+    used_output_tokens = ${value('outputTokens')} WHERE task_id = ${value('taskId')}`,
+);
 const RELEASE = "UPDATE holds SET state = 'released', ended_at = $1 WHERE task_id = $2";
 const DEFER = 'UPDATE holds SET deferred_nanos = $1, deferred_at = $2 WHERE task_id = $3';
 const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at
@@ -58,9 +66,12 @@ export function sqlHoldStore(sql: Sql): HoldStore {
     find: (taskId) => findHold(sql.read, taskId),
     charges: (taskIds, accountId) => readCharges(sql.read, taskIds, accountId),
     lines: async (taskId) => {
-      const rows = await sql.read<{ event_key: string; book: string; amount_nanos: Whole; occurred_at: Whole }>(LINES, [
-        taskId,
-      ]);
+      const rows = await sql.read<{
+        event_key: string;
+        book: string;
+        amount_nanos: SqlInteger;
+        occurred_at: SqlInteger;
+      }>(LINES, [taskId]);
       return rows.map((row) => ({
         eventKey: row.event_key,
         book: row.book,
@@ -117,17 +128,7 @@ async function extend(
   const { amount, facts } = reprice(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
   const more = amount - hold.amount;
   if (!(await recordEvent(query, extendEvent(hold, more, at)))) return { record, isNew: false };
-  await query(EXTEND, [
-    amount,
-    facts.resolution,
-    facts.seconds,
-    facts.inputVideoSeconds,
-    facts.images,
-    facts.inputTokens,
-    facts.outputTokens,
-    facts.characters,
-    taskId,
-  ]);
+  await query(...EXTEND({ ...facts, taskId, amount }));
   await reserveMore(query, hold, more);
   return { record: { ...record, hold: { ...hold, amount, facts } }, isNew: true };
 }
@@ -156,7 +157,7 @@ async function end(
   const charged = { accountId, tokenId, priceKey: facts.priceKey, quantities: computeQuantities(amount, facts, usage) };
   const { seconds = null, inputTokens = null, outputTokens = null } = usage;
   await Promise.all([
-    query(SETTLE, [basis, amount, at, seconds, inputTokens, outputTokens, taskId]),
+    query(...SETTLE({ taskId, basis, amount, at, seconds, inputTokens, outputTokens })),
     postEvent(query, settleEvent(hold, amount, at)),
     countUsage(query, [charged], at),
     changeBoth(query, hold, { balance: -amount, held: -hold.amount }),
@@ -179,13 +180,13 @@ async function defer(
 type ChargeRow = {
   task_id: string;
   account_id: string;
-  amount_nanos: Whole;
+  amount_nanos: SqlInteger;
   currency: string;
   state: 'open' | 'settled' | 'released';
   basis: ChargeBasis | null;
-  charged_nanos: Whole | null;
-  deferred_at: Whole | null;
-  deferred_nanos: Whole | null;
+  charged_nanos: SqlInteger | null;
+  deferred_at: SqlInteger | null;
+  deferred_nanos: SqlInteger | null;
 };
 
 /** The charges of the tasks and jobs that have a hold; only those of the account, if there is one. */

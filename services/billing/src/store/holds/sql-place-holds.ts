@@ -1,8 +1,8 @@
-import { inChunks, rowValues } from '@reelgate/platform/sql/multi-row';
+import { inChunks } from '@reelgate/platform/sql/multi-row';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Hold } from '../../domain/hold.ts';
 import { holdEvent, holdKey } from '../../domain/ledger.ts';
-import { INSERT_HOLDS, toHoldRow, findHold } from './hold-rows.ts';
+import { insertHolds, findHold } from './hold-rows.ts';
 import type { Outcome } from './hold-store.ts';
 import { groupsBy } from '../balances/groups.ts';
 import { changeAccount, changeToken } from '../balances/sql-balances.ts';
@@ -57,7 +57,7 @@ export async function placeHolds(
 
 /** Writes the rows of new holds and reserves their money. Gives the refusals by task. */
 async function reserveForHolds(query: SqlQuery, fresh: readonly Hold[]): Promise<Map<string, unknown>> {
-  const rows = inChunks(fresh).map((chunk) => query(INSERT_HOLDS(chunk.length), rowValues([], chunk, toHoldRow)));
+  const rows = inChunks(fresh).map((chunk) => query(...insertHolds(chunk)));
   const lines = insertEventLines(query, fresh.map(holdEvent));
   const reservations = fresh.map((hold) => ({ ...hold, id: hold.taskId }));
   const [{ refusals }] = await Promise.all([

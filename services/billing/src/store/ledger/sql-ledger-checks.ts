@@ -1,4 +1,5 @@
-import type { Sql } from '@reelgate/platform/sql/sql';
+import { buildInsert } from '@reelgate/platform/sql/named-values';
+import type { Sql, SqlInteger } from '@reelgate/platform/sql/sql';
 import { recordAct } from '../acts/sql-acts.ts';
 import type { CheckLedgerPage, LedgerChecks } from './ledger-audit.ts';
 
@@ -20,30 +21,32 @@ const NEXT = selectFaulty(
 const END_OF_NEXT = `SELECT MAX(event_key) AS last, COUNT(*) AS count FROM (
   SELECT event_key FROM financial_events WHERE event_key > $1 ORDER BY event_key LIMIT $2) page`;
 
-type Whole = number | bigint;
 type CheckRow = {
   id: string;
-  at: Whole;
-  took_ms: Whole;
-  is_ok: Whole;
-  entries: Whole;
+  at: SqlInteger;
+  took_ms: SqlInteger;
+  is_ok: SqlInteger;
+  entries: SqlInteger;
   faults_json: string;
   actor: string;
 };
 
 const CHECKS_MAX = 100;
 
-const COLUMNS = 'id, at, took_ms, is_ok, entries, faults_json, actor';
-const INSERT = `INSERT INTO ledger_checks (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+const COLUMNS = ['id', 'at', 'took_ms', 'is_ok', 'entries', 'faults_json', 'actor'] as const;
+const INSERT = buildInsert('ledger_checks', COLUMNS);
 const REMOVE = `DELETE FROM ledger_checks WHERE id NOT IN (
   SELECT id FROM ledger_checks ORDER BY id DESC LIMIT ${CHECKS_MAX})`;
-const LAST = `SELECT ${COLUMNS} FROM ledger_checks ORDER BY id DESC LIMIT 1`;
+const LAST = `SELECT ${COLUMNS.join(', ')} FROM ledger_checks ORDER BY id DESC LIMIT 1`;
 
 export function sqlLedgerChecks(sql: Sql): LedgerChecks {
   return {
     record: ({ id, at, tookMs, isOk, entries, faults, actor }, act) =>
       sql.transaction(async (query) => {
-        await query(INSERT, [id, at, tookMs, isOk ? 1 : 0, entries, JSON.stringify(faults), actor]);
+        const faultsJson = JSON.stringify(faults);
+        await query(
+          ...INSERT({ id, at, took_ms: tookMs, is_ok: isOk ? 1 : 0, entries, faults_json: faultsJson, actor }),
+        );
         await query(REMOVE);
         await recordAct(query, act);
       }),

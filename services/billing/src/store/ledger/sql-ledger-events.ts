@@ -1,16 +1,19 @@
 import { byRows, inChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import { buildInsert, listValues } from '@reelgate/platform/sql/named-values';
+import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { isBalanced } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
 
-const INSERT_EVENT = `INSERT INTO financial_events (event_key, kind, account_id, task_id, reason, actor, occurred_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (event_key) DO NOTHING RETURNING event_key`;
-
-const EVENT_COLUMNS = 7;
+const EVENT_COLUMNS = ['event_key', 'kind', 'account_id', 'task_id', 'reason', 'actor', 'occurred_at'] as const;
+const UNLESS_TAKEN = 'ON CONFLICT (event_key) DO NOTHING RETURNING event_key';
+const INSERT_EVENT = buildInsert('financial_events', EVENT_COLUMNS, UNLESS_TAKEN);
 const INSERT_EVENTS = byRows(
-  (rows) => `INSERT INTO financial_events (event_key, kind, account_id, task_id, reason, actor, occurred_at)
-  VALUES ${valueRows(rows, EVENT_COLUMNS)} ON CONFLICT (event_key) DO NOTHING RETURNING event_key`,
+  (rows) => `INSERT INTO financial_events (${EVENT_COLUMNS.join(', ')})
+  VALUES ${valueRows(rows, EVENT_COLUMNS.length)} ${UNLESS_TAKEN}`,
 );
+
+type EventRow = NamedValues<(typeof EVENT_COLUMNS)[number]>;
 
 const LINE_COLUMNS = 4;
 const INSERT_LINES = byRows(
@@ -27,15 +30,7 @@ export async function insertEvents(query: SqlQuery, events: readonly FinancialEv
   for (const chunk of inChunks(events)) {
     const written = await query<{ event_key: string }>(
       INSERT_EVENTS(chunk.length),
-      rowValues([], chunk, ({ key, kind, accountId, taskId, reason, actor, at }) => [
-        key,
-        kind,
-        accountId,
-        taskId ?? null,
-        reason,
-        actor,
-        at,
-      ]),
+      rowValues([], chunk, (event) => listValues(EVENT_COLUMNS, toEventRow(event))),
     );
     for (const { event_key: key } of written) keys.add(key);
   }
@@ -72,11 +67,12 @@ export async function postEvent(query: SqlQuery, event: FinancialEvent): Promise
   if (!isNew) throw new Error(`the event ${event.key} exists already`);
 }
 
-async function insertEvent(
-  query: SqlQuery,
-  { key, kind, accountId, taskId, reason, actor, at }: FinancialEvent,
-): Promise<boolean> {
-  return (await query(INSERT_EVENT, [key, kind, accountId, taskId ?? null, reason, actor, at])).length > 0;
+async function insertEvent(query: SqlQuery, event: FinancialEvent): Promise<boolean> {
+  return (await query(...INSERT_EVENT(toEventRow(event)))).length > 0;
+}
+
+function toEventRow({ key, kind, accountId, taskId, reason, actor, at }: FinancialEvent): EventRow {
+  return { event_key: key, kind, account_id: accountId, task_id: taskId ?? null, reason, actor, occurred_at: at };
 }
 
 async function insertLines(query: SqlQuery, { key, currency, postings }: FinancialEvent): Promise<void> {
@@ -103,5 +99,14 @@ interface HoldVoid {
 
 /** Takes the key of a hold and moves no money. False: the key is taken. */
 export async function recordVoid(query: SqlQuery, { key, taskId, actor, at }: HoldVoid): Promise<boolean> {
-  return (await query(INSERT_EVENT, [key, 'void', null, taskId, '', actor, at])).length > 0;
+  const row: EventRow = {
+    event_key: key,
+    kind: 'void',
+    account_id: null,
+    task_id: taskId,
+    reason: '',
+    actor,
+    occurred_at: at,
+  };
+  return (await query(...INSERT_EVENT(row))).length > 0;
 }

@@ -1,8 +1,10 @@
 import { byRows, inExactChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import { listValues } from '@reelgate/platform/sql/named-values';
+import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import { HOUR_MS } from '../../domain/usage.ts';
 import { ACCOUNTS_OF_PART, accountParts } from '../accounts/account-rows.ts';
-import type { AccountsMoney, HeldMoney, MoneyStore, SettledMoney } from './money-store.ts';
+import type { AccountsMoney, HeldMoney, MoneyHour, MoneyStore, SettledMoney } from './money-store.ts';
 
 /** The part of the hours of usage that one statement reads: a month is a few hundred short statements. */
 const PART_MS = 3 * HOUR_MS;
@@ -26,11 +28,12 @@ const COUNTED = `SELECT channel, price_key, currency, ${sumCountColumn('requests
     ${sumMoneyColumn('charged_nanos')}, ${sumMoneyColumn('cost_nanos')}, ${sumMoneyColumn('overrun_nanos')}
   FROM money_hours WHERE hour >= $1 AND hour < $2 GROUP BY channel, price_key, currency
   ORDER BY channel, price_key, currency`;
-const KEYS = ['hour', 'process', 'channel', 'price_key', 'currency'];
-const COUNTS = ['requests', 'charged_nanos', 'cost_nanos', 'overruns', 'overrun_nanos', 'lapses'];
+const KEYS = ['hour', 'process', 'channel', 'price_key', 'currency'] as const;
+const COUNTS = ['requests', 'charged_nanos', 'cost_nanos', 'overruns', 'overrun_nanos', 'lapses'] as const;
+const COLUMNS = [...KEYS, ...COUNTS];
 const WRITE = byRows(
-  (rows) => `INSERT INTO money_hours (${[...KEYS, ...COUNTS].join(', ')})
-  VALUES ${valueRows(rows, KEYS.length + COUNTS.length)} ON CONFLICT (${KEYS.join(', ')})
+  (rows) => `INSERT INTO money_hours (${COLUMNS.join(', ')})
+  VALUES ${valueRows(rows, COLUMNS.length)} ON CONFLICT (${KEYS.join(', ')})
   DO UPDATE SET ${COUNTS.map((column) => `${column} = excluded.${column}`).join(', ')}`,
 );
 const REMOVE = 'DELETE FROM money_hours WHERE hour < $1';
@@ -67,16 +70,29 @@ export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
         for (const chunk of inExactChunks(hours))
           await query(
             WRITE(chunk.length),
-            rowValues([], chunk, ({ hour, process, channel, priceKey, currency, ...count }) => [
-              ...[hour, process, channel, priceKey, currency],
-              ...[count.requests, count.charged, count.cost, count.overruns, count.overrun, count.lapses],
-            ]),
+            rowValues([], chunk, (counted) => listValues(COLUMNS, toHourRow(counted))),
           );
       });
     },
     removeBefore: async (hour) => {
       await sql.write(REMOVE, [hour]);
     },
+  };
+}
+
+function toHourRow(hour: MoneyHour): NamedValues<(typeof COLUMNS)[number]> {
+  return {
+    hour: hour.hour,
+    process: hour.process,
+    channel: hour.channel,
+    price_key: hour.priceKey,
+    currency: hour.currency,
+    requests: hour.requests,
+    charged_nanos: hour.charged,
+    cost_nanos: hour.cost,
+    overruns: hour.overruns,
+    overrun_nanos: hour.overrun,
+    lapses: hour.lapses,
   };
 }
 

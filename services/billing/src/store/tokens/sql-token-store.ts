@@ -1,8 +1,9 @@
+import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Act } from '../../domain/act.ts';
 import type { ChangeableLimits, Token } from '../../domain/token.ts';
 import { recordAct } from '../acts/sql-acts.ts';
-import { INSERT_TOKEN, TOKEN_COLUMNS, toToken, toTokenRow } from './token-rows.ts';
+import { TOKEN_COLUMNS, insertToken, toToken } from './token-rows.ts';
 import type { TokenRow } from './token-rows.ts';
 import type { MadeTokens, NewToken, Revocation, RevocationParties, TokenStore } from './token-store.ts';
 
@@ -19,8 +20,11 @@ const LIST_OF_ACCOUNT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE account_id = 
 
 /** Changes nothing, but locks the row. */
 const LOCK = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 RETURNING ${TOKEN_COLUMNS}`;
-const SET_LIMITS = `UPDATE tokens SET limit_nanos = $1, creates_per_minute = $2, reads_per_minute = $3,
-    calls_per_minute = $4, in_flight = $5 WHERE id = $6 RETURNING ${TOKEN_COLUMNS}`;
+const SET_LIMITS = buildStatement<'id' | 'limit' | keyof ChangeableLimits['limits']>(
+  (value) => `UPDATE tokens SET limit_nanos = ${value('limit')}, creates_per_minute = ${value('createsPerMinute')},
+    reads_per_minute = ${value('readsPerMinute')}, calls_per_minute = ${value('callsPerMinute')},
+    in_flight = ${value('inFlight')} WHERE id = ${value('id')} RETURNING ${TOKEN_COLUMNS}`,
+);
 /** A token is made by one that exists and never changes its maker, so a line of makers ends. */
 const FIND_MAKERS = `WITH RECURSIVE line (maker_id, distance) AS (
     SELECT made_by_token_id, 1 FROM tokens WHERE id = $1 AND made_by_token_id IS NOT NULL
@@ -56,7 +60,7 @@ export function sqlTokenStore(sql: Sql): TokenStore {
   return {
     insert: async (made, act) => {
       if (await isKnown(sql, made)) return false;
-      if (act === undefined) return (await sql.write(INSERT_TOKEN, toTokenRow(made))).length > 0;
+      if (act === undefined) return (await sql.write(...insertToken(made))).length > 0;
       return sql.transaction((query) => insertWith(query, made, act));
     },
     insertBy: async (makerId, made, permit) => {
@@ -88,7 +92,7 @@ async function isKnown(sql: Sql, { keyHashes }: NewToken): Promise<boolean> {
 }
 
 async function insertWith(query: SqlWork, made: NewToken, act: Act): Promise<boolean> {
-  if ((await query(INSERT_TOKEN, toTokenRow(made))).length === 0) return false;
+  if ((await query(...insertToken(made))).length === 0) return false;
   await recordAct(query, act);
   return true;
 }
@@ -101,8 +105,8 @@ async function changeLimits(
   const [before] = await query<TokenRow>(LOCK, [id]);
   if (before === undefined) return undefined;
   const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
-  const values = [limit ?? null, createsPerMinute, readsPerMinute, callsPerMinute, inFlight, id];
-  const [row] = await query<TokenRow>(SET_LIMITS, values);
+  const changed = { limit: limit ?? null, createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
+  const [row] = await query<TokenRow>(...SET_LIMITS({ id, ...changed }));
   await recordAct(query, describe(toToken(before)));
   return row && toToken(row);
 }
@@ -139,7 +143,7 @@ async function insertTokenBy(
     live: Number(count?.['live'] ?? 0),
     makersOfMaker: maker === undefined ? 0 : (await findMakers(query, maker)).length,
   });
-  if ((await query(INSERT_TOKEN, toTokenRow(made))).length === 0) return false;
+  if ((await query(...insertToken(made))).length === 0) return false;
   await recordAct(query, act);
   return true;
 }

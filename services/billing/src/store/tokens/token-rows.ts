@@ -1,18 +1,18 @@
+import { buildInsert } from '@reelgate/platform/sql/named-values';
+import type { SqlInteger, SqlStatement } from '@reelgate/platform/sql/sql';
 import type { Token, TokenRight, WebhookRight } from '../../domain/token.ts';
 import type { NewToken } from './token-store.ts';
-import type { SqlValue } from '@reelgate/platform/sql/sql';
 
-type Whole = number | bigint;
 export type TokenRow = {
   id: string;
   account_id: string;
   name: string;
   models: string;
-  limit_nanos: Whole | null;
-  used_nanos: Whole;
-  created_at: Whole;
-  expires_at: Whole | null;
-  revoked_at: Whole | null;
+  limit_nanos: SqlInteger | null;
+  used_nanos: SqlInteger;
+  created_at: SqlInteger;
+  expires_at: SqlInteger | null;
+  revoked_at: SqlInteger | null;
   creates_per_minute: number | null;
   reads_per_minute: number | null;
   calls_per_minute: number | null;
@@ -22,34 +22,50 @@ export type TokenRow = {
   made_by_token_id: string | null;
 };
 
-export const TOKEN_COLUMNS = `id, account_id, name, models, limit_nanos, used_nanos, created_at, expires_at, revoked_at,
-  creates_per_minute, reads_per_minute, calls_per_minute, in_flight, webhooks, token_right, made_by_token_id`;
-export const INSERT_TOKEN = `INSERT INTO tokens (${TOKEN_COLUMNS}, key_hash, origin)
-  VALUES ($1, $2, $3, $4, $5, 0, $6, $7, NULL, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-  ON CONFLICT DO NOTHING RETURNING id`;
+const COLUMNS = [
+  'id',
+  'account_id',
+  'name',
+  'models',
+  'limit_nanos',
+  'used_nanos',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+  'creates_per_minute',
+  'reads_per_minute',
+  'calls_per_minute',
+  'in_flight',
+  'webhooks',
+  'token_right',
+  'made_by_token_id',
+] as const satisfies readonly (keyof TokenRow)[];
+export const TOKEN_COLUMNS = COLUMNS.join(', ');
+const INSERT = buildInsert('tokens', [...COLUMNS, 'key_hash', 'origin'], 'ON CONFLICT DO NOTHING RETURNING id');
 
-/** In the order of INSERT_TOKEN. */
-export function toTokenRow({ token, keyHashes: [keyHash = ''], origin }: NewToken): SqlValue[] {
-  const { id, accountId, name, models, limit = null, createdAt, expiresAt = null, webhooks, tokens } = token;
-  const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = token.limits;
-  return [
-    id,
-    accountId,
-    name,
-    JSON.stringify(models),
-    limit,
-    createdAt,
-    expiresAt,
-    createsPerMinute,
-    readsPerMinute,
-    callsPerMinute,
-    inFlight,
-    webhooks,
-    tokens,
-    token.madeByTokenId ?? null,
-    keyHash,
-    origin ?? null,
-  ];
+/** The statement that inserts an unused token. It gives no row if the id or the key is taken. */
+export function insertToken({ token, keyHashes: [keyHash = ''], origin }: NewToken): SqlStatement {
+  const { limits } = token;
+  return INSERT({
+    id: token.id,
+    account_id: token.accountId,
+    name: token.name,
+    models: JSON.stringify(token.models),
+    limit_nanos: token.limit ?? null,
+    used_nanos: 0,
+    created_at: token.createdAt,
+    expires_at: token.expiresAt ?? null,
+    revoked_at: null,
+    creates_per_minute: limits.createsPerMinute ?? null,
+    reads_per_minute: limits.readsPerMinute ?? null,
+    calls_per_minute: limits.callsPerMinute ?? null,
+    in_flight: limits.inFlight ?? null,
+    webhooks: token.webhooks,
+    token_right: token.tokens,
+    made_by_token_id: token.madeByTokenId ?? null,
+    key_hash: keyHash,
+    origin: origin ?? null,
+  });
 }
 
 export function toToken(row: TokenRow): Token {
@@ -75,6 +91,6 @@ export function toToken(row: TokenRow): Token {
   };
 }
 
-function toTime(value: Whole | null): number | undefined {
+export function toTime(value: SqlInteger | null): number | undefined {
   return value === null ? undefined : Number(value);
 }

@@ -1,3 +1,5 @@
+import { buildInsert } from '@reelgate/platform/sql/named-values';
+import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import { addQuantities, floorToHour } from '../../domain/usage.ts';
 import type { Quantities } from '../../domain/usage.ts';
@@ -24,22 +26,24 @@ export const QUANTITY_COLUMNS = [
   'characters',
 ] as const;
 const ADDITIONS = QUANTITY_COLUMNS.map((column) => `${column} = usage_hours.${column} + excluded.${column}`).join(', ');
-const COUNT = `INSERT INTO usage_hours (account_id, hour, token_id, price_key, ${QUANTITY_COLUMNS.join(', ')})
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (account_id, hour, token_id, price_key)
-  DO UPDATE SET ${ADDITIONS}`;
+const KEYS = ['account_id', 'hour', 'token_id', 'price_key'] as const;
+const COUNT = buildInsert(
+  'usage_hours',
+  [...KEYS, ...QUANTITY_COLUMNS],
+  `ON CONFLICT (${KEYS.join(', ')}) DO UPDATE SET ${ADDITIONS}`,
+);
 
-/** In the order of QUANTITY_COLUMNS. */
-function toRow(sum: Quantities): bigint[] {
-  return [
-    sum.requests,
-    sum.charged,
-    sum.seconds,
-    sum.inputTokens,
-    sum.cachedInputTokens,
-    sum.outputTokens,
-    sum.images,
-    sum.characters,
-  ];
+function toQuantityRow(sum: Quantities): NamedValues<(typeof QUANTITY_COLUMNS)[number]> {
+  return {
+    requests: sum.requests,
+    charged_nanos: sum.charged,
+    seconds: sum.seconds,
+    input_tokens: sum.inputTokens,
+    cached_input_tokens: sum.cachedInputTokens,
+    output_tokens: sum.outputTokens,
+    images: sum.images,
+    characters: sum.characters,
+  };
 }
 
 /**
@@ -54,9 +58,10 @@ export async function countUsage(query: SqlQuery, charges: Iterable<UsageCharge>
   }
   const ordered = [...sums].sort(([left], [right]) => (left < right ? -1 : 1));
   await Promise.all(
-    ordered.map(([, { accountId, tokenId, priceKey, quantities }]) =>
-      query(COUNT, [accountId, floorToHour(at), tokenId, priceKey, ...toRow(quantities)]),
-    ),
+    ordered.map(([, { accountId, tokenId, priceKey, quantities }]) => {
+      const key = { account_id: accountId, hour: floorToHour(at), token_id: tokenId, price_key: priceKey };
+      return query(...COUNT({ ...key, ...toQuantityRow(quantities) }));
+    }),
   );
 }
 
