@@ -1,11 +1,10 @@
-import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger, SqlRow } from '@reelgate/platform/sql/sql';
 import type { UploadStore } from './media-store.ts';
 
-type Whole = number | bigint;
 interface UploadRow extends SqlRow {
   readonly account_id: string;
-  readonly bytes: Whole;
-  readonly expires_at: Whole;
+  readonly bytes: SqlInteger;
+  readonly expires_at: SqlInteger;
 }
 
 /** The inline bytes of an account: stored ones and expected ones. */
@@ -23,7 +22,7 @@ export function sqlUploads(sql: Sql): UploadStore {
     beginUpload: ({ id, accountId, bytes, expiresAt }, now, bytesMax) =>
       sql.transaction(async (query) => {
         await query(LOCK, [accountId]);
-        const [used] = await query<{ bytes: Whole }>(IN_USE, [accountId, now]);
+        const [used] = await query<{ bytes: SqlInteger }>(IN_USE, [accountId, now]);
         if (Number(used?.bytes ?? 0) + bytes > bytesMax) return false;
         await query(INSERT, [id, accountId, bytes, expiresAt]);
         return true;

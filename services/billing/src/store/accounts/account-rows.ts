@@ -1,13 +1,12 @@
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Account } from '../../domain/account.ts';
 
-type Whole = number | bigint;
 export type AccountRow = {
   id: string;
   currency: string;
-  balance_nanos: Whole;
-  held_nanos: Whole;
-  created_at: Whole;
+  balance_nanos: SqlInteger;
+  held_nanos: SqlInteger;
+  created_at: SqlInteger;
 };
 
 export const ACCOUNT_COLUMNS = 'id, currency, balance_nanos, held_nanos, created_at';

@@ -1,4 +1,4 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { whileAwaited } from '@reelgate/platform/sql/transaction';
 import { amountOutOfBounds, unknownAccount } from '../../billing-refusals.ts';
 import type { Account } from '../../domain/account.ts';
@@ -16,8 +16,6 @@ import type { AccountStore, BookedCredit } from './account-store.ts';
 const CREDITS = `SELECT e.event_key, e.occurred_at, e.reason, e.actor, l.amount_nanos FROM financial_events e
   JOIN ledger_lines l ON l.event_key = e.event_key AND l.book = 'available:' || e.account_id
   WHERE e.account_id = $1 AND e.kind = 'credit' ORDER BY e.occurred_at DESC, e.event_key DESC LIMIT $2`;
-
-type Whole = number | bigint;
 
 const CURRENCIES_CACHED_MAX = 20_000;
 
@@ -58,7 +56,10 @@ async function addCredit(query: SqlQuery, credit: Credit, act: Act): Promise<{ a
   const event = creditEvent(credit);
   if (!(await recordEvent(query, event))) {
     const account = await find(query, credit.accountId);
-    const [line] = await query<{ amount_nanos: Whole }>(AMOUNT_OF_EVENT, [event.key, event.postings[0]?.book ?? '']);
+    const [line] = await query<{ amount_nanos: SqlInteger }>(AMOUNT_OF_EVENT, [
+      event.key,
+      event.postings[0]?.book ?? '',
+    ]);
     if (account === undefined || line === undefined) throw unknownAccount('id');
     return { account, amount: BigInt(line.amount_nanos) };
   }
@@ -76,7 +77,13 @@ async function find(query: SqlQuery, id: string): Promise<Account | undefined> {
   return row && toAccount(row);
 }
 
-type CreditRow = { event_key: string; occurred_at: Whole; reason: string; actor: string; amount_nanos: Whole };
+type CreditRow = {
+  event_key: string;
+  occurred_at: SqlInteger;
+  reason: string;
+  actor: string;
+  amount_nanos: SqlInteger;
+};
 
 async function readCredits(query: SqlQuery, accountId: string, limit: number): Promise<BookedCredit[]> {
   const rows = await query<CreditRow>(CREDITS, [accountId, limit]);

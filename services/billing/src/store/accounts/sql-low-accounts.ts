@@ -1,12 +1,11 @@
-import type { Sql } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger } from '@reelgate/platform/sql/sql';
 import type { LowAccountStore, LowCredit } from './account-store.ts';
 
-type Whole = number | bigint;
 type LowRow = {
   id: string;
   currency: string;
-  left_nanos: Whole;
-  credit_nanos: Whole;
+  left_nanos: SqlInteger;
+  credit_nanos: SqlInteger;
   credit_key: string;
   low_credit_key: string | null;
 };

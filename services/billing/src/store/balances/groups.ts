@@ -2,13 +2,7 @@ import type { Nanos } from '../../domain/money.ts';
 
 /** Groups in the order of their names; within each group the order of the items. */
 export function groupsBy<T>(items: readonly T[], readName: (item: T) => string): T[][] {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const name = readName(item);
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [item]);
-    else group.push(item);
-  }
+  const groups = Map.groupBy(items, readName);
   return [...groups].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
 }
 

@@ -1,8 +1,9 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Nanos } from '../../domain/money.ts';
 import { findDisabledReason } from '../../domain/token.ts';
 import { tokenDisabled } from '../../billing-refusals.ts';
+import { toTime } from '../tokens/token-rows.ts';
 
 /*
  * The cached sums of tokens and accounts. The token's row is always changed before the account's, and both last in
@@ -10,14 +11,12 @@ import { tokenDisabled } from '../../billing-refusals.ts';
  * tasks meet, is locked for the shortest time.
  */
 
-export type Whole = number | bigint;
-
 export interface TokenOwner {
   readonly tokenId: string;
   readonly accountId: string;
 }
 
-export type TokenEnd = { readonly revoked_at: Whole | null; readonly expires_at: Whole | null };
+export type TokenEnd = { readonly revoked_at: SqlInteger | null; readonly expires_at: SqlInteger | null };
 
 const RESERVE_OF_TOKEN = `UPDATE tokens SET used_nanos = used_nanos + $1
   WHERE id = $2 AND account_id = $3 AND (limit_nanos IS NULL OR limit_nanos - used_nanos >= $1)
@@ -34,7 +33,7 @@ const CHANGE_ACCOUNT =
  * `left_nanos` is what the limit of the token leaves; null: it has none. `is_in_tree`: the token was made by another one,
  * or made others under its limit, so the limits of trees bound it too.
  */
-export type ReservedOfToken = TokenEnd & { readonly left_nanos: Whole | null; readonly is_in_tree: Whole };
+export type ReservedOfToken = TokenEnd & { readonly left_nanos: SqlInteger | null; readonly is_in_tree: SqlInteger };
 
 /** Adds the amount to what the token has used, if its limit covers it. Undefined: nothing was reserved. */
 export async function tryReserveOfToken(
@@ -55,7 +54,7 @@ export async function tryReserveOfAccount(
   accountId: string,
   amount: Nanos,
 ): Promise<Nanos | undefined> {
-  const [reserved] = await query<{ left_nanos: Whole }>(RESERVE_OF_ACCOUNT, [amount, accountId]);
+  const [reserved] = await query<{ left_nanos: SqlInteger }>(RESERVE_OF_ACCOUNT, [amount, accountId]);
   return reserved === undefined ? undefined : BigInt(reserved.left_nanos);
 }
 
@@ -80,8 +79,4 @@ export function findTokenRefusal(
 ): Problem | undefined {
   const because = findDisabledReason({ revokedAt: toTime(revokedAt), expiresAt: toTime(expiresAt) }, now);
   return because === undefined ? undefined : tokenDisabled(because);
-}
-
-function toTime(value: Whole | null): number | undefined {
-  return value === null ? undefined : Number(value);
 }

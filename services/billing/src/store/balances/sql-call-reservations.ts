@@ -1,5 +1,5 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Payer } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { Remainder } from '../../domain/account.ts';
@@ -13,7 +13,7 @@ import {
   tryReserveOfAccount,
   tryReserveOfToken,
 } from './sql-balances.ts';
-import type { TokenEnd, Whole } from './sql-balances.ts';
+import type { TokenEnd } from './sql-balances.ts';
 import { readTreeLeft } from './sql-tree-limits.ts';
 
 /*
@@ -124,7 +124,7 @@ async function reserveOfToken(
     await changeToken(query, tokenId, -total);
     return undefined;
   }
-  const [token] = await query<TokenEnd & { left_nanos: Whole }>(LOCK_TOKEN, [tokenId, accountId]);
+  const [token] = await query<TokenEnd & { left_nanos: SqlInteger }>(LOCK_TOKEN, [tokenId, accountId]);
   const refusal = token === undefined ? unknownToken('token_id') : findTokenRefusal(token, now);
   if (token === undefined || refusal !== undefined) {
     refuseAll(group, refusals, refusal ?? unknownToken('token_id'));
@@ -144,7 +144,7 @@ async function reserveOfAccount(
   const total = sumAmounts(group, ({ amount }) => amount);
   const covering = await tryReserveOfAccount(query, accountId, total);
   if (covering !== undefined) return covering;
-  const [account] = await query<{ left_nanos: Whole }>(LOCK_ACCOUNT, [accountId]);
+  const [account] = await query<{ left_nanos: SqlInteger }>(LOCK_ACCOUNT, [accountId]);
   if (account === undefined) refuseAll(group, refusals, unknownAccount('account_id'));
   else {
     const held = takeFitting(group, BigInt(account.left_nanos), { of: 'account', refusals });

@@ -1,4 +1,4 @@
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Payer } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { insufficientQuota, unknownAccount, unknownToken } from '../../billing-refusals.ts';
@@ -9,7 +9,7 @@ import {
   tryReserveOfAccount,
   tryReserveOfToken,
 } from './sql-balances.ts';
-import type { TokenEnd, Whole } from './sql-balances.ts';
+import type { TokenEnd } from './sql-balances.ts';
 import { readTreeLeft } from './sql-tree-limits.ts';
 
 const TOKEN_LEFT =
@@ -75,7 +75,7 @@ async function readToken(
   query: SqlQuery,
   { tokenId, accountId }: Payer,
 ): Promise<TokenEnd & { readonly left: Nanos | undefined }> {
-  const [token] = await query<TokenEnd & { limit_nanos: Whole | null; used_nanos: Whole }>(TOKEN_LEFT, [
+  const [token] = await query<TokenEnd & { limit_nanos: SqlInteger | null; used_nanos: SqlInteger }>(TOKEN_LEFT, [
     tokenId,
     accountId,
   ]);
@@ -86,7 +86,7 @@ async function readToken(
 
 /** Returns the available amount of the account. */
 async function readAccount(query: SqlQuery, { accountId }: Payer): Promise<Nanos> {
-  const [account] = await query<{ balance_nanos: Whole; held_nanos: Whole }>(ACCOUNT_LEFT, [accountId]);
+  const [account] = await query<{ balance_nanos: SqlInteger; held_nanos: SqlInteger }>(ACCOUNT_LEFT, [accountId]);
   if (account === undefined) throw unknownAccount('account_id');
   return BigInt(account.balance_nanos) - BigInt(account.held_nanos);
 }

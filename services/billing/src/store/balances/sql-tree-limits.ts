@@ -1,6 +1,5 @@
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Nanos } from '../../domain/money.ts';
-import type { Whole } from './sql-balances.ts';
 
 /*
  * The spending limit of a token bounds what it and all that it made use together. The sum is read while the row of the
@@ -35,7 +34,7 @@ export interface TreeLeft {
  * them has a limit.
  */
 export async function readTreeLeft(query: SqlQuery, tokenId: string): Promise<TreeLeft | undefined> {
-  const rows = await query<{ id: string; left_nanos: Whole }>(LEFT_OF_TREES, [tokenId]);
+  const rows = await query<{ id: string; left_nanos: SqlInteger }>(LEFT_OF_TREES, [tokenId]);
   let least: TreeLeft | undefined;
   for (const { id, left_nanos: nanos } of rows) {
     const left = BigInt(nanos);

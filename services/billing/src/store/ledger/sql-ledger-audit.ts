@@ -1,8 +1,6 @@
-import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger, SqlRow } from '@reelgate/platform/sql/sql';
 import type { Audit, Books, LedgerAudit } from './ledger-audit.ts';
 import { rebuild } from './sql-rebuild.ts';
-
-type Whole = number | bigint;
 
 const FAULTS_MAX = 100;
 const OPEN_HOLDS_MAX = 10_000;
@@ -120,8 +118,8 @@ export function sqlLedgerAudit(sql: Sql): LedgerAudit {
 }
 
 async function readBooks(read: Read): Promise<Books> {
-  const [count] = await read<{ entries: Whole }>(ENTRIES);
-  const sums = (await read<{ currency: string; units: Whole; rest: Whole }>(SUMS)).map(
+  const [count] = await read<{ entries: SqlInteger }>(ENTRIES);
+  const sums = (await read<{ currency: string; units: SqlInteger; rest: SqlInteger }>(SUMS)).map(
     ({ currency, units, rest }) => [currency, BigInt(units) * NANOS_PER_UNIT + BigInt(rest)] as const,
   );
   const faults = sums
@@ -134,13 +132,13 @@ async function readBooks(read: Read): Promise<Books> {
 
 async function hasMoreThan(read: Read, rows: number): Promise<boolean> {
   for (const table of ['ledger_lines', 'calls'] as const) {
-    const [row] = await read<{ count: Whole }>(MORE_THAN(table), rows + 1);
+    const [row] = await read<{ count: SqlInteger }>(MORE_THAN(table), rows + 1);
     if (Number(row?.count ?? 0) > rows) return true;
   }
   return false;
 }
 
 async function openCalls(sql: Sql, now: number): Promise<Audit['calls']> {
-  const [row] = await sql.read<{ open: Whole; overdue: Whole }>(OPEN_CALLS, [now - SWEEP_MS]);
+  const [row] = await sql.read<{ open: SqlInteger; overdue: SqlInteger }>(OPEN_CALLS, [now - SWEEP_MS]);
   return { open: BigInt(row?.open ?? 0), overdue: BigInt(row?.overdue ?? 0) };
 }

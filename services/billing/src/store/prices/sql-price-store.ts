@@ -1,13 +1,12 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { PriceContract } from '../../domain/price.ts';
 import { isSameTerms } from '../../domain/price-terms.ts';
 import type { TermsEntry } from '../../domain/price-terms.ts';
 import type { PriceEntry, PriceStore } from './price-store.ts';
 import { newTermsCache } from './sql-price-terms.ts';
 
-type Whole = number | bigint;
 type VersionRow = { version: number; terms: string };
 
 /** Every order reads a price, and there are few prices. */
@@ -55,7 +54,7 @@ export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
       }
     },
     list: async () => {
-      const rows = await sql.read<VersionRow & { price_key: string; since_ms: Whole; is_current: number }>(LIST);
+      const rows = await sql.read<VersionRow & { price_key: string; since_ms: SqlInteger; is_current: number }>(LIST);
       return rows.map((row) => ({
         key: row.price_key,
         version: row.version,

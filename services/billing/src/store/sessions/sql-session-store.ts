@@ -1,18 +1,18 @@
-import type { Sql, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger, SqlWork } from '@reelgate/platform/sql/sql';
 import type { EndedSessions, SessionEnd, SessionBounds, SessionStore } from './session-store.ts';
 
 /** The digest of a row that stands for all sessions of its subject. */
 const ALL = '';
 
 type ListRow = {
-  current: number | bigint;
-  all_before: number | bigint;
+  current: SqlInteger;
+  all_before: SqlInteger;
   subject: string | null;
   digest: string | null;
-  version: number | bigint | null;
-  expires_at: number | bigint | null;
+  version: SqlInteger | null;
+  expires_at: SqlInteger | null;
 };
-type CountRow = { count: number | bigint };
+type CountRow = { count: SqlInteger };
 
 const RAISE = 'UPDATE session_versions SET version = version + 1 WHERE id = 1 RETURNING version';
 const END = `INSERT INTO ended_sessions (subject, digest, version, expires_at) VALUES ($1, $2, $3, $4)
@@ -42,7 +42,7 @@ export function sqlSessionStore(sql: Sql): SessionStore {
 
 /** The row of the version is locked from here on, so endings come one after the other. */
 async function end(query: SqlWork, { subject, session }: SessionEnd, bounds: SessionBounds): Promise<number> {
-  const [raised] = await query<{ version: number | bigint }>(RAISE);
+  const [raised] = await query<{ version: SqlInteger }>(RAISE);
   if (raised === undefined) throw new Error('the version of the ended sessions is gone');
   const version = Number(raised.version);
   if (session !== undefined) await query.changes(END, [subject, session.digest, version, session.expiresAt]);

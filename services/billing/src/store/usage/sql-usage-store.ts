@@ -1,31 +1,25 @@
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour, computeQuantities } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
+import { toPriceFacts } from '../prices/facts-rows.ts';
+import type { FactsRow } from '../prices/facts-rows.ts';
 import { QUANTITY_COLUMNS } from './sql-usage-hours.ts';
 import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
 
-type Whole = number | bigint;
-type QuantityRow = Record<(typeof QUANTITY_COLUMNS)[number], Whole>;
-type EndedRow = {
+type QuantityRow = Record<(typeof QUANTITY_COLUMNS)[number], SqlInteger>;
+type EndedRow = FactsRow & {
   token_id: string;
-  price_key: string;
-  charged_nanos: Whole;
-  ended_at: Whole;
-  seconds: Whole;
-  input_video_seconds: Whole;
-  images: Whole;
-  input_tokens: Whole;
-  output_tokens: Whole;
-  characters: Whole;
-  used_seconds: Whole | null;
-  used_images: Whole | null;
-  used_input_tokens: Whole | null;
-  used_cached_input_tokens: Whole | null;
-  used_output_tokens: Whole | null;
-  used_characters: Whole | null;
+  charged_nanos: SqlInteger;
+  ended_at: SqlInteger;
+  used_seconds: SqlInteger | null;
+  used_images: SqlInteger | null;
+  used_input_tokens: SqlInteger | null;
+  used_cached_input_tokens: SqlInteger | null;
+  used_output_tokens: SqlInteger | null;
+  used_characters: SqlInteger | null;
 };
 
-type HourRow = QuantityRow & { name: string | Whole; split: string | Whole };
+type HourRow = QuantityRow & { name: string | SqlInteger; split: string | SqlInteger };
 /** By their group and split. */
 type Sums = Map<string, UsageSum>;
 
@@ -68,7 +62,7 @@ export function sqlUsageStore(sql: Sql): UsageStore {
       return [...sums.values()];
     },
     lastHours: async (accountId, since) => {
-      const rows = await sql.read<{ token_id: string; hour: Whole }>(LAST_HOURS, [accountId, since]);
+      const rows = await sql.read<{ token_id: string; hour: SqlInteger }>(LAST_HOURS, [accountId, since]);
       return new Map(rows.map((row) => [row.token_id, Number(row.hour)]));
     },
   };
@@ -127,18 +121,7 @@ async function addRows(
 }
 
 function toQuantities(row: EndedRow): Quantities {
-  const facts = {
-    priceKey: row.price_key,
-    resolution: '',
-    seconds: BigInt(row.seconds),
-    inputVideoSeconds: BigInt(row.input_video_seconds),
-    images: BigInt(row.images),
-    inputTokens: BigInt(row.input_tokens),
-    cachedInputTokens: 0n,
-    outputTokens: BigInt(row.output_tokens),
-    characters: BigInt(row.characters),
-  };
-  return computeQuantities(BigInt(row.charged_nanos), facts, {
+  return computeQuantities(BigInt(row.charged_nanos), toPriceFacts(row), {
     seconds: toCount(row.used_seconds),
     images: toCount(row.used_images),
     inputTokens: toCount(row.used_input_tokens),
@@ -153,6 +136,6 @@ function add(sums: Sums, [group, split]: readonly [string, string], more: Quanti
   sums.set(name, { group, split, sum: addQuantities(sums.get(name)?.sum ?? NOTHING_USED, more) });
 }
 
-function toCount(value: Whole | null): bigint | undefined {
+function toCount(value: SqlInteger | null): bigint | undefined {
   return value === null ? undefined : BigInt(value);
 }
