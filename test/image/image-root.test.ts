@@ -86,8 +86,8 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
 
   test('own modules are JavaScript, and a stack trace names the line of the TypeScript source', () => {
     const source = 'services/platform/src/config/config-file.ts';
-    const { out } = runModule(`const { listConfigFiles } = await import('@reelgate/platform/config/config-file');
-      try { listConfigFiles('/none'); } catch (error) { console.log(error.stack); }`);
+    const { out } = runModule(`const { readConfigFile } = await import('@reelgate/platform/config/config-file');
+      try { readConfigFile('/none', {}, {}); } catch (error) { console.log(error.stack); }`);
     const [, line = '0', column = '0'] = new RegExp(`file:///app/${source}:(\\d+):(\\d+)`).exec(out) ?? [];
     const thrown = readFileSync(path.join(ROOT, source), 'utf8').split('\n')[Number(line) - 1] ?? '';
 

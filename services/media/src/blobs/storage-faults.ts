@@ -33,7 +33,7 @@ export function storageFaults(log: Log): StorageFaults {
 class CallerError extends Error {}
 
 /** Runs a caller's work within guarded storage. An error of that work is not a storage fault. */
-export async function runCallerWork<T>(work: () => Promise<T>): Promise<T> {
+async function runCallerWork<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -42,9 +42,7 @@ export async function runCallerWork<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The same for the bytes that a caller sends. */
-export async function* passCallerBytes(
-  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
+async function* passCallerBytes(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of source) yield piece;
   } catch (error) {

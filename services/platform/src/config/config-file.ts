@@ -114,7 +114,7 @@ const FILES_MAX = 256;
  * of their names. A mounted ConfigMap has hidden folders with the files, and visible links to them. Hidden names are
  * passed over, and links are followed.
  */
-export function listConfigFiles(named: string): readonly string[] {
+function listConfigFiles(named: string): readonly string[] {
   const names = named.split(SEPARATOR).filter((name) => name !== '');
   const files = names.map((name) => path.resolve(name)).flatMap((name) => (isFolder(name) ? listFolder(name) : [name]));
   const places = files.map(resolveLinks);

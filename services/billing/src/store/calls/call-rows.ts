@@ -37,7 +37,7 @@ export const FROZEN_COLUMNS = [
   'characters',
   'lapses_at',
 ] as const;
-export const CALL_COLUMNS = [...FROZEN_COLUMNS, 'placed_at', 'basis', 'charged_nanos', 'ended_at'].join(', ');
+const CALL_COLUMNS = [...FROZEN_COLUMNS, 'placed_at', 'basis', 'charged_nanos', 'ended_at'].join(', ');
 
 export function toFrozenRow({ facts, ...call }: Call): NamedValues<(typeof FROZEN_COLUMNS)[number]> {
   return {
@@ -90,7 +90,7 @@ export function toEndRow(
   };
 }
 
-export function toCallRecord(row: CallRow): CallRecord {
+function toCallRecord(row: CallRow): CallRecord {
   const call: Call = {
     id: row.id,
     accountId: row.account_id,

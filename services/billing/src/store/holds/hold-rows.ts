@@ -42,7 +42,7 @@ const FROZEN_COLUMNS = [
   'placed_at',
 ] as const;
 
-export const HOLD_COLUMNS = [
+const HOLD_COLUMNS = [
   ...FROZEN_COLUMNS,
   'state',
   'basis',
@@ -95,7 +95,7 @@ function fromHoldRow(row: HoldRow): Hold {
   };
 }
 
-export function toHoldRecord(row: HoldRow): HoldRecord {
+function toHoldRecord(row: HoldRow): HoldRecord {
   const hold = fromHoldRow(row);
   if (row.state === 'open') {
     return {
