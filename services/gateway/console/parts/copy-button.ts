@@ -23,3 +23,11 @@ export function CopyButton({ text, what }: { text: string; what: string }): VNod
     ${isCopied ? words.copy.copied : words.copy.copy}
   </button>`;
 }
+
+/** A text to read and to copy. */
+export function CodeBlock({ text, what }: { text: string; what: string }): VNode {
+  return html`<div class="code">
+    <${CopyButton} text=${text} what=${what} />
+    <pre tabindex="0" aria-label=${what}>${text}</pre>
+  </div>`;
+}

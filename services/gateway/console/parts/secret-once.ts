@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
-import { CodeBlock } from './code-block.ts';
+import { CodeBlock } from './copy-button.ts';
 
 export interface SecretOnceProps {
   readonly title: string;

@@ -78,3 +78,8 @@ export function Ago({ at }: { at: number }): VNode {
 export function At({ at }: { at: number }): VNode {
   return html`<time datetime=${new Date(at).toISOString()} title=${utcText(at)}>${localText(at)}</time>`;
 }
+
+/** Writes how long a call took: `25 ms`, `1.9 s`. Most calls take less than a second. */
+export function spanText(ms: number): string {
+  return ms < SECOND_MS ? `${Math.max(1, Math.round(ms))} ms` : durationText(ms);
+}

@@ -1,7 +1,7 @@
 import type { TimelineEntry } from '../api/task.ts';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
-import { moneyText } from './money-text.ts';
+import { moneyText } from './number-text.ts';
 import { BAR_UNITS, buildBar, readEnd, isLong, buildLines } from './timeline-lanes.ts';
 import type { Bar, Line } from './timeline-lanes.ts';
 import { timelineWords as words } from '../words.ts';

@@ -4,10 +4,8 @@ import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { moneyText } from '../../parts/money-text.ts';
-import { TaskTable } from './parts/task-table.ts';
-import { taskTitle } from './parts/task-title.ts';
-import { Thumbnail } from './parts/thumbnail.ts';
+import { moneyText } from '../../parts/number-text.ts';
+import { TaskTable, taskTitle, Thumbnail } from './parts/task-table.ts';
 import { homeWords as words } from '../../words.ts';
 
 const LIST = '/console/tasks';

@@ -2,23 +2,25 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { TaskView } from '../../api/task.ts';
 import { announce } from '../../state/announce.ts';
 import { useMe } from '../../state/door.ts';
-import { useRefreshWhile } from '../../state/refresh-while.ts';
+import { useRefreshWhile } from '../../state/use-due-reads.ts';
 import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
-import { CodeBlock } from '../../parts/code-block.ts';
-import { CopyButton } from '../../parts/copy-button.ts';
+import { CodeBlock, CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Timeline } from '../../parts/timeline-chart.ts';
-import { useNow } from '../../parts/time.ts';
+import { useNow, durationText } from '../../parts/time.ts';
 import { taskWords, words } from '../../words.ts';
 import { MoneyLine } from './parts/money-line.ts';
 import { TaskActs } from './parts/task-acts.ts';
 import { TaskRequest } from './parts/task-request.ts';
 import { TaskResult } from './parts/task-result.ts';
-import { TaskStatus } from './parts/task-status.ts';
-import { TaskWebhooks } from './parts/task-webhooks.ts';
+import { StateBadge } from '../../parts/state-badge.ts';
+import type { Delivery } from '../../api/webhooks.ts';
+import { DeliveryTable } from './parts/delivery-table.ts';
+
+const { status: statusWords, webhooks: webhooksWords } = taskWords;
 
 export function page({ params }: PageProps): VNode {
   const id = params['taskId'] ?? '';
@@ -90,7 +92,46 @@ function isSettling({ task, money, deliveries }: TaskView): boolean {
 function useAnnouncedState(state: TaskView['task']['state']): void {
   const told = useRef(state);
   useEffect(() => {
-    if (told.current !== state) announce(taskWords.status.announced(words.states[state]));
+    if (told.current !== state) announce(statusWords.announced(words.states[state]));
     told.current = state;
   }, [state]);
+}
+
+/** The state in words, how long it lasts, and how far the work has come. */
+function TaskStatus({ task, now }: { task: TaskView['task']; now: number }): VNode {
+  const { state, progress, createdAt, endedAt, failure } = task;
+  const isRunning = endedAt === undefined && (state === 'queued' || state === 'in_progress');
+  return html`<div class="task-status">
+    <p class="status-line">
+      <${StateBadge} state=${state} text=${statusWords[state](durationText((endedAt ?? now) - createdAt))} />
+    </p>
+    ${
+      isRunning
+        ? html`<p class="progress-line">
+            <progress max="100" value=${progress} aria-label=${statusWords.progress(progress)}></progress>
+            <span aria-hidden="true">${statusWords.progress(progress)}</span>
+          </p>`
+        : null
+    }
+    ${failure === undefined ? null : html`<p class="fault">${failure.message} <code>${failure.code}</code></p>`}
+  </div>`;
+}
+
+interface TaskWebhooksProps {
+  readonly deliveries: readonly Delivery[];
+  readonly maySee: boolean;
+  readonly isUnavailable: boolean;
+}
+
+/** Shows the receivers that were told about the task, and their answers. */
+function TaskWebhooks({ deliveries, maySee, isUnavailable }: TaskWebhooksProps): VNode {
+  const why = maySee ? webhooksWords.unavailable : webhooksWords.noRight;
+  return html`<section>
+    <h2>${webhooksWords.title}</h2>
+    ${
+      !maySee || isUnavailable
+        ? html`<p class="quiet">${why}</p>`
+        : html`<${DeliveryTable} deliveries=${deliveries} empty=${webhooksWords.none} withSubject=${false} />`
+    }
+  </section>`;
 }

@@ -5,13 +5,11 @@ import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { NewRows } from '../../parts/new-rows.ts';
-import { Pager } from '../../parts/pager.ts';
+import { NewRows, Pager } from '../../parts/pager.ts';
 import { At } from '../../parts/time.ts';
 import { tasksWords as words, words as common } from '../../words.ts';
-import { TaskFilters } from './parts/task-filters.ts';
+import { TaskFilters, FILTERS, listPath } from './parts/task-filters.ts';
 import { TaskTable } from './parts/task-table.ts';
-import { FILTERS, listPath } from './parts/task-query.ts';
 
 const PATH = '/console/tasks';
 

@@ -3,7 +3,7 @@ import { render } from 'preact-render-to-string';
 import type { Token } from '../../api/tokens.ts';
 import { html } from '../../html.ts';
 import { EMPTY_TOKEN, toNewToken } from './parts/new-token.ts';
-import { tokenState } from './parts/token-state.ts';
+import { tokenState } from './parts/token-table.ts';
 import { TokensView } from './tokens.ts';
 
 const token = (over: Partial<Token> = {}): Token => ({

@@ -7,13 +7,12 @@ import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.ts';
-import { CodeBlock } from '../../parts/code-block.ts';
+import { CodeBlock } from '../../parts/copy-button.ts';
 import { MadeChoice } from '../../parts/made-choice.ts';
-import { countValidMade } from '../../parts/token-tree.ts';
+import { countValidMade, labelToken } from '../../parts/token-tree.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Refusal } from '../../parts/refusal.ts';
 import { TokenForm } from './parts/token-form.ts';
-import { labelToken } from '../../parts/token-label.ts';
 import { TokenTable } from './parts/token-table.ts';
 import { words as commonWords, tokensWords as words } from '../../words.ts';
 

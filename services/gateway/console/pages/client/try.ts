@@ -6,15 +6,16 @@ import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { Loaded } from '../../parts/loaded.ts';
+import { moneyText } from '../../parts/number-text.ts';
 import { words as common } from '../../words.ts';
 import { tryWords as words } from './try-words.ts';
-import { EstimateLine } from './parts/estimate-line.ts';
+import { useEstimate } from './parts/estimate.ts';
+import type { Estimate, FreshEstimate } from './parts/estimate.ts';
 import { OrderFields } from './parts/order-fields.ts';
 import { OrderJson } from './parts/order-json.ts';
 import { toCreateBody, toEstimateBody, firstOrder, repeatOrder } from './parts/try-order.ts';
 import type { Order, Uploads } from './parts/try-order.ts';
 import { useCreate } from './parts/use-create.ts';
-import { useEstimate } from './parts/use-estimate.ts';
 
 /** Fields that tell a refusal below themselves. */
 const OWN_FIELDS = /^(prompt|duration|resolution|ratio|content|image|seed|webhook_url)/;
@@ -100,6 +101,26 @@ export function TryForm({ view, first }: { view: TryView; first: Order }): VNode
       <${SubmitButton} isBusy=${isBusy} isDisabled=${!isWhole} />
     </div>
   </form>`;
+}
+
+/** Shows the price of the order. An old figure is dimmed until the new one arrives. */
+function EstimateLine({ estimate, isStale }: Omit<FreshEstimate, 'fault'>): VNode {
+  return html`<div class="estimate" role="status">
+    <span class=${isStale ? 'figure stale' : 'figure'}>
+      ${estimate === undefined ? '' : words.estimate.figure(moneyText(estimate.amount, estimate.currency))}
+    </span>
+    <span class="quiet small">
+      ${estimate === undefined ? (isStale ? words.estimate.estimating : words.estimate.none) : `${factsText(estimate)} ${words.estimate.held}`}
+    </span>
+  </div>`;
+}
+
+function factsText({ facts }: Estimate): string {
+  const told = Object.entries(words.estimate.facts).flatMap(([name, text]) => {
+    const count = facts[name] ?? 0;
+    return count > 0 ? [text(count)] : [];
+  });
+  return told.length === 0 ? '' : `${told.join(' + ')}.`;
 }
 
 function SubmitButton({ isBusy, isDisabled }: { isBusy: boolean; isDisabled: boolean }): VNode {

@@ -3,7 +3,7 @@ import { render } from 'preact-render-to-string';
 import type { UsageView } from '../../api/usage.ts';
 import { html } from '../../html.ts';
 import { parsePeriod, resolvePreset } from './parts/usage-query.ts';
-import { stackSeries } from './parts/usage-stack.ts';
+import { stackSeries } from './parts/usage-chart.ts';
 import { UsageReport } from './usage.ts';
 
 const NOW = Date.parse('2026-11-30T12:00:00Z');

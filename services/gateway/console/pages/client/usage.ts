@@ -8,7 +8,7 @@ import type { VNode } from '../../html.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { moneyText } from '../../parts/money-text.ts';
+import { moneyText } from '../../parts/number-text.ts';
 import { UsageChart } from './parts/usage-chart.ts';
 import { PRESETS, parsePeriod, resolvePreset, parseSplit } from './parts/usage-query.ts';
 import type { Period } from './parts/usage-query.ts';

@@ -9,10 +9,10 @@ import { At, durationText } from '../../parts/time.ts';
 import { useMe } from '../../state/door.ts';
 import { useDueReads } from '../../state/use-due-reads.ts';
 import { useView } from '../../state/use-view.ts';
-import { DeliveryState } from './parts/delivery-state.ts';
+import { DeliveryState } from '../../parts/state-badge.ts';
 import { Due, errorText, lastAnswer } from './parts/delivery-table.ts';
 import { ResendDelivery } from './parts/resend-delivery.ts';
-import { SubjectLink } from './parts/subject-link.ts';
+import { SubjectLink } from '../../parts/links.ts';
 import { webhooksWords } from './webhooks-words.ts';
 
 const SECOND_MS = 1000;

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { EndpointView } from '../../api/webhooks.ts';
+import type { EndpointView, Endpoint } from '../../api/webhooks.ts';
 import { useMe } from '../../state/door.ts';
 import { useDueReads } from '../../state/use-due-reads.ts';
 import { useView } from '../../state/use-view.ts';
@@ -11,10 +11,11 @@ import { Loaded } from '../../parts/loaded.ts';
 import { SecretOnce } from '../../parts/secret-once.ts';
 import { EndpointActs } from './parts/endpoint-acts.ts';
 import { DeliveryFilter, EndpointDeliveries } from './parts/endpoint-deliveries.ts';
-import { EndpointFacts } from './parts/endpoint-facts.ts';
 import { EndpointForm } from './parts/endpoint-form.ts';
-import { DEFAULT_ENDPOINT, endpointName } from './parts/endpoint-table.ts';
+import { DEFAULT_ENDPOINT, endpointName, agoOrNever } from './parts/endpoint-table.ts';
 import { webhooksWords as words } from './webhooks-words.ts';
+import { At } from '../../parts/time.ts';
+import { EndpointHealth } from './parts/endpoint-health.ts';
 
 const NONE: EndpointView['deliveries'] = [];
 
@@ -108,5 +109,42 @@ export function EndpointHead({ view, onChanged }: { view: EndpointView; onChange
           />`
         : null
     }
+  `;
+}
+
+/** The settings of an endpoint and its health. The secret is shown by its ends alone. */
+function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
+  const { id, url, eventTypes, payload, secretHint, createdAt, lastSuccessAt, lastFailureAt } = endpoint;
+  const { facts } = words.endpoint;
+  return html`
+    ${
+      id === DEFAULT_ENDPOINT
+        ? html`<p class="quiet">${words.defaultText}</p>`
+        : html`<p class="endpoint-state"><${EndpointHealth} endpoint=${endpoint} isLong /></p>`
+    }
+    <dl class="facts">
+      ${
+        id === DEFAULT_ENDPOINT
+          ? null
+          : html`<dt>${facts.url}</dt>
+              <dd>${url}</dd>
+              <dt>${facts.events}</dt>
+              <dd>${eventTypes.join(', ')}</dd>
+              <dt>${facts.payload}</dt>
+              <dd>${words.form.payloads[payload]}</dd>
+              <dt>${facts.success}</dt>
+              <dd>${agoOrNever(lastSuccessAt)}</dd>
+              <dt>${facts.failure}</dt>
+              <dd>${agoOrNever(lastFailureAt)}</dd>`
+      }
+      <dt>${facts.secret}</dt>
+      <dd>${secretHint === '' ? words.endpoint.noSecret : html`<code>${secretHint}</code>`}</dd>
+      ${
+        createdAt === undefined
+          ? null
+          : html`<dt>${facts.created}</dt>
+              <dd><${At} at=${createdAt} /></dd>`
+      }
+    </dl>
   `;
 }

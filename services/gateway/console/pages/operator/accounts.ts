@@ -8,7 +8,7 @@ import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Pager } from '../../parts/pager.ts';
 import { At } from '../../parts/time.ts';
-import { AmountText } from './parts/amount-text.ts';
+import { AmountText } from '../../parts/number-text.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 import { operatorWords } from './operator-words.ts';

@@ -4,15 +4,16 @@ import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { moneyText } from '../../parts/money-text.ts';
+import { moneyText, shareText, sumDecimals, formatMoney } from '../../parts/number-text.ts';
 import { At } from '../../parts/time.ts';
 import { useView } from '../../state/use-view.ts';
 import { operatorWords } from './operator-words.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 import { LedgerState } from './parts/ledger-state.ts';
-import { MARGIN_COLUMNS, SETTLED_COLUMNS, withTotals } from './parts/margin-columns.ts';
 import { listLeaves } from './parts/value-tree.ts';
+import type { Money } from '../../api/money.ts';
+import type { Column } from '../../parts/data-table.ts';
 
 const words = operatorWords.money;
 
@@ -128,4 +129,53 @@ function Version({ contract: { version, since, isCurrent, terms } }: { contract:
       )}
     </dl>
   </details>`;
+}
+
+type Margin = Answer['margins'][number];
+type SettledRow = Answer['settled'][number];
+
+const MARGIN_COLUMNS: readonly Column<Margin>[] = [
+  { name: words.priceKey, isHead: true, cell: ({ priceKey }) => priceKey },
+  { name: words.channel, cell: ({ channel }) => html`<span class="id">${channel}</span>` },
+  { name: words.requests, isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
+  { name: words.charged, isNumber: true, cell: ({ charged }) => formatMoney(charged) },
+  { name: words.cost, isNumber: true, cell: ({ cost }) => formatMoney(cost) },
+  { name: words.margin, isNumber: true, cell: ({ margin }) => renderMargin(margin) },
+  {
+    name: words.share,
+    isNumber: true,
+    cell: ({ margin, charged }) => shareText(margin.amount, charged.amount) ?? '–',
+  },
+];
+
+const SETTLED_COLUMNS: readonly Column<SettledRow>[] = [
+  { name: words.priceKey, isHead: true, cell: ({ priceKey }) => priceKey },
+  { name: words.requests, isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
+  { name: words.charged, isNumber: true, cell: ({ charged }) => formatMoney(charged) },
+];
+
+/** A loss is told by its sign and a word, not by its colour alone. */
+function renderMargin(margin: Money): VNode | string {
+  return margin.amount.startsWith('-')
+    ? html`<span class="bad">${formatMoney(margin)} <span class="small">${words.loss}</span></span>`
+    : formatMoney(margin);
+}
+
+/** The rows, and one more for each currency that has several. */
+function withTotals(margins: readonly Margin[]): readonly Margin[] {
+  const currencies = [...new Set(margins.map(({ charged }) => charged.currency))];
+  return [...margins, ...currencies.flatMap((currency) => toTotalRows(margins, currency))];
+}
+
+function toTotalRows(margins: readonly Margin[], currency: string): readonly Margin[] {
+  const own = margins.filter(({ charged }) => charged.currency === currency);
+  if (own.length < 2) return [];
+  const sum = (name: 'charged' | 'cost' | 'margin'): Money => ({
+    amount: sumDecimals(own.map((row) => row[name].amount)),
+    currency,
+  });
+  const requests = own.reduce((total, row) => total + row.requests, 0);
+  return [
+    { priceKey: words.sum, channel: '', requests, charged: sum('charged'), cost: sum('cost'), margin: sum('margin') },
+  ];
 }

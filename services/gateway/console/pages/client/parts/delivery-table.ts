@@ -5,8 +5,8 @@ import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { Ago, useNow } from '../../../parts/time.ts';
 import { deliveryWords as words } from '../../../words.ts';
-import { DeliveryState } from './delivery-state.ts';
-import { SubjectLink } from './subject-link.ts';
+import { DeliveryState } from '../../../parts/state-badge.ts';
+import { SubjectLink } from '../../../parts/links.ts';
 
 export interface DeliveryTableProps {
   readonly deliveries: readonly Delivery[];

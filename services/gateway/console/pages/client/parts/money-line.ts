@@ -2,7 +2,7 @@ import type { LedgerLine, TaskMoney } from '../../../api/money.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { moneyText } from '../../../parts/number-text.ts';
 import { At, clockText } from '../../../parts/time.ts';
 import { moneyWords as words } from '../../../words.ts';
 import { moneySentences } from './money-sentences.ts';

@@ -1,6 +1,5 @@
 import type { Basis, Money, TaskMoney } from '../../../api/money.ts';
-import { formatMoney, moneyText } from '../../../parts/money-text.ts';
-import { formatDecimal, parseNanos } from '../../../parts/decimal-text.ts';
+import { formatMoney, moneyText, formatDecimal, parseNanos } from '../../../parts/number-text.ts';
 import { moneyWords as words } from '../../../words.ts';
 
 /** The terms of a price, as the configuration writes them. */

@@ -4,11 +4,9 @@ import type { VNode } from '../../../html.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
 import { tryWords } from '../try-words.ts';
-import { bytesText } from './bytes-text.ts';
-import { kindOfFile, readUpload } from './read-upload.ts';
-import { ReferenceItem } from './reference-item.ts';
-import { listMedia, uploadName, withMedia, withRole, withoutMedia } from './try-order.ts';
-import type { MediaKind, Order, Uploads } from './try-order.ts';
+import { bytesText } from '../../../parts/number-text.ts';
+import { listMedia, uploadName, withMedia, withRole, withoutMedia, ROLES } from './try-order.ts';
+import type { MediaKind, Order, Uploads, Upload, OrderMedia } from './try-order.ts';
 
 const words = tryWords.references;
 const KINDS = (['image', 'video', 'audio'] as const).map((value) => ({ value, name: words.kinds[value] }));
@@ -113,4 +111,59 @@ async function mergeFiles(
 
 function without(uploads: Uploads, name: string): Uploads {
   return new Map([...uploads].filter(([key]) => key !== name));
+}
+
+/** The family of a file; undefined: no model takes it. */
+function kindOfFile(type: string): MediaKind | undefined {
+  const family = type.split('/')[0];
+  return family === 'image' || family === 'video' || family === 'audio' ? family : undefined;
+}
+
+/** Reads a file of the visitor as a data URL. */
+async function readUpload(file: File): Promise<Upload> {
+  const dataUrl = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => {
+      resolve(typeof reader.result === 'string' ? reader.result : '');
+    };
+    reader.onerror = () => {
+      reject(reader.error ?? new Error(file.name));
+    };
+    reader.readAsDataURL(file);
+  });
+  return { name: file.name, type: file.type, bytes: file.size, dataUrl };
+}
+
+interface ReferenceItemProps {
+  readonly media: OrderMedia;
+  /** Undefined: the order names a URL. */
+  readonly upload: Upload | undefined;
+  readonly onRole: (role: string) => void;
+  readonly onRemove: () => void;
+}
+
+/** A reference with its role. An image that was added is shown; of others the name, the size and the type. */
+function ReferenceItem({ media, upload, onRole, onRemove }: ReferenceItemProps): VNode {
+  const { kind, role, url } = media;
+  const name = upload?.name ?? url;
+  const names: Readonly<Record<string, string>> = words.roles;
+  const roles = ROLES[kind].includes(role) ? ROLES[kind] : [role, ...ROLES[kind]];
+  return html`<li>
+    ${
+      upload !== undefined && kind === 'image'
+        ? html`<img class="thumbnail" src=${upload.dataUrl} alt=${words.preview(name)} />`
+        : html`<span class="thumbnail none kind">${words.kinds[kind]}</span>`
+    }
+    <div class="reference-facts">
+      <strong>${name}</strong>
+      ${upload === undefined ? null : html`<span class="quiet small">${bytesText(upload.bytes)}, ${upload.type}</span>`}
+      <${SelectField}
+        label=${words.role(name)}
+        value=${role}
+        options=${roles.map((value) => ({ value, name: names[value] ?? value }))}
+        onChange=${onRole}
+      />
+    </div>
+    <button type="button" class="quiet" aria-label=${words.removeOf(name)} onClick=${onRemove}>${words.remove}</button>
+  </li>`;
 }

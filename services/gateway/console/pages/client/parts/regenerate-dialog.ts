@@ -4,7 +4,7 @@ import { ApiError, api } from '../../../state/api.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { moneyText } from '../../../parts/number-text.ts';
 import { taskWords } from '../../../words.ts';
 import type { Estimate } from './estimate.ts';
 

@@ -3,7 +3,6 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { tasksWords, words as common } from '../../../words.ts';
-import { FILTERS } from './task-query.ts';
 
 const words = tasksWords.filters;
 
@@ -83,4 +82,18 @@ function DateField({ name, label, value, onChange }: DateFieldProps): VNode {
 
 function toOptions(names: Readonly<Record<string, string>>): readonly { value: string; name: string }[] {
   return Object.entries(names).map(([value, name]) => ({ value, name }));
+}
+
+/** The filters of the list of tasks, as they stand in the address and in the call. */
+export const FILTERS = ['state', 'kind', 'model', 'from', 'to', 'find'] as const;
+
+/** The call behind an address. Parameters of others are left out. */
+export function listPath(query: URLSearchParams): string {
+  const own = new URLSearchParams();
+  for (const name of [...FILTERS, 'after']) {
+    const value = query.get(name)?.trim() ?? '';
+    if (value !== '') own.set(name, value);
+  }
+  const text = own.toString();
+  return text === '' ? '/tasks' : `/tasks?${text}`;
 }

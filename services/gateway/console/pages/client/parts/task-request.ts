@@ -1,12 +1,11 @@
 import type { Reference, SameCall, TaskView } from '../../../api/task.ts';
 import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
-import { CodeBlock } from '../../../parts/code-block.ts';
-import { ExternalLink } from '../../../parts/external-link.ts';
+import { CodeBlock } from '../../../parts/copy-button.ts';
+import { ExternalLink, SubjectLink } from '../../../parts/links.ts';
 import { Tabs } from '../../../parts/tabs.ts';
 import { At } from '../../../parts/time.ts';
 import { taskWords, words as common } from '../../../words.ts';
-import { SubjectLink } from './subject-link.ts';
 
 const words = taskWords.request;
 const SOURCE = 'source_task_id';

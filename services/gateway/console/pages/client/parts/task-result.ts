@@ -1,10 +1,10 @@
 import type { TaskView } from '../../../api/task.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { CodeBlock } from '../../../parts/code-block.ts';
+import { CodeBlock } from '../../../parts/copy-button.ts';
 import { At, relativeText } from '../../../parts/time.ts';
 import { taskWords } from '../../../words.ts';
-import { bytesText } from './bytes-text.ts';
+import { bytesText } from '../../../parts/number-text.ts';
 
 const words = taskWords.video;
 

@@ -4,12 +4,10 @@ import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { moneyText } from '../../../parts/number-text.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago, durationText, useNow } from '../../../parts/time.ts';
 import { tasksWords as words, words as common } from '../../../words.ts';
-import { taskTitle } from './task-title.ts';
-import { Thumbnail } from './thumbnail.ts';
 
 export interface TaskTableProps {
   readonly tasks: readonly TaskRow[];
@@ -78,4 +76,19 @@ export function chargeText(charge: Charge | undefined): ComponentChildren {
   return charged === undefined
     ? words.held(moneyText(held.amount, held.currency))
     : moneyText(charged.amount, charged.currency);
+}
+
+/** Returns the name of a task in a list: its prompt, or what it does if it has none. */
+export function taskTitle({ prompt, kind, resolution }: Pick<TaskRow, 'prompt' | 'kind' | 'resolution'>): string {
+  return prompt.trim() === '' ? [common.kinds[kind], resolution].filter(Boolean).join(', ') : prompt;
+}
+
+const WIDTH = 96;
+const HEIGHT = 54;
+
+/** A picture of the video. The prompt beside it says what it shows. */
+export function Thumbnail({ task: { thumbnail, state } }: { task: TaskRow }): VNode {
+  return thumbnail === undefined
+    ? html`<span class=${`thumbnail none ${state}`} aria-hidden="true"></span>`
+    : html`<img class="thumbnail" src=${thumbnail} alt="" width=${WIDTH} height=${HEIGHT} loading="lazy" />`;
 }

@@ -4,14 +4,11 @@ import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { moneyText } from '../../../parts/number-text.ts';
 import { Ago, At } from '../../../parts/time.ts';
 import { tokensWords as words } from '../../../words.ts';
-import { labelToken } from '../../../parts/token-label.ts';
-import { TokenPlace } from '../../../parts/token-place.ts';
-import { orderTree } from '../../../parts/token-tree.ts';
+import { labelToken, orderTree, TokenPlace } from '../../../parts/token-tree.ts';
 import type { PlacedToken } from '../../../parts/token-tree.ts';
-import { tokenState } from './token-state.ts';
 
 const SHAPES = { live: '●', expired: '○', revoked: '✕' } as const;
 const STYLES = { live: 'good', expired: 'quiet', revoked: 'bad' } as const;
@@ -100,4 +97,11 @@ function revokeButton(token: Token, onRevoke: (token: Token) => void): VNode | n
   >
     ${words.revoke.open}
   </button>`;
+}
+
+export type TokenState = 'live' | 'expired' | 'revoked';
+
+export function tokenState({ revokedAt, expiresAt }: Pick<Token, 'revokedAt' | 'expiresAt'>, now: number): TokenState {
+  if (revokedAt !== undefined) return 'revoked';
+  return expiresAt !== undefined && expiresAt <= now ? 'expired' : 'live';
 }

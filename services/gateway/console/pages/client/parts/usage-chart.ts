@@ -3,10 +3,9 @@ import type { UsageView } from '../../../api/usage.ts';
 import type UPlot from 'uplot';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { moneyText } from '../../../parts/number-text.ts';
 import { loadModule } from '../../../state/load-page.ts';
 import { words } from '../../../words.ts';
-import { stackSeries } from './usage-stack.ts';
 
 const HEIGHT = 260;
 /** An amount has no more digits after the point. */
@@ -111,4 +110,22 @@ function addStyle(): void {
   link.rel = 'stylesheet';
   link.href = href;
   document.head.append(link);
+}
+
+export interface Stack {
+  readonly days: readonly string[];
+  /** The upper ends of the bars of each day, the highest first, so that each is drawn over the one before. */
+  readonly bars: readonly (readonly number[])[];
+}
+
+/** The series one upon the other. Only the picture uses these numbers, so they may be rounded. */
+export function stackSeries({ days, series }: Pick<UsageView, 'days' | 'series'>): Stack {
+  const sums = days.map(() => 0);
+  const tops = series.map(({ amounts }) =>
+    amounts.map((amount, day) => {
+      sums[day] = (sums[day] ?? 0) + Number(amount);
+      return sums[day];
+    }),
+  );
+  return { days, bars: tops.toReversed() };
 }

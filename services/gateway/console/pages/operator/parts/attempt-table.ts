@@ -3,9 +3,8 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { At } from '../../../parts/time.ts';
+import { At, spanText } from '../../../parts/time.ts';
 import { attentionWords } from '../attention-words.ts';
-import { spanText } from './span-text.ts';
 
 const words = attentionWords.evidence;
 const NONE = '–';

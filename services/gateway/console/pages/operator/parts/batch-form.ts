@@ -6,7 +6,7 @@ import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { formatMoney } from '../../../parts/money-text.ts';
+import { formatMoney } from '../../../parts/number-text.ts';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { confirmBatchText, sumDecisions, sumText } from './consequence.ts';

@@ -5,7 +5,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { operatorWords } from '../operator-words.ts';
-import { spanText } from './span-text.ts';
+import { spanText } from '../../../parts/time.ts';
 import { ReasonField } from './reason-field.ts';
 import { useAct } from '../../../state/use-act.ts';
 

@@ -2,13 +2,12 @@ import type { ChannelHour, ChannelRow } from '../../../api/operator-channels.ts'
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { Sparkline } from '../../../parts/sparkline.ts';
-import { Ago } from '../../../parts/time.ts';
+import { Ago, spanText } from '../../../parts/time.ts';
 import { hourText } from '../now.ts';
 import { operatorWords } from '../operator-words.ts';
 import { ChannelActs } from './channel-acts.ts';
 import type { ChannelCardProps } from './channel-acts.ts';
 import { OutcomeBar, listOutcomes } from './outcome-bar.ts';
-import { spanText } from './span-text.ts';
 
 const words = operatorWords.channels;
 

@@ -3,9 +3,8 @@ import { announce } from '../../../state/announce.ts';
 import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { Ago } from '../../../parts/time.ts';
+import { Ago, spanText } from '../../../parts/time.ts';
 import { operatorWords } from '../operator-words.ts';
-import { spanText } from './span-text.ts';
 
 const words = operatorWords.money;
 

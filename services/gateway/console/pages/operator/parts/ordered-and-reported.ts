@@ -4,8 +4,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
-import { parseNanos } from '../../../parts/decimal-text.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { parseNanos, moneyText } from '../../../parts/number-text.ts';
 import { attentionWords } from '../attention-words.ts';
 
 const words = attentionWords.compared;

@@ -1,10 +1,11 @@
 import type { AttentionRow } from '../../../api/operator-attention.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { moneyText } from '../../../parts/money-text.ts';
+import { moneyText } from '../../../parts/number-text.ts';
 import { Ago } from '../../../parts/time.ts';
 import { attentionWords } from '../attention-words.ts';
 import type { QueueEntry } from './queue.ts';
+import type { ChosenEntries, Selection } from './use-choosing.ts';
 
 const words = attentionWords.attention;
 
@@ -15,14 +16,6 @@ export interface QueueListProps {
   readonly onClear: () => void;
   /** Undefined: the visitor may not decide. */
   readonly choosing: Selection | undefined;
-}
-
-/** The entries that are to be decided together. */
-export interface Selection {
-  readonly chosen: ReadonlySet<string>;
-  /** Returns why an entry cannot be chosen now; undefined: it can. */
-  readonly refuse: (row: AttentionRow) => string | undefined;
-  readonly onChoose: (id: string, isChosen: boolean) => void;
 }
 
 /** The queue: one button an entry, the oldest first. */
@@ -86,4 +79,47 @@ function describeHold({ held }: AttentionRow): string {
 
 export function reasonText(reason: string): string {
   return words.reasons[reason] ?? reason.replaceAll('_', ' ');
+}
+
+interface QueueBarProps {
+  readonly count: string;
+  readonly isOn: boolean;
+  readonly onSwitch: (isOn: boolean) => void;
+}
+
+/** Shows the number of entries that wait, and the switch of the shortcuts. */
+export function QueueBar({ count, isOn, onSwitch }: QueueBarProps): VNode {
+  return html`<div class="queue-bar">
+    <span>${count}</span>
+    <label>
+      <input
+        type="checkbox"
+        role="switch"
+        checked=${isOn}
+        onChange=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+          onSwitch(currentTarget.checked);
+        }}
+      />
+      ${words.shortcuts}
+    </label>
+    ${isOn ? html`<span class="small quiet">${words.shortcutsHint}</span>` : null}
+  </div>`;
+}
+
+/** Shows the entries that are chosen to be decided together, and the way there. */
+export function ChosenBar({ chosen, onTogether }: { chosen: ChosenEntries; onTogether: () => void }): VNode {
+  const { rows, alike, chooseAlike, clear } = chosen;
+  if (rows.length === 0) return html`<p class="small quiet">${words.batch.hint}</p>`;
+  return html`<div class="queue-bar" role="group" aria-label=${words.batch.chosen(rows.length)}>
+    <span>${words.batch.chosen(rows.length)}</span>
+    ${
+      alike.length > rows.length
+        ? html`<button type="button" class="quiet" onClick=${chooseAlike}>
+            ${words.batch.chooseAlike(alike.length)}
+          </button>`
+        : null
+    }
+    <button type="button" class="quiet" onClick=${clear}>${words.batch.clear}</button>
+    <button type="button" class="main" onClick=${onTogether}>${words.batch.together(rows.length)}</button>
+  </div>`;
 }

@@ -7,7 +7,7 @@ import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { MadeChoice } from '../../../parts/made-choice.ts';
 import { operatorWords } from '../operator-words.ts';
-import { labelToken } from '../../../parts/token-label.ts';
+import { labelToken } from '../../../parts/token-tree.ts';
 
 const words = operatorWords.tokens;
 

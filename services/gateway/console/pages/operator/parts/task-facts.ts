@@ -7,7 +7,7 @@ import { At, durationText, useNow } from '../../../parts/time.ts';
 import { words as shared } from '../../../words.ts';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
-import { bytesText } from '../../client/parts/bytes-text.ts';
+import { bytesText } from '../../../parts/number-text.ts';
 
 const words = operatorWords.task;
 

@@ -2,7 +2,7 @@ import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
 import type { Reference } from '../../../api/task.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { ExternalLink } from '../../../parts/external-link.ts';
+import { ExternalLink } from '../../../parts/links.ts';
 import { operatorWords } from '../operator-words.ts';
 import { FoldedText } from './folded-text.ts';
 import { orderLine } from './task-facts.ts';

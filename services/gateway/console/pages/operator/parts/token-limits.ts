@@ -1,5 +1,5 @@
 import type { Token } from '../../../api/tokens.ts';
-import { parseNanos } from '../../../parts/decimal-text.ts';
+import { parseNanos } from '../../../parts/number-text.ts';
 import { operatorWords } from '../operator-words.ts';
 
 const words = operatorWords.tokens;

@@ -3,9 +3,16 @@ import type { AttentionRow } from '../../../api/operator-attention.ts';
 import { attentionWords } from '../attention-words.ts';
 import { BATCH_MAX, nameCause } from './consequence.ts';
 import type { QueueEntry } from './queue.ts';
-import type { Selection } from './queue-list.ts';
 
 const words = attentionWords.attention.batch;
+
+/** The entries that are to be decided together. */
+export interface Selection {
+  readonly chosen: ReadonlySet<string>;
+  /** Returns why an entry cannot be chosen now; undefined: it can. */
+  readonly refuse: (row: AttentionRow) => string | undefined;
+  readonly onChoose: (id: string, isChosen: boolean) => void;
+}
 
 export interface ChosenEntries extends Selection {
   /** The chosen entries that still wait. */

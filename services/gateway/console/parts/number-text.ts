@@ -1,3 +1,7 @@
+import type { Money } from '../api/money.ts';
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+
 /** Decimals of the API have at most this many digits after the point. */
 const DIGITS = 9;
 const UNIT = 10n ** BigInt(DIGITS);
@@ -28,4 +32,36 @@ export function shareText(part: string, whole: string): string | undefined {
   const [partNanos, wholeNanos] = [parseNanos(part), parseNanos(whole)];
   if (partNanos === undefined || wholeNanos === undefined || wholeNanos === 0n) return undefined;
   return `${(Number((partNanos * 10_000n) / wholeNanos) / 100).toFixed(1).replace('-', '−')} %`;
+}
+
+const DIGITS_MIN = 2;
+const SIGNS: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£' };
+
+export function formatMoney({ amount, currency }: Money): string {
+  return moneyText(amount, currency);
+}
+
+/** Writes a decimal amount as `$0.40` or `0.40 CHF`: at least two digits, and never rounded. */
+export function moneyText(amount: string, currency: string): string {
+  const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');
+  const digits = fraction.replace(/0+$/, '').padEnd(DIGITS_MIN, '0');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  const minus = amount.startsWith('-') ? '−' : '';
+  const sign = SIGNS[currency];
+  return sign === undefined ? `${minus}${grouped}.${digits} ${currency}` : `${minus}${sign}${grouped}.${digits}`;
+}
+
+const STEP = 1024;
+const UNITS = ['B', 'KiB', 'MiB', 'GiB'];
+
+/** Writes `812 B`, `4.2 MiB`. */
+export function bytesText(bytes: number): string {
+  const unit = bytes < STEP ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log(bytes) / Math.log(STEP)));
+  const value = bytes / STEP ** unit;
+  return `${unit === 0 ? String(bytes) : value.toFixed(1)} ${UNITS[unit] ?? ''}`;
+}
+
+/** An amount; what is below zero is red beside its sign. */
+export function AmountText({ money: { amount, currency } }: { money: Money }): VNode {
+  return html`<span class=${amount.startsWith('-') ? 'bad' : undefined}>${moneyText(amount, currency)}</span>`;
 }

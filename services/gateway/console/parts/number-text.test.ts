@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatDecimal, parseNanos, shareText, sumDecimals } from './decimal-text.ts';
+import { formatDecimal, parseNanos, shareText, sumDecimals } from './number-text.ts';
 
 test.each([
   ['0', 0n],

@@ -11,3 +11,10 @@ export function ExternalLink({ url }: { url: string }): VNode {
 function isWeb(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
+
+/** Shows the subject of an event. A task has a page. */
+export function SubjectLink({ id }: { id: string }): VNode {
+  return id.startsWith('task_')
+    ? html`<a class="id" href=${`/console/tasks/${encodeURIComponent(id)}`}>${id}</a>`
+    : html`<span class="id">${id}</span>`;
+}
