@@ -111,7 +111,7 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
   test('each console serves its pages, and every module that one of its modules names', () => {
     const { out, err } = runModule(`const assets = '/app/services/gateway/src/console/assets';
       const { prepareAssets } = await import(assets + '/prepare-assets.js');
-      const { DOOR_FILES, assetPath } = await import(assets + '/door-files.js');
+      const { DOOR_FILES, assetPath } = await import(assets + '/select-files.js');
       const named = (path, text) => [...text.matchAll(/['"](\\.{1,2}\\/[^'"\\s]+\\.(?:js|ts|css))['"]/g)]
         .map(([, specifier]) => new URL(specifier, 'file:///' + path).pathname.slice(1));
       const doors = Object.entries(prepareAssets()).map(([door, { files }]) => {

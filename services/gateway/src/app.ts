@@ -30,7 +30,7 @@ import { observer } from './http/observe.ts';
 import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
 import { initRequestCounts } from './http/request-counter.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
-import { openWaitPermits } from './http/routes/wait-permits.ts';
+import { openWaitPermits } from './operations/await-change.ts';
 import { startJobs } from './jobs/start-jobs.ts';
 import { cachePrincipals } from './operations/principals.ts';
 import { openEventStreamPermits } from './operations/stream-permits.ts';

@@ -35,7 +35,7 @@ export const operatorsSchema = {
   },
 } as const;
 
-export { listOperators as operatorsOf } from './console/operator/list-operators.ts';
+export { listOperators as operatorsOf } from './console/session/operators-in-use.ts';
 export { relayChannelSchema } from './relay/channels/relay-channel-config.ts';
 export { listPriceKeys as relayPriceKeys } from './relay/charges/price-keys.ts';
 

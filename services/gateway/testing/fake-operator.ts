@@ -8,7 +8,7 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
-import type { OperatorClients } from '../src/clients/operator-clients.ts';
+import type { OperatorClients } from '../src/clients/gateway-clients.ts';
 
 /** The methods of a test. Every other method answers an empty message. */
 export interface OperatorMethods {

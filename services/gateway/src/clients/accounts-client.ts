@@ -5,7 +5,7 @@ import { withDeadline } from './caller.ts';
 import type { AccountCaller, Caller } from './caller.ts';
 import { fromWireAct } from './acts-client.ts';
 import type { Act } from '../../console/api/operator-acts.ts';
-import type { OperatorClients } from './operator-clients.ts';
+import type { OperatorClients } from './gateway-clients.ts';
 import { toMs, requireValue } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 

@@ -2,7 +2,7 @@ import type { Act as WireAct } from '@reelgate/proto/access/v1/act';
 import type { Act } from '../../console/api/operator-acts.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
-import type { OperatorClients } from './operator-clients.ts';
+import type { OperatorClients } from './gateway-clients.ts';
 import { toMs } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 

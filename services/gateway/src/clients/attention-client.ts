@@ -5,7 +5,7 @@ import type { AttentionItem } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Resolution } from '../../console/api/operator-attention.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
-import type { OperatorClients } from './operator-clients.ts';
+import type { OperatorClients } from './gateway-clients.ts';
 import { toPlainState } from './plain-task.ts';
 import type { PlainState } from './plain-task.ts';
 import { toMs } from './wire-values.ts';

@@ -1,8 +1,9 @@
 import type { ChannelPause as WirePause } from '@reelgate/proto/tasks/v1/channel_pause';
-import type { ChannelStatus } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ChannelStatus, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import type { Client } from '@reelgate/platform/rpc/service';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
-import type { OperatorClients } from './operator-clients.ts';
+import type { OperatorClients } from './gateway-clients.ts';
 import { toMs } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
@@ -76,7 +77,7 @@ export function taskChannels({ tasks }: OperatorClients): TaskChannels {
   };
 }
 
-export function fromWirePause({ channel, at, actor, reason }: WirePause): ChannelPause {
+function fromWirePause({ channel, at, actor, reason }: WirePause): ChannelPause {
   return { channel, at: toMs(at) ?? 0, actor, reason } satisfies MessageMapping<WirePause>;
 }
 
@@ -97,4 +98,14 @@ function fromWireChannel(channel: ChannelStatus): TaskChannel {
     endpoints,
     pause: pause && fromWirePause(pause),
   } satisfies MessageMapping<ChannelStatus, 'enabled' | 'inFlightLimit' | 'requestsPerMinute'>;
+}
+
+/** A start waits no longer for the pauses. */
+const PAUSES_DEADLINE_MS = 2000;
+
+export type ReadChannelPauses = () => Promise<readonly ChannelPause[]>;
+
+/** Reads the paused channels, under the identity of the gateway. */
+export function channelPausesReader(client: Client<typeof OperatorService>): ReadChannelPauses {
+  return async () => (await client.listChannelPauses({}, { timeoutMs: PAUSES_DEADLINE_MS })).pauses.map(fromWirePause);
 }

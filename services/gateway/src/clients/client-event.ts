@@ -33,3 +33,12 @@ function fromWireSubject(subject: Event['subject']): ClientEvent['subject'] {
   if (subject.case === 'task') return { task: subject.value };
   return subject.case === 'job' ? { job: fromWireJob(subject.value) } : undefined;
 }
+
+/** The types of events that a client can hear. */
+export const EVENT_TYPES: readonly string[] = [
+  'video.completed',
+  'video.failed',
+  'job.completed',
+  'job.failed',
+  'balance.low',
+];

@@ -4,13 +4,13 @@ import type { SessionService } from '@reelgate/proto/billing/v1/session_service'
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { BillingClient } from './billing-client.ts';
 import type { BillingCalls } from './calls-client.ts';
-import type { PausesClient } from './channel-pauses-client.ts';
 import type { MediaPort } from './media-port.ts';
-import type { OperatorClients } from './operator-clients.ts';
 import type { TasksClient } from './tasks-client.ts';
 import type { SenderClient } from './webhook-sender.ts';
+import type { ConfigurationView } from '../../console/api/operator-configuration.ts';
 
 /** The services that the gateway calls. */
 export interface GatewayClients {
@@ -25,6 +25,26 @@ export interface GatewayClients {
   readonly media: MediaPort;
   readonly sender: SenderClient;
   /** Under the identity of the gateway. */
-  readonly pauses: PausesClient;
+  readonly pauses: Client<typeof OperatorService>;
   readonly operator: OperatorClients;
 }
+
+/** The services for the operator console, under the identity `operator` of the program. */
+export interface OperatorClients {
+  readonly tasks: Client<typeof OperatorService>;
+  readonly accounts: Client<typeof AccountService>;
+  readonly billing: BillingClient;
+  readonly usage: Client<typeof UsageService>;
+  readonly webhooks: Client<typeof WebhookService>;
+  readonly reach: ReachPeers;
+  readonly configuration: ReadConfiguration;
+}
+
+/** Reports for each service, by name, whether this process reaches it. */
+export type ReachPeers = () => Promise<readonly { readonly name: string; readonly isReachable: boolean }[]>;
+
+/** Reads the configuration that this process runs with, without secrets. */
+export type ReadConfiguration = () => Omit<ConfigurationView, 'refused'> & {
+  /** The reason for refusing the newest files; undefined if they are in use. */
+  readonly refused: string | undefined;
+};

@@ -5,11 +5,10 @@ import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import { fromWireJob } from './jobs-client.ts';
 import type { JobFailure } from './jobs-client.ts';
-import type { OperatorClients } from './operator-clients.ts';
+import type { OperatorClients } from './gateway-clients.ts';
 import { WIRE_TASK_STATES } from './plain-task.ts';
 import type { PlainState } from './plain-task.ts';
-import { fromWireHistory } from './task-history.ts';
-import { toMs, requireValue } from './wire-values.ts';
+import { fromWireHistory, toMs, requireValue } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
 /** A job with its private facts. */

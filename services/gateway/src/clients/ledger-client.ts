@@ -5,7 +5,7 @@ import type { PriceContract } from '@reelgate/proto/billing/v1/price';
 import type { ContractRow, LedgerCheck } from '../../console/api/operator-money.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
-import type { OperatorClients } from './operator-clients.ts';
+import type { OperatorClients } from './gateway-clients.ts';
 import { toMs } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 

@@ -6,7 +6,7 @@ import type {
 } from '@reelgate/proto/tasks/v1/pulse';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
-import type { OperatorClients } from './operator-clients.ts';
+import type { OperatorClients } from './gateway-clients.ts';
 import { toMs, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 

@@ -6,11 +6,10 @@ import type { Task } from '@reelgate/proto/tasks/v1/task';
 import type { HistoryEntry } from '../../console/api/operator-tasks.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
-import type { OperatorClients } from './operator-clients.ts';
+import type { OperatorClients } from './gateway-clients.ts';
 import { WIRE_KINDS, WIRE_TASK_STATES, toPlainTask } from './plain-task.ts';
 import type { PlainKind, PlainState, PlainTask } from './plain-task.ts';
-import { fromWireHistory } from './task-history.ts';
-import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
+import { fromWireHistory, toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;

@@ -5,11 +5,12 @@ import type { AccountService, Token as WireToken } from '@reelgate/proto/billing
 import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { withDeadline } from './caller.ts';
-import type { AccountCaller } from './caller.ts';
+import type { AccountCaller, Caller } from './caller.ts';
 import { TOKEN_RIGHTS, WEBHOOK_RIGHTS, fromWireLimits } from './billing-client.ts';
 import type { OwnLimits, TokenRight, WebhookRight } from './billing-client.ts';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
+import type { OperatorClients } from './gateway-clients.ts';
 
 /** The settings of a token that can be changed later. */
 export interface TokenLimits {
@@ -139,7 +140,7 @@ function toWireSettings({ name, models, webhooks, tokens, expiresAt, ...limits }
 }
 
 /** Zero is the configured limit. */
-export function toWireLimits({ limitNanos, limits }: TokenLimits) {
+function toWireLimits({ limitNanos, limits }: TokenLimits) {
   const { createsPerMinute = 0, readsPerMinute = 0, callsPerMinute = 0, inFlight = 0 } = limits;
   return {
     ...(limitNanos === undefined ? {} : { limitNanos }),
@@ -147,7 +148,7 @@ export function toWireLimits({ limitNanos, limits }: TokenLimits) {
   };
 }
 
-export function fromWireToken(wire: WireToken): SiteToken {
+function fromWireToken(wire: WireToken): SiteToken {
   const { id, accountId, name, models, limitNanos, usedNanos, limits, webhooks, tokens, madeByTokenId } = wire;
   return {
     id,
@@ -173,3 +174,22 @@ const NO_LIMITS: OwnLimits = {
   callsPerMinute: undefined,
   inFlight: undefined,
 };
+
+export interface LimitsChange extends TokenLimits {
+  readonly tokenId: string;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** Replaces the limits of a token, in the name of an operator. */
+export type ChangeLimits = (change: LimitsChange, caller: Caller) => Promise<SiteToken>;
+
+export function changeTokenLimits({ accounts }: OperatorClients): ChangeLimits {
+  return async ({ tokenId: id, actor, reason, ...limits }, caller) => {
+    const { token } = await accounts.updateTokenLimits(
+      { id, actor, reason, ...toWireLimits(limits) },
+      withDeadline(caller),
+    );
+    return fromWireToken(requireValue(token));
+  };
+}

@@ -2,6 +2,8 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
+import type { TaskEvent } from '@reelgate/proto/tasks/v1/operator_service';
+import type { HistoryEntry } from '../../console/api/operator-tasks.ts';
 
 /**
  * The members that a mapping of this message has, apart from those that it renames or leaves out. A mapping with
@@ -31,4 +33,13 @@ export function requireValue<T>(value: T | undefined): T {
       cause: new Error('the tasks service left something out'),
     });
   return value;
+}
+
+/** Reads the history of a task or a job as it is stored. */
+export function fromWireHistory(events: readonly TaskEvent[]): readonly HistoryEntry[] {
+  return events.map(({ at, type, detailJson }) => ({
+    at: toMs(at) ?? 0,
+    type,
+    detail: detailJson === '' ? {} : (JSON.parse(detailJson) as unknown),
+  }));
 }

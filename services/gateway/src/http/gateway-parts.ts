@@ -18,7 +18,7 @@ import type { Relay } from '../relay/relay.ts';
 import type { EventBody } from '../webhooks/event-body.ts';
 import type { BodyBudget } from './bodies/body-budget.ts';
 import type { StreamPermits } from '../operations/stream-permits.ts';
-import type { WaitPermits } from './routes/wait-permits.ts';
+import type { WaitPermits } from '../operations/await-change.ts';
 
 /** The bounds on what is open or in memory at once, and the address that a request comes from. */
 export interface RequestBounds {

@@ -9,7 +9,7 @@ import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { GatewayConfig } from '../config.ts';
 import { toAnswer } from './answer-problem.ts';
-import { readOrCreateRequestId } from './headers/request-id.ts';
+import { readOrCreateRequestId } from './headers.ts';
 import { openPublicPort } from './http-server.ts';
 import type { PublicPort } from './http-server.ts';
 

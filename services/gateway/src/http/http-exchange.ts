@@ -3,7 +3,6 @@ import type { Span } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../clients/billing-client.ts';
 import type { SignedInOperator } from '../domain/operator-role.ts';
 import type { ExchangeEnd } from './exchange-end.ts';
-import type { RouteKind } from './routes/route-kind.ts';
 
 export interface ExchangeState {
   readonly requestId: string;
@@ -39,3 +38,10 @@ export function requirePrincipal({ state }: Exchange): Principal {
   if (state.principal === undefined) throw new Error('a route without a token has no principal');
   return state.principal;
 }
+
+/**
+ * The label by which the objectives of the service level choose their requests: `create` makes paid work, `read` and
+ * `stream` show what there is, `change` changes or ends it, and an upstream answers a `relay`.
+ */
+export type RouteKind =
+  'create' | 'read' | 'stream' | 'change' | 'relay' | 'callback' | 'page' | 'console' | 'unsupported';

@@ -13,14 +13,13 @@ import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { answerProblem, toProblem } from './answer-problem.ts';
 import type { Exchange, ExchangeState } from './http-exchange.ts';
 import { exchangeEnd } from './exchange-end.ts';
-import { ClientGone } from './bodies/receive-body.ts';
-import { readOrCreateRequestId } from './headers/request-id.ts';
+import { ClientGone, settleUnread } from './bodies/receive-body.ts';
+import { readOrCreateRequestId } from './headers.ts';
 import { requestSpans } from './request-span.ts';
 import type { BeginRequestSpan } from './request-span.ts';
 import { routeTable } from './routes/route-table.ts';
 import type { RouteTable } from './routes/route-table.ts';
 import type { RouteEntry } from './routes/route.ts';
-import { settleUnread } from './bodies/receive-body.ts';
 
 export interface KoaAppOptions {
   readonly routes: readonly RouteEntry[];

@@ -1,9 +1,9 @@
 import type { Counter } from '@reelgate/platform/metrics/counter';
 import type { CountFamily } from '@reelgate/platform/metrics/labelled';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { listRefusalStatuses } from './routes/refused-statuses.ts';
+import { listRefusalStatuses } from './routes/route.ts';
 import type { RouteEntry } from './routes/route.ts';
-import type { RouteKind } from './routes/route-kind.ts';
+import type { RouteKind } from './http-exchange.ts';
 
 const OK = 200;
 const THROTTLED = 429;

@@ -1,5 +1,7 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
+import type { Semaphore } from '@reelgate/platform/limits/semaphore';
 import { isFinal, toStateKey } from '../clients/tasks-client.ts';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Task, TaskRef } from '../clients/tasks-client.ts';
@@ -50,4 +52,13 @@ export async function awaitChange(
   } finally {
     watch.close();
   }
+}
+
+const WAITS_MAX = 10_000;
+
+export type WaitPermits = Semaphore;
+
+/** Bounds the reads that wait for a change. A read without a permit is answered at once. */
+export function openWaitPermits(): WaitPermits {
+  return newSemaphore({ permits: WAITS_MAX, waitingMax: 0 });
 }

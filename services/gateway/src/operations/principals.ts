@@ -11,6 +11,7 @@ import { listTokenAndMakers } from '../clients/billing-client.ts';
 import type { Authenticate, Principal } from '../clients/billing-client.ts';
 import { openLookUpBudget } from './look-up-budget.ts';
 import type { LookUpVerdict } from './look-up-budget.ts';
+import type { Catalogue } from '../config.ts';
 
 const KNOWN_MAX = 20_000;
 const KNOWN_FRESH_MS = 10_000;
@@ -136,4 +137,16 @@ function tokenExpired(): Problem {
 /** Reports whether billing refused the token, as opposed to not answering. */
 function isRefusal(error: unknown): error is Problem {
   return isProblem(error) && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
+}
+
+const EVERY_MODEL = '*';
+
+/** Reports whether a token may use a model. */
+export function mayUse({ models }: Principal, model: string): boolean {
+  return models.includes(EVERY_MODEL) || models.includes(model);
+}
+
+/** Lists the models that a token may use and an enabled channel has. */
+export function listVisibleModels(principal: Principal, { offered }: Catalogue): readonly string[] {
+  return offered.filter((model) => mayUse(principal, model));
 }

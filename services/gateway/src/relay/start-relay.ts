@@ -2,7 +2,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
-import { channelPausesReader } from '../clients/channel-pauses-client.ts';
+import { channelPausesReader } from '../clients/channels-client.ts';
 import { callsClient } from '../clients/calls-client.ts';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import type { GatewayConfig } from '../config.ts';

@@ -17,8 +17,9 @@ import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { call } from '../../testing/http-call.ts';
 import { fromWireEvent } from '../clients/client-event.ts';
 import { newLinkSigner } from '../clients/signed-links.ts';
-import { eventBodies } from './event-body.ts';
-import type { EventBody, Payload } from './event-body.ts';
+import { eventBodies, shareBodies } from './event-body.ts';
+import type { EventBody, Payload, BodyBytes } from './event-body.ts';
+import { anEvent } from '../../testing/a-webhook-fixture.ts';
 
 const FAILED_ID = 'task_0123456789abcdefghjkmnpqrt';
 const JOB_ID = 'job_00000000000000000000000001';
@@ -162,3 +163,32 @@ function jobWith(body: Buffer | string): Job {
     },
   });
 }
+
+/** Counts the bodies that are built, by event and payload. */
+function counted(textOf: (id: string) => string): { readonly bodyOf: BodyBytes; readonly built: string[] } {
+  const built: string[] = [];
+  const bodyOf = shareBodies(async ({ id }, payload) => {
+    built.push(`${id} ${payload}`);
+    return textOf(id);
+  });
+  return { bodyOf, built };
+}
+
+test('a body is built once for all receivers of a lease, for each payload', async () => {
+  const { bodyOf, built } = counted((id) => `ü ${id}`);
+  const [one, two] = [anEvent({ id: 'evt_1' }), anEvent({ id: 'evt_2' })];
+
+  expect(await bodyOf(one, 'thin')).toEqual(Buffer.from('ü evt_1'));
+  for (const event of [one, two, one, two]) await bodyOf(event, 'thin');
+  await bodyOf(one, 'full');
+
+  expect(built).toEqual(['evt_1 thin', 'evt_2 thin', 'evt_1 full']);
+});
+
+test('a large body is not kept', async () => {
+  const { bodyOf, built } = counted(() => 'a'.repeat(9000));
+
+  for (let receiver = 0; receiver < 3; receiver += 1) expect((await bodyOf(anEvent(), 'full')).length).toBe(9000);
+
+  expect(built).toHaveLength(3);
+});

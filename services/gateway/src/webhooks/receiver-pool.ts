@@ -6,11 +6,10 @@ import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import type { LeasedReceiver, WebhookWork } from '../clients/webhook-work-client.ts';
 import { openAttemptRecords } from './attempt-records.ts';
-import type { EventBody } from './event-body.ts';
+import type { EventBody, BodyBytes } from './event-body.ts';
 import { holdLeases } from './held-leases.ts';
 import { serveReceiver } from './serve-receiver.ts';
-import { shareBodies } from './shared-bodies.ts';
-import type { BodyBytes } from './shared-bodies.ts';
+import { shareBodies } from './event-body.ts';
 
 const IDLE_MS = 1000;
 /** Receivers that become free or due meanwhile share the next lease. */

@@ -10,7 +10,7 @@ import { beginDelivery, deliveryFields, endDelivery } from './delivery-span.ts';
 import type { HeldLease } from './held-leases.ts';
 import { makeAttempt, newUnsentAttempt } from './make-attempt.ts';
 import { openCircuit } from './receiver-circuit.ts';
-import type { BodyBytes } from './shared-bodies.ts';
+import type { BodyBytes } from './event-body.ts';
 
 const PAUSE_FIRST_MS = 500;
 const PAUSE_MAX_MS = 8000;

@@ -6,7 +6,7 @@ import { operatorWords } from '../../../console/pages/operator/operator-words.ts
 import * as clientWords from '../../../console/words.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { DOOR_FILES, assetPath } from './door-files.ts';
+import { DOOR_FILES, assetPath } from './select-files.ts';
 import { prepareAssets } from './prepare-assets.ts';
 import type { DoorAssets } from './prepare-assets.ts';
 import { renderShell } from './shell.ts';

@@ -3,8 +3,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Door } from '../../../console/routes.ts';
 import { consoleFiles } from './console-files.ts';
-import { DOOR_FILES } from './door-files.ts';
-import { listImports, selectFiles } from './select-files.ts';
+import { DOOR_FILES, listImports, selectFiles } from './select-files.ts';
 
 const HASH_CHARACTERS = 16;
 const OWN_CODE = /^(?!packages\/).*\.(?:[jt]s|css)$/;

@@ -1,7 +1,8 @@
 import { NOT_FOUND } from '../../../console/routes.ts';
-import type { DoorFiles } from '../../../console/routes.ts';
+import type { DoorFiles, Door } from '../../../console/routes.ts';
 import { PACKAGES } from './console-files.ts';
-import { assetPath } from './door-files.ts';
+import { CLIENT_FILES } from '../../../console/client-routes.ts';
+import { OPERATOR_FILES } from '../../../console/operator-routes.ts';
 
 /**
  * An import or export of a module that is loaded with its importer: one of ours by its path, or a package by its name.
@@ -44,4 +45,12 @@ function reachFrom(
 function resolveFile(specifier: string, importer: string): string {
   if (!specifier.startsWith('.')) return PACKAGES[specifier]?.file ?? specifier;
   return new URL(specifier, `file:///${importer}`).pathname.slice(1);
+}
+
+/** The files that each door serves. Everything else follows from what these files import. */
+export const DOOR_FILES: Readonly<Record<Door, DoorFiles>> = { client: CLIENT_FILES, operator: OPERATOR_FILES };
+
+/** The address of a file, below that of all assets of its door. */
+export function assetPath(file: string): string {
+  return file.replace(/^\.\//, '');
 }

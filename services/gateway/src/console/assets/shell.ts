@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { findPage } from '../../../console/routes.ts';
 import type { Door } from '../../../console/routes.ts';
 import { PACKAGES } from './console-files.ts';
-import { DOOR_FILES, assetPath } from './door-files.ts';
+import { DOOR_FILES, assetPath } from './select-files.ts';
 import type { Assets } from './prepare-assets.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { ConsoleConfig } from '../../config.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { listVisibleModels } from '../../operations/visible-models.ts';
+import { listVisibleModels } from '../../operations/principals.ts';
 import { assetRoutes } from '../assets/asset-routes.ts';
 import type { DoorAssets } from '../assets/prepare-assets.ts';
 import { consoleRoute } from '../console-route.ts';

@@ -7,7 +7,7 @@ import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleRoute } from '../console-route.ts';
 import { toMoney } from '../views/money-view.ts';
-import { present } from '../views/present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { hasVideo, taskRow } from '../views/task-row.ts';
 import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
@@ -47,7 +47,7 @@ async function readHome(parts: TaskPageParts, caller: AccountCaller, principal: 
   const charges = await ifReadable(log, 'charges', books.charges(caller, ids));
   const rows = (tasks: FoundTasks['tasks']) => tasks.map((task) => taskRow(task, charges?.get(task.id), now));
   return {
-    ...present({ money }),
+    ...dropUndefined({ money }),
     running: rows(running.tasks),
     failures: rows(failures.tasks),
     recent: rows(recent),

@@ -1,6 +1,6 @@
 import type { SameCall } from '../../../console/api/task.ts';
 import type { PlainItem, PlainMedia, PlainOrder } from '../../clients/plain-task.ts';
-import { present } from '../views/present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { javascriptLiteral, jsonText, pythonLiteral, shellWord } from './call-literals.ts';
 
 /** A create that makes an order again. */
@@ -85,11 +85,11 @@ function generationBody({ model, content, duration, resolution, ratio, size, ext
 }
 
 function vendorBody({ model, content, duration, resolution, ratio }: PlainOrder) {
-  return present({ model, content: content.flatMap(wireItem), duration, resolution, ratio });
+  return dropUndefined({ model, content: content.flatMap(wireItem), duration, resolution, ratio });
 }
 
 function contextIrBody({ model, content, duration, ratio, callbackUrl }: PlainOrder) {
-  return present({ model, content: content.flatMap(wireItem), duration, ratio, callback_url: callbackUrl });
+  return dropUndefined({ model, content: content.flatMap(wireItem), duration, ratio, callback_url: callbackUrl });
 }
 
 function regenerationBody({ model, content, resolution, sourceTaskId, aigcWatermark, extra }: PlainOrder) {
@@ -126,5 +126,5 @@ function wireMedia({ kind, role, url }: PlainMedia): readonly object[] {
 
 /** Assigning could change the prototype, so the members are defined. */
 function withExtra(fields: Readonly<Record<string, unknown>>, extra: PlainOrder['extra']) {
-  return Object.fromEntries([...Object.entries(present(fields)), ...Object.entries(extra)]);
+  return Object.fromEntries([...Object.entries(dropUndefined(fields)), ...Object.entries(extra)]);
 }

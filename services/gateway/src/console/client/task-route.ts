@@ -9,9 +9,9 @@ import { encodeVideo } from '../../dialects/compat/encode.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { listVisibleModels } from '../../operations/visible-models.ts';
+import { listVisibleModels } from '../../operations/principals.ts';
 import { consoleRoute } from '../console-route.ts';
-import { present } from '../views/present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { deliveryView } from '../views/webhooks.ts';
 import { toTaskMoney } from '../views/money-view.ts';
 import { canRegenerate, videoView, wholeTask } from '../views/task-view.ts';
@@ -47,7 +47,7 @@ async function readTaskView(
   const now = clock.now();
   return {
     task: { ...wholeTask(task, money?.hold, now), ...toCreator(timeline, tokenName) },
-    ...present({
+    ...dropUndefined({
       video: videoView(task, now),
       text: task.text,
       money: money && toTaskMoney(money.hold, money.terms),
@@ -67,7 +67,7 @@ function toCreator(
   timeline: TaskTimeline | undefined,
   tokenName: string,
 ): { readonly tokenId: string; readonly tokenName: string; readonly requestId?: string } {
-  return { tokenId: timeline?.tokenId ?? '', tokenName, ...present({ requestId: timeline?.requestId }) };
+  return { tokenId: timeline?.tokenId ?? '', tokenName, ...dropUndefined({ requestId: timeline?.requestId }) };
 }
 
 interface PartsOfTask {

@@ -10,9 +10,9 @@ import { parseTimestamp } from '../../domain/timestamp.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import { PLAUSIBLE_ID } from '../../http/routes/task-id.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { listVisibleModels } from '../../operations/visible-models.ts';
+import { listVisibleModels } from '../../operations/principals.ts';
 import { consoleRoute } from '../console-route.ts';
-import { present } from '../views/present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { taskRow } from '../views/task-row.ts';
 import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
@@ -61,7 +61,7 @@ async function listTasks(
 function toPagePlace({ tasks, continueAfter }: FoundTasks): Omit<TaskList, 'tasks' | 'models'> {
   if (continueAfter === undefined) return {};
   const searchedTo = tasks.length < PAGE ? readIdTime(continueAfter) : undefined;
-  return { after: continueAfter, ...present({ searchedTo }) };
+  return { after: continueAfter, ...dropUndefined({ searchedTo }) };
 }
 
 /** Reads the question of a query. A task that is searched by id or key is found whatever the other filters say. */

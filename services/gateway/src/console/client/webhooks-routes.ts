@@ -1,17 +1,20 @@
 import type { DeliveryView, EndpointList, EndpointView } from '../../../console/api/webhooks.ts';
 import { WIRE_STATES } from '../../clients/webhook-delivery.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
-import { EVENT_TYPES } from '../../domain/event-types.ts';
+import { EVENT_TYPES } from '../../clients/client-event.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
-import { readDeliveryId, readEndpointId, unknownDelivery } from '../../http/routes/webhook-entry.ts';
-import { readPage } from '../../http/routes/webhook-entry.ts';
-import { requireWebhookCaller } from '../../http/routes/webhook-entry.ts';
+import {
+  readDeliveryId,
+  readEndpointId,
+  unknownDelivery,
+  readPage,
+  requireWebhookCaller,
+} from '../../http/routes/webhook-entry.ts';
 import { consoleRoute } from '../console-route.ts';
-import { deliveryView } from '../views/webhooks.ts';
-import { endpointView } from '../views/webhooks.ts';
+import { deliveryView, endpointView } from '../views/webhooks.ts';
 
 const ENDPOINT = '/webhooks/{webhook_endpoint_id}';
 /** More than an account may have. */

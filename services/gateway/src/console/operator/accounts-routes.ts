@@ -10,8 +10,7 @@ import type {
 import type { MadeToken, RevokedToken, Token } from '../../../console/api/tokens.ts';
 import type { Account, Accounts } from '../../clients/accounts-client.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
-import type { ChangeLimits } from '../../clients/token-limits-client.ts';
-import type { SiteTokens } from '../../clients/tokens-client.ts';
+import type { ChangeLimits, SiteTokens } from '../../clients/tokens-client.ts';
 import type { ReadUsage } from '../../clients/usage-client.ts';
 import { bodyValidator, invalid } from '../../dialects/wire/body-validator.ts';
 import { readEnumValue } from '../../dialects/wire/query-values.ts';
@@ -27,8 +26,7 @@ import { readUsagePeriod, usageQuestion, usageView } from '../views/usage-view.t
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
-import { readTextFilter } from './read-query.ts';
-import { REASON_SCHEMA, readReason } from './reason-body.ts';
+import { readTextFilter, REASON_SCHEMA, readReason } from './read-request.ts';
 
 const PAGE = 50;
 const ACCOUNT_MAX = 256;

@@ -6,14 +6,13 @@ import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { readJsonBody } from '../console-route.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { toMoney } from '../views/money-view.ts';
-import { ITEMS_MAX } from './attention-decisions.ts';
-import { listDecisions } from './attention-decisions.ts';
+import { ITEMS_MAX, listDecisions } from './attention-decisions.ts';
 import { decide } from './decide.ts';
 import type { DecideParts } from './decide.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
-import { REASON_SCHEMA, readReason } from './reason-body.ts';
+import { REASON_SCHEMA, readReason } from './read-request.ts';
 
 const decision = bodyValidator<DecisionRequest>({
   type: 'object',

@@ -16,7 +16,7 @@ import { relayChannelRow, taskChannelRow } from './channel-rows.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
-import { reasonBody, readReason } from './reason-body.ts';
+import { reasonBody, readReason } from './read-request.ts';
 
 const ACTS_READ = 100;
 const ACTS_SHOWN = 10;

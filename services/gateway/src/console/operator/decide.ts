@@ -8,7 +8,7 @@ import type { ReadActs } from '../../clients/acts-client.ts';
 import type { AttentionQueue, OpenMoney } from '../../clients/attention-client.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { toMoney } from '../views/money-view.ts';
-import { present } from '../views/present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 
 const DECISION = 'attention_resolved';
 /** A decision is the last act over its subject, or one of the last few. */
@@ -42,7 +42,7 @@ export async function decide(parts: DecideParts, wanted: WantedDecision, caller:
     },
   );
   const money = await ifReadable(log, 'money', attention.money([id], caller));
-  return { resolution, at, ...present({ money: toDecidedMoney(money?.get(id)) }) };
+  return { resolution, at, ...dropUndefined({ money: toDecidedMoney(money?.get(id)) }) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Causes, Grade, Light, LightName } from '../../../console/api/operator-now.ts';
 import type { ChannelMinute, Minute, Pulse } from '../../clients/pulse-client.ts';
 import type { RateState, Windows } from './grade-rate.ts';
-import { LONG_MINUTES, judgeRate } from './judge-rate.ts';
+import { LONG_MINUTES, judgeRate } from './grade-rate.ts';
 import { sumLastHour, lengthOfLast, sumLast } from './minute-series.ts';
 import { describeStanding, findUnserved, takesOrders } from './served-models.ts';
 import type { ChannelStanding } from './served-models.ts';

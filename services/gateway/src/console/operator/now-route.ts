@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Now } from '../../../console/api/operator-now.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
 import type { TaskChannel, TaskChannels } from '../../clients/channels-client.ts';
-import type { ReachPeers } from '../../clients/operator-clients.ts';
+import type { ReachPeers } from '../../clients/gateway-clients.ts';
 import type { ReadPulse } from '../../clients/pulse-client.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';

@@ -14,7 +14,7 @@ import { readTaskId } from '../../http/routes/task-id.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { deliveryView } from '../views/webhooks.ts';
 import { toTaskMoney } from '../views/money-view.ts';
-import { present } from '../views/present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { wholeTask } from '../views/task-view.ts';
 import { buildTimeline } from '../views/timeline-view.ts';
 import { operatorRoute } from './operator-route.ts';
@@ -57,15 +57,15 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const money = priced?.money;
   return {
     task: { ...toOperatorTask(record, money?.hold, now), tokenName },
-    ...present({ video: record.task.video, text: record.task.text }),
+    ...dropUndefined({ video: record.task.video, text: record.task.text }),
     ...(money === undefined ? {} : { money: toTaskMoney(money.hold, money.terms) }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map(deliveryView),
     raw: encodeVideo(record.wire, NO_LINKS),
-    attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...present({ endedAt }) })),
+    attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...dropUndefined({ endedAt }) })),
     history: record.history,
     acts,
-    ...present({ usage: readUsage(record.wire.usage) }),
+    ...dropUndefined({ usage: readUsage(record.wire.usage) }),
     isInAttention,
     unavailable,
     now,
@@ -99,7 +99,7 @@ function toOperatorTask(
   return {
     ...task,
     ...{ accountId, tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId },
-    ...present({ nextPollAt: record.nextPollAt, requestId: record.requestId }),
+    ...dropUndefined({ nextPollAt: record.nextPollAt, requestId: record.requestId }),
   };
 }
 

@@ -13,7 +13,7 @@ import { readTimeFilter } from '../client/tasks-route.ts';
 import { taskRow } from '../views/task-row.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { readIdFilter, readTextFilter } from './read-query.ts';
+import { readIdFilter, readTextFilter } from './read-request.ts';
 
 const PAGE = 50;
 const TASK_ID = /^task_[0-9a-v]{26}$/;

@@ -1,7 +1,7 @@
 import type { Charge, Money, TaskMoney } from '../../../console/api/money.ts';
 import type { TaskCharge, TaskHold } from '../../clients/money-client.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
-import { present } from './present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 
 export function toMoney(nanos: bigint, currency: string): Money {
   return { amount: formatDecimal(nanos), currency };
@@ -11,7 +11,7 @@ export function toMoney(nanos: bigint, currency: string): Money {
 export function toCharge({ heldNanos, chargedNanos, basis, currency }: Omit<TaskCharge, 'taskId'>): Charge {
   return {
     held: toMoney(heldNanos, currency),
-    ...present({ charged: chargedNanos === undefined ? undefined : toMoney(chargedNanos, currency), basis }),
+    ...dropUndefined({ charged: chargedNanos === undefined ? undefined : toMoney(chargedNanos, currency), basis }),
   };
 }
 
@@ -24,7 +24,7 @@ export function toTaskMoney(hold: TaskHold, terms: unknown): TaskMoney {
     version,
     facts,
     heldAt,
-    ...present({
+    ...dropUndefined({
       terms,
       settledAt,
       returned:

@@ -2,7 +2,7 @@ import type { TaskRow } from '../../../console/api/tasks.ts';
 import type { TaskCharge } from '../../clients/money-client.ts';
 import type { PlainOrder, PlainTask } from '../../clients/plain-task.ts';
 import { toCharge } from './money-view.ts';
-import { present } from './present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 
 const PROMPT_CODE_POINTS_MAX = 120;
 
@@ -20,7 +20,7 @@ export function taskRow(task: PlainTask, charge: Omit<TaskCharge, 'taskId'> | un
     resolution: order.resolution ?? '',
     ratio: order.ratio ?? '',
     createdAt,
-    ...present({
+    ...dropUndefined({
       endedAt: completedAt,
       thumbnail: hasVideo(task, now) ? toThumbnailPath(id) : undefined,
       failure,

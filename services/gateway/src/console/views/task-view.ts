@@ -1,7 +1,7 @@
 import type { Reference, TaskView } from '../../../console/api/task.ts';
 import type { TaskCharge } from '../../clients/money-client.ts';
 import type { PlainItem, PlainOrder, PlainTask } from '../../clients/plain-task.ts';
-import { present } from './present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { toContentPath, hasVideo, readPrompt, taskRow, toThumbnailPath } from './task-row.ts';
 
 /** The order that a regeneration renders, and the model that does it. */
@@ -17,7 +17,7 @@ export function wholeTask(
   return {
     ...taskRow(task, charge, now),
     updatedAt,
-    ...present({ expiresAt }),
+    ...dropUndefined({ expiresAt }),
     fullPrompt: readPrompt(order),
     references: order.content.flatMap(toReferences),
     settings: listSettings(order),
@@ -45,11 +45,11 @@ export function canRegenerate(task: PlainTask, models: readonly string[], now: n
 function toReferences(item: PlainItem): Reference[] {
   if ('text' in item) return [];
   const { kind, role, url } = item.media;
-  return [{ role: role ?? '', kind, ...present({ url }) }];
+  return [{ role: role ?? '', kind, ...dropUndefined({ url }) }];
 }
 
 /** The fields that a row does not have, under the names that clients give them. */
 function listSettings({ size, sourceTaskId, aigcWatermark, callbackUrl, extra }: PlainOrder): Record<string, unknown> {
   const own = { size, source_task_id: sourceTaskId, aigc_watermark: aigcWatermark, callback_url: callbackUrl };
-  return Object.fromEntries([...Object.entries(present(own)), ...Object.entries(extra)]);
+  return Object.fromEntries([...Object.entries(dropUndefined(own)), ...Object.entries(extra)]);
 }

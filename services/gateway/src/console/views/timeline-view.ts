@@ -3,7 +3,7 @@ import type { TaskHold } from '../../clients/money-client.ts';
 import type { StepName, TaskStep } from '../../clients/task-pages-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
-import { present } from './present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 
 const LANES: Readonly<Record<StepName, Lane>> = {
   created: 'service',
@@ -55,7 +55,7 @@ interface Span {
 }
 
 function entry(lane: Lane, step: TimelineEntry['step'], { from, to, detail }: Span): TimelineEntry {
-  return { lane, step, from, ...present({ to, detail }) };
+  return { lane, step, from, ...dropUndefined({ to, detail }) };
 }
 
 function formatNanos(nanos: bigint, currency: string): string {

@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, Endpoint } from '../../../console/api/webhooks.ts';
 import type { WebhookAttempt, WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import type { WebhookEndpoint } from '../../clients/webhook-endpoint.ts';
-import { present } from './present.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 
 /** A delivery of a webhook. */
 export function deliveryView(delivery: WebhookDelivery): Delivery {
@@ -17,7 +17,7 @@ export function deliveryView(delivery: WebhookDelivery): Delivery {
     state,
     attemptCount,
     createdAt: createdAt ?? 0,
-    ...present({ lastStatus: lastStatusCode, lastError, nextAttemptAt, endedAt }),
+    ...dropUndefined({ lastStatus: lastStatusCode, lastError, nextAttemptAt, endedAt }),
     attempts: attempts.map(attemptView),
   };
 }
@@ -28,7 +28,7 @@ function attemptView(attempt: WebhookAttempt): Attempt {
     number,
     at: at ?? 0,
     durationMs,
-    ...present({ status: statusCode, error }),
+    ...dropUndefined({ status: statusCode, error }),
     requestHeaders,
     answer: answerHead,
   };

@@ -2,9 +2,8 @@ import type { ClientBody, Form, FormFile, Schema } from '../dialect.ts';
 import { bodyValidator, invalid } from '../wire/body-validator.ts';
 import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
-import { dropNulls, sizeSchema } from '../wire/flat-fields.ts';
+import { dropNulls, sizeSchema, webhookUrlSchema } from '../wire/flat-fields.ts';
 import type { FlatFields } from '../wire/flat-fields.ts';
-import { webhookUrlSchema } from '../wire/webhook-url-schema.ts';
 
 const FIRST_FRAME = 'input_reference';
 /** SDKs flatten an array into form fields such as `content[][type]` or `content[0][video_url][url]`. */

@@ -11,7 +11,7 @@ import {
 } from '../wire/documented-content.ts';
 import { inputReference } from './create-body.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
-import { documentedWebhookUrl } from '../wire/webhook-url-schema.ts';
+import { documentedWebhookUrl } from '../wire/flat-fields.ts';
 
 const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
 const prompt: Schema = { ...words, description: 'The text that describes the video.' };

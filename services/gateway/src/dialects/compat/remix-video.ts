@@ -3,7 +3,7 @@ import type { CreateRoute, Schema } from '../dialect.ts';
 import { toDecodedOrder } from '../wire/decoded.ts';
 import { ALPHA, REGENERATED } from '../wire/documented-content.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
-import { documentedWebhookUrl, webhookUrlSchema } from '../wire/webhook-url-schema.ts';
+import { documentedWebhookUrl, webhookUrlSchema } from '../wire/flat-fields.ts';
 
 /** Has the id under two names, because OpenAI's clients poll `id`. */
 const remixedSchema: Schema = {

@@ -1,7 +1,7 @@
 import type { Schema } from '../dialect.ts';
 import { generationContent, mediaContent, nonEmpty, orNull, words } from '../wire/documented-content.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
-import { documentedWebhookUrl } from '../wire/webhook-url-schema.ts';
+import { documentedWebhookUrl } from '../wire/flat-fields.ts';
 
 /** The largest number of references that a model takes. */
 const IMAGES_MAX = 9;

@@ -117,3 +117,16 @@ function encodeContent(task: Task, links: Links): object | undefined {
     ? { prompt: task.result?.prompt ?? '' }
     : undefined;
 }
+
+/** The answer to an official create: only the id. */
+export const createdTaskSchema: Schema = {
+  title: 'CreatedTask',
+  type: 'object',
+  required: ['task_id'],
+  additionalProperties: false,
+  properties: { task_id: { type: 'string' } },
+};
+
+export function encodeCreatedTask(task: Task): object {
+  return { task_id: task.id };
+}

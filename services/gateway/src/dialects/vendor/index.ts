@@ -1,8 +1,7 @@
 import type { CreateRoute, Dialect, EndResult, Schema } from '../dialect.ts';
-import { createdTaskSchema, encodeCreatedTask } from '../wire/created-task.ts';
+import { createdTaskSchema, encodeCreatedTask, encodeQuery, queryAnswerSchema } from './encode.ts';
 import { decodeContextIr, decodeGeneration, decodeRegeneration } from './decode.ts';
 import { contextIrBody, generationBody, regenerationBody } from './documented-bodies.ts';
-import { encodeQuery, queryAnswerSchema } from './encode.ts';
 import { listTasks } from './list-tasks.ts';
 
 const newCreateRoute = (

@@ -4,6 +4,7 @@ import type { Model } from '../../domain/model-defaults.ts';
 import type { DecodedItem, WireItem } from './content-items.ts';
 import { readText } from './content-items.ts';
 import { invalid } from './body-validator.ts';
+import type { Schema } from '../dialect.ts';
 
 /** The largest value that fits into an order. */
 const SECONDS_MAX = 2 ** 31 - 1;
@@ -110,3 +111,23 @@ export function toExtraJson(body: object, known: readonly string[]): string {
   const extra = Object.entries(body).filter(([name]) => !known.includes(name));
   return extra.length === 0 ? '' : JSON.stringify(Object.fromEntries(extra));
 }
+
+const CHARACTERS_MAX = 2048;
+const description =
+  'An HTTPS URL that is told when the task ends. Its deliveries are signed with the secret of the endpoint `default`.';
+
+/** The field as a body is checked for it; the tasks service judges the URL. */
+export const webhookUrlSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: CHARACTERS_MAX,
+  description,
+} as const satisfies Schema;
+
+/** The field as it is documented. */
+export const documentedWebhookUrl: Schema = {
+  title: 'WebhookUrl',
+  ...webhookUrlSchema,
+  pattern: '^https?://',
+  examples: ['https://example.com/webhooks'],
+};

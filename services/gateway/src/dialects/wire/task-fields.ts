@@ -84,6 +84,14 @@ export function encodeUsage(task: Task): Readonly<Record<string, number>> | unde
 }
 
 /** Leaves out undefined fields, so that a body has only the fields with a value. */
-export function dropUndefined(fields: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+export function dropUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as typeof fields;
 }
+
+/** This service's names for the kinds of tasks. */
+export const TASK_KIND_NAMES: Readonly<Record<TaskKind, string>> = {
+  [TaskKind.UNSPECIFIED]: 'generation',
+  [TaskKind.GENERATION]: 'generation',
+  [TaskKind.REGENERATION]: 'regeneration',
+  [TaskKind.CONTEXT_IR]: 'context_ir',
+};

@@ -2,7 +2,6 @@ import type { Clock } from '@reelgate/platform/clock';
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { ClientEvent } from '../../clients/client-event.ts';
 import type { EventMessage } from '../../clients/webhooks-client.ts';
-import { COMMENT_BLOCK, cursorBlock, eventBlock, firstBlock } from './stream-blocks.ts';
 
 /** Maximum time in which a client gets nothing. */
 const HEARTBEAT_MS = 15_000;
@@ -74,4 +73,38 @@ async function waitForNext<T>(next: Promise<T>, clock: Clock, ms: number | undef
   } finally {
     came.abort(NOT_AWAITED);
   }
+}
+
+const LINE_END = /\r\n|\r|\n/;
+/** The wait of a client before it reconnects. */
+const RETRY_MS = 3000;
+
+/** A comment, which clients ignore: it shows that the stream is alive. */
+const COMMENT_BLOCK = ':\n\n';
+
+/** The first block. A client that is cut off before the first event goes on from its id. */
+export function firstBlock(cursor: string | undefined): string {
+  return `${cursor === undefined ? '' : `id: ${cursor}\n`}retry: ${RETRY_MS}\n: events follow\n\n`;
+}
+
+/** A block without data is no event, but its id is where the client goes on. */
+export function cursorBlock(cursor: string): string {
+  return `id: ${cursor}\n\n`;
+}
+
+/** An event. Clients join the lines of its data again. */
+export function eventBlock({
+  cursor,
+  type,
+  body,
+}: {
+  readonly cursor: string;
+  readonly type: string;
+  readonly body: string;
+}): string {
+  const data = body
+    .split(LINE_END)
+    .map((line) => `data: ${line}\n`)
+    .join('');
+  return `id: ${cursor}\nevent: ${type}\n${data}\n`;
 }

@@ -3,7 +3,7 @@ import type { WebhookPayload } from '../../clients/webhook-endpoint.ts';
 import type { QueryParameter } from '../../dialects/dialect.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { readEnumValue } from '../../dialects/wire/query-values.ts';
-import { EVENT_TYPES } from '../../domain/event-types.ts';
+import { EVENT_TYPES } from '../../clients/client-event.ts';
 import { PLAUSIBLE_ID } from '../routes/task-id.ts';
 
 const PAYLOADS: Readonly<Record<WebhookPayload, WebhookPayload>> = { thin: 'thin', full: 'full' };

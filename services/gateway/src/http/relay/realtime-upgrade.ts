@@ -18,7 +18,7 @@ import { toAnswer, toProblem } from '../answer-problem.ts';
 import { readToken } from '../admission/credentials.ts';
 import type { Upgrades } from '../http-server.ts';
 import { takeRate } from '../admission/limit-rate.ts';
-import { readOrCreateRequestId } from '../headers/request-id.ts';
+import { readOrCreateRequestId } from '../headers.ts';
 import { requestCounter } from '../request-counter.ts';
 import { endRequestSpan } from '../request-span.ts';
 

@@ -1,4 +1,4 @@
-import type { UsageQuestion } from '../../clients/usage-client.ts';
+import type { UsageQuestion, Statement, UsageGrouping, UsageSum } from '../../clients/usage-client.ts';
 import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
@@ -7,7 +7,8 @@ import { requirePrincipal } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { RouteEntry } from './route.ts';
 import { USAGE_FORMATS, USAGE_GROUPINGS, usageDoc } from './usage-doc.ts';
-import { toCsvStatement, toJsonStatement } from './usage-statement.ts';
+import { USAGE_COUNTS } from '../../clients/usage-client.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -63,4 +64,48 @@ function wantsCsv(exchange: Exchange, query: URLSearchParams): boolean {
     (readEnumValue(query, 'format', USAGE_FORMATS) ??
       (exchange.accepts('json', 'text/csv') === 'text/csv' ? 'csv' : 'json')) === 'csv'
   );
+}
+
+/** The statement as a JSON body. */
+function toJsonStatement(
+  { accountId, from, to, groupBy }: UsageQuestion,
+  { groups, total, currency, truncated }: Statement,
+): object {
+  return {
+    object: 'usage',
+    account: accountId,
+    currency,
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    group_by: groupBy,
+    data: groups.map((sum) => ({ ...toGroupLabel(groupBy, sum), ...toAmounts(sum) })),
+    total: toAmounts(total),
+    has_more: truncated,
+  };
+}
+
+/** The statement as CSV (RFC 4180). */
+function toCsvStatement({ groupBy }: UsageQuestion, { groups, currency }: Statement): string {
+  const head = [groupBy, ...(groupBy === 'token' ? ['name'] : []), 'amount', 'currency', ...USAGE_COUNTS];
+  const rows = groups.map((sum) => [
+    ...(Object.values(toGroupLabel(groupBy, sum)) as string[]),
+    formatDecimal(sum.amountNanos),
+    currency,
+    ...USAGE_COUNTS.map((name) => String(sum.counts[name])),
+  ]);
+  return [head, ...rows].map((cells) => `${cells.map(escapeCell).join(',')}\r\n`).join('');
+}
+
+/** Escapes a cell. A leading quote keeps a spreadsheet from running the text as a formula. */
+function escapeCell(text: string): string {
+  const safe = /^[=+@\t]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function toGroupLabel(groupBy: UsageGrouping, { key, name }: UsageSum): object {
+  return groupBy === 'token' ? { token: key, name } : { [groupBy]: key };
+}
+
+function toAmounts({ amountNanos, counts }: UsageSum): object {
+  return { amount: formatDecimal(amountNanos), ...counts };
 }

@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import { documentedWebhookUrl } from '../../dialects/wire/webhook-url-schema.ts';
+import { documentedWebhookUrl } from '../../dialects/wire/flat-fields.ts';
 import { createJob } from '../../jobs/create-job.ts';
 import { resultEnvelope } from '../../jobs/result-envelope.ts';
 import type { Job } from '../../clients/jobs-client.ts';
@@ -12,10 +12,8 @@ import { readCall } from '../relay/read-call.ts';
 import { takeWebhookUrl } from '../relay/take-webhook-url.ts';
 import type { MatchedEndpoint } from '../relay/read-call.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { readIdempotencyKey } from '../headers/idempotency-key.ts';
-import { setPollHints } from '../headers/poll-hints.ts';
+import { readIdempotencyKey, readPreferredWait, setPollHints } from '../headers.ts';
 import { matchPath } from './route.ts';
-import { readPreferredWait } from '../headers/preferred-wait.ts';
 import type { RouteEntry } from './route.ts';
 
 const PREFIX = '/async';

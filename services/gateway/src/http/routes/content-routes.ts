@@ -5,7 +5,7 @@ import { toStatusName } from '../../dialects/wire/task-fields.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { computePollDelayMs } from '../headers/poll-hints.ts';
+import { computePollDelayMs } from '../headers.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
 import { isFinal } from '../../clients/tasks-client.ts';

@@ -1,4 +1,4 @@
-import { TASK_KIND_NAMES } from '../../dialects/wire/task-kind-names.ts';
+import { TASK_KIND_NAMES } from '../../dialects/wire/task-fields.ts';
 import type { CreateRoute } from '../../dialects/dialect.ts';
 import { inClientTerms, toPendingOrder } from '../../operations/submit-order.ts';
 import { formatDecimal } from '../../domain/decimal.ts';

@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import { listVisibleModels } from '../../operations/visible-models.ts';
+import { listVisibleModels } from '../../operations/principals.ts';
 import type { Schema } from '../../dialects/dialect.ts';
 import { detectClientFamily } from '../client-family.ts';
 import type { Exchange } from '../http-exchange.ts';

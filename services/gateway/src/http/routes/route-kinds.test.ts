@@ -5,7 +5,7 @@ import { call } from '../../../testing/http-call.ts';
 import { dialects } from '../../dialects/index.ts';
 import { gatewayRoutes } from './gateway-routes.ts';
 import type { RouteEntry } from './route.ts';
-import type { RouteKind } from './route-kind.ts';
+import type { RouteKind } from '../http-exchange.ts';
 
 /** The kinds that the objectives of the service level read. */
 const WATCHED: readonly RouteKind[] = ['create', 'read', 'stream'];

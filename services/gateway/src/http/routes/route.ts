@@ -3,8 +3,7 @@ import type { ResponseHeader } from '../../openapi/response-headers.ts';
 import type { EnvelopeName } from '../../problems/envelopes.ts';
 import type { ErrorStatus } from '../../problems/error-table.ts';
 import type { TraceClass } from '@reelgate/platform/trace/trace';
-import type { Exchange } from '../http-exchange.ts';
-import type { RouteKind } from './route-kind.ts';
+import type { Exchange, RouteKind } from '../http-exchange.ts';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -78,4 +77,21 @@ export function matchPath(path: string, actual: string): Readonly<Record<string,
   const pattern = path.replace(/[.:]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
   const found = new RegExp(`^${pattern}$`).exec(actual);
   return found === null ? undefined : { ...found.groups };
+}
+
+/** The refusals of every route with a token. */
+export const WITH_TOKEN: readonly ErrorStatus[] = [401, 403, 429];
+const WITH_BODY: readonly ErrorStatus[] = [400, 413, 415];
+const RELAYED: readonly ErrorStatus[] = [404, 502, 504];
+const ANY_ROUTE: readonly ErrorStatus[] = [500, 503];
+
+/** The statuses with which the gateway itself refuses a request to a route. */
+export function listRefusalStatuses({ token, doc }: RouteEntry): ReadonlySet<RefusedStatus> {
+  return new Set<RefusedStatus>([
+    ...(token === undefined ? [] : WITH_TOKEN),
+    ...(doc.json === undefined ? [] : WITH_BODY),
+    ...(doc.isRelayed === true ? RELAYED : []),
+    ...ANY_ROUTE,
+    ...(doc.refuses ?? []),
+  ]);
 }

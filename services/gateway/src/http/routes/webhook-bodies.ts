@@ -1,7 +1,7 @@
 import type { EndpointChange, EndpointSettings, WebhookPayload } from '../../clients/webhook-endpoint.ts';
 import type { Schema } from '../../dialects/dialect.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
-import { EVENT_TYPES } from '../../domain/event-types.ts';
+import { EVENT_TYPES } from '../../clients/client-event.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';

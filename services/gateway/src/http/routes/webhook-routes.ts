@@ -1,6 +1,6 @@
 import { WIRE_STATES } from '../../clients/webhook-delivery.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
-import { EVENT_TYPES } from '../../domain/event-types.ts';
+import { EVENT_TYPES } from '../../clients/client-event.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import type { RouteEntry } from './route.ts';
 import {

@@ -1,7 +1,7 @@
 import type { WebhookAttempt, WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import type { EndpointWithSecret, WebhookEndpoint } from '../../clients/webhook-endpoint.ts';
 import type { Schema } from '../../dialects/dialect.ts';
-import { EVENT_TYPES } from '../../domain/event-types.ts';
+import { EVENT_TYPES } from '../../clients/client-event.ts';
 
 const text: Schema = { type: 'string' };
 const whole: Schema = { type: 'integer' };

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Progress } from '../answers/answer-body.ts';
-import { blamesChannel } from '../channels/channel-faults.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 
 /** An upstream's error answer, before a client sees it. */
@@ -52,4 +51,25 @@ export function toResultLabel(result: AttemptResult): string {
   if (result.kind === 'error') return String(result.answer.status);
   if (result.kind === 'answered') return result.how === 'whole' ? String(result.status) : 'broken';
   return result.kind === 'unknown' ? result.why : result.kind;
+}
+
+/** Statuses that blame the channel, not the request: another channel may succeed. */
+const CHANNEL_FAULTS: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
+/** Of these, the statuses that concern the gateway's credential; a client does not see them. */
+const OURS: ReadonlySet<number> = new Set([401, 402, 403]);
+/** Statuses that do not tell whether the channel works. */
+const INCONCLUSIVE: ReadonlySet<number> = new Set([404, 408, 429, 501]);
+
+/** Reports whether an error is the channel's fault. */
+export function blamesChannel(status: number): boolean {
+  return status < 400 || status >= 500 || CHANNEL_FAULTS.has(status);
+}
+
+/** Reports whether a client may see the error if no other channel succeeds. */
+export function isForClients(status: number): boolean {
+  return status >= 400 && !OURS.has(status);
+}
+
+export function isInconclusive(status: number): boolean {
+  return INCONCLUSIVE.has(status);
 }

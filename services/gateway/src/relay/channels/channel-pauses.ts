@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Log } from '@reelgate/platform/log';
-import type { ChannelPause, ReadChannelPauses } from '../../clients/channel-pauses-client.ts';
+import type { ChannelPause, ReadChannelPauses } from '../../clients/channels-client.ts';
 
 /** A pause whose event was lost is noticed within this time. */
 const READ_EVERY_MS = 5000;

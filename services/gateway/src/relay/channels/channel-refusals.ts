@@ -1,13 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { Principal } from '../../clients/billing-client.ts';
 
-const EVERY_MODEL = '*';
 const MODEL_LENGTH_SHOWN = 64;
-
-/** Reports whether a token may use a model. */
-export function mayUse({ models }: Principal, model: string): boolean {
-  return models.includes(EVERY_MODEL) || models.includes(model);
-}
 
 export function modelNotFound(model: string): Problem {
   const shown = JSON.stringify(model.slice(0, MODEL_LENGTH_SHOWN));

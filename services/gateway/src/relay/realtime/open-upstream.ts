@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import { Problem } from '@reelgate/platform/problem';
-import { blamesChannel, isForClients, isInconclusive } from '../channels/channel-faults.ts';
+import { blamesChannel, isForClients, isInconclusive } from '../attempts/attempt-result.ts';
 import { tryInTurn } from '../channels/try-in-turn.ts';
 import type { TurnResult } from '../channels/try-in-turn.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';

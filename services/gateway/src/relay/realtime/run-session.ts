@@ -5,10 +5,9 @@ import { scrubError, scrubText } from '../answers/scrub-error.ts';
 import { modelRenamer } from '../../json-bytes/hide-model.ts';
 import { CLOSE, toCloseCode, toCloseReason } from './close-codes.ts';
 import type { OpenUpstream } from './open-upstream.ts';
-import { pump } from './pump.ts';
+import { pump, watchSide } from './sides.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
 import type { SessionUsage } from './session-usage.ts';
-import { watchSide } from './watch-side.ts';
 import { watchToken } from './watch-token.ts';
 
 /** The time for both sides to answer the close frame. */

@@ -1,4 +1,5 @@
 import type { RawData, WebSocket } from 'ws';
+import type { Clock } from '@reelgate/platform/clock';
 
 /** The most bytes that wait for one side. Beyond this number the other side is not read. */
 const WAITING_BYTES_HIGH = 1024 * 1024;
@@ -22,4 +23,30 @@ export function pump(from: WebSocket, to: WebSocket, pass: Pass): void {
   to.once('close', () => {
     from.resume();
   });
+}
+
+export interface WatchOptions {
+  readonly clock: Clock;
+  readonly pingMs: number;
+  /** Ends the watch. */
+  readonly over: AbortSignal;
+}
+
+/** Pings a side at intervals, and cuts its connection if nothing arrives between two pings. */
+export async function watchSide(side: WebSocket, { clock, pingMs, over }: WatchOptions): Promise<void> {
+  let heard = true;
+  const note = (): void => {
+    heard = true;
+  };
+  side.on('pong', note).on('ping', note).on('message', note);
+  while (!over.aborted) {
+    // a paused side receives nothing
+    if (!heard && !side.isPaused) {
+      side.terminate();
+      return;
+    }
+    heard = false;
+    if (side.readyState === side.OPEN) side.ping();
+    await clock.sleep(pingMs, over);
+  }
 }

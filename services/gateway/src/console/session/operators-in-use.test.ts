@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
-import { listOperators } from './list-operators.ts';
+import { listOperators } from './operators-in-use.ts';
 
 const KEY = new Secret('a signing key');
 const ADA = { name: 'ada', role: 'viewer', key: new Secret('key-of-ada-0123456789-abcdefghijkl') } as const;

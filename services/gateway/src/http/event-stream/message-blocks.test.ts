@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { cursorBlock, eventBlock, firstBlock } from './stream-blocks.ts';
+import { cursorBlock, eventBlock, firstBlock } from './message-blocks.ts';
 
 const event = (body: string): string => eventBlock({ cursor: 'evt_1', type: 'job.completed', body });
 
