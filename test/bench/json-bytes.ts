@@ -1,6 +1,6 @@
 import { findObjectAtEnd } from '../../services/gateway/src/json-bytes/find-objects.ts';
 import { modelHider } from '../../services/gateway/src/json-bytes/hide-model.ts';
-import { withModel } from '../../services/gateway/src/json-bytes/edit-members.ts';
+import { withModel } from '../../services/gateway/src/json-bytes/json-members.ts';
 import { ROUNDS } from './load.ts';
 import type { Line } from './table.ts';
 

@@ -37,7 +37,7 @@ export const operatorsSchema = {
 
 export { listOperators as operatorsOf } from './console/session/operators-in-use.ts';
 export { relayChannelSchema } from './relay/channels/relay-channel-config.ts';
-export { listPriceKeys as relayPriceKeys } from './relay/charges/price-keys.ts';
+export { listPriceKeys as relayPriceKeys } from './relay/charges/call-charges.ts';
 
 const TRUSTED_PROXIES_MAX = 64;
 const COUNT_MAX = 2 ** 31 - 1;

@@ -17,7 +17,6 @@ import { localRateCounters } from '../src/rate-counters/local-rate-counters.ts';
 import { openPublicPort } from '../src/http/http-server.ts';
 import { realtimeUpgrades } from '../src/http/relay/realtime-upgrade.ts';
 import type { CallCharges, CallEnd, CallOrder } from '../src/relay/charges/call-charges.ts';
-import { listPriceKeys } from '../src/relay/charges/price-keys.ts';
 import type { RelayChannelSettings } from '../src/relay/channels/relay-channel-config.ts';
 import { openRelayChannels } from '../src/relay/channels/relay-channels.ts';
 import type { RelayChannels } from '../src/relay/channels/relay-channels.ts';
@@ -121,7 +120,6 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
     metrics: openMetrics(false),
     channels,
     charges,
-    priceKeys: listPriceKeys,
     settings: REALTIME_SETTINGS,
   });
   let noToken: Problem | undefined;

@@ -68,6 +68,13 @@ export interface Principal extends CountedToken {
   readonly tokens: TokenRight;
 }
 
+const EVERY_MODEL = '*';
+
+/** Reports whether a token may use a model. */
+export function mayUse({ models }: Principal, model: string): boolean {
+  return models.includes(EVERY_MODEL) || models.includes(model);
+}
+
 /** Lists the token and the tokens that made it, nearest first. */
 export function listTokenAndMakers({ tokenId, makers = [] }: Principal): readonly [string, ...string[]] {
   return [tokenId, ...makers.map((maker) => maker.tokenId)];

@@ -12,7 +12,7 @@ import type { Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { answerProblem, toProblem } from './answer-problem.ts';
 import type { Exchange, ExchangeState } from './http-exchange.ts';
-import { exchangeEnd } from './exchange-end.ts';
+import { exchangeEnd } from './http-exchange.ts';
 import { ClientGone, settleUnread } from './bodies/receive-body.ts';
 import { readOrCreateRequestId } from './headers.ts';
 import { requestSpans } from './request-span.ts';

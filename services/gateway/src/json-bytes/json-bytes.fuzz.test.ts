@@ -1,15 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { countTextBytes } from './json-members.ts';
-import { withMember, withoutMember } from './edit-members.ts';
+import { countTextBytes, withMember, withoutMember, iterateMembers, withModel } from './json-members.ts';
 import { findLastObject, findObjectAtEnd } from './find-objects.ts';
 import type { JsonObject } from './find-objects.ts';
-import { hideInPieces } from './hide-model.ts';
-import { modelHider } from './hide-model.ts';
-import { iterateMembers } from './json-members.ts';
+import { hideInPieces, modelHider, modelRenamer } from './hide-model.ts';
 import { listElements } from './list-elements.ts';
-import { withModel } from './edit-members.ts';
-import { modelRenamer } from './hide-model.ts';
 
 /*
  * JSON.parse is the reference. A function reads or edits what parsing, editing and writing would give, or it leaves the

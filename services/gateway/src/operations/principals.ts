@@ -7,7 +7,7 @@ import { Problem, isProblem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Span } from '@reelgate/platform/trace/trace';
-import { listTokenAndMakers } from '../clients/billing-client.ts';
+import { listTokenAndMakers, mayUse } from '../clients/billing-client.ts';
 import type { Authenticate, Principal } from '../clients/billing-client.ts';
 import { openLookUpBudget } from './look-up-budget.ts';
 import type { LookUpVerdict } from './look-up-budget.ts';
@@ -137,13 +137,6 @@ function tokenExpired(): Problem {
 /** Reports whether billing refused the token, as opposed to not answering. */
 function isRefusal(error: unknown): error is Problem {
   return isProblem(error) && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
-}
-
-const EVERY_MODEL = '*';
-
-/** Reports whether a token may use a model. */
-export function mayUse({ models }: Principal, model: string): boolean {
-  return models.includes(EVERY_MODEL) || models.includes(model);
 }
 
 /** Lists the models that a token may use and an enabled channel has. */

@@ -3,22 +3,18 @@ import type { NewId } from '@reelgate/platform/ids';
 import { Problem } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './answers/call-sink.ts';
-import { gateAnswer } from './answers/gated-sink.ts';
+import { gateAnswer } from './answers/call-sink.ts';
 import { scrubError } from './answers/scrub-error.ts';
 import { blamesItsChannel, isFault, isForClients, isInconclusive } from './attempts/attempt-result.ts';
 import type { AttemptResult, CallOutcome, ErrorAnswer } from './attempts/attempt-result.ts';
-import type { CallContext } from './attempts/call-context.ts';
+import type { CallContext, CallWatch } from './attempts/forward-call.ts';
 import { forwardCall } from './attempts/forward-call.ts';
-import type { CallWatch } from './attempts/watch-calls.ts';
-import { mayUse } from '../operations/principals.ts';
-import { channelsBusy, modelNotFound, noChannelAvailable } from './channels/channel-refusals.ts';
+import { channelsBusy, listServingChannels, noChannelAvailable, tryInTurn } from './channels/serving-channels.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
-import { tryInTurn } from './channels/try-in-turn.ts';
-import type { TurnResult } from './channels/try-in-turn.ts';
+import type { TurnResult } from './channels/serving-channels.ts';
 import type { CallCharges, Charge } from './charges/call-charges.ts';
 import { chooseCharge, holdCall } from './charges/call-money.ts';
 import type { CallHold, ChargedCall, JobHold } from './charges/call-money.ts';
-import type { PriceKeys } from './charges/price-keys.ts';
 import type { RelayObserver } from './observe-call.ts';
 import type { Usage } from './protocols/protocol.ts';
 import type { RelayCall } from './requests/relay-call.ts';
@@ -72,7 +68,6 @@ export interface Relay {
 export interface RelayDeps {
   readonly channels: RelayChannels;
   readonly charges: CallCharges;
-  readonly priceKeys: PriceKeys;
   readonly watch: CallWatch;
   readonly observer: RelayObserver;
   readonly clock: Clock;
@@ -86,20 +81,22 @@ interface RelayContext extends CallContext, ChargedCall {
 
 export function openRelay(deps: RelayDeps): Relay {
   const { clock, watch, charges } = deps;
+  const listServing = ({ principal, endpoint, model }: RelayCall): readonly RelayChannel[] =>
+    listServingChannels(deps.channels, principal, endpoint.name, model);
   return {
     call: async (call, sink, gone, job) => {
-      const channels = listServingChannels(deps.channels, call);
+      const channels = listServing(call);
       return deps.observer.observe(call, (observer) =>
         relayCall(deps, { call, channels, sink, gone, job, clock, watch, observer }),
       );
     },
     hold: async (call, job) => {
-      await holdCall(deps, { call, channels: listServingChannels(deps.channels, call), job });
+      await holdCall(deps, { call, channels: listServing(call), job });
     },
     release: (callId) => {
       charges.settle({ callId, charge: RELEASED });
     },
-    assertServed: (call) => void listServingChannels(deps.channels, call),
+    assertServed: (call) => void listServing(call),
   };
 }
 
@@ -115,7 +112,10 @@ async function relayCall(deps: RelayDeps, context: RelayContext): Promise<Answer
   try {
     await job?.recordStart();
     // a refused hold does not wait for the attempt that it ends
-    const [tried] = await Promise.all([tryChannels(answering), durable]);
+    const [tried] = await Promise.all([
+      tryInTurn(context.channels, (channel) => tryChannel(answering, channel)),
+      durable,
+    ]);
     isHeld = true;
     if (tried instanceof Problem) throw tried;
     outcome = tried;
@@ -128,25 +128,7 @@ async function relayCall(deps: RelayDeps, context: RelayContext): Promise<Answer
   }
 }
 
-/** Lists the channels that can take a call, in the order in which they are tried. Refuses a call without one. */
-function listServingChannels(
-  channels: RelayChannels,
-  { endpoint, model, principal }: RelayCall,
-): readonly RelayChannel[] {
-  if (!mayUse(principal, model) || !channels.knows(endpoint.name, model)) throw modelNotFound(model);
-  const serving = channels.serving(endpoint.name, model);
-  if (serving.length === 0) throw noChannelAvailable();
-  return serving;
-}
-
-/**
- * Tries the channels one after another; returns the refusal if none decides the call. It tries the next one only before
- * the first byte, and only after a fault of the channel.
- */
-function tryChannels(context: CallContext): Promise<CallOutcome | Problem> {
-  return tryInTurn(context.channels, (channel) => tryChannel(context, channel));
-}
-
+/** Tries a channel. The next one is tried only before the first byte, and only after a fault of the channel. */
 async function tryChannel(context: CallContext, channel: RelayChannel): Promise<TurnResult<CallOutcome>> {
   const { clock, observer } = context;
   const startedAt = clock.now();

@@ -7,14 +7,13 @@ import { callsClient } from '../clients/calls-client.ts';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import type { GatewayConfig } from '../config.ts';
 import { onChannelPausesChanged } from '../events/subscriptions.ts';
-import { startCallWatch } from './attempts/watch-calls.ts';
+import { startCallWatch } from './attempts/forward-call.ts';
 import { followChannelPauses } from './channels/channel-pauses.ts';
 import type { ChannelPauses } from './channels/channel-pauses.ts';
 import { openRelayChannels } from './channels/relay-channels.ts';
 import type { RelayChannels } from './channels/relay-channels.ts';
 import { openBatchedCharges } from './charges/batched-charges.ts';
 import { openHoldForecast } from './charges/hold-forecast.ts';
-import { cachePriceKeys } from './charges/price-keys.ts';
 import { openRealtime } from './realtime/realtime.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import { openRelayObserver } from './observe-call.ts';
@@ -49,11 +48,10 @@ export async function startRelay(
   lifecycle.add('relay channels', () => channels.close());
   const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
   const charges = openBatchedCharges({ requests: callsClient(clients.calls), forecast, clock, log });
-  const priceKeys = cachePriceKeys();
   lifecycle.add('settlements', () => charges.stop());
   const watch = startCallWatch(clock, log);
   lifecycle.add('watch of relayed calls', () => watch.stop());
-  const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, priceKeys, settings });
+  const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, settings });
   return {
     channels,
     pauses,
@@ -61,7 +59,6 @@ export async function startRelay(
     relay: openRelay({
       channels,
       charges,
-      priceKeys,
       watch,
       clock,
       newId,

@@ -5,8 +5,7 @@ import type { ClientBody, Form, FormFile } from '../../dialects/dialect.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { parseJson } from './parse-json.ts';
-import { readRawBody } from './read-raw-body.ts';
-import { isShort, receiveBody } from './receive-body.ts';
+import { readRawBody, isShort, receiveBody } from './receive-body.ts';
 import type { ReceiveOptions, Sink } from './receive-body.ts';
 
 const LIMITS = { fieldNameSize: 200, fields: 500, files: 4, parts: 504, headerPairs: 50 };

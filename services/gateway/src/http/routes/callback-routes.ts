@@ -3,7 +3,7 @@ import { readSignedName } from '@reelgate/platform/signatures';
 import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { parseJson } from '../bodies/parse-json.ts';
-import { readRawBody } from '../bodies/read-raw-body.ts';
+import { readRawBody } from '../bodies/receive-body.ts';
 import { toReceiveOptions } from '../bodies/read-body.ts';
 import type { RouteEntry } from './route.ts';
 

@@ -14,3 +14,72 @@ export interface CallSink {
   /** Breaks the answer off, so that its reader notices that it is incomplete. */
   broken(): void;
 }
+
+export interface AnswerTarget {
+  readonly sink: CallSink;
+  /** Aborted when the client has left, or when the gate can no longer open. */
+  readonly gone: AbortSignal;
+}
+
+/** Keeps the answer of a call back until the gate opens, and cancels the call if it never does. */
+export function gateAnswer({ sink, gone }: AnswerTarget, gate: Promise<unknown>): AnswerTarget {
+  const over = new AbortController();
+  const end = (): void => {
+    over.abort();
+  };
+  if (gone.aborted) end();
+  gone.addEventListener('abort', end, { once: true });
+  gate.catch(end);
+  return { sink: gateSink(sink, gate), gone: over.signal };
+}
+
+/**
+ * Each kept piece asks the upstream to wait. So what is kept is what one read of its connection gave, or an answer that
+ * is held in any case.
+ */
+function gateSink(sink: CallSink, gate: Promise<unknown>): CallSink {
+  let kept: (() => void)[] | undefined = [];
+  let resume: (() => void) | undefined;
+  let mayResume = false;
+  const pass = (action: () => void): void => {
+    if (kept === undefined) action();
+    else kept.push(action);
+  };
+  const open = (): void => {
+    const actions = kept ?? [];
+    kept = undefined;
+    for (const action of actions) action();
+    // what was kept leaves first: a stream has sent more meanwhile, which takes time to read
+    if (mayResume) setImmediate(() => resume?.());
+  };
+  void gate.then(open, () => undefined);
+  return {
+    begin: (status, headers) => {
+      pass(() => {
+        sink.begin(status, headers);
+      });
+    },
+    write: (chunk) => {
+      if (kept === undefined) return sink.write(chunk);
+      kept.push(() => {
+        // a full sink resumes by itself when it has drained
+        mayResume = sink.write(chunk);
+      });
+      return false;
+    },
+    onDrain: (next) => {
+      resume = next;
+      sink.onDrain(next);
+    },
+    end: (chunk, trailers) => {
+      pass(() => {
+        sink.end(chunk, trailers);
+      });
+    },
+    broken: () => {
+      pass(() => {
+        sink.broken();
+      });
+    },
+  };
+}

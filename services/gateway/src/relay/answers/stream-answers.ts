@@ -1,5 +1,4 @@
-import { countTextBytes } from '../../json-bytes/json-members.ts';
-import { withoutMember } from '../../json-bytes/edit-members.ts';
+import { countTextBytes, withoutMember } from '../../json-bytes/json-members.ts';
 import { hideInPieces } from '../../json-bytes/hide-model.ts';
 import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import { listElements } from '../../json-bytes/list-elements.ts';

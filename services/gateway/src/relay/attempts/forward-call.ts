@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import { newActiveSet } from '@reelgate/platform/active-set';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { AnswerBody, Progress } from '../answers/answer-body.ts';
 import { openAnswerBody, readHeaderWord } from '../answers/open-answer.ts';
 import { unpackAnswers } from '../answers/unpacking.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { buildUpstreamRequest } from '../requests/upstream-request.ts';
 import type { AttemptResult, ErrorAnswer } from './attempt-result.ts';
-import type { CallContext } from './call-context.ts';
-import type { WatchedCall } from './watch-calls.ts';
+import type { CallSink } from '../answers/call-sink.ts';
+import type { CallObserver } from '../observe-call.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
 
 /** The longest time that an answer may take after its first byte. */
 export const ANSWER_MS_MAX = 3_600_000;
@@ -171,4 +176,61 @@ function endAfterError(error: Error, { wasSent, isGone, status, body, errorAnswe
 
 function readErrorCode(error: Error): string {
   return (error as { readonly code?: string }).code ?? '';
+}
+
+/** The state that the steps of a relayed call share. */
+export interface CallContext {
+  readonly call: RelayCall;
+  /** The channels that can take the call, in the order in which they are tried. */
+  readonly channels: readonly RelayChannel[];
+  readonly sink: CallSink;
+  /** Aborted when the client has left. */
+  readonly gone: AbortSignal;
+  readonly clock: Clock;
+  readonly watch: CallWatch;
+  readonly observer: CallObserver;
+}
+
+const CHECK_EVERY_MS = 1000;
+/** Load balancers and clients end a silent stream, the strictest after 30 seconds. */
+const SILENCE_MS = 15_000;
+
+/** A running call. */
+export interface WatchedCall {
+  /** The time at which the upstream last sent bytes, or the gateway a heartbeat. */
+  lastSentAt: number;
+  /** The time at which the call must have ended. */
+  readonly endsBy: number;
+  beat(): void;
+  /** Ends a call that has run for too long. */
+  overrun(): void;
+}
+
+/** Checks all running calls once a second, with one timer. */
+export interface CallWatch {
+  /** Checks the call until the returned function is called. */
+  add(call: WatchedCall): () => void;
+  stop(): Promise<void>;
+}
+
+export function startCallWatch(clock: Clock, log: Log): CallWatch {
+  const calls = newActiveSet<WatchedCall>();
+  const worker = startWorker({
+    name: 'watch of relayed calls',
+    clock,
+    log,
+    idleMs: CHECK_EVERY_MS,
+    pass: async () => {
+      const now = clock.now();
+      for (const call of calls.all()) {
+        if (now >= call.endsBy) call.overrun();
+        else if (now - call.lastSentAt >= SILENCE_MS) {
+          call.lastSentAt = now;
+          call.beat();
+        }
+      }
+      return 0;
+    },
+  });
+  return { add: (call) => calls.add(call), stop: () => worker.stop() };
 }

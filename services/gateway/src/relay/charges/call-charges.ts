@@ -72,3 +72,8 @@ export interface HeldOrder extends ReservedHold {
 
 /** The reserved hold, or the reason for its refusal. */
 export type OrderAnswer = HeldOrder | { readonly refusal: Error };
+
+/** Lists the keys under which the price of a call can be configured, most specific first. */
+export function listPriceKeys(endpoint: string, model: string): readonly string[] {
+  return [`${model}__${endpoint.replaceAll('.', '_')}`, model];
+}

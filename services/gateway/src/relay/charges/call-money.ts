@@ -7,8 +7,8 @@ import type { AttemptResult, CallOutcome } from '../attempts/attempt-result.ts';
 import { ANSWER_MS_MAX } from '../attempts/forward-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
+import { listPriceKeys } from './call-charges.ts';
 import type { CallCharges, CallOrder, Charge, ReservedHold } from './call-charges.ts';
-import type { PriceKeys } from './price-keys.ts';
 
 /** The assumed length of a token, if the upstream reports no usage. */
 const BYTES_A_TOKEN = 4;
@@ -18,7 +18,6 @@ const HOLD: Charge = { basis: 'hold' };
 
 export interface MoneyDeps {
   readonly charges: CallCharges;
-  readonly priceKeys: PriceKeys;
   readonly newId: NewId;
   readonly clock: Clock;
 }
@@ -58,13 +57,13 @@ export async function holdCall(deps: MoneyDeps, charged: ChargedCall, span?: Spa
   const { charges } = deps;
   const order = buildCallOrder(deps, charged);
   const { callId } = order;
-  const reserve = (): Promise<ReservedHold> => inSpan(span, 'place hold', {}, () => charges.reserve(order));
   if (charged.job !== undefined) {
     await inSpan(span, 'place hold', {}, () => charges.place(order));
     return { ...NO_HOLD, callId };
   }
-  if (charges.isForeseen(order)) return reserveBesideCall(callId, reserve());
-  return { ...NO_HOLD, callId, durable: (await reserve()).durable };
+  const isForeseen = charges.isForeseen(order);
+  const reserving = inSpan(span, 'place hold', {}, () => charges.reserve(order));
+  return isForeseen ? reserveBesideCall(callId, reserving) : { ...NO_HOLD, callId, durable: (await reserving).durable };
 }
 
 function reserveBesideCall(callId: string, reserving: Promise<ReservedHold>): CallHold {
@@ -79,7 +78,7 @@ function reserveBesideCall(callId: string, reserving: Promise<ReservedHold>): Ca
   return { callId, durable, wasRefused: () => isRefused };
 }
 
-function buildCallOrder({ priceKeys, newId, clock }: MoneyDeps, { call, channels, job }: ChargedCall): CallOrder {
+function buildCallOrder({ newId, clock }: MoneyDeps, { call, channels, job }: ChargedCall): CallOrder {
   const { endpoint, content, model, principal } = call;
   const longest = channels.reduce(
     (most, { settings }) => Math.max(most, settings.firstByteTimeoutMs + settings.idleTimeoutMs),
@@ -89,7 +88,7 @@ function buildCallOrder({ priceKeys, newId, clock }: MoneyDeps, { call, channels
     callId: job?.callId ?? newId('call'),
     accountId: principal.accountId,
     tokenId: principal.tokenId,
-    priceKeys: priceKeys(endpoint.name, model),
+    priceKeys: listPriceKeys(endpoint.name, model),
     facts: endpoint.protocol.priceFacts(content),
     lapsesAt: job?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
   };

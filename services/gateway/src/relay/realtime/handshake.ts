@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '@reelgate/platform/problem';
-import { listForwardedHeaders } from '../requests/request-headers.ts';
+import { listForwardedHeaders } from '../headers.ts';
 
 const VERSION = '13';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;

@@ -1,8 +1,8 @@
 import type { WebSocket } from 'ws';
 import { Problem } from '@reelgate/platform/problem';
 import { blamesChannel, isForClients, isInconclusive } from '../attempts/attempt-result.ts';
-import { tryInTurn } from '../channels/try-in-turn.ts';
-import type { TurnResult } from '../channels/try-in-turn.ts';
+import { tryInTurn } from '../channels/serving-channels.ts';
+import type { TurnResult } from '../channels/serving-channels.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import type { Identities } from '../answers/scrub-error.ts';
 import { dialUpstream } from './dial-upstream.ts';

@@ -5,13 +5,12 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { listTokenAndMakers } from '../../clients/billing-client.ts';
+import { listTokenAndMakers, mayUse } from '../../clients/billing-client.ts';
 import type { Principal } from '../../clients/billing-client.ts';
-import { mayUse } from '../../operations/principals.ts';
-import { modelNotFound, noChannelAvailable } from '../channels/channel-refusals.ts';
+import { listServingChannels, modelNotFound } from '../channels/serving-channels.ts';
 import type { RelayChannel, RelayChannels } from '../channels/relay-channels.ts';
+import { listPriceKeys } from '../charges/call-charges.ts';
 import type { DurableCharges } from '../charges/call-charges.ts';
-import type { PriceKeys } from '../charges/price-keys.ts';
 import { REALTIME_ENDPOINT } from '../endpoints.ts';
 import { openClientServer } from './client-server.ts';
 import type { ClientServer } from './client-server.ts';
@@ -62,7 +61,6 @@ export interface RealtimeDeps {
   readonly metrics: Metrics;
   readonly channels: RelayChannels;
   readonly charges: DurableCharges;
-  readonly priceKeys: PriceKeys;
   readonly settings: RealtimeSettings;
 }
 
@@ -87,8 +85,7 @@ export function openRealtime(deps: RealtimeDeps): Realtime {
         handshake: { model },
         principal,
       } = opening;
-      if (!mayUse(principal, model) || !channels.knows(REALTIME_ENDPOINT, model)) throw modelNotFound(model);
-      if (channels.serving(REALTIME_ENDPOINT, model).length === 0) throw noChannelAvailable();
+      listServingChannels(channels, principal, REALTIME_ENDPOINT, model);
       if (stopping.signal.aborted) throw gatewayBusy();
       const permit = permits.acquire(...listTokenAndMakers(principal));
       const session = runChargedSession(deps, opening, { server, stopping: stopping.signal });
@@ -114,14 +111,14 @@ async function runChargedSession(
   opening: SessionOpening,
   running: SessionHost,
 ): Promise<UpstreamRefusal | SessionEnd> {
-  const { clock, newId, charges, priceKeys, channels, settings } = deps;
+  const { clock, newId, charges, channels, settings } = deps;
   const { handshake, principal, gone } = opening;
   const callId = newId('call');
   await charges.place({
     callId,
     accountId: principal.accountId,
     tokenId: principal.tokenId,
-    priceKeys: priceKeys(REALTIME_ENDPOINT, handshake.model),
+    priceKeys: listPriceKeys(REALTIME_ENDPOINT, handshake.model),
     facts: {},
     lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS,
   });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { formBody } from '../../../testing/multipart-form.ts';
 import { relayChannelSettings } from '../channels/relay-channel-config.ts';
-import { cacheIdentities } from '../channels/model-identities.ts';
+import { cacheIdentities } from '../channels/relay-channels.ts';
 import { relayEndpoints } from '../endpoints.ts';
 import { readTextFields, parseFormParts } from './form-parts.ts';
 import type { RelayCall } from './relay-call.ts';

@@ -1,6 +1,5 @@
 import type { RelayCall } from './relay-call.ts';
-import { withMember } from '../../json-bytes/edit-members.ts';
-import { withModel } from '../../json-bytes/edit-members.ts';
+import { withMember, withModel } from '../../json-bytes/json-members.ts';
 import { setFormField } from './form-parts.ts';
 import type { FormPart } from './form-parts.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';

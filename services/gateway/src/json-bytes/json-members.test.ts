@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { withMember, withoutMember } from './edit-members.ts';
+import { withMember, withoutMember } from './json-members.ts';
 
 const edited = (text: string, value = 'up'): string =>
   withMember(Buffer.from(text), 'model', JSON.stringify(value)).toString();

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from '@jest/globals';
-import { exchangeEnd } from './exchange-end.ts';
+import { exchangeEnd } from './http-exchange.ts';
 
 function opened(isAnswered: boolean) {
   const response = Object.assign(new EventEmitter(), { writableFinished: isAnswered }) as unknown as ServerResponse;

@@ -1,7 +1,23 @@
 import { FULL_RETRY_MS } from '@reelgate/platform/limits/peer-limits';
-import type { Problem } from '@reelgate/platform/problem';
-import { channelsBusy, noChannelAvailable } from './channel-refusals.ts';
-import type { RelayChannel } from './relay-channels.ts';
+import { Problem } from '@reelgate/platform/problem';
+import { mayUse } from '../../clients/billing-client.ts';
+import type { Principal } from '../../clients/billing-client.ts';
+import type { RelayChannel, RelayChannels } from './relay-channels.ts';
+
+const MODEL_LENGTH_SHOWN = 64;
+
+/** Lists the channels that serve a model, in the order in which they are tried. Refuses a model without one. */
+export function listServingChannels(
+  channels: RelayChannels,
+  principal: Principal,
+  endpoint: string,
+  model: string,
+): readonly RelayChannel[] {
+  if (!mayUse(principal, model) || !channels.knows(endpoint, model)) throw modelNotFound(model);
+  const serving = channels.serving(endpoint, model);
+  if (serving.length === 0) throw noChannelAvailable();
+  return serving;
+}
 
 /** The result of a channel that was tried. */
 export interface TurnResult<T> {
@@ -62,4 +78,33 @@ async function admitToChannel({ permits, limits }: RelayChannel, isLastResort: b
   const waitMs = await limits.admit(isLastResort);
   if (waitMs > 0) permits.release();
   return waitMs;
+}
+
+export function modelNotFound(model: string): Problem {
+  const shown = JSON.stringify(model.slice(0, MODEL_LENGTH_SHOWN));
+  return new Problem({
+    kind: 'not_found',
+    reason: 'model_not_found',
+    field: 'model',
+    message: `${shown} is not a model that this token can use here; GET /v1/models lists those that it can`,
+  });
+}
+
+/** Every channel of the model is at one of its limits. */
+export function channelsBusy(retryAfterMs?: number): Problem {
+  return new Problem({
+    kind: 'exhausted',
+    reason: 'rate_limit_exceeded',
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    message: 'the upstreams of this model are at their limits; try again later',
+  });
+}
+
+export function noChannelAvailable(cause?: Error): Problem {
+  return new Problem({
+    kind: 'unavailable',
+    reason: 'no_channel_available',
+    message: 'no upstream of this model can be reached now; try again later',
+    cause,
+  });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { gateAnswer } from './gated-sink.ts';
+import { gateAnswer } from './call-sink.ts';
 import type { CallSink } from './call-sink.ts';
 
 /** A client's sink that notes what it gets. */
