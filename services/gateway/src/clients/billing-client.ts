@@ -1,11 +1,11 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Span } from '@reelgate/platform/trace/trace';
-import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
 import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireRight } from '@reelgate/proto/billing/v1/webhook_right';
+import { requireValue } from './wire-values.ts';
 
 const DEADLINE_MS = 5000;
 
@@ -86,9 +86,7 @@ export type Authenticate = (key: string, requestId: string, span?: Span) => Prom
 export function billingAuthenticate(billing: BillingClient): Authenticate {
   return async (key, requestId, span) => {
     const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId, span });
-    if (principal === undefined)
-      throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
-    const { accountId, tokenId, models, expiresAt, limits, webhooks, tokens, name, makers } = principal;
+    const { accountId, tokenId, models, expiresAt, limits, webhooks, tokens, name, makers } = requireValue(principal);
     return {
       accountId,
       tokenId,

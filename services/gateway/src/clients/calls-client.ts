@@ -1,5 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
+import type { Problem } from '@reelgate/platform/problem';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
@@ -12,6 +12,7 @@ import type {
   Remainder,
 } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts as WireFacts } from '@reelgate/proto/billing/v1/price';
+import { incompleteAnswer } from './wire-values.ts';
 import type { CallEnd, CallOrder, Charge, ChargeRequests, RemainingMoney } from '../relay/charges/call-charges.ts';
 import type { PriceFacts, Usage } from '../relay/protocols/protocol.ts';
 
@@ -27,7 +28,7 @@ export function callsClient(billing: BillingCalls): ChargeRequests {
         { calls: orders.map(toWireOrder), refusalsOnly: true, ahead: true },
         { timeoutMs: DEADLINE_MS },
       );
-      if (held + refused.length !== orders.length) throw noAnswer();
+      if (held + refused.length !== orders.length) throw incompleteAnswer();
       const durable = unwrittenBatch === '' ? undefined : confirmBatch(billing, unwrittenBatch);
       const refusals = new Map(refused.map((call) => [call.callId, { refusal: fromWireRefusal(call) }]));
       const remainingByToken = new Map(
@@ -63,11 +64,7 @@ function fromWireRemainder({ accountNanos, tokenNanos }: Remainder): RemainingMo
 }
 
 function fromWireRefusal({ refusal }: RefusedCall): Problem {
-  return refusal === undefined ? noAnswer() : fromWireProblem(refusal);
-}
-
-function noAnswer(): Problem {
-  return new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
+  return refusal === undefined ? incompleteAnswer() : fromWireProblem(refusal);
 }
 
 /*

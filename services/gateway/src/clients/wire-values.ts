@@ -25,14 +25,18 @@ export function emptyToUndefined(text: string): string | undefined {
 
 /** Returns a value that the other service always sends. Throws a Problem if it is missing. */
 export function requireValue<T>(value: T | undefined): T {
-  if (value === undefined)
-    throw new Problem({
-      kind: 'internal',
-      reason: 'internal_error',
-      message: 'something went wrong here',
-      cause: new Error('the tasks service left something out'),
-    });
+  if (value === undefined) throw incompleteAnswer();
   return value;
+}
+
+/** The refusal for an answer of another service that leaves out what the service always sends. */
+export function incompleteAnswer(): Problem {
+  return new Problem({
+    kind: 'internal',
+    reason: 'internal_error',
+    message: 'something went wrong here',
+    cause: new Error('another service left something out'),
+  });
 }
 
 /** Reads the history of a task or a job as it is stored. */

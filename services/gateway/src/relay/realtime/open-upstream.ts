@@ -9,7 +9,7 @@ import { dialUpstream } from './dial-upstream.ts';
 import type { DialResult, UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
 
-/** An upstream that has taken the session; it is not read yet. The caller ends it with `releaseChannel`. */
+/** An upstream that has taken the session; it is not read yet. The caller releases its permit of the channel. */
 export interface OpenUpstream {
   readonly channel: RelayChannel;
   readonly socket: WebSocket;
@@ -47,7 +47,7 @@ async function tryChannel(
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
   tellCircuit(channel, dialled);
   if (dialled.kind === 'open') return { outcome: { channel, socket: dialled.socket, identities }, isFinal: true };
-  releaseChannel(channel);
+  channel.permits.release();
   if (dialled.kind === 'gone') return { outcome: undefined, isFinal: true };
   if (dialled.kind === 'failed') {
     onFailed(channel, 'unreachable');
@@ -57,11 +57,6 @@ async function tryChannel(
   onFailed(channel, String(refusal.status));
   const isFinal = !blamesChannel(refusal.status);
   return { outcome: isFinal || isForClients(refusal.status) ? refusal : undefined, isFinal };
-}
-
-/** Releases the session's permit of its channel. */
-export function releaseChannel(channel: RelayChannel): void {
-  channel.permits.release();
 }
 
 function tellCircuit({ circuit }: RelayChannel, dialled: DialResult): void {

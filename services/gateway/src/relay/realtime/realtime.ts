@@ -17,7 +17,7 @@ import type { ClientServer } from './client-server.ts';
 import { CLOSE } from './close-codes.ts';
 import type { UpstreamRefusal } from './dial-upstream.ts';
 import type { Handshake } from './handshake.ts';
-import { releaseChannel, openUpstream } from './open-upstream.ts';
+import { openUpstream } from './open-upstream.ts';
 import type { OpenUpstream } from './open-upstream.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
 import { runSession } from './run-session.ts';
@@ -136,7 +136,7 @@ async function runChargedSession(
       return await runConnectedSession(deps, opening, { ...running, upstream, usage });
     } finally {
       upstream.socket.terminate();
-      releaseChannel(upstream.channel);
+      upstream.channel.permits.release();
     }
   } finally {
     charges.settle({ callId, charge: usage.charge(), channel });
