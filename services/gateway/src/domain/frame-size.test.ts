@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { findNearestRatio, parseFrameSize, chooseResolution } from './frame-size.ts';
+import { findNearestRatio, findNearestResolution, parseFrameSize } from './frame-size.ts';
 
 const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
@@ -47,7 +47,31 @@ test.each([
   const size = parseFrameSize(text)!;
 
   expect(findNearestRatio(size, RATIOS)).toBe(ratio);
-  expect(chooseResolution(size)).toBe(resolution);
+  expect(findNearestResolution(size, ['768P', '2K'])).toBe(resolution);
+});
+
+describe('a size selects the nearest resolution that the model has', () => {
+  test.each<[string, readonly string[], string]>([
+    ['1280x720', ['480P', '720P', '1080P'], '720P'],
+    ['720x1280', ['480P', '720P', '1080P'], '720P'],
+    ['1920x1080', ['480P', '720P', '1080P'], '1080P'],
+    ['854x480', ['480P', '720P', '1080P'], '480P'],
+    ['1024x1024', ['1080P', '720P', '480P'], '1080P'],
+    ['1280x720', ['480p', '720p'], '720p'],
+    ['1x1', ['480P', '720P'], '480P'],
+    ['2560x1440', ['480P', '720P'], '720P'],
+    ['1920x1080', ['1080P', '2K', '4K'], '1080P'],
+    ['2560x1440', ['1080P', '2K', '4K'], '2K'],
+    ['3840x2160', ['1080P', '2K', '4K'], '4K'],
+    ['2560x1440', ['720P', '1080P', '4K'], '1080P'],
+    ['1280x720', ['4K', '2K'], '2K'],
+    ['1280x720', ['best', '480P'], '480P'],
+  ])('%s of %j is %s', (text, resolutions, resolution) => {
+    expect(findNearestResolution(parseFrameSize(text)!, resolutions)).toBe(resolution);
+  });
+  test('and none if no name of the model says how many pixels it has', () => {
+    expect(findNearestResolution({ width: 1280, height: 720 }, ['best', 'P', '3K'])).toBeUndefined();
+  });
 });
 
 test('a model without a concrete ratio has no nearest one', () => {

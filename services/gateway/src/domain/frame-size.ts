@@ -8,7 +8,13 @@ export interface FrameSize {
 
 const SIZE = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/;
 const RATIO = /^([1-9]\d{0,2}):([1-9]\d{0,2})$/;
-const LONG_SIDE_2K = 2048;
+/** A resolution that is named by its shorter side, such as `768P`. */
+const SHORT_SIDE = /^(\d{3,4})p$/i;
+/** The smallest longer side of the resolutions that are named by it. */
+const LONG_SIDES: ReadonlyMap<string, number> = new Map([
+  ['2K', 2048],
+  ['4K', 3840],
+]);
 
 /** Parses a size such as `1280x720`; undefined for anything else. */
 export function parseFrameSize(text: string): FrameSize | undefined {
@@ -16,9 +22,31 @@ export function parseFrameSize(text: string): FrameSize | undefined {
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** Returns the resolution that a size selects. */
-export function chooseResolution({ width, height }: FrameSize): string {
-  return Math.max(width, height) >= LONG_SIDE_2K ? '2K' : '768P';
+/**
+ * Finds the resolution that is nearest to a size: the largest of 2K and 4K whose longer side the size has, else the
+ * nearest shorter side. It ignores names that do not say how many pixels the resolution has.
+ */
+export function findNearestResolution(
+  { width, height }: FrameSize,
+  resolutions: readonly string[],
+): string | undefined {
+  const byLongSide = resolutions
+    .flatMap((name) => {
+      const side = LONG_SIDES.get(name.toUpperCase());
+      return side === undefined ? [] : [{ name, side }];
+    })
+    .toSorted((one, other) => other.side - one.side);
+  const reached = byLongSide.find(({ side }) => side <= Math.max(width, height));
+  return (reached ?? findNearestShortSide(Math.min(width, height), resolutions) ?? byLongSide.at(-1))?.name;
+}
+
+function findNearestShortSide(short: number, resolutions: readonly string[]): { readonly name: string } | undefined {
+  let nearest: { readonly name: string; readonly off: number } | undefined;
+  for (const name of resolutions) {
+    const off = Math.abs(Math.log(short / Number(SHORT_SIDE.exec(name)?.[1])));
+    if (off < (nearest?.off ?? Number.POSITIVE_INFINITY)) nearest = { name, off };
+  }
+  return nearest;
 }
 
 /** Finds the ratio that is nearest to a size. It ignores `adaptive` and values that are not ratios. */

@@ -10,7 +10,14 @@ const alpha = {
   resolutions: ['768P', '2K'],
   ratios: ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'],
 };
-const models: ReadonlyMap<string, Model> = new Map([['Alpha-H3', { ...alpha, defaults: chooseDefaults(alpha) }]]);
+const other = { ...alpha, resolutions: ['480P', '720P', '1080P'] };
+const odd = { ...alpha, resolutions: ['best', 'fast'] };
+const models: ReadonlyMap<string, Model> = new Map(
+  Object.entries({ 'Alpha-H3': alpha, Other: other, Odd: odd }).map(([id, model]) => [
+    id,
+    { ...model, defaults: chooseDefaults(model) },
+  ]),
+);
 const decode = (json: unknown) => decodeCreate({ json }, { models, params: {} });
 
 const URL = 'https://x.example/m';
@@ -28,6 +35,16 @@ describe('a body is decoded into an order', () => {
       'a size of 2K',
       { model: 'Alpha-H3', prompt: 'a boat', size: '2560x1440' },
       { ...BOAT, resolution: '2K', size: '2560x1440' },
+    ],
+    [
+      'a size that is a resolution of another model',
+      { model: 'Other', prompt: 'a boat', size: '1280x720' },
+      { ...BOAT, model: 'Other', resolution: '720P', size: '1280x720' },
+    ],
+    [
+      'a size for a model whose resolutions name no pixels',
+      { model: 'Odd', prompt: 'a boat', size: '720x1280' },
+      { ...BOAT, model: 'Odd', ratio: '9:16', resolution: 'best', size: '720x1280' },
     ],
     ['the defaults of the model', { model: 'Alpha-H3', prompt: 'a boat' }, BOAT],
     [

@@ -1,4 +1,4 @@
-import { findNearestRatio, parseFrameSize, chooseResolution } from '../../domain/frame-size.ts';
+import { findNearestRatio, findNearestResolution, parseFrameSize } from '../../domain/frame-size.ts';
 import type { FrameSize } from '../../domain/frame-size.ts';
 import type { Model } from '../../domain/model-defaults.ts';
 import type { DecodedItem, WireItem } from './content-items.ts';
@@ -22,7 +22,8 @@ export interface FlatFields {
 export const sizeSchema = {
   type: 'string',
   description:
-    'Width x height in pixels. It selects the nearest ratio of the model, and 2K if a side has 2048 pixels or more.',
+    'Width x height in pixels. It selects the nearest ratio and the nearest resolution of the model; a model with 2K ' +
+    'makes it if a side has 2048 pixels or more.',
   examples: ['1280x720'],
 } as const;
 
@@ -41,7 +42,10 @@ export function readFlatFields(fields: FlatFields, model: Model, dimensions?: Fr
   const implied =
     size === undefined
       ? model.defaults
-      : { ratio: findNearestRatio(size, model.ratios) ?? model.defaults.ratio, resolution: chooseResolution(size) };
+      : {
+          ratio: findNearestRatio(size, model.ratios) ?? model.defaults.ratio,
+          resolution: findNearestResolution(size, model.resolutions) ?? model.defaults.resolution,
+        };
   const sizeName = dimensions === undefined ? 'size' : 'width';
   const chooseName = (field: 'ratio' | 'resolution'): string =>
     fields[field] === undefined && size !== undefined ? sizeName : field;
