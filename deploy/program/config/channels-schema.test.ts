@@ -35,7 +35,9 @@ test.each([...new Set(relayEndpoints.map(({ name }) => name)), 'realtime'])(
 );
 
 test('an endpoint without a row in the table is refused, and the message lists the endpoints that have one', () => {
-  expect(() => read({ endpoints: ['moderations'] })).toThrow(/endpoints\.0: expected one of: .*chat.*rerank.*realtime/);
+  expect(() => read({ endpoints: ['no_such_endpoint'] })).toThrow(
+    /endpoints\.0: expected one of: .*chat.*rerank.*realtime/,
+  );
 });
 
 describe('each service adds its own keys to a channel', () => {
