@@ -78,7 +78,8 @@ test.each([...PROTOCOLS].filter(([name]) => !WITHOUT_USAGE.includes(name)))(
   'the usage of an answer of %s is found when the answer is too long to be parsed',
   (name, protocol) => {
     const content = { path: '/', json: { input: 'words' }, fields: new Map<string, string>(), bodyBytes: 100 };
-    const answer = ANSWERS[name] ?? {};
+    const answer = ANSWERS[name];
+    if (answer === undefined) throw new Error(`the protocol ${name} has no answer in ANSWERS`);
     const long = Buffer.from(JSON.stringify({ pad: 'x'.repeat(100_000), ...answer }));
     const found = readUsage(long, { endpoint: { protocol }, content } as unknown as RelayCall);
 
