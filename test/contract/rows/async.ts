@@ -32,6 +32,10 @@ const asyncs: readonly Row[] = [
     }),
   ),
   ends('messages', '/v1/messages', messages(), { status: 'completed', result: { type: 'message' } }),
+  ends('the count of tokens', '/v1/messages/count_tokens', messages(), {
+    status: 'completed',
+    result: { input_tokens: is.count },
+  }),
   ends(
     'responses',
     '/v1/responses',
@@ -39,6 +43,10 @@ const asyncs: readonly Row[] = [
     { status: 'completed', result: { object: 'response' } },
   ),
   ends('generateContent', GENERATE, contents(), { status: 'completed', result: { candidates: sized(1) } }),
+  ends('generateContent below /v1', '/v1/models/gemini:generateContent', contents(), {
+    status: 'completed',
+    result: { candidates: sized(1) },
+  }),
   ends(
     'embeddings',
     '/v1/embeddings',
@@ -62,6 +70,10 @@ const asyncs: readonly Row[] = [
     result: { data: sized(1) },
   }),
   ends('transcriptions by a form', '/v1/audio/transcriptions', new Form(['model', 'solo'], ['file', recording]), {
+    status: 'completed',
+    result: { text: SAID },
+  }),
+  ends('translations by a form', '/v1/audio/translations', new Form(['model', 'solo'], ['file', recording]), {
     status: 'completed',
     result: { text: SAID },
   }),
@@ -165,6 +177,11 @@ const asyncs: readonly Row[] = [
     [
       'a stream by its path is refused',
       queue('/v1beta/models/gemini:streamGenerateContent', contents()),
+      { status: 400 },
+    ],
+    [
+      'a stream by its path below /v1 is refused',
+      queue('/v1/models/gemini:streamGenerateContent', contents()),
       { status: 400 },
     ],
     [

@@ -84,6 +84,11 @@ const routes = table(
       { status: 200, body: { candidates: sized(1) } },
     ],
     [
+      'generateContent as a stream below /v1',
+      post('/v1/models/gemini:streamGenerateContent?alt=sse', contents()),
+      { status: 200, headers: SSE, text: /^data: \{/ },
+    ],
+    [
       'embeddings as numbers',
       post('/v1/embeddings', { model: 'solo', input: ['a', 'b'] }),
       { status: 200, body: { object: 'list', data: [{ embedding: [0.25, -0.5, 1] }, { index: 1 }] } },
