@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { fakeMedia, fakeTasks } from '../../testing/fake-services.ts';
-import { decodeCreate } from '../dialects/compat/decode.ts';
+import { decodeCreate } from '../dialects/openai/decode.ts';
 import type { DecodedOrder } from '../dialects/dialect.ts';
 import { submitOrder } from './submit-order.ts';
 

@@ -1,7 +1,7 @@
 import type { ClientEvent } from '../clients/client-event.ts';
 import type { Job } from '../clients/jobs-client.ts';
 import type { ByteReader } from '../clients/media-port.ts';
-import { encodeVideo } from '../dialects/compat/encode.ts';
+import { encodeVideo } from '../dialects/openai/encode.ts';
 import type { Links } from '../dialects/dialect.ts';
 import { resultEnvelope } from '../jobs/result-envelope.ts';
 

@@ -8,7 +8,7 @@ import type { TaskRecord } from '../../clients/task-records-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import type { Webhooks } from '../../clients/webhooks-client.ts';
-import { encodeVideo } from '../../dialects/compat/encode.ts';
+import { encodeVideo } from '../../dialects/openai/encode.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
 import { ifReadable } from '../client/task-parts.ts';

@@ -8,7 +8,7 @@ import { assertHasPrompt, toExtraJson, readFlatFields, readPrompt } from '../wir
 import { assertDeclaredFamily, invalidMedia } from '../wire/data-url.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { KNOWN_FIELDS, readBody } from './create-body.ts';
-import type { CompatBody } from './create-body.ts';
+import type { VideoBody } from './create-body.ts';
 import { classify } from './classify.ts';
 
 const REGENERATION_RESOLUTION = '2K';
@@ -49,7 +49,7 @@ export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decod
 }
 
 /** The source determines length and frame. With a source task, the prompt of that task overrides the body's. */
-function decodeRegeneration(fields: CompatBody, media: readonly DecodedItem[]): DecodedOrder {
+function decodeRegeneration(fields: VideoBody, media: readonly DecodedItem[]): DecodedOrder {
   const {
     model,
     resolution = REGENERATION_RESOLUTION,
@@ -71,7 +71,7 @@ function decodeRegeneration(fields: CompatBody, media: readonly DecodedItem[]): 
   });
 }
 
-function readFirstFrame(address: CompatBody['input_reference'], file: FormFile | undefined): DecodedItem[] {
+function readFirstFrame(address: VideoBody['input_reference'], file: FormFile | undefined): DecodedItem[] {
   if (file !== undefined) return [readFrameFile(file)];
   if (address === undefined) return [];
   const url = typeof address === 'string' ? address : address.image_url;

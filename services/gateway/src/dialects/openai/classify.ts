@@ -1,9 +1,9 @@
 import type { KindEvidence } from './create-body.ts';
 import { hasRole } from '../wire/content-items.ts';
 
-export type CompatKind = 'generation' | 'regeneration';
+export type VideoKind = 'generation' | 'regeneration';
 
-export type Classification = { readonly kind: CompatKind } | { readonly conflict: Conflict };
+export type Classification = { readonly kind: VideoKind } | { readonly conflict: Conflict };
 
 export interface Conflict {
   readonly reason: 'conflicting_source' | 'invalid_action';
@@ -11,7 +11,7 @@ export interface Conflict {
   readonly message: string;
 }
 
-const ACTIONS: Readonly<Record<string, CompatKind>> = {
+const ACTIONS: Readonly<Record<string, VideoKind>> = {
   generation: 'generation',
   generate: 'generation',
   regeneration: 'regeneration',
@@ -28,7 +28,7 @@ export function classify({ source_task_id: source = '', content = [], action }: 
   return action === undefined ? { kind } : checkAction(action, kind);
 }
 
-function checkAction(action: string, kind: CompatKind): Classification {
+function checkAction(action: string, kind: VideoKind): Classification {
   const wanted = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (wanted === kind) return { kind };
   const message =

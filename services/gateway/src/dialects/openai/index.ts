@@ -6,7 +6,7 @@ import { listVideos } from './list-videos.ts';
 import { remixVideo } from './remix-video.ts';
 
 /** The shape of the OpenAI videos API, with this service's additions. */
-export const compat: Dialect = {
+export const openai: Dialect = {
   name: 'Videos (compatibility)',
   creates: [
     {

@@ -17,7 +17,7 @@ export interface KindEvidence {
   readonly content?: readonly WireItem[];
 }
 
-export interface CompatBody extends FlatFields, KindEvidence {
+export interface VideoBody extends FlatFields, KindEvidence {
   readonly model: string;
   readonly prompt?: string;
   readonly input_reference?: string | { readonly image_url: string };
@@ -56,17 +56,17 @@ const fields = {
   ratio: { type: 'string', description: 'Such as 16:9. It overrides size.', examples: ['16:9'] },
   aigc_watermark: { type: 'boolean', description: 'Only for a regeneration: whether the result has the watermark.' },
   webhook_url: webhookUrlSchema,
-} as const satisfies Readonly<Record<keyof CompatBody, Schema>>;
+} as const satisfies Readonly<Record<keyof VideoBody, Schema>>;
 
 /** Only names and types. Unknown fields are passed to channels that support them. */
 const createSchema: Schema = { type: 'object', required: ['model'], properties: fields };
 
 export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
 
-const shape = bodyValidator<CompatBody>(createSchema);
+const shape = bodyValidator<VideoBody>(createSchema);
 
 /** The fields of the body, and the first frame if the client sent it as a file. */
-export function readBody(body: ClientBody): { readonly fields: CompatBody; readonly firstFrame: FormFile | undefined } {
+export function readBody(body: ClientBody): { readonly fields: VideoBody; readonly firstFrame: FormFile | undefined } {
   if ('json' in body) return { fields: shape(dropNulls(body.json)), firstFrame: undefined };
   const { fields: written, firstFrame } = readForm(body.form);
   return { fields: shape(written), firstFrame };
