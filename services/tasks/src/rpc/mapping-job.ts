@@ -1,5 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { requireField } from '@reelgate/platform/rpc/require-field';
+import { requireField } from '@reelgate/platform/rpc/rules';
 import {
   JobAnswerSchema,
   JobCallSchema,

@@ -130,21 +130,6 @@ export async function readChunks(
   return rows;
 }
 
-/**
- * A statement with named values. `build` gets the parameter of each name; a call without the value of a name does not
- * compile.
- */
-export function buildStatement<N extends string>(
-  build: (parameter: (name: N) => string) => string,
-): (values: Readonly<Record<N, SqlValue>>) => SqlStatement {
-  const names: N[] = [];
-  const statement = build((name) => {
-    if (!names.includes(name)) names.push(name);
-    return `$${names.indexOf(name) + 1}`;
-  });
-  return (values) => [statement, names.map((name) => values[name])];
-}
-
 export function text(value: SqlValue | undefined): string {
   return String(value ?? '');
 }

@@ -2,7 +2,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
-import { StoreUnavailable } from '@reelgate/platform/sql/store-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { announcePause, onPausesChanged } from '../events/announcements.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import type { MinuteCounter } from '../operations/pulse/minute-counter.ts';

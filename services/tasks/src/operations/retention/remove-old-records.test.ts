@@ -1,5 +1,5 @@
 import { expect, test, describe } from '@jest/globals';
-import { NO_SPAN } from '@reelgate/platform/trace/trace-none';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
 import { aRegeneration } from '../../../testing/orders.ts';

@@ -4,6 +4,7 @@ import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
 import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts';
 import { CREATE_LEASE } from '../../domain/job.ts';
 import type { Job, JobBytes, JobCall, JobOrigin } from '../../domain/job.ts';
+import { buildStatement } from '@reelgate/platform/sql/named-values';
 import {
   inFlag,
   inJson,
@@ -12,7 +13,6 @@ import {
   inOptionalNumber,
   inOptionalText,
   inText,
-  buildStatement,
   optionalText,
   recordColumns,
   searchable,

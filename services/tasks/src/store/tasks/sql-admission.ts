@@ -1,6 +1,7 @@
 import type { SqlQuery } from '@reelgate/platform/sql/sql';
 import type { TaskIdentity } from '../../domain/task.ts';
-import { buildStatement } from '../columns.ts';
+import { buildStatement } from '@reelgate/platform/sql/named-values';
+
 import type { BeginResult, NewWork } from '../task-store.ts';
 
 /** Rolls a create back whose idempotency key another call holds. */

@@ -1,7 +1,8 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { State } from '../../domain/task.ts';
 import type { WriteAct } from '../operators/sql-acts.ts';
-import { buildStatement, inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
+import { buildStatement } from '@reelgate/platform/sql/named-values';
+import { inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
 import type { WriteNote } from './sql-history.ts';
 import type { AttentionItem, AttentionStore } from '../task-store.ts';
 

@@ -1,7 +1,8 @@
 import { byRows, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Endpoint, SealedSecret } from '../../domain/webhook.ts';
-import { buildStatement, readChunks, searchable, text, toInsert, toJson } from '../columns.ts';
+import { buildStatement } from '@reelgate/platform/sql/named-values';
+import { readChunks, searchable, text, toInsert, toJson } from '../columns.ts';
 import type { EndpointChange, EndpointSettingsStore, SecretStore } from '../webhook-store.ts';
 import { endPending, refreshDueTime, resendPending } from './sql-receiver-due-times.ts';
 import { ENDPOINT, HEALTH, SECRET } from './webhook-rows.ts';

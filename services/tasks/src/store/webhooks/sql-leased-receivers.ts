@@ -3,16 +3,8 @@ import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlValue, SqlWork } from '@re
 import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts';
 import type { JudgedAttempt } from '../../domain/rules/judge-attempts.ts';
 import type { Attempt, Endpoint, Health } from '../../domain/webhook.ts';
-import {
-  inNumber,
-  inOptionalNumber,
-  inText,
-  insertMany,
-  buildStatement,
-  readChunks,
-  recordColumns,
-  text,
-} from '../columns.ts';
+import { buildStatement } from '@reelgate/platform/sql/named-values';
+import { inNumber, inOptionalNumber, inText, insertMany, readChunks, recordColumns, text } from '../columns.ts';
 import type {
   AttemptRecorder,
   LeasedReceiver,
