@@ -2,20 +2,23 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { Adapter } from '@reelgate/adapter-kit';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '@reelgate/platform/testing/until';
 import type {
-  Attempt,
   Channel,
-  ChannelFactory,
   ChannelSettings,
+  Found,
   ListedWork,
+  LostAttempt,
+  PlannedAttempt,
   PollResult,
   Submission,
 } from '../src/channels/channel.ts';
+import { channelFactory } from '../src/channels/adapter-channel.ts';
 import type { Report } from '../src/domain/report.ts';
 import { channelSettings } from './channel-settings.ts';
 import { deepFrozen } from './object-graph.ts';
@@ -35,6 +38,8 @@ import type { ScriptedAnswer, ScriptedUpstream } from './scripted-upstream.ts';
  * | `lists`           | `ListCase`           | the work in a list; `[]`: the API has no list                |
  * | `cancels`         | `CancelCase`         | whether a cancel is confirmed; `[]`: the API has no cancel   |
  * | `tests`           | `TestCase`           | what `reelgate channel test` shows; at least one             |
+ * | `finds`           | `FindCase`           | the outcome of a search by key; only with `find`             |
+ * | `polls-many`      | `PollManyCase`       | the results of a poll of several; only with `pollMany`       |
  */
 
 type Phase = Report['phase'];
@@ -42,11 +47,11 @@ type Phase = Report['phase'];
 /** An adapter under test. */
 export interface AdapterSubject {
   readonly name: string;
-  readonly factory: ChannelFactory;
+  readonly adapter: Adapter;
+  /** The id of the polled work in the fixtures. Default: `UPSTREAM_ID`. */
+  readonly upstreamId?: string | undefined;
   /** The folder with the six files of cases. */
   readonly fixtures: string;
-  /** The header that holds the bare key, such as `x-api-key`. Absent: `authorization` with `Bearer` and the key. */
-  readonly credentialHeader?: string | undefined;
   /** The phases that the API of the upstream does not have. */
   readonly lacksPhases?: readonly Phase[] | undefined;
 }
@@ -60,7 +65,7 @@ interface Case {
   readonly name: string;
 }
 interface SubmitRequestCase extends Case {
-  readonly attempt: Attempt;
+  readonly attempt: PlannedAttempt;
   readonly request: RequestMade;
   readonly contentType?: string;
 }
@@ -69,10 +74,28 @@ interface SubmitAnswerCase extends Case {
   readonly submission: Submission;
 }
 interface PollCase extends Case {
-  readonly answer: ScriptedAnswer;
+  /** One answer, or those of several calls. */
+  readonly answer?: ScriptedAnswer;
+  readonly answers?: readonly ScriptedAnswer[];
   /** Absent: any GET without a body. */
   readonly request?: RequestMade;
+  readonly requests?: readonly RequestMade[];
   readonly polled: PollResult;
+}
+interface PollManyCase extends Case {
+  readonly upstreamIds: readonly string[];
+  readonly answers: readonly ScriptedAnswer[];
+  readonly requests: readonly RequestMade[];
+  /** By upstream id. */
+  readonly polled: Readonly<Record<string, PollResult>>;
+}
+interface FindCase extends Case {
+  readonly lost: LostAttempt;
+  /** The time of the search, in milliseconds since 1970. */
+  readonly now: number;
+  readonly answers: readonly ScriptedAnswer[];
+  readonly requests: readonly RequestMade[];
+  readonly found: Found;
 }
 interface ListCase extends Case {
   readonly since: number;
@@ -110,9 +133,17 @@ const NO_CANCEL: readonly (readonly [string, CancelCase])[] = [
 const PHASES: readonly Phase[] = ['queued', 'running', 'succeeded', 'failed', 'unrecognised'];
 
 /** The guarantees of every adapter: exact requests, an outcome for every answer, and no exception. */
-export function channelContract({ name, factory, fixtures, credentialHeader, lacksPhases = [] }: AdapterSubject): void {
-  const credential =
-    credentialHeader === undefined ? { authorization: `Bearer ${API_KEY}` } : { [credentialHeader]: API_KEY };
+export function channelContract({
+  name,
+  adapter,
+  fixtures,
+  upstreamId: polledId = UPSTREAM_ID,
+  lacksPhases = [],
+}: AdapterSubject): void {
+  const { header, scheme } = adapter.credential;
+  const credential = { [header]: scheme === undefined ? API_KEY : `${scheme} ${API_KEY}` };
+  const factory = channelFactory(adapter);
+  const calls = adapter.openCalls({ options: {} });
   const cases = <C extends Case>(file: string): (readonly [string, C])[] =>
     (JSON.parse(readFileSync(path.join(fixtures, `${file}.json`), 'utf8')) as C[]).map((one) => [one.name, one]);
   const [[, { attempt }] = missing('an attempt among its fixtures')] = cases<SubmitRequestCase>('submit-requests');
@@ -248,17 +279,18 @@ export function channelContract({ name, factory, fixtures, credentialHeader, lac
     JSON.parse(JSON.stringify(seen).replaceAll(upstream.url + PREFIX, '{base}'));
 
   describe('poll', () => {
-    test.each(cases<PollCase>('polls'))('understands %s', async (_name, { answer, request, polled }) => {
-      upstream.script(answer);
+    test.each(cases<PollCase>('polls'))('understands %s', async (_name, one) => {
+      const { request, requests = request === undefined ? undefined : [request], polled } = one;
+      upstream.script(...listAnswers(one));
 
-      const seen = await open().poll(UPSTREAM_ID, signal());
+      const seen = await open().poll(polledId, signal());
 
       expect(asRecorded(seen)).toEqual(
         polled.found ? polled : { ...polled, error: expect.stringContaining(polled.error) },
       );
-      expect(upstream.requests).toMatchObject([{ headers: credential }]);
-      if (request === undefined) expect(upstream.requests).toMatchObject([{ method: 'GET', body: undefined }]);
-      else expect(made()).toEqual(prefixed([request]));
+      for (const { headers } of upstream.requests) expect(headers).toMatchObject(credential);
+      if (requests === undefined) expect(upstream.requests).toMatchObject([{ method: 'GET', body: undefined }]);
+      else expect(made()).toEqual(prefixed(requests));
     });
 
     test('has a recorded case for each phase that the upstream has', () => {
@@ -289,18 +321,57 @@ export function channelContract({ name, factory, fixtures, credentialHeader, lac
       async (answer) => {
         upstream.script(answer);
 
-        expect(await open().poll(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
+        expect(await open().poll(polledId, signal())).toMatchObject({ found: false, gone: false });
       },
     );
 
     test('reports nothing about the work without an answer in time, or when no server listens', async () => {
-      expect(await unanswered((channel) => channel.poll(UPSTREAM_ID, signal()))).toMatchObject({
+      expect(await unanswered((channel) => channel.poll(polledId, signal()))).toMatchObject({
         found: false,
         gone: false,
       });
-      expect(await open({ baseUrl: NOWHERE }).poll(UPSTREAM_ID, signal())).toMatchObject({ found: false, gone: false });
+      expect(await open({ baseUrl: NOWHERE }).poll(polledId, signal())).toMatchObject({ found: false, gone: false });
     });
   });
+
+  if (calls.pollMany !== undefined)
+    describe('a poll of several works', () => {
+      test.each(cases<PollManyCase>('polls-many'))('understands %s', async (_name, { upstreamIds, ...one }) => {
+        upstream.script(...one.answers);
+
+        const polled = await open().pollMany(upstreamIds, signal());
+
+        expect(Object.keys(one.polled)).toEqual(upstreamIds);
+        for (const [id, expected] of Object.entries(one.polled))
+          expect(asRecorded(polled.get(id)!)).toEqual(
+            expected.found ? expected : { ...expected, error: expect.stringContaining(expected.error) },
+          );
+        expect(made()).toEqual(prefixed(one.requests));
+      });
+
+      test('is declared with its bound', () => {
+        expect(adapter.pollManyMax).toBeGreaterThan(1);
+      });
+    });
+
+  if (calls.find !== undefined)
+    describe('a search by key', () => {
+      test.each(cases<FindCase>('finds'))('understands %s', async (_name, { lost, now, answers, requests, found }) => {
+        upstream.script(...answers);
+
+        expect(await open({}, fixedClock(now)).find(lost, signal())).toEqual(
+          'why' in found ? { ...found, why: expect.stringContaining(found.why) } : found,
+        );
+        expect(made()).toEqual(prefixed(requests));
+      });
+
+      test.each<ScriptedAnswer>(['reset', 'cut', 'endless'])('cannot know after %s', async (answer) => {
+        const [[, { lost }] = missing('a case in finds.json')] = cases<FindCase>('finds');
+        upstream.script(answer);
+
+        expect(await open().find(lost, signal())).toMatchObject({ outcome: 'cannot know' });
+      });
+    });
 
   describe('list', () => {
     const lists = cases<ListCase>('lists');
@@ -332,14 +403,14 @@ export function channelContract({ name, factory, fixtures, credentialHeader, lac
       async (_name, { answers, requests, confirmed }) => {
         upstream.script(...answers);
 
-        expect(await open().cancel(UPSTREAM_ID, signal())).toBe(confirmed);
+        expect(await open().cancel(polledId, signal())).toBe(confirmed);
         expect(made()).toEqual(prefixed(requests));
       },
     );
 
     test('is not confirmed when no server listens, or without an answer in time', async () => {
-      expect(await unanswered((channel) => channel.cancel(UPSTREAM_ID, signal()))).toBe(false);
-      expect(await open({ baseUrl: NOWHERE }).cancel(UPSTREAM_ID, signal())).toBe(false);
+      expect(await unanswered((channel) => channel.cancel(polledId, signal()))).toBe(false);
+      expect(await open({ baseUrl: NOWHERE }).cancel(polledId, signal())).toBe(false);
     });
   });
 
@@ -363,7 +434,7 @@ export function channelContract({ name, factory, fixtures, credentialHeader, lac
     const channel = open();
     const answers = fc.record({
       status: fc.constantFrom(200, 201, 400, 404, 409, 429, 500, 502),
-      json: answersLike(cases<PollCase>('polls').map(([, { answer }]) => answer)),
+      json: answersLike(cases<PollCase>('polls').flatMap(([, one]) => listAnswers(one))),
     });
     await fc.assert(
       fc.asyncProperty(answers, async (answer) => {
@@ -371,9 +442,9 @@ export function channelContract({ name, factory, fixtures, credentialHeader, lac
 
         const said = [
           await channel.submit(attempt, signal()),
-          await channel.poll(UPSTREAM_ID, signal()),
+          await channel.poll(polledId, signal()),
           await channel.list(0, signal()),
-          await channel.cancel(UPSTREAM_ID, signal()),
+          await channel.cancel(polledId, signal()),
           await channel.test(signal()),
         ];
 
@@ -382,6 +453,15 @@ export function channelContract({ name, factory, fixtures, credentialHeader, lac
       { numRuns: 60 },
     );
   });
+}
+
+function listAnswers({ answer, answers = answer === undefined ? [] : [answer] }: PollCase): readonly ScriptedAnswer[] {
+  return answers;
+}
+
+/** The system clock, at another time of day: its waits are real. */
+function fixedClock(now: number): Clock {
+  return { ...systemClock, now: () => now };
 }
 
 /** Any JSON, and mutations of real answers of this upstream. */

@@ -22,6 +22,8 @@ export function channelSettings(changes: Partial<ChannelSettings> = {}): Channel
     reconcile: 'list',
     references: 'url',
     callbacks: false,
+    hosts: {},
+    options: {},
     regeneration: 'task',
     ...changes,
   };

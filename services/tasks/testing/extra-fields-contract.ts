@@ -3,8 +3,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { systemClock } from '@reelgate/platform/clock';
-import type { Attempt } from '../src/channels/channel.ts';
-import type { ExtraFields } from '../src/channels/extra-fields.ts';
+import { channelFactory } from '../src/channels/adapter-channel.ts';
+import type { PlannedAttempt } from '../src/channels/channel.ts';
 import type { AdapterSubject } from './channel-contract.ts';
 import { channelSettings } from './channel-settings.ts';
 import { openScriptedUpstream } from './scripted-upstream.ts';
@@ -93,17 +93,13 @@ const HOSTILE_VALUES: readonly (readonly [string, unknown])[] = [
   ['a negative number', -1e9],
 ];
 
-interface Subject extends AdapterSubject {
-  readonly fields: ExtraFields;
-}
-
 /** Checks that an adapter passes on the extra fields that it declares, and never a media file. */
-export function extraFieldsContract({ name, factory, fixtures, fields }: Subject): void {
+export function extraFieldsContract({ name, adapter, fixtures }: AdapterSubject): void {
   const [first] = JSON.parse(readFileSync(path.join(fixtures, 'submit-requests.json'), 'utf8')) as readonly {
-    readonly attempt: Attempt;
+    readonly attempt: PlannedAttempt;
   }[];
   if (first === undefined) throw new Error('an adapter needs at least one attempt among its fixtures');
-  const declared = Object.keys(fields);
+  const declared = Object.keys(adapter.extraFields ?? {});
   let upstream: ScriptedUpstream;
 
   beforeAll(async () => {
@@ -114,11 +110,8 @@ export function extraFieldsContract({ name, factory, fixtures, fields }: Subject
   /** The upstream's request body for an order with these fields. */
   const bodyFor = async (extraJson: string | undefined): Promise<unknown> => {
     upstream.script({ status: 200, json: {} });
-    const channel = factory(channelSettings({ adapter: name, baseUrl: upstream.url }), systemClock);
-    await channel.submit(
-      { ...first.attempt, order: { ...first.attempt.order, extraJson } },
-      new AbortController().signal,
-    );
+    const channel = channelFactory(adapter)(channelSettings({ adapter: name, baseUrl: upstream.url }), systemClock);
+    await channel.submit({ ...first.attempt, extraJson }, new AbortController().signal);
     await channel.close();
     return upstream.requests[0]?.body;
   };

@@ -1,11 +1,19 @@
-import type { Attempt, Channel, ChannelFactory, ListedWork, PollResult, Submission } from '../src/channels/channel.ts';
+import type {
+  Channel,
+  ChannelFactory,
+  Found,
+  ListedWork,
+  PlannedAttempt,
+  PollResult,
+  Submission,
+} from '../src/channels/channel.ts';
 import { recorded } from './journal.ts';
 import type { Journal } from './journal.ts';
 
 /** The submissions that reached an upstream, with or without an answer. */
 export interface Submitted {
   readonly channel: string;
-  readonly attempt: Attempt;
+  readonly attempt: PlannedAttempt;
   readonly upstreamId: string;
 }
 
@@ -19,13 +27,17 @@ export interface FakeUpstream {
   /** The content of every list; undefined: the list is unreadable. */
   works: readonly ListedWork[] | undefined;
   cancels: boolean;
+  /** The outcomes of searches by the key of an attempt; undefined: the upstream cannot be asked. */
+  found: ReadonlyMap<string, Found> | undefined;
+  /** The most works that one poll reads. */
+  pollManyMax: number;
   /** Channels whose calls are in the journal under their own names. */
   channels(journal: Journal): ChannelFactory;
 }
 
 export const accepted = (upstreamId: string): Submission => ({ outcome: 'accepted', upstreamId });
 export const refused = (
-  fault: 'channel' | 'throttle' | 'content' | 'order' | 'unfit',
+  fault: Extract<Submission, { outcome: 'refused' }>['fault'],
   retryAfterMs?: number,
 ): Submission => ({ outcome: 'refused', fault, error: `its ${fault}`, retryAfterMs });
 export const LOST: Submission = { outcome: 'unknown', error: 'timed out' };
@@ -46,6 +58,8 @@ export function fakeUpstream(): FakeUpstream {
     pollResults: new Map(),
     works: [],
     cancels: true,
+    found: undefined,
+    pollManyMax: 1,
     answer: (channel, ...more) => void answers.set(channel, [...more]),
     channels: (journal) => (settings) => {
       const channel: Channel = {
@@ -62,6 +76,11 @@ export function fakeUpstream(): FakeUpstream {
           return answer;
         },
         poll: async (upstreamId) => upstream.pollResults.get(upstreamId) ?? running(),
+        pollManyMax: upstream.pollManyMax,
+        pollMany: async (upstreamIds) =>
+          new Map(upstreamIds.map((id) => [id, upstream.pollResults.get(id) ?? running()] as const)),
+        canFind: upstream.found !== undefined,
+        find: async ({ key }) => upstream.found?.get(key) ?? { outcome: 'cannot know', why: 'it was not told' },
         list: async (since) => upstream.works?.filter(({ createdAt }) => createdAt >= since),
         cancel: async () => upstream.cancels,
         test: async () => ({ ok: true, detail: 'the list was read' }),

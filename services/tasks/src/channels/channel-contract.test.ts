@@ -2,46 +2,35 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe } from '@jest/globals';
+import type { Adapter, PollResult, UpstreamAnswer } from '@reelgate/adapter-kit';
+import { readObject, readText } from '@reelgate/adapter-kit/kit';
 import { channelContract } from '../../testing/channel-contract.ts';
-import { anOrder } from '../../testing/orders.ts';
-import { channelFactory } from './adapter.ts';
-import type { Channel, ChannelFactory, PollResult, Submission } from './channel.ts';
-import type { WholeAnswer } from './upstream-exchange.ts';
-import { readObject, readText } from './json-fields.ts';
-import { toSubmission, upstreamHttp } from './upstream-http.ts';
-import type { UpstreamAnswer } from './upstream-http.ts';
 
 const PHASES = { running: 'running', done: 'succeeded', broken: 'failed' } as const;
 
 /** An API with its key in `x-api-key`, polls by POST, no queue, no list and no cancel. */
-const openChannel: ChannelFactory = (settings, clock): Channel => {
-  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({ 'x-api-key': settings.apiKey.reveal() }));
-  const post = (name: string, body: object, timeoutMs: number, signal: AbortSignal): Promise<UpstreamAnswer> =>
-    http.call({ method: 'POST', path: `/${name}`, body, timeoutMs }, signal);
-  return {
-    settings,
-    submit: async ({ model }, signal) =>
-      toSubmission(await post('submit', { model }, settings.submitTimeoutMs, signal), readOutcome),
-    poll: async (id, signal) => toPollResult(await post('poll', { id }, settings.pollTimeoutMs, signal)),
-    list: async () => undefined,
-    cancel: async () => false,
-    test: async (signal) => {
-      const answer = await post('test', {}, settings.pollTimeoutMs, signal);
-      return answer.kind === 'answer'
-        ? { ok: answer.status === 200, detail: 'answered' }
-        : { ok: false, detail: answer.error };
+const unlike: Adapter = {
+  kit: 1,
+  endpoints: ['video.generation'],
+  credential: { header: 'x-api-key' },
+  openCalls: () => ({
+    buildSubmit: ({ model }) => ({ method: 'POST', path: '/submit', json: { model } }),
+    readSubmit: ({ body }) => {
+      const upstreamId = readText(readObject(body)['id']);
+      return upstreamId === undefined ? { outcome: 'unknown', error: 'no id' } : { outcome: 'accepted', upstreamId };
     },
-    close: () => http.close(),
-  };
+    *poll(id) {
+      return toPollResult(yield { method: 'POST', path: '/poll', json: { id } });
+    },
+    *test() {
+      const { status } = yield { method: 'POST', path: '/test', json: {} };
+      return { ok: status === 200, detail: 'answered' };
+    },
+  }),
 };
 
-function readOutcome(answer: WholeAnswer): Submission {
-  const upstreamId = readText(readObject(answer.body)['id']);
-  return upstreamId === undefined ? { outcome: 'unknown', error: 'no id' } : { outcome: 'accepted', upstreamId };
-}
-
-function toPollResult(answer: UpstreamAnswer): PollResult {
-  const status = answer.kind === 'answer' ? readText(readObject(answer.body)['state']) : undefined;
+function toPollResult({ body }: UpstreamAnswer): PollResult {
+  const status = readText(readObject(body)['state']);
   if (status === undefined) return { found: false, gone: false, error: 'no state' };
   const phase = Object.hasOwn(PHASES, status) ? PHASES[status as keyof typeof PHASES] : 'unrecognised';
   if (phase === 'failed')
@@ -60,7 +49,7 @@ const CASES: Readonly<Record<string, readonly object[]>> = {
   'submit-requests': [
     {
       name: 'a text',
-      attempt: { kind: 'generation', model: 'up-1', order: anOrder(), content: [{ text: 'a fox' }] },
+      attempt: { key: 'task_1-1', kind: 'generation', model: 'up-1', content: [{ text: 'a fox' }] },
       request: { method: 'POST', path: '/submit', body: { model: 'up-1' } },
     },
   ],
@@ -93,9 +82,8 @@ afterAll(() => {
 describe('the contract of adapters accepts an API with its key in a header of its own, and without a list or a cancel', () => {
   channelContract({
     name: 'unlike',
-    factory: channelFactory({ endpoints: ['video.generation'], openChannel }),
+    adapter: unlike,
     fixtures,
-    credentialHeader: 'x-api-key',
     lacksPhases: ['queued'],
   });
 });

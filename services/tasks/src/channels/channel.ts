@@ -1,15 +1,24 @@
+import type {
+  Attempt,
+  Endpoint,
+  Found,
+  Kind,
+  ListedWork,
+  LostAttempt,
+  Submission as Outcome,
+} from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
-import type { Kind, MediaKind, Order, Role } from '../domain/order.ts';
 import type { Report } from '../domain/report.ts';
-import type { ExtraValue } from './extra-fields.ts';
 
-export type Endpoint = 'video.generation' | 'video.regeneration' | 'video.context_ir';
+export type { AttemptItem, Endpoint, Found, ListedWork, LostAttempt } from '@reelgate/adapter-kit';
 
 /** The configuration of a channel. */
 export interface ChannelSettings {
   readonly id: string;
   readonly adapter: string;
   readonly baseUrl: string;
+  /** Addresses in place of the further hosts of the adapter, by their names. */
+  readonly hosts: Readonly<Record<string, string>>;
   readonly apiKey: { reveal(): string };
   readonly upstreamAccount: string;
   readonly endpoints: readonly Endpoint[];
@@ -30,79 +39,43 @@ export interface ChannelSettings {
   readonly references: 'inline' | 'url';
   /** True if the upstream gets a URL of this service to call when its work changes. */
   readonly callbacks: boolean;
+  /** The secret with which the upstream signs its callbacks. Absent: their URL is all that protects them. */
+  readonly callbackSecret?: { reveal(): string } | undefined;
   /** The source of a regeneration as the upstream gets it: its own task, or a video with prompt and references. */
   readonly regeneration: 'task' | 'video';
+  /** What only the adapter understands. */
+  readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** A media item as the channel reads it. */
-export interface AttemptMedia {
-  readonly media: MediaKind;
-  readonly role: Role | undefined;
-  readonly url: string;
+/** An attempt as it is computed from the frozen order. The adapter of the channel reads its extra fields. */
+export interface PlannedAttempt extends Omit<Attempt, 'extra'> {
+  /** The fields of the create that this service does not know, as a JSON object. */
+  readonly extraJson?: string | undefined;
 }
 
-export type AttemptItem = { readonly text: string } | AttemptMedia;
-
-/** One try of an order on a channel, computed from the frozen order. */
-export interface Attempt {
-  readonly kind: Kind;
-  /** The upstream model id. */
-  readonly model: string;
-  readonly order: Order;
-  readonly content: readonly AttemptItem[];
-  /** The upstream id of the source, for a regeneration by source task. */
-  readonly sourceUpstreamId?: string | undefined;
-  /** Our URL for callbacks of this attempt, if the channel calls back and the client sent no URL of its own. */
-  readonly callbackUrl?: string | undefined;
-  /** The checked values of the extra fields that the adapter declares. */
-  readonly extra?: Readonly<Record<string, ExtraValue>> | undefined;
-}
-
-/**
- * The outcome of a submission. `unknown`: the upstream may have accepted the order, so it is never submitted again. The
- * `fault` of a refusal:
- * - `channel`, `throttle`: another channel may accept the order
- * - `content`, `order`: the upstream refused the content or the whole order, and no other channel is tried
- * - `unfit`: this adapter or upstream model cannot express the order; nothing was sent, and another
- *   channel may accept it
- *
- * `status` is the HTTP status of the answer, if one came.
- */
-export type Submission = (
-  | { readonly outcome: 'accepted'; readonly upstreamId: string }
-  | {
-      readonly outcome: 'refused';
-      readonly fault: 'channel' | 'throttle' | 'content' | 'order' | 'unfit';
-      readonly error: string;
-      readonly retryAfterMs?: number | undefined;
-    }
-  | { readonly outcome: 'unknown'; readonly error: string }
-) & { readonly status?: number | undefined };
+/** The outcome of a submission. `status` is the HTTP status of the answer, if one came. */
+export type Submission = Outcome & { readonly status?: number | undefined };
 
 /** The outcome of a poll: a report, no such work (`gone`), or an error that says nothing about the work. */
 export type PollResult =
   | { readonly found: true; readonly report: Report }
   | { readonly found: false; readonly gone: boolean; readonly error: string };
 
-/** Upstream work in a list, independent of the API. */
-export interface ListedWork {
-  readonly upstreamId: string;
-  readonly kind: Kind | undefined;
-  readonly model: string;
-  readonly duration: number | undefined;
-  readonly resolution: string | undefined;
-  readonly ratio: string | undefined;
-  /** Milliseconds since 1970. */
-  readonly createdAt: number;
-}
-
 /**
  * A connection to one upstream. It submits orders and polls their work. It never waits, never retries and never throws.
  */
 export interface Channel {
   readonly settings: ChannelSettings;
-  submit(attempt: Attempt, signal: AbortSignal): Promise<Submission>;
+  submit(attempt: PlannedAttempt, signal: AbortSignal): Promise<Submission>;
   poll(upstreamId: string, signal: AbortSignal): Promise<PollResult>;
+  /** The most works that one call of `pollMany` reads; 1 if the upstream reads one at a time. */
+  readonly pollManyMax: number;
+  /** Polls up to `pollManyMax` works with one call. Each gets a result. */
+  pollMany(upstreamIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, PollResult>>;
+  /** Reports whether the upstream can be asked for an attempt by its key. */
+  readonly canFind: boolean;
+  /** Searches for an attempt whose answer was lost. */
+  find(lost: LostAttempt, signal: AbortSignal): Promise<Found>;
   /** Recent work, newest first; undefined if the upstream has no list or the list cannot be read now. */
   list(since: number, signal: AbortSignal): Promise<readonly ListedWork[] | undefined>;
   /** Returns whether the upstream confirmed that it will not do the work. */

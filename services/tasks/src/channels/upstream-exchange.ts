@@ -13,6 +13,7 @@ export interface WholeAnswer {
   /** Undefined if the answer is not JSON. */
   readonly body: unknown;
   readonly retryAfterMs: number | undefined;
+  readonly headers: AnswerHeaders;
 }
 
 /** The bounds at which an exchange ends without an answer. */
@@ -23,7 +24,8 @@ export interface ExchangeBounds {
   readonly signal: AbortSignal;
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+/** By their names in lower case. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Connections to one upstream for exchanges. Their own deadline bounds them, so undici needs none. */
 export function openPool(origin: string, connections: number): Pool {
@@ -87,7 +89,7 @@ export function exchange(
 }
 
 interface Collector {
-  begin(status: number, headers: Headers): void;
+  begin(status: number, headers: AnswerHeaders): void;
   /** Adds a part. Returns whether the answer is still within the size limit. */
   take(part: Buffer): boolean;
   whole(): WholeAnswer;
@@ -96,7 +98,7 @@ interface Collector {
 function collector(): Collector {
   const parts: Buffer[] = [];
   let [status, bytes] = [0, 0];
-  let headers: Headers = {};
+  let headers: AnswerHeaders = {};
   return {
     begin: (code, given) => {
       [status, headers] = [code, given];
@@ -111,6 +113,7 @@ function collector(): Collector {
       status,
       body: parseJson(Buffer.concat(parts).toString('utf8')),
       retryAfterMs: readRetryAfterMs(headers),
+      headers,
     }),
   };
 }
@@ -124,7 +127,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Reads Retry-After in seconds, or as a time by the clock of the upstream, which the Date header shows. */
-function readRetryAfterMs(headers: Headers): number | undefined {
+function readRetryAfterMs(headers: AnswerHeaders): number | undefined {
   const header = headers['retry-after'];
   if (header === undefined) return undefined;
   const wait = SECONDS.test(String(header))

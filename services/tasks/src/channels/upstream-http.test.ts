@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { UpstreamRequest } from '@reelgate/adapter-kit';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -6,7 +7,7 @@ import { until } from '@reelgate/platform/testing/until';
 import { openScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import { upstreamHttp } from './upstream-http.ts';
-import type { UpstreamAnswer, UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
+import type { UpstreamHttp, UpstreamResult } from './upstream-http.ts';
 
 const PATIENT_MS = 10_000;
 /** Longer than any test runs. */
@@ -30,15 +31,22 @@ interface Setting {
   readonly origin?: string;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
+  readonly timeoutMs?: number;
 }
 
 function call(
   request: Partial<UpstreamRequest> = {},
-  { prefix = '', origin = upstream.url, signal = new AbortController().signal, clock = systemClock }: Setting = {},
-): Promise<UpstreamAnswer> {
+  {
+    prefix = '',
+    origin = upstream.url,
+    signal = new AbortController().signal,
+    clock = systemClock,
+    timeoutMs = PATIENT_MS,
+  }: Setting = {},
+): Promise<UpstreamResult> {
   const http = upstreamHttp({ baseUrl: origin + prefix, clock }, () => ({ authorization: 'Bearer key' }));
   opened.push(http);
-  return http.call({ method: 'GET', path: '/v2/things?page=1', timeoutMs: PATIENT_MS, ...request }, signal);
+  return http.call({ method: 'GET', path: '/v2/things?page=1', ...request }, timeoutMs, signal);
 }
 
 describe('a call', () => {
@@ -59,7 +67,7 @@ describe('a call', () => {
     upstream.script(ok, ok);
 
     await call();
-    await call({ method: 'POST', body: { a: 1 } });
+    await call({ method: 'POST', json: { a: 1 } });
 
     expect(upstream.requests[0]?.headers).not.toHaveProperty('content-type');
     expect(upstream.requests[1]).toMatchObject({
@@ -76,10 +84,10 @@ describe('a call', () => {
     }));
     opened.push(http);
     upstream.script(ok, ok);
-    const request = { method: 'GET', path: '/', timeoutMs: PATIENT_MS } as const;
+    const request = { method: 'GET', path: '/' } as const;
 
-    await http.call(request, new AbortController().signal);
-    await http.call(request, new AbortController().signal);
+    await http.call(request, PATIENT_MS, new AbortController().signal);
+    await http.call(request, PATIENT_MS, new AbortController().signal);
 
     expect(upstream.requests.map(({ headers }) => headers['x-count'])).toEqual(['1', '2']);
   });
@@ -140,7 +148,7 @@ describe('no answer', () => {
     async (scripted) => {
       upstream.script(scripted);
 
-      expect(await call({ method: 'POST', body: {} })).toMatchObject({ kind: 'lost' });
+      expect(await call({ method: 'POST', json: {} })).toMatchObject({ kind: 'lost' });
       expect(upstream.requests).toHaveLength(1);
     },
   );
@@ -149,7 +157,7 @@ describe('no answer', () => {
     upstream.script('hang');
     const clock = fakeClock();
 
-    const answer = call({ timeoutMs: LONG_MS }, { clock });
+    const answer = call({}, { clock, timeoutMs: LONG_MS });
     await until(() => upstream.requests.length === 1);
     await clock.advance(LONG_MS);
 
@@ -161,8 +169,8 @@ describe('no answer', () => {
     const http = upstreamHttp({ baseUrl: upstream.url, clock }, () => ({}));
     opened.push(http);
     const { signal } = new AbortController();
-    const get = (path: string, timeoutMs: number): Promise<UpstreamAnswer> =>
-      http.call({ method: 'GET', path, timeoutMs }, signal);
+    const get = (path: string, timeoutMs: number): Promise<UpstreamResult> =>
+      http.call({ method: 'GET', path }, timeoutMs, signal);
     upstream.script(...Array.from({ length: CONNECTIONS }, () => 'hang' as const), ok);
     const hanging = Array.from({ length: CONNECTIONS }, () => get('/hangs', 2 * LONG_MS));
     await until(() => upstream.requests.length === CONNECTIONS);

@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
+import type { FormPart, UpstreamRequest } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
-import type { Submission } from './channel.ts';
 import { exchange, openPool } from './upstream-exchange.ts';
 import type { WholeAnswer } from './upstream-exchange.ts';
 
@@ -17,27 +18,27 @@ const BEFORE_SENDING = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-export type UpstreamAnswer =
+export type UpstreamResult =
   | WholeAnswer
   /** Nothing was sent. */
   | { readonly kind: 'unreachable'; readonly error: string }
   /** The upstream may have read the request, and no complete answer came. */
   | { readonly kind: 'lost'; readonly error: string };
 
-export interface UpstreamRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** With the query. */
-  readonly path: string;
-  readonly body?: object | undefined;
-  readonly timeoutMs: number;
-}
-
-/** JSON over HTTP to one upstream. Every call has a deadline, every answer a size limit, and every failure a kind. */
+/** HTTP to one upstream. Every call has a deadline, every answer a size limit, and every failure a kind. */
 export interface UpstreamHttp {
-  call(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>;
+  call(request: UpstreamRequest, timeoutMs: number, signal: AbortSignal): Promise<UpstreamResult>;
   close(): Promise<void>;
 }
 
+interface EncodedBody {
+  readonly body?: string | Readable;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Reports whether a connection has begun to read the body. */
+  readonly hasBegun?: () => boolean;
+}
+
+/** `headers` are those of every call. */
 export function upstreamHttp(
   { baseUrl, clock }: { readonly baseUrl: string; readonly clock: Clock },
   headers: () => Readonly<Record<string, string>>,
@@ -46,36 +47,63 @@ export function upstreamHttp(
   const prefix = pathname.replace(/\/$/, '');
   const pool = openPool(origin, CONNECTIONS_MAX);
   return {
-    call: async ({ method, path, body, timeoutMs }, signal) => {
+    call: async (request, timeoutMs, signal) => {
+      const encoded = request.form === undefined ? encodeJson(request) : await encodeForm(request.form);
       try {
         return await exchange(
           pool,
           {
-            method,
-            path: prefix + path,
-            headers: { ...headers(), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+            method: request.method,
+            path: prefix + request.path,
+            headers: { ...headers(), ...request.headers, ...encoded.headers },
+            ...(encoded.body === undefined ? {} : { body: encoded.body }),
           },
           { clock, timeoutMs, signal },
         );
       } catch (error) {
-        return toFailedAnswer(error);
+        return toFailedResult(error, encoded);
       }
     },
     close: () => pool.destroy(),
   };
 }
 
-function toFailedAnswer(thrown: unknown): UpstreamAnswer {
+function encodeJson({ json }: UpstreamRequest): EncodedBody {
+  return json === undefined
+    ? { headers: {} }
+    : { body: JSON.stringify(json), headers: { 'content-type': 'application/json' } };
+}
+
+async function encodeForm(parts: readonly FormPart[]): Promise<EncodedBody> {
+  const form = new FormData();
+  for (const part of parts) {
+    if ('text' in part) form.append(part.name, part.text);
+    else form.append(part.name, new Blob([Buffer.from(part.base64, 'base64')], { type: part.type }), part.fileName);
+  }
+  const encoded = new Response(form);
+  const bytes = Buffer.from(await encoded.arrayBuffer());
+  // The body is first read when there is a connection to write it to. Until then nothing was sent.
+  let begun = false;
+  const body = Readable.from(
+    (function* () {
+      begun = true;
+      yield bytes;
+    })(),
+  );
+  return {
+    body,
+    hasBegun: () => begun,
+    headers: {
+      'content-type': encoded.headers.get('content-type') ?? '',
+      'content-length': String(bytes.length),
+    },
+  };
+}
+
+function toFailedResult(thrown: unknown, { hasBegun }: EncodedBody): UpstreamResult {
   const code = (thrown as { code?: unknown }).code;
   const error =
     thrown instanceof Error ? `${typeof code === 'string' ? code : thrown.name}: ${thrown.message}` : String(thrown);
-  return { kind: typeof code === 'string' && BEFORE_SENDING.has(code) ? 'unreachable' : 'lost', error };
-}
-
-/** Converts the answer to a submission into its outcome. `readOutcome` reads an answer that came. */
-export function toSubmission(answer: UpstreamAnswer, readOutcome: (answer: WholeAnswer) => Submission): Submission {
-  if (answer.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: answer.error };
-  if (answer.kind === 'lost') return { outcome: 'unknown', error: answer.error };
-  return { ...readOutcome(answer), status: answer.status };
+  const wasSent = hasBegun?.() ?? !(typeof code === 'string' && BEFORE_SENDING.has(code));
+  return { kind: wasSent ? 'lost' : 'unreachable', error };
 }

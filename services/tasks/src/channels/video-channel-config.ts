@@ -20,6 +20,18 @@ export const videoChannelSchema = {
     reconcile: { enum: ['list', 'none'], default: 'list' },
     references: { enum: ['inline', 'url'] },
     callbacks: { type: 'boolean', default: false },
+    callback_secret: name,
+    hosts: {
+      type: 'object',
+      default: {},
+      description: 'addresses in place of the further hosts of the adapter, by their names',
+      additionalProperties: {
+        type: 'string',
+        pattern: '^https?://[^\\s]+$',
+        description: 'an http:// or https:// URL',
+      },
+    },
+    options: { type: 'object', default: {}, description: 'what only this adapter understands; its page has the keys' },
     regeneration: { enum: ['task', 'video'], default: 'task' },
   },
   limits: { polls_per_minute: whole(1, 6000) },
@@ -47,6 +59,9 @@ export interface CheckedChannel {
   readonly reconcile: 'list' | 'none';
   readonly references?: 'inline' | 'url';
   readonly callbacks: boolean;
+  readonly callback_secret?: string;
+  readonly hosts: Readonly<Record<string, string>>;
+  readonly options: Readonly<Record<string, unknown>>;
   readonly regeneration: 'task' | 'video';
 }
 
@@ -57,7 +72,7 @@ export function isVideoChannel({ adapter }: { readonly adapter: string }): boole
 
 /** Reports whether the upstreams of an adapter can call a URL of this service. */
 export function takesCallbacks(adapter: string): boolean {
-  return isVideoChannel({ adapter }) && ADAPTERS[adapter]?.takesCallbacks === true;
+  return isVideoChannel({ adapter }) && ADAPTERS[adapter]?.callbacks !== undefined;
 }
 
 /** `references` is how media reach the upstream if the channel does not say it. */
@@ -81,6 +96,9 @@ export function toChannelSettings(channel: CheckedChannel, references: 'inline' 
     reconcile: channel.reconcile,
     references: channel.references ?? references,
     callbacks: channel.callbacks,
+    callbackSecret: channel.callback_secret === undefined ? undefined : new Secret(channel.callback_secret),
+    hosts: channel.hosts,
+    options: channel.options,
     regeneration: channel.regeneration,
   };
 }

@@ -104,7 +104,10 @@ describe('ingest', () => {
       },
       expiresAt: EXPIRES_AT,
     });
-    expect(asked[0]?.slice(0, 2)).toEqual(['ingestResult', { ...wanted, authorization: '' }]);
+    expect(asked[0]?.slice(0, 2)).toEqual([
+      'ingestResult',
+      { ...wanted, authorization: '', authorizationHeader: '', base64At: '' },
+    ]);
     expect(asked[0]?.[2]?.timeoutMs).toBeGreaterThan(DEADLINE_MS);
   });
 
@@ -114,10 +117,10 @@ describe('ingest', () => {
       accountId: 'acme',
       taskId: 'task_1',
       url: 'https://cdn.example/1',
-      credential: new Secret('Bearer upstream-key'),
+      credential: { header: 'x-key', value: new Secret('upstream-key') },
     });
 
-    expect(asked[0]?.[1]).toMatchObject({ authorization: 'Bearer upstream-key' });
+    expect(asked[0]?.[1]).toMatchObject({ authorization: 'upstream-key', authorizationHeader: 'x-key' });
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
+import type { ResultCredential } from '../domain/report.ts';
 import type { Result, StagedMedia } from '../domain/task.ts';
 
 /** The kind of media that the bytes of a reference must hold. */
@@ -20,8 +21,10 @@ export interface IngestRequest {
   readonly accountId: string;
   readonly taskId: string;
   readonly url: string;
-  /** The authorization header for the origin of the URL, if it requires one. */
-  readonly credential?: { reveal(): string } | undefined;
+  /** The header for the origin of the URL, if it requires one. */
+  readonly credential?: ResultCredential | undefined;
+  /** The JSON pointer of the Base64 text that holds the result, if the answer of the URL is JSON. */
+  readonly base64At?: string | undefined;
 }
 
 export interface MediaLinker {
@@ -71,9 +74,16 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
     removeStaged: async ({ accountId, taskId }, options) => {
       await rpc.removeStaged({ accountId, taskId }, options);
     },
-    ingest: async ({ accountId, taskId, url, credential }, options) => {
+    ingest: async ({ accountId, taskId, url, credential, base64At = '' }, options) => {
       const { result } = await rpc.ingestResult(
-        { accountId, taskId, url, authorization: credential?.reveal() ?? '' },
+        {
+          accountId,
+          taskId,
+          url,
+          authorization: credential?.value.reveal() ?? '',
+          authorizationHeader: credential?.header ?? '',
+          base64At,
+        },
         { timeoutMs: INGEST_TIMEOUT_MS, ...options },
       );
       if (result === undefined || result.expiresAt === undefined)

@@ -1,29 +1,46 @@
-import type { Failure, Usage, State } from './task.ts';
+import type { Failure, State, Usage } from './task.ts';
 
-/**
- * The report of an upstream about its work, independent of its API. A success without a result counts as unfinished:
- * the upstream is polled again. `credential` is the authorization header that the URL of the result requires, if
- * any. `endedAt` is the time at which the work ended by the upstream's clock, in milliseconds since 1970; undefined
- * if the upstream does not report it.
- */
+/** A header that the URL of a result requires. */
+export interface ResultCredential {
+  /** In lower case. */
+  readonly header: string;
+  readonly value: { reveal(): string };
+}
+
+/** The report of an upstream about its work, independent of its API. */
 export type Report =
   | { readonly phase: 'queued' | 'running'; readonly status: string; readonly progress?: number | undefined }
-  | {
-      readonly phase: 'succeeded';
-      readonly status: string;
-      readonly url?: string | undefined;
-      readonly credential?: { reveal(): string } | undefined;
-      readonly prompt?: string | undefined;
-      readonly usage?: Usage | undefined;
-      readonly endedAt?: number | undefined;
-    }
+  | SuccessReport
   | {
       readonly phase: 'failed';
       readonly status: string;
       readonly failure: Failure;
+      /** What the upstream charged, in millionths of a US dollar; undefined if it does not say. */
+      readonly costMicroUsd?: number | undefined;
       readonly endedAt?: number | undefined;
     }
   | { readonly phase: 'unrecognised'; readonly status: string };
+
+/** A success without a result counts as unfinished: the upstream is polled again. */
+export interface SuccessReport {
+  readonly phase: 'succeeded';
+  readonly status: string;
+  readonly url?: string | undefined;
+  readonly credential?: ResultCredential | undefined;
+  /** The JSON pointer of the Base64 text that holds the video, if the answer of the URL is JSON. */
+  readonly base64At?: string | undefined;
+  /** The time in milliseconds since 1970 after which the URL is dead, if it is known. */
+  readonly urlDiesAt?: number | undefined;
+  readonly prompt?: string | undefined;
+  readonly usage?: Usage | undefined;
+  /** What the upstream charged, in millionths of a US dollar; undefined if it does not say. */
+  readonly costMicroUsd?: number | undefined;
+  /**
+   * The time at which the work ended by the upstream's clock, in milliseconds since 1970; undefined if it is not
+   * reported.
+   */
+  readonly endedAt?: number | undefined;
+}
 
 export type TaskEvent = 'waits' | 'runs' | 'succeeds' | 'fails';
 

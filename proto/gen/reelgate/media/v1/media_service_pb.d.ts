@@ -224,11 +224,26 @@ export declare type IngestResultRequest = Message<"reelgate.media.v1.IngestResul
   url: string;
 
   /**
-   * The authorization header for the origin of the URL. No other origin receives it. Empty: none is needed.
+   * The credential for the origin of the URL. No other origin receives it. Empty: none is needed.
    *
    * @generated from field: string authorization = 4;
    */
   authorization: string;
+
+  /**
+   * The header that holds the credential. Empty: `authorization`.
+   *
+   * @generated from field: string authorization_header = 5;
+   */
+  authorizationHeader: string;
+
+  /**
+   * The JSON pointer (RFC 6901) of the Base64 text that holds the video, if the answer of the URL is JSON. Empty: the
+   * answer is the video.
+   *
+   * @generated from field: string base64_at = 6;
+   */
+  base64At: string;
 };
 
 /**

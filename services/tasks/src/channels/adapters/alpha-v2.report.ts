@@ -1,19 +1,25 @@
-import type { Kind } from '../../domain/order.ts';
-import type { Report } from '../../domain/report.ts';
-import { readCount, readObject, readText } from '../json-fields.ts';
-import type { Json } from '../json-fields.ts';
-import type { ListedWork } from '../channel.ts';
-import { readUsage, withEndTime } from '../report-fields.ts';
+import type { Json, Kind, ListedWork, Report } from '@reelgate/adapter-kit';
+import {
+  readCount,
+  readId,
+  readObject,
+  readReport,
+  readSecondsAsMs,
+  readText,
+  toFailure,
+  withEndTime,
+} from '@reelgate/adapter-kit/kit';
+import type { Reports } from '@reelgate/adapter-kit/kit';
+import { readUsage } from './v2-usage.ts';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   generation: 'generation',
   regeneration: 'regeneration',
   h3_context_ir: 'context_ir',
 };
-const DEFAULT_FAILURE = 'the generator ended the task without a result';
 
 /** The status words of the vendor, of older revisions of its documents, and of this service. */
-const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> = {
+const REPORTS: Reports = {
   queued: (_task, status) => ({ phase: 'queued', status }),
   running: toRunningReport,
   in_progress: toRunningReport,
@@ -24,12 +30,9 @@ const REPORTS: Readonly<Record<string, (task: Json, status: string) => Report>> 
   expired: (task, status) => toFailureReport(task, status, 'expired'),
 };
 
-/** Converts a task object of the vendor into a report. */
+/** Converts a task object of the vendor into a report. A task is not updated after its end. */
 export function toReport(task: Json): Report {
-  const status = String(task['status']);
-  const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
-  // a task is not updated after its end
-  return known === undefined ? { phase: 'unrecognised', status } : withEndTime(known(task, status), task['updated_at']);
+  return withEndTime(readReport(REPORTS, task, String(task['status'])), readSecondsAsMs(task['updated_at']));
 }
 
 function toRunningReport(task: Json, status: string): Report {
@@ -54,11 +57,7 @@ function toSuccessReport(task: Json, status: string): Report {
 
 function toFailureReport(task: Json, status: string, word: string): Report {
   const error = readObject(task['error']);
-  const code =
-    word === 'failed'
-      ? (readText(error['code']) ?? (typeof error['code'] === 'number' ? String(error['code']) : word))
-      : word;
-  return { phase: 'failed', status, failure: { code, message: readText(error['message']) ?? DEFAULT_FAILURE } };
+  return toFailure(status, word === 'failed' ? (readId(error['code']) ?? word) : word, error['message']);
 }
 
 export function toListedWork(item: unknown): ListedWork {
@@ -72,9 +71,4 @@ export function toListedWork(item: unknown): ListedWork {
     ratio: readText(task['ratio']),
     createdAt: (readCount(task['created_at']) ?? 0) * 1000,
   };
-}
-
-/** An id is a text. A number is converted. */
-export function readId(value: unknown): string | undefined {
-  return typeof value === 'number' ? String(value) : readText(value);
 }

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
+import { anAttempt } from '../../../testing/an-attempt.ts';
 import { channelSettings } from '../../../testing/channel-settings.ts';
-import { aContextIr, anOrder } from '../../../testing/orders.ts';
 import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
-import type { Attempt, Channel, Submission } from '../channel.ts';
+import { channelFactory } from '../adapter-channel.ts';
+import type { Channel, PlannedAttempt, Submission } from '../channel.ts';
 import { alphaV2 } from './alpha-v2.ts';
 
 const OURS = 'https://gateway.example/callbacks/task_1.1.c2lnbmF0dXJl';
@@ -26,18 +27,14 @@ const WRONG: ScriptedAnswer = {
     error: { type: 'bad_request_error', message: 'invalid params, duration (2013)', http_code: '400' },
   },
 };
-const generation: Attempt = { kind: 'generation', model: 'up-1', order: anOrder(), content: [{ text: 'a fox' }] };
-const contextIr: Attempt = {
-  ...generation,
-  kind: 'context_ir',
-  order: aContextIr({ callbackUrl: 'https://client.example/cb' }),
-};
+const generation = anAttempt();
+const contextIr = anAttempt({ kind: 'context_ir', clientCallbackUrl: 'https://client.example/cb' });
 
 let upstream: ScriptedUpstream;
 let channel: Channel;
 beforeAll(async () => {
   upstream = await openScriptedUpstream();
-  channel = alphaV2.openChannel(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000 }), systemClock);
+  channel = channelFactory(alphaV2)(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000 }), systemClock);
 });
 afterEach(() => {
   expect(upstream.requests).toHaveLength(1);
@@ -48,7 +45,7 @@ afterAll(async () => {
 });
 
 describe('a callback address that the upstream cannot reach', () => {
-  const submit = (attempt: Attempt, answer: ScriptedAnswer): Promise<Submission> => {
+  const submit = (attempt: PlannedAttempt, answer: ScriptedAnswer): Promise<Submission> => {
     upstream.script(answer);
     return channel.submit(attempt, new AbortController().signal);
   };

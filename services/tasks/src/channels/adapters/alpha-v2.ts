@@ -1,14 +1,16 @@
-import type { Clock } from '@reelgate/platform/clock';
-import type { MediaKind } from '../../domain/order.ts';
-import type { Adapter } from '../adapter.ts';
-import type { Attempt, AttemptItem, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
-import { readObject, readText, toOptionalField } from '../json-fields.ts';
-import { listSince } from '../numbered-list.ts';
-import { toSubmission, upstreamHttp } from '../upstream-http.ts';
-import type { UpstreamAnswer } from '../upstream-http.ts';
-import type { WholeAnswer } from '../upstream-exchange.ts';
-import { classifyRefusal, readBusinessError } from './alpha-v2.errors.ts';
-import { readId, toListedWork, toReport } from './alpha-v2.report.ts';
+import type { Adapter, Attempt, AttemptItem, MediaKind, Submission, UpstreamAnswer } from '@reelgate/adapter-kit';
+import {
+  listPages,
+  readId,
+  readObject,
+  readText,
+  toFields,
+  toNothingFound,
+  toSubmission,
+} from '@reelgate/adapter-kit/kit';
+import type { PollResult } from '@reelgate/adapter-kit';
+import { ALPHA_ERRORS, readBusinessError } from './alpha-v2.errors.ts';
+import { toListedWork, toReport } from './alpha-v2.report.ts';
 
 const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
 
@@ -23,81 +25,49 @@ const LIST_PAGE = 20;
 
 /** The vendor's V2 API (vendor contract §2–§8), read as tolerantly as its §7.3 asks for. */
 export const alphaV2: Adapter = {
+  kit: 1,
   endpoints: ['video.generation', 'video.regeneration', 'video.context_ir'],
-  takesCallbacks: true,
-  openChannel,
+  credential: { header: 'authorization', scheme: 'Bearer' },
+  callbacks: { readId: (body) => readId(body['task_id']) },
+  openCalls: () => ({
+    buildSubmit: (attempt) => ({ method: 'POST', path: PATHS[attempt.kind], json: toUpstreamBody(attempt) }),
+    readSubmit,
+    *poll(upstreamId) {
+      return toPollResult(yield { method: 'GET', path: `${QUERY}/${encodeURIComponent(upstreamId)}` });
+    },
+    list: (since) =>
+      listPages(since, {
+        build: ({ number }) => ({ method: 'GET', path: `${QUERY}?page_num=${number}&page_size=${LIST_PAGE}` }),
+        read: ({ items, total }) => ({ items, total }),
+        toWork: toListedWork,
+      }),
+    *cancel(upstreamId) {
+      const { status, body } = yield {
+        method: 'DELETE',
+        path: `/v2/video_generation/${encodeURIComponent(upstreamId)}`,
+      };
+      const { action, status: state } = readObject(body);
+      return status === 200 && /^cancel/.test(readText(action) ?? readText(state) ?? '');
+    },
+    *test() {
+      const { status, body } = yield { method: 'GET', path: `${QUERY}?page_num=1&page_size=1` };
+      const fault = readBusinessError(status, body);
+      return fault === undefined && status === 200
+        ? { ok: true, detail: 'the list was read' }
+        : { ok: false, detail: fault?.message ?? `HTTP ${status}` };
+    },
+  }),
 };
 
-function openChannel(settings: ChannelSettings, clock: Clock): Channel {
-  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, () => ({
-    authorization: `Bearer ${settings.apiKey.reveal()}`,
-    accept: 'application/json',
-  }));
-  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
-    http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
-  return {
-    settings,
-    submit: async (attempt, signal) => {
-      const answer = await http.call(
-        {
-          method: 'POST',
-          path: PATHS[attempt.kind],
-          body: toUpstreamBody(attempt),
-          timeoutMs: settings.submitTimeoutMs,
-        },
-        signal,
-      );
-      return blameChannelForCallback(attempt, toSubmission(answer, readOutcome));
-    },
-    poll: async (upstreamId, signal) => toPollResult(await get(`${QUERY}/${encodeURIComponent(upstreamId)}`, signal)),
-    list: (since, signal) =>
-      listSince(since, {
-        page: (page) => get(`${QUERY}?page_num=${page}&page_size=${LIST_PAGE}`, signal),
-        toWork: toListedWork,
-        isLast: holdsOlder,
-      }),
-    cancel: async (upstreamId, signal) => {
-      const answer = await http.call(
-        {
-          method: 'DELETE',
-          path: `/v2/video_generation/${encodeURIComponent(upstreamId)}`,
-          timeoutMs: settings.pollTimeoutMs,
-        },
-        signal,
-      );
-      if (answer.kind !== 'answer' || answer.status !== 200) return false;
-      return /^cancel/.test(
-        readText(readObject(answer.body)['action']) ?? readText(readObject(answer.body)['status']) ?? '',
-      );
-    },
-    test: async (signal) => {
-      const answer = await get(`${QUERY}?page_num=1&page_size=1`, signal);
-      if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
-      const fault = readBusinessError(answer.status, answer.body);
-      return fault === undefined && answer.status === 200
-        ? { ok: true, detail: 'the list was read' }
-        : { ok: false, detail: fault?.message ?? `HTTP ${answer.status}` };
-    },
-    close: () => http.close(),
-  };
-}
-
-function readOutcome({ status, body, retryAfterMs }: WholeAnswer): Submission {
-  const business = readBusinessError(status, body);
-  if (business !== undefined)
-    return { outcome: 'refused', fault: classifyRefusal(status, business), error: business.message, retryAfterMs };
-  const upstreamId = readId(readObject(body)['task_id']);
-  if (isSuccess(status) && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
-  // Without an error in the vendor's format, only a status that a server sends before it accepts work is a refusal.
-  if (status === 503 || (status >= 400 && status < 500 && status !== 408)) {
-    return {
-      outcome: 'refused',
-      fault: classifyRefusal(status, { code: undefined, message: '' }),
-      error: `HTTP ${status}`,
-      retryAfterMs,
-    };
-  }
-  return { outcome: 'unknown', error: `HTTP ${status} without a readable answer` };
+function readSubmit(answer: UpstreamAnswer, attempt: Attempt): Submission {
+  const { status, body } = answer;
+  const error = readBusinessError(status, body);
+  const submission = toSubmission(answer, {
+    upstreamId: readId(readObject(body)['task_id']),
+    error,
+    table: ALPHA_ERRORS,
+  });
+  return blameChannelForCallback(attempt, submission);
 }
 
 /** The vendor calls the callback URL during the create. If it cannot reach ours, that is not the fault of the order. */
@@ -110,61 +80,41 @@ function blameChannelForCallback({ callbackUrl }: Attempt, submission: Submissio
   return ours ? { ...submission, fault: 'channel' } : submission;
 }
 
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
-}
-
 function toPollResult(answer: UpstreamAnswer): PollResult {
-  if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
-  const business = readBusinessError(answer.status, answer.body);
-  if (business !== undefined)
-    return {
-      found: false,
-      gone: answer.status === 404 || /invalid task_id/i.test(business.message),
-      error: business.message,
-    };
-  const task = readObject(readObject(answer.body)['task']);
-  if (answer.status !== 200 || typeof task['status'] !== 'string')
-    return { found: false, gone: answer.status === 404, error: `HTTP ${answer.status} without a task` };
-  return { found: true, report: toReport(task) };
-}
-
-function holdsOlder(since: number, page: readonly ListedWork[]): boolean {
-  return page.some(({ createdAt }) => createdAt < since);
+  const { status, body } = answer;
+  const error = readBusinessError(status, body);
+  if (error !== undefined)
+    return toNothingFound(answer, error, status === 404 || /invalid task_id/i.test(error.message));
+  const task = readObject(readObject(body)['task']);
+  return status === 200 && typeof task['status'] === 'string'
+    ? { found: true, report: toReport(task) }
+    : toNothingFound(answer, undefined);
 }
 
 /** The request body of an attempt. It holds only fields of the vendor's schema. */
-function toUpstreamBody({
-  kind,
-  model,
-  order,
-  content,
-  sourceUpstreamId,
-  callbackUrl,
-}: Attempt): Readonly<Record<string, unknown>> {
-  if (kind === 'regeneration') {
-    const source =
-      sourceUpstreamId === undefined ? { content: content.map(toContentItem) } : { source_task_id: sourceUpstreamId };
-    return {
+function toUpstreamBody({ kind, model, content, callbackUrl, ...order }: Attempt): object {
+  const items = content.map(toContentItem);
+  if (kind === 'regeneration')
+    return toFields({
       model,
-      ...source,
+      content: order.sourceUpstreamId === undefined ? items : undefined,
+      source_task_id: order.sourceUpstreamId,
       resolution: order.resolution,
-      ...toOptionalField('aigc_watermark', order.aigcWatermark),
-      ...toOptionalField('callback_url', callbackUrl),
-    };
-  }
-  return {
+      aigc_watermark: order.aigcWatermark,
+      callback_url: callbackUrl,
+    });
+  return toFields({
     model,
-    content: content.map(toContentItem),
-    ...(kind === 'generation' ? { resolution: order.resolution } : {}),
+    content: items,
+    resolution: kind === 'generation' ? order.resolution : undefined,
     duration: order.duration,
-    ...toOptionalField('ratio', order.ratio),
-    ...toOptionalField('callback_url', kind === 'context_ir' ? (order.callbackUrl ?? callbackUrl) : callbackUrl),
-  };
+    ratio: order.ratio,
+    callback_url: kind === 'context_ir' ? (order.clientCallbackUrl ?? callbackUrl) : callbackUrl,
+  });
 }
 
-function toContentItem(item: AttemptItem): Readonly<Record<string, unknown>> {
+function toContentItem(item: AttemptItem): object {
   if ('text' in item) return { type: 'text', text: item.text };
   const type = TYPE_OF[item.media];
-  return { type, [type]: { url: item.url }, ...toOptionalField('role', item.role) };
+  return toFields({ type, [type]: { url: item.url }, role: item.role });
 }

@@ -1,4 +1,4 @@
-import type { Adapter } from '../adapter.ts';
+import type { Adapter } from '@reelgate/adapter-kit';
 import { alphaV2 } from './alpha-v2.ts';
 import { ark } from './ark.ts';
 import { openaiVideos } from './openai-videos.ts';

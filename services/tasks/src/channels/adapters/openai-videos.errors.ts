@@ -1,70 +1,62 @@
-import { readObject, readText } from '../json-fields.ts';
+import type { ApiError, ErrorTable } from '@reelgate/adapter-kit/kit';
+import { readId, readObject, readText } from '@reelgate/adapter-kit/kit';
 
-export interface ApiError {
-  readonly code: string;
-  readonly type: string;
-  readonly message: string;
-}
-
-type FaultClass = 'channel' | 'throttle' | 'content' | 'order';
-
-/** The codes of OpenAI, of this service, and of the gateways of the new-api family. */
-const CLASS_OF_CODE: Readonly<Record<string, FaultClass>> = {
-  moderation_blocked: 'content',
-  content_policy_violation: 'content',
-  content_filter: 'content',
-  content_rejected: 'content',
-  sensitive_words_detected: 'content',
-  insufficient_quota: 'channel',
-  billing_hard_limit_reached: 'channel',
-  insufficient_user_quota: 'channel',
-  model_price_error: 'channel',
-  model_not_found: 'channel',
-  invalid_api_key: 'channel',
-  token_disabled: 'channel',
-  no_channel_available: 'channel',
-  api_not_implemented: 'channel',
-  sentinel_block: 'channel',
-  rate_limit_exceeded: 'throttle',
-  too_many_tasks: 'throttle',
-};
-const CLASS_OF_TYPE: Readonly<Record<string, FaultClass>> = {
-  insufficient_quota: 'channel',
-  authentication_error: 'channel',
-  permission_error: 'channel',
-  rate_limit_error: 'throttle',
-};
-const CLASS_OF_STATUS: Readonly<Record<number, FaultClass>> = {
-  400: 'order',
-  413: 'order',
-  415: 'order',
-  422: 'order',
-  429: 'throttle',
+/**
+ * The codes of OpenAI, of this service, of the gateways of the new-api family and of servers of open weights. An error
+ * type stands for a missing code. A gateway that fails with 500 may have passed the order on.
+ */
+export const OPENAI_VIDEOS_ERRORS: ErrorTable = {
+  codes: {
+    moderation_blocked: 'content',
+    content_policy_violation: 'content',
+    content_filter: 'content',
+    content_rejected: 'content',
+    sensitive_words_detected: 'content',
+    insufficient_quota: 'credential',
+    billing_hard_limit_reached: 'credential',
+    insufficient_user_quota: 'credential',
+    invalid_api_key: 'credential',
+    token_disabled: 'credential',
+    authentication_error: 'credential',
+    permission_error: 'credential',
+    model_price_error: 'channel',
+    model_not_found: 'channel',
+    no_channel_available: 'channel',
+    api_not_implemented: 'channel',
+    sentinel_block: 'channel',
+    rate_limit_exceeded: 'throttle',
+    rate_limit_error: 'throttle',
+    too_many_tasks: 'throttle',
+  },
+  inSuccess: 'channel',
 };
 
-/** The error of a body: in the envelope, or in the flat form that some gateways use for their own errors. */
+/**
+ * The error of a body: in the envelope, in the flat form that some gateways use for their own errors, or in the
+ * `detail` of servers built with FastAPI.
+ */
 export function readError(body: unknown): ApiError | undefined {
   const outer = readObject(body);
   const inner = outer['error'];
   const error = typeof inner === 'string' ? { message: inner } : inner === undefined ? outer : readObject(inner);
-  const message = readText(readObject(error)['message']);
-  return message === undefined
-    ? undefined
-    : { code: readText(readObject(error)['code']) ?? '', type: readText(readObject(error)['type']) ?? '', message };
+  const message = readText(readObject(error)['message']) ?? readDetail(outer['detail']);
+  if (message === undefined) return undefined;
+  return { code: readKnownCode(readId(error['code'])) ?? readText(error['type']), message };
 }
 
-/**
- * Decides whose fault a refusal is, by code, type and status, in this order. An unknown error is the channel's fault.
- */
-export function classifyRefusal(status: number, error: ApiError | undefined): FaultClass {
-  return (
-    findClass(CLASS_OF_CODE, error?.code) ??
-    findClass(CLASS_OF_TYPE, error?.type) ??
-    CLASS_OF_STATUS[status] ??
-    'channel'
-  );
+/** A code that the table does not know says less than a type that it knows. */
+function readKnownCode(code: string | undefined): string | undefined {
+  return code !== undefined && Object.hasOwn(OPENAI_VIDEOS_ERRORS.codes ?? {}, code) ? code : undefined;
 }
 
-function findClass(classes: Readonly<Record<string, FaultClass>>, word = ''): FaultClass | undefined {
-  return Object.hasOwn(classes, word) ? classes[word] : undefined;
+/** The detail of FastAPI: a text, or a list of faults of fields. */
+function readDetail(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return readText(detail);
+  const faults = detail.map((one: unknown) => {
+    const { loc, msg } = readObject(one);
+    return [Array.isArray(loc) ? loc.join('.') : undefined, readText(msg)]
+      .filter((part) => part !== undefined)
+      .join(': ');
+  });
+  return readText(faults.filter((fault) => fault !== '').join('; '));
 }

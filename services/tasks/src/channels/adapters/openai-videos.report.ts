@@ -1,14 +1,21 @@
-import type { Report } from '../../domain/report.ts';
-import { readUsage, withEndTime } from '../report-fields.ts';
-import { readCount, readObject, readText } from '../json-fields.ts';
-import type { Json } from '../json-fields.ts';
-import type { ListedWork } from '../channel.ts';
+import type { Failure, Json, ListedWork, Report } from '@reelgate/adapter-kit';
+import {
+  DEFAULT_FAILURE,
+  readCount,
+  readId,
+  readObject,
+  readPercent,
+  readReport,
+  readSecondsAsMs,
+  readText,
+  readWebUrl,
+  withEndTime,
+} from '@reelgate/adapter-kit/kit';
+import type { Reports } from '@reelgate/adapter-kit/kit';
 import { findFrame } from './openai-videos.size.ts';
+import { readUsage } from './v2-usage.ts';
 
-const DEFAULT_FAILURE = 'the generator ended the task without a result';
-const WEB_ADDRESS = /^https?:\/\//i;
-
-const REPORTS: Readonly<Record<string, (video: Json, status: string) => Report>> = {
+const REPORTS: Reports = {
   queued: (_video, status) => ({ phase: 'queued', status }),
   in_progress: (video, status) => ({ phase: 'running', status, progress: readPercent(video['progress']) }),
   completed: (video, status) => ({
@@ -23,27 +30,11 @@ const REPORTS: Readonly<Record<string, (video: Json, status: string) => Report>>
 
 /** Converts a video object into a report. */
 export function toReport(video: Json): Report {
-  const status = String(video['status']);
-  const known = Object.hasOwn(REPORTS, status) ? REPORTS[status] : undefined;
-  return known === undefined
-    ? { phase: 'unrecognised', status }
-    : withEndTime(known(video, status), video['completed_at']);
+  return withEndTime(readReport(REPORTS, video, String(video['status'])), readSecondsAsMs(video['completed_at']));
 }
 
-/** Some gateways write `25` as "25" or "25%". */
-function readPercent(value: unknown): number | undefined {
-  const percent = typeof value === 'string' && /^\d{1,2}%?$/.test(value) ? Number.parseInt(value, 10) : value;
-  return typeof percent === 'number' && Number.isInteger(percent) && percent >= 0 && percent < 100
-    ? percent
-    : undefined;
-}
-
-function readWebUrl(value: unknown): string | undefined {
-  return typeof value === 'string' && WEB_ADDRESS.test(value) ? value : undefined;
-}
-
-function readFailure(error: Json): { readonly code: string; readonly message: string } {
-  return { code: readText(error['code']) ?? 'failed', message: readText(error['message']) ?? DEFAULT_FAILURE };
+function readFailure(error: Json): Failure {
+  return { code: readId(error['code']) ?? 'failed', message: readText(error['message']) ?? DEFAULT_FAILURE };
 }
 
 /** A size identifies a frame only if this adapter writes that size for it. */

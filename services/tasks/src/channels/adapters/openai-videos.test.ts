@@ -3,23 +3,19 @@ import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '@reelgate/platform/testing/until';
+import { anAttempt } from '../../../testing/an-attempt.ts';
 import { channelSettings } from '../../../testing/channel-settings.ts';
-import { anOrder } from '../../../testing/orders.ts';
 import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
-import type { Attempt, AttemptItem, Channel, ChannelSettings } from '../channel.ts';
+import { channelFactory } from '../adapter-channel.ts';
+import type { AttemptItem, Channel, ChannelSettings, PlannedAttempt } from '../channel.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { findFrame, formatSize } from './openai-videos.size.ts';
 
 /** Longer than any test runs. */
 const LONG_MS = 600_000;
 const FRAME: AttemptItem = { media: 'image', role: 'first_frame', url: 'data:image/png;base64,iVBORw0KGgo=' };
-const attemptOf = (...media: AttemptItem[]): Attempt => ({
-  kind: 'generation',
-  model: 'up-1',
-  order: anOrder(),
-  content: [{ text: 'a fox' }, ...media],
-});
+const withMedia = (...media: AttemptItem[]): PlannedAttempt => anAttempt({ content: [{ text: 'a fox' }, ...media] });
 
 let upstream: ScriptedUpstream;
 const opened: Channel[] = [];
@@ -33,7 +29,7 @@ afterEach(async () => {
 afterAll(() => upstream.close());
 
 function open(changes: Partial<ChannelSettings> = {}, clock: Clock = systemClock): Channel {
-  const channel = openaiVideos.openChannel(
+  const channel = channelFactory(openaiVideos)(
     channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000, ...changes }),
     clock,
   );
@@ -58,7 +54,7 @@ describe('a form', () => {
   ])('is sent once when %s', async (_what, answer, submission) => {
     upstream.script(answer);
 
-    expect(await open().submit(attemptOf(FRAME), signal())).toMatchObject(submission);
+    expect(await open().submit(withMedia(FRAME), signal())).toMatchObject(submission);
     expect(upstream.requests).toHaveLength(1);
   });
 
@@ -66,10 +62,10 @@ describe('a form', () => {
     upstream.script('hang', 'hang');
     const [clock, leaving] = [fakeClock(), new AbortController()];
 
-    const late = open({ submitTimeoutMs: LONG_MS }, clock).submit(attemptOf(FRAME), signal());
+    const late = open({ submitTimeoutMs: LONG_MS }, clock).submit(withMedia(FRAME), signal());
     await until(() => upstream.requests.length === 1);
     await clock.advance(LONG_MS);
-    const left = open().submit(attemptOf(FRAME), leaving.signal);
+    const left = open().submit(withMedia(FRAME), leaving.signal);
     await until(() => upstream.requests.length === 2);
     leaving.abort();
 
@@ -79,7 +75,7 @@ describe('a form', () => {
   test.each(['http://127.0.0.1:1', 'http://upstream.invalid'])(
     'is the fault of the channel when nothing could be sent: %s',
     async (baseUrl) => {
-      expect(await open({ baseUrl }).submit(attemptOf(FRAME), signal())).toMatchObject({
+      expect(await open({ baseUrl }).submit(withMedia(FRAME), signal())).toMatchObject({
         outcome: 'refused',
         fault: 'channel',
       });
@@ -95,7 +91,7 @@ test.each<[string, AttemptItem[]]>([
 ])('an order with %s is refused without a call, because the API cannot express it', async (_what, media) => {
   upstream.script();
 
-  expect(await open().submit(attemptOf(...media), new AbortController().signal)).toMatchObject({
+  expect(await open().submit(withMedia(...media), new AbortController().signal)).toMatchObject({
     outcome: 'refused',
     fault: 'unfit',
   });

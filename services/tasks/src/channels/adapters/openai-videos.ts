@@ -1,19 +1,29 @@
-import type { Clock } from '@reelgate/platform/clock';
-import { Secret } from '@reelgate/platform/secret';
-import type { Adapter } from '../adapter.ts';
-import type { Attempt, Channel, ChannelSettings, ListedWork, PollResult, Submission } from '../channel.ts';
-import { flagExtra, numberExtra, textExtra, wholeExtra } from '../extra-fields.ts';
-import type { ExtraFields } from '../extra-fields.ts';
-import { readObject, readText } from '../json-fields.ts';
-import type { WholeAnswer } from '../upstream-exchange.ts';
-import { toSubmission, upstreamHttp } from '../upstream-http.ts';
-import type { UpstreamAnswer } from '../upstream-http.ts';
-import { classifyRefusal, readError } from './openai-videos.errors.ts';
-import { formSender } from './openai-videos.form.ts';
+import type {
+  Adapter,
+  Attempt,
+  ExtraFields,
+  FormPart,
+  Json,
+  PollResult,
+  Steps,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from '@reelgate/adapter-kit';
+import {
+  isSuccess,
+  joinTexts,
+  listMedia,
+  listPages,
+  parseDataUrl,
+  readObject,
+  readText,
+  toFields,
+  toNothingFound,
+  toSubmission,
+} from '@reelgate/adapter-kit/kit';
+import { OPENAI_VIDEOS_ERRORS, readError } from './openai-videos.errors.ts';
 import { toListedWork, toReport } from './openai-videos.report.ts';
 import { formatSize } from './openai-videos.size.ts';
-
-const DATA_URL = /^data:([\w.+-]{1,64}\/[\w.+-]{1,64});base64,/;
 
 const SEED_MAX = 2 ** 32 - 1;
 const NEGATIVE_PROMPT_MAX = 2000;
@@ -25,144 +35,122 @@ const GUIDANCE_MAX = 100;
  * `quality`, `fps`, …) or says where something is sent.
  */
 const OPENAI_VIDEOS_EXTRA: ExtraFields = {
-  seed: wholeExtra(-1, SEED_MAX),
-  style: textExtra(STYLE_MAX),
-  negative_prompt: textExtra(NEGATIVE_PROMPT_MAX),
-  user: textExtra(USER_MAX),
-  guidance_scale: numberExtra(0, GUIDANCE_MAX),
-  cfg_scale: numberExtra(0, GUIDANCE_MAX),
-  prompt_optimizer: flagExtra,
-  prompt_extend: flagExtra,
-  camera_fixed: flagExtra,
-  watermark: flagExtra,
-  aigc_watermark: flagExtra,
+  seed: { type: 'whole', least: -1, most: SEED_MAX },
+  style: { type: 'text', charactersMax: STYLE_MAX },
+  negative_prompt: { type: 'text', charactersMax: NEGATIVE_PROMPT_MAX },
+  user: { type: 'text', charactersMax: USER_MAX },
+  guidance_scale: { type: 'number', least: 0, most: GUIDANCE_MAX },
+  cfg_scale: { type: 'number', least: 0, most: GUIDANCE_MAX },
+  prompt_optimizer: { type: 'flag' },
+  prompt_extend: { type: 'flag' },
+  camera_fixed: { type: 'flag' },
+  watermark: { type: 'flag' },
+  aigc_watermark: { type: 'flag' },
 };
 
 const VIDEOS = '/v1/videos';
 const MODELS = '/v1/models';
 const LIST_PAGE = 100;
-const LIST_PAGES_MAX = 25;
 
-/**
- * Any gateway that speaks the OpenAI videos API, including this one, so gateways can be chained. Sources: `openai` (npm
- * 7.55.0, resources/videos) and vendor contract §12–13. Gateways add `video_url`, `metadata.url`, `usage` and the
- * cancel route; they are used if they exist. Tested against recorded shapes only, not against a live upstream.
- */
-export const openaiVideos: Adapter = {
-  endpoints: ['video.generation'],
-  extraFields: OPENAI_VIDEOS_EXTRA,
-  openChannel,
+/** What servers of this API do differently, as `options` of the channel. */
+interface VideosOptions {
+  /** `form`: every order is sent as a multipart form. Default: only an order with a file. */
+  readonly body: 'json' | 'form';
+  /** `delete`: unfinished work is cancelled by DELETE. Only for servers that then stop it. */
+  readonly cancel: 'cancel' | 'delete';
+}
+
+const OPTIONS_SCHEMA: Json = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    body: { enum: ['json', 'form'], default: 'json' },
+    cancel: { enum: ['cancel', 'delete'], default: 'cancel' },
+  },
 };
 
-function openChannel(settings: ChannelSettings, clock: Clock): Channel {
-  const headers = (): Readonly<Record<string, string>> => ({
-    authorization: `Bearer ${settings.apiKey.reveal()}`,
-    accept: 'application/json',
-  });
-  const http = upstreamHttp({ baseUrl: settings.baseUrl, clock }, headers);
-  const forms = formSender({ baseUrl: settings.baseUrl, clock, timeoutMs: settings.submitTimeoutMs }, headers);
-  const get = (path: string, signal: AbortSignal): Promise<UpstreamAnswer> =>
-    http.call({ method: 'GET', path, timeoutMs: settings.pollTimeoutMs }, signal);
-  return {
-    settings,
-    submit: async (attempt, signal) => submit({ http, forms, settings }, attempt, signal),
-    poll: async (upstreamId, signal) =>
-      withContentUrl(
-        toPollResult(await get(`${VIDEOS}/${encodeURIComponent(upstreamId)}`, signal)),
-        settings,
-        upstreamId,
-      ),
-    list: (since, signal) =>
-      listSince(since, (after) =>
-        get(
-          `${VIDEOS}?limit=${LIST_PAGE}&order=desc${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
-          signal,
-        ),
-      ),
-    cancel: async (upstreamId, signal) =>
-      isCancelled(
-        await http.call(
-          {
-            method: 'POST',
-            path: `${VIDEOS}/${encodeURIComponent(upstreamId)}/cancel`,
-            timeoutMs: settings.pollTimeoutMs,
-          },
-          signal,
-        ),
-      ),
-    test: async (signal) => {
-      const answer = await get(MODELS, signal);
-      if (answer.kind !== 'answer') return { ok: false, detail: answer.error };
-      if (answer.status === 200 && Array.isArray(readObject(answer.body)['data']))
-        return { ok: true, detail: 'the models were read' };
-      return { ok: false, detail: readError(answer.body)?.message ?? `HTTP ${answer.status}` };
-    },
-    close: async () => {
-      await Promise.all([http.close(), forms.close()]);
-    },
-  };
+/**
+ * Any server that speaks the OpenAI videos API: gateways, this one included, so gateways can be chained, and servers of
+ * open weights. Sources: `openai` (npm 7.55.0, resources/videos), vendor contract §12–13, and for open weights PyPI
+ * `vllm-omni` 0.30.0 (entrypoints/openai/api_server.py, video/generation/helpers.py, protocol/videos.py) and `sglang`
+ * 0.5.23 (multimodal_gen/runtime/entrypoints/openai). Gateways add `video_url`, `metadata.url`, `usage` and the cancel
+ * route; they are used if they exist. Tested against recorded shapes only, not against a live upstream.
+ */
+export const openaiVideos: Adapter = {
+  kit: 1,
+  endpoints: ['video.generation'],
+  credential: { header: 'authorization', scheme: 'Bearer' },
+  extraFields: OPENAI_VIDEOS_EXTRA,
+  options: OPTIONS_SCHEMA,
+  openCalls: ({ options }) => {
+    const { body = 'json', cancel = 'cancel' } = options as Partial<VideosOptions>;
+    return {
+      buildSubmit: (attempt) => buildSubmit(attempt, body),
+      readSubmit: (answer) =>
+        toSubmission(answer, {
+          upstreamId: readText(readObject(answer.body)['id']) ?? readText(readObject(answer.body)['task_id']),
+          error: readSubmitError(answer),
+          table: OPENAI_VIDEOS_ERRORS,
+        }),
+      *poll(upstreamId) {
+        return toPollResult(yield { method: 'GET', path: buildVideoPath(upstreamId) }, upstreamId);
+      },
+      list: (since) =>
+        listPages(since, {
+          build: ({ after }) => ({
+            method: 'GET',
+            path: `${VIDEOS}?limit=${LIST_PAGE}&order=desc${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`,
+          }),
+          read: readPage,
+          toWork: toListedWork,
+        }),
+      cancel: cancel === 'delete' ? deleteUnfinished : cancelVideo,
+      *test() {
+        const answer = yield { method: 'GET', path: MODELS };
+        return answer.status === 200 && Array.isArray(readObject(answer.body)['data'])
+          ? { ok: true, detail: 'the models were read' }
+          : { ok: false, detail: readError(answer.body)?.message ?? `HTTP ${answer.status}` };
+      },
+    };
+  },
+};
+
+function buildVideoPath(upstreamId: string): string {
+  return `${VIDEOS}/${encodeURIComponent(upstreamId)}`;
 }
 
-interface Connections {
-  readonly http: ReturnType<typeof upstreamHttp>;
-  readonly forms: ReturnType<typeof formSender>;
-  readonly settings: ChannelSettings;
+/** A video object has an error only after it failed; without an id the body is an error of the API. */
+function readSubmitError({ status, body }: UpstreamAnswer): ReturnType<typeof readError> {
+  const { id, task_id: taskId } = readObject(body);
+  return isSuccess(status) && (readText(id) ?? readText(taskId)) !== undefined ? undefined : readError(body);
 }
 
-async function submit(
-  { http, forms, settings }: Connections,
-  attempt: Attempt,
-  signal: AbortSignal,
-): Promise<Submission> {
-  const request = toUpstreamRequest(attempt);
-  if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
-  if ('form' in request) return toSubmission(await forms.post(VIDEOS, request.form, signal), readOutcome);
-  return toSubmission(
-    await http.call({ method: 'POST', path: VIDEOS, body: request.json, timeoutMs: settings.submitTimeoutMs }, signal),
-    readOutcome,
-  );
-}
-
-function readOutcome({ status, body, retryAfterMs }: WholeAnswer): Submission {
-  const upstreamId = readText(readObject(body)['id']) ?? readText(readObject(body)['task_id']);
-  if (isSuccess(status) && upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
-  const error = readError(body);
-  const said = `HTTP ${status}: ${error?.message ?? 'no readable answer'}`;
-  const refused = isRefusal(status) || (isSuccess(status) && error !== undefined);
-  return refused
-    ? { outcome: 'refused', fault: classifyRefusal(status, error), error: said, retryAfterMs }
-    : { outcome: 'unknown', error: said };
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
-}
-
-/** A status that a server sends before it accepts work. A gateway that fails with 500 may have passed the order on. */
-function isRefusal(status: number): boolean {
-  return status === 501 || status === 503 || (status >= 400 && status < 500 && status !== 408);
-}
-
-function toPollResult(answer: UpstreamAnswer): PollResult {
-  if (answer.kind !== 'answer') return { found: false, gone: false, error: answer.error };
+/**
+ * Reads a video object. A server of open weights answers the read of a failed video with the status of its error, so a
+ * body that is the video counts, whatever the status.
+ */
+function toPollResult(answer: UpstreamAnswer, upstreamId: string): PollResult {
   const video = readObject(answer.body);
-  if (answer.status === 200 && typeof video['status'] === 'string') return { found: true, report: toReport(video) };
-  return {
-    found: false,
-    gone: answer.status === 404,
-    error: readError(answer.body)?.message ?? `HTTP ${answer.status} without a video`,
-  };
+  const isVideo =
+    typeof video['status'] === 'string' &&
+    (answer.status === 200 || (video['object'] === 'video' && video['id'] === upstreamId));
+  if (!isVideo) return toNothingFound(answer, readError(answer.body));
+  const report = toReport(video);
+  if (report.phase !== 'succeeded' || report.url !== undefined) return { found: true, report };
+  return { found: true, report: { ...report, url: `${buildVideoPath(upstreamId)}/content`, needsKey: true } };
 }
 
-/** If the report has no URL, the video is read from its content route, which requires the credential. */
-function withContentUrl(polled: PollResult, { baseUrl, apiKey }: ChannelSettings, upstreamId: string): PollResult {
-  if (!polled.found || polled.report.phase !== 'succeeded' || polled.report.url !== undefined) return polled;
-  const url = `${baseUrl.replace(/\/$/, '')}${VIDEOS}/${encodeURIComponent(upstreamId)}/content`;
-  return { found: true, report: { ...polled.report, url, credential: new Secret(`Bearer ${apiKey.reveal()}`) } };
+/** A page that says that more follow and does not say where is unreadable. */
+function readPage({ data, has_more: hasMore, last_id: lastId }: Json): { items: unknown; after: string } {
+  if (hasMore !== true) return { items: data, after: '' };
+  const last = Array.isArray(data) ? readText(readObject(data.at(-1))['id']) : undefined;
+  const after = readText(lastId) ?? last;
+  return after === undefined ? { items: undefined, after: '' } : { items: data, after };
 }
 
-function isCancelled(answer: UpstreamAnswer): boolean {
-  if (answer.kind !== 'answer' || !isSuccess(answer.status)) return false;
+function* cancelVideo(upstreamId: string): Steps<boolean> {
+  const answer = yield { method: 'POST', path: `${buildVideoPath(upstreamId)}/cancel` };
+  if (!isSuccess(answer.status)) return false;
   const { status, error } = readObject(answer.body);
   return (
     status === 'cancelled' ||
@@ -171,61 +159,43 @@ function isCancelled(answer: UpstreamAnswer): boolean {
   );
 }
 
-/** Reads pages until one holds older work or is the last. An unreadable page makes the whole list unreadable. */
-async function listSince(
-  since: number,
-  page: (after: string) => Promise<UpstreamAnswer>,
-): Promise<readonly ListedWork[] | undefined> {
-  const works: ListedWork[] = [];
-  let after = '';
-  for (let number = 0; number < LIST_PAGES_MAX; number += 1) {
-    const answer = await page(after);
-    if (answer.kind !== 'answer' || answer.status !== 200) return undefined;
-    const { data, has_more: hasMore, last_id: lastId } = readObject(answer.body);
-    if (!Array.isArray(data)) return undefined;
-    const read = data.map(toListedWork);
-    works.push(...read.filter(({ upstreamId, createdAt }) => upstreamId !== '' && createdAt >= since));
-    if (hasMore !== true || read.some(({ createdAt }) => createdAt < since)) return works;
-    after = readText(lastId) ?? read.at(-1)?.upstreamId ?? '';
-    if (after === '') return undefined;
-  }
-  return undefined;
+/** DELETE removes a finished video, so it is sent only if the work is seen to be unfinished. */
+function* deleteUnfinished(upstreamId: string): Steps<boolean> {
+  const path = buildVideoPath(upstreamId);
+  const seen = toPollResult(yield { method: 'GET', path }, upstreamId);
+  if (!seen.found || (seen.report.phase !== 'queued' && seen.report.phase !== 'running')) return false;
+  const { status, body } = yield { method: 'DELETE', path };
+  return isSuccess(status) && readObject(body)['deleted'] === true;
 }
 
-/** JSON, or a form if a file is sent; `unfit` if the API cannot express the order. */
-type VideoRequest = { readonly json: object } | { readonly form: FormData } | { readonly unfit: string };
-
-function toUpstreamRequest({ model, order, content, extra }: Attempt): VideoRequest {
-  const media = content.flatMap((item) => ('media' in item ? [item] : []));
+function buildSubmit(attempt: Attempt, body: VideosOptions['body']): UpstreamRequest | { readonly unfit: string } {
+  const { model, content, duration, extra } = attempt;
+  const media = listMedia(content);
   const [frame, second] = media;
   if (second !== undefined || (frame !== undefined && frame.role !== 'first_frame'))
     return { unfit: 'the videos API takes one first frame and no other media' };
-  const size = formatSize(order);
-  const fields = {
+  const fields = toFields({
     ...extra,
     model,
-    prompt: content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n'),
-    ...(order.duration === undefined ? {} : { seconds: String(order.duration) }),
-    ...(size === undefined ? {} : { size }),
-  };
-  if (frame === undefined) return { json: fields };
-  const type = DATA_URL.exec(frame.url);
-  return type === null
-    ? { json: { ...fields, input_reference: { image_url: frame.url } } }
-    : { form: buildForm(fields, { type: type[1] ?? '', base64: frame.url.slice(type[0].length) }) };
+    prompt: joinTexts(content),
+    seconds: duration === undefined ? undefined : String(duration),
+    size: formatSize(attempt),
+  });
+  const file = frame === undefined ? undefined : parseDataUrl(frame.url);
+  if (file !== undefined) return { method: 'POST', path: VIDEOS, form: [...toParts(fields), toFilePart(file)] };
+  const reference = frame === undefined ? undefined : { image_url: frame.url };
+  return body === 'form'
+    ? { method: 'POST', path: VIDEOS, form: toParts(toFields({ ...fields, image_reference: reference })) }
+    : { method: 'POST', path: VIDEOS, json: toFields({ ...fields, input_reference: reference }) };
 }
 
-function buildForm(
-  fields: Readonly<Record<string, unknown>>,
-  { type, base64 }: { readonly type: string; readonly base64: string },
-): FormData {
-  const form = new FormData();
-  for (const [name, value] of Object.entries(fields))
-    form.append(name, typeof value === 'string' ? value : JSON.stringify(value));
-  form.append(
-    'input_reference',
-    new Blob([Buffer.from(base64, 'base64')], { type }),
-    `first_frame.${type.replace(/^.*\//, '')}`,
-  );
-  return form;
+function toParts(fields: Json): readonly FormPart[] {
+  return Object.entries(fields).map(([name, value]) => ({
+    name,
+    text: typeof value === 'string' ? value : JSON.stringify(value),
+  }));
+}
+
+function toFilePart({ type, base64 }: { readonly type: string; readonly base64: string }): FormPart {
+  return { name: 'input_reference', fileName: `first_frame.${type.replace(/^.*\//, '')}`, type, base64 };
 }

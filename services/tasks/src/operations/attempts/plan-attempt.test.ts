@@ -16,7 +16,7 @@ import {
   anOrder,
 } from '../../../testing/orders.ts';
 import { aSource } from '../../../testing/tasks.ts';
-import type { Attempt, ChannelSettings } from '../../channels/channel.ts';
+import type { ChannelSettings, PlannedAttempt } from '../../channels/channel.ts';
 import type { Order } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
 import { callbackUrls } from '../../upstream-urls.ts';
@@ -57,7 +57,10 @@ function planner() {
   };
   return {
     given,
-    plan: (settings: ChannelSettings, inputs: Partial<AttemptInputs> & { readonly order: Order }): Promise<Attempt> =>
+    plan: (
+      settings: ChannelSettings,
+      inputs: Partial<AttemptInputs> & { readonly order: Order },
+    ): Promise<PlannedAttempt> =>
       planAttempt(
         deps,
         {
@@ -78,10 +81,12 @@ describe('an attempt', () => {
     const { plan } = planner();
 
     expect(await plan(FIRST, { order: MEDIA })).toEqual({
+      key: 'task_1-1',
       kind: 'generation',
       model: 'MiniMax-H3',
-      order: MEDIA,
-      sourceUpstreamId: undefined,
+      duration: 5,
+      resolution: '768P',
+      ratio: '16:9',
       content: [
         { text: 'a fox' },
         { media: 'image', role: 'reference_image', url: 'url:obj_image?1' },
@@ -140,7 +145,7 @@ describe('an attempt', () => {
     expect(attempt).toMatchObject({
       kind: 'regeneration',
       model: 'MiniMax-H3',
-      order: aRegeneration(),
+      resolution: '2K',
       sourceUpstreamId: undefined,
     });
     expect(attempt.content).toEqual([
@@ -274,7 +279,9 @@ describe('the second attempt of a create', () => {
     const known = reachableFrom(order);
     const shared = [...reachableFrom(other)].filter((value) => reachableFrom(one).has(value) && !known.has(value));
     expect(shared).toEqual([]);
-    expect({ ...withoutAddresses(other!), model: '' }).toEqual({ ...withoutAddresses(one!), model: '' });
+    const unlike = { model: '', key: '' };
+    expect({ ...withoutAddresses(other!), ...unlike }).toEqual({ ...withoutAddresses(one!), ...unlike });
+    expect(other?.key).not.toBe(one?.key);
     expect(other?.model).toBe('vendor/h3-2026');
   });
 
@@ -300,10 +307,10 @@ describe('the second attempt of a create', () => {
   });
 });
 
-function addressesOf({ content }: Attempt): string[] {
+function addressesOf({ content }: PlannedAttempt): string[] {
   return content.flatMap((item) => ('url' in item ? [item.url] : []));
 }
 
-function withoutAddresses(attempt: Attempt): Attempt {
+function withoutAddresses(attempt: PlannedAttempt): PlannedAttempt {
   return { ...attempt, content: attempt.content.map((item) => ('url' in item ? { ...item, url: '' } : item)) };
 }

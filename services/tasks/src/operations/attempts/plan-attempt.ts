@@ -1,4 +1,4 @@
-import type { Attempt, AttemptItem, ChannelSettings } from '../../channels/channel.ts';
+import type { AttemptItem, ChannelSettings, PlannedAttempt } from '../../channels/channel.ts';
 import { validateOrder } from '../../domain/rules/validate-order.ts';
 import { isMedia, isUpstreamFile, resolveRole } from '../../domain/order.ts';
 import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
@@ -22,7 +22,7 @@ export interface AttemptInputs {
  * checked again, the source is resolved for the upstream account of the channel, the model is mapped, and each media
  * item gets a URL of its own.
  */
-export async function planAttempt(deps: PlanDeps, inputs: AttemptInputs, signal: AbortSignal): Promise<Attempt> {
+export async function planAttempt(deps: PlanDeps, inputs: AttemptInputs, signal: AbortSignal): Promise<PlannedAttempt> {
   const { taskId, number, order, settings, source, media } = inputs;
   const fault = validateOrder(order, deps.models(), ['*']);
   if (fault !== undefined) throw toRefusal(fault);
@@ -45,13 +45,24 @@ export async function planAttempt(deps: PlanDeps, inputs: AttemptInputs, signal:
   const callbackUrl =
     settings.callbacks && order.callbackUrl === undefined ? deps.callbacks.buildUrl({ taskId, number }) : undefined;
   return {
+    key: toAttemptKey({ taskId, number }),
     kind: order.kind,
     model,
-    order,
+    duration: order.duration,
+    resolution: order.resolution,
+    ratio: order.ratio,
+    aigcWatermark: order.aigcWatermark,
+    extraJson: order.extraJson,
+    clientCallbackUrl: order.callbackUrl,
     content,
     sourceUpstreamId: asVideo ? undefined : sourceUpstreamId,
     callbackUrl,
   };
+}
+
+/** The key under which an upstream can be asked for an attempt. It is made before the attempt is sent. */
+export function toAttemptKey({ taskId, number }: { readonly taskId: string; readonly number: number }): string {
+  return `${taskId}-${number}`;
 }
 
 async function resolveMediaUrl(

@@ -2,7 +2,7 @@ import type { Problem } from '@reelgate/platform/problem';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { inSpan } from '@reelgate/platform/trace/trace';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
-import type { Attempt, Channel, Submission } from '../../channels/channel.ts';
+import type { Channel, PlannedAttempt, Submission } from '../../channels/channel.ts';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Task } from '../../domain/task.ts';
@@ -22,6 +22,7 @@ type Refusal = Extract<Submission, { outcome: 'refused' }>;
 /** The effect of a refusal on the circuit. An upstream that answers works; one that was not asked is undecided. */
 const CIRCUIT_AFTER: Readonly<Record<Refusal['fault'], 'failed' | 'worked' | 'undecided'>> = {
   channel: 'failed',
+  credential: 'failed',
   throttle: 'worked',
   content: 'worked',
   order: 'worked',
@@ -142,7 +143,7 @@ async function planOrRefuse(
   { task, source, media }: CreateContext,
   { runtime, number }: NumberedAttempt,
   signal: AbortSignal,
-): Promise<Attempt> {
+): Promise<PlannedAttempt> {
   const { settings } = runtime.channel;
   const { id: taskId, order } = task;
   try {
@@ -156,7 +157,7 @@ async function planOrRefuse(
 }
 
 /** A channel should throw nothing. If it does, it is unknown whether its upstream has accepted the order. */
-async function submitSafely(channel: Channel, attempt: Attempt, signal: AbortSignal): Promise<Submission> {
+async function submitSafely(channel: Channel, attempt: PlannedAttempt, signal: AbortSignal): Promise<Submission> {
   try {
     return await channel.submit(attempt, signal);
   } catch (error) {

@@ -141,7 +141,8 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
   }
   const begunAt = deps.clock.now();
   try {
-    const wanted = { accountId: task.accountId, taskId: task.id, url: report.url, credential: report.credential };
+    const { url, credential, base64At } = report;
+    const wanted = { accountId: task.accountId, taskId: task.id, url, credential, base64At };
     const { result, expiresAt } = await inWorkSpan(deps, task, STORE_RESULT, (span) =>
       deps.media.ingest(wanted, { span }),
     );

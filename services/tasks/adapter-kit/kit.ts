@@ -1,0 +1,385 @@
+/*
+ * What adapters have in common: readers of JSON that never throw, the one table of refusals, pages of lists, and the
+ * check of an order against the facts of a model. All of it is pure.
+ */
+import type {
+  Attempt,
+  AttemptItem,
+  AttemptMedia,
+  Failure,
+  Fault,
+  Json,
+  ListedWork,
+  PollResult,
+  Report,
+  Steps,
+  Submission,
+  UpstreamAnswer,
+  UpstreamRequest,
+  Usage,
+} from './adapter.ts';
+
+/** The value as an object. Upstreams do not always keep to their schema, so any other value is an empty object. */
+export function readObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+/** The value as a list; an empty one if it is none. */
+export function readList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The value if it is a non-empty text. */
+export function readText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** An id is a non-empty text. A number is converted. */
+export function readId(value: unknown): string | undefined {
+  return typeof value === 'number' ? String(value) : readText(value);
+}
+
+/** The value if it is a whole number that is not negative. */
+export function readCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** The value as a time in milliseconds since 1970 if it is one in whole seconds. */
+export function readSecondsAsMs(value: unknown): number | undefined {
+  const seconds = readCount(value);
+  return seconds === undefined || seconds === 0 ? undefined : seconds * 1000;
+}
+
+/** The value as a time in milliseconds since 1970 if it is an ISO 8601 text with an offset. */
+export function readIsoTime(value: unknown): number | undefined {
+  const time = typeof value === 'string' && /(Z|[+-]\d\d:?\d\d)$/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isFinite(time) ? time : undefined;
+}
+
+/** A progress in percent: 0 to 99, because only finished work has 100. */
+export function readPercent(value: unknown): number | undefined {
+  const percent = typeof value === 'string' && /^\d{1,2}%?$/.test(value) ? Number.parseInt(value, 10) : value;
+  return typeof percent === 'number' && Number.isInteger(percent) && percent >= 0 && percent < 100
+    ? percent
+    : undefined;
+}
+
+/** A web address; undefined for any other text. */
+export function readWebUrl(value: unknown): string | undefined {
+  return typeof value === 'string' && /^https?:\/\//i.test(value) ? value : undefined;
+}
+
+/** An amount in US dollars, a number or a decimal text, in millionths. Undefined if it is negative or no number. */
+export function toMicroUsd(dollars: unknown, perDollar = 1): number | undefined {
+  const amount = typeof dollars === 'string' && /^\d{1,12}(\.\d{1,12})?$/.test(dollars) ? Number(dollars) : dollars;
+  if (typeof amount !== 'number' || !(amount >= 0)) return undefined;
+  const micros = Math.round((amount / perDollar) * 1_000_000);
+  return Number.isSafeInteger(micros) ? micros : undefined;
+}
+
+/** The usage with its known members; undefined if none is known. */
+export function toUsage(usage: Usage): Usage | undefined {
+  return Object.values(usage).some((value) => value !== undefined) ? usage : undefined;
+}
+
+/** The fields of an object that are not undefined. */
+export function toFields(fields: Json): Json {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** An error in the form of an upstream. */
+export interface ApiError {
+  readonly code?: string | undefined;
+  readonly message: string;
+}
+
+/** Whose fault a refusal is; `unknown`: the upstream may have accepted the order all the same. */
+export type ErrorClass = Fault | 'unknown';
+
+/** The faults of an upstream as data. What stands first in this interface decides first. */
+export interface ErrorTable {
+  /** By the whole code. */
+  readonly codes?: Readonly<Record<string, ErrorClass>>;
+  /** By a part of the code, or of the message if there is no other way. */
+  readonly patterns?: readonly (readonly [RegExp, ErrorClass, ('code' | 'message')?])[];
+  /** By the HTTP status. */
+  readonly statuses?: Readonly<Record<number, ErrorClass>>;
+  /** The class of any other error in the form of the upstream. Default: that of its status in `FAULT_OF_STATUS`. */
+  readonly otherwise?: ErrorClass;
+  /** The class of any other error inside an answer of success. Default: `unknown`, because the work may exist. */
+  readonly inSuccess?: ErrorClass;
+}
+
+/**
+ * The class of a refusal by its HTTP status, for every upstream that does not say more. A status from 500 on can come
+ * from a proxy that has passed the order on; 503 says that nobody took it.
+ */
+export const FAULT_OF_STATUS: Readonly<Record<number, ErrorClass>> = {
+  400: 'order',
+  401: 'credential',
+  402: 'credential',
+  403: 'credential',
+  408: 'unknown',
+  413: 'order',
+  415: 'order',
+  422: 'order',
+  429: 'throttle',
+  501: 'channel',
+  503: 'channel',
+};
+
+export function classifyError(
+  { codes = {}, patterns = [], statuses = {}, otherwise, inSuccess = 'unknown' }: ErrorTable,
+  status: number,
+  error: ApiError | undefined,
+): ErrorClass {
+  const code = error?.code ?? '';
+  if (Object.hasOwn(codes, code)) return codes[code] ?? 'unknown';
+  const matching = patterns.find(([pattern, , part = 'code']) =>
+    pattern.test(part === 'code' ? code : (error?.message ?? '')),
+  );
+  if (matching !== undefined) return matching[1];
+  if (statuses[status] !== undefined) return statuses[status];
+  if (error !== undefined && otherwise !== undefined) return otherwise;
+  if (isSuccess(status)) return error === undefined ? 'unknown' : inSuccess;
+  return FAULT_OF_STATUS[status] ?? (status >= 400 && status < 500 ? 'channel' : 'unknown');
+}
+
+/** What an adapter reads in the answer to a submission. */
+export interface SubmitReading {
+  readonly upstreamId: string | undefined;
+  readonly error: ApiError | undefined;
+  readonly table: ErrorTable;
+}
+
+/** The outcome of a submission: accepted if the answer is a success with an id and without an error. */
+export function toSubmission(
+  { status, retryAfterMs }: UpstreamAnswer,
+  { upstreamId, error, table }: SubmitReading,
+): Submission {
+  if (isSuccess(status) && upstreamId !== undefined && error === undefined) return { outcome: 'accepted', upstreamId };
+  const said = `HTTP ${status}: ${error?.message ?? 'no readable answer'}`;
+  const fault = classifyError(table, status, error);
+  return fault === 'unknown'
+    ? { outcome: 'unknown', error: said }
+    : { outcome: 'refused', fault, error: said, retryAfterMs };
+}
+
+/** The report for each status word of an upstream. */
+export type Reports = Readonly<Record<string, (work: Json, status: string) => Report>>;
+
+/** Reads the report of work by its status word. An unknown word is a report of its own, and never an end. */
+export function readReport(reports: Reports, work: Json, status: string): Report {
+  const read = Object.hasOwn(reports, status) ? reports[status] : undefined;
+  return read === undefined ? { phase: 'unrecognised', status } : read(work, status);
+}
+
+export const DEFAULT_FAILURE = 'the generator ended the task without a result';
+
+/** The failure that a client sees if the upstream refused the content and its words must not be passed on. */
+export const CONTENT_REJECTED: Failure = { code: 'content_rejected', message: 'the generator refused the content' };
+
+export function toFailure(status: string, code: unknown, message: unknown): Report {
+  const failure = { code: readId(code) ?? status, message: readText(message) ?? DEFAULT_FAILURE };
+  return { phase: 'failed', status, failure };
+}
+
+export function toContentFailure(status: string): Report {
+  return { phase: 'failed', status, failure: CONTENT_REJECTED };
+}
+
+/** The report with the time at which the work ended, if it has. */
+export function withEndTime(report: Report, endedAt: number | undefined): Report {
+  const hasEnded = report.phase === 'succeeded' || report.phase === 'failed';
+  return hasEnded && endedAt !== undefined ? { ...report, endedAt } : report;
+}
+
+/** The result of a poll without a report. */
+export function toNothingFound(
+  { status }: UpstreamAnswer,
+  error: ApiError | undefined,
+  gone = status === 404,
+): PollResult {
+  return { found: false, gone, error: error?.message ?? `HTTP ${status} without a task` };
+}
+
+const PAGES_MAX = 25;
+
+/** A list in pages. A page is built from its number, from 1, and from what the page before named as its successor. */
+export interface PagedList {
+  build(page: { readonly number: number; readonly after: string }): UpstreamRequest;
+  /** Reads a page. `after`: what the next page is built from, absent in numbered lists; empty: this is the last. */
+  read(body: Json): {
+    readonly items: unknown;
+    readonly total?: unknown;
+    readonly after?: string | undefined;
+  };
+  toWork(item: unknown): ListedWork;
+  /** Reports whether a page shows that only older work follows. Default: one of its works is older. */
+  isLast?(page: readonly ListedWork[], since: number): boolean;
+}
+
+/** Reads pages until the last. An unreadable page or too many pages make the whole list unreadable. */
+export function* listPages(
+  since: number,
+  { build, read, toWork, isLast = holdsOlder }: PagedList,
+): Steps<readonly ListedWork[] | undefined> {
+  const works: ListedWork[] = [];
+  let [seen, after] = [0, ''];
+  for (let number = 1; number <= PAGES_MAX; number += 1) {
+    const answer: UpstreamAnswer = yield build({ number, after });
+    const page = read(readObject(answer.body));
+    if (answer.status !== 200 || !Array.isArray(page.items)) return undefined;
+    const listed = page.items.map(toWork);
+    seen += listed.length;
+    works.push(...listed.filter(({ upstreamId, createdAt }) => upstreamId !== '' && createdAt >= since));
+    if (listed.length === 0 || page.after === '' || seen === page.total || isLast(listed, since)) return works;
+    after = page.after ?? '';
+  }
+  return undefined;
+}
+
+function holdsOlder(page: readonly ListedWork[], since: number): boolean {
+  return page.some(({ createdAt }) => createdAt < since);
+}
+
+/** The texts of an order as one prompt. */
+export function joinTexts(content: readonly AttemptItem[]): string {
+  return content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n');
+}
+
+export function listMedia(content: readonly AttemptItem[]): readonly AttemptMedia[] {
+  return content.flatMap((item) => ('media' in item ? [item] : []));
+}
+
+/** The media of an order by their use. */
+export interface OrderMedia {
+  readonly first: string | undefined;
+  readonly last: string | undefined;
+  readonly images: readonly string[];
+  readonly videos: readonly string[];
+  readonly audios: readonly string[];
+  readonly base: string | undefined;
+}
+
+export function sortMedia(content: readonly AttemptItem[]): OrderMedia {
+  const media = listMedia(content);
+  const select = (role: AttemptMedia['role']): readonly string[] =>
+    media.flatMap((item) => (item.role === role ? [item.url] : []));
+  return {
+    first: select('first_frame')[0],
+    last: select('last_frame')[0],
+    images: select('reference_image'),
+    videos: select('reference_video'),
+    audios: select('reference_audio'),
+    base: select('base_video')[0],
+  };
+}
+
+/** What a model of an upstream can make. An absent member is not checked: the upstream decides. */
+export interface ModelRow {
+  /** The lengths in seconds: a list, or the least and the most. */
+  readonly seconds?: readonly number[] | { readonly least: number; readonly most: number } | undefined;
+  /** Compared without regard to case. */
+  readonly resolutions?: readonly string[] | undefined;
+  readonly ratios?: readonly string[] | undefined;
+  /** Default: none. */
+  readonly frames?: 'none' | 'first' | 'first and last' | undefined;
+  /** True if the order must have a first frame. */
+  readonly needsFrame?: boolean | undefined;
+  /** The most references of each kind. Default: 0. */
+  readonly images?: number | undefined;
+  readonly videos?: number | undefined;
+  readonly audios?: number | undefined;
+  /** True if frames and references may stand together. */
+  readonly mixes?: boolean | undefined;
+  /** True if the model takes no ratio beside a frame, because the frame decides. A ratio is then left out. */
+  readonly ratioFollowsFrame?: boolean | undefined;
+  /** The most characters of the prompt. */
+  readonly promptMax?: number | undefined;
+}
+
+/** The JSON Schema of a `ModelRow`, for adapters whose models operators extend. */
+export const MODEL_ROW_SCHEMA: Json = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    seconds: {
+      oneOf: [
+        { type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 1 },
+        {
+          type: 'object',
+          additionalProperties: false,
+          required: ['least', 'most'],
+          properties: { least: { type: 'integer', minimum: 1 }, most: { type: 'integer', minimum: 1 } },
+        },
+      ],
+    },
+    resolutions: { type: 'array', items: { type: 'string' } },
+    ratios: { type: 'array', items: { type: 'string' } },
+    frames: { enum: ['none', 'first', 'first and last'] },
+    needsFrame: { type: 'boolean' },
+    images: { type: 'integer', minimum: 0 },
+    videos: { type: 'integer', minimum: 0 },
+    audios: { type: 'integer', minimum: 0 },
+    mixes: { type: 'boolean' },
+    ratioFollowsFrame: { type: 'boolean' },
+    promptMax: { type: 'integer', minimum: 1 },
+  },
+};
+
+/** Returns the reason why a model cannot express an order; undefined if it can. Nothing is ever left out silently. */
+export function findUnfit(row: ModelRow, attempt: Attempt): string | undefined {
+  const media = sortMedia(attempt.content);
+  return describeUnfitMedia(row, attempt, media) ?? describeUnfitFrame(row, attempt, media);
+}
+
+function describeUnfitMedia(row: ModelRow, { content }: Attempt, media: OrderMedia): string | undefined {
+  const { frames = 'none', images = 0, videos = 0, audios = 0, mixes = false, needsFrame = false } = row;
+  const hasFrame = media.first !== undefined || media.last !== undefined;
+  const references = media.images.length + media.videos.length + media.audios.length;
+  if (hasFrame && frames === 'none') return 'takes no frames';
+  if (media.last !== undefined && frames !== 'first and last') return 'takes no last frame';
+  if (media.last !== undefined && media.first === undefined) return 'takes no last frame without a first one';
+  if (needsFrame && media.first === undefined) return 'needs a first frame';
+  if (media.base !== undefined) return 'takes no base video';
+  if (media.images.length > images) return `takes at most ${images} reference images`;
+  if (media.videos.length > videos) return `takes at most ${videos} reference videos`;
+  if (media.audios.length > audios) return `takes at most ${audios} reference audios`;
+  if (hasFrame && references > 0 && !mixes) return 'takes frames or references, not both';
+  if (row.promptMax !== undefined && [...joinTexts(content)].length > row.promptMax)
+    return `takes at most ${row.promptMax} characters of text`;
+  return undefined;
+}
+
+function describeUnfitFrame(row: ModelRow, attempt: Attempt, media: OrderMedia): string | undefined {
+  const { seconds, resolutions, ratios, ratioFollowsFrame = false } = row;
+  const { duration, resolution, ratio } = attempt;
+  if (duration !== undefined && seconds !== undefined && !isLength(seconds, duration))
+    return `makes no video of ${duration} seconds`;
+  if (resolution !== undefined && resolutions !== undefined && !includesWord(resolutions, resolution))
+    return `makes no ${resolution}`;
+  const isRatioUsed = ratio !== undefined && ratio !== 'adaptive' && !(ratioFollowsFrame && media.first !== undefined);
+  if (isRatioUsed && ratios !== undefined && !ratios.includes(ratio)) return `makes no ${ratio}`;
+  return undefined;
+}
+
+function isLength(seconds: NonNullable<ModelRow['seconds']>, duration: number): boolean {
+  return 'least' in seconds
+    ? duration >= seconds.least && duration <= seconds.most
+    : (seconds as readonly number[]).includes(duration);
+}
+
+function includesWord(words: readonly string[], word: string): boolean {
+  return words.some((one) => one.toLowerCase() === word.toLowerCase());
+}
+
+/** The type and the Base64 text of a data URL; undefined for any other URL. */
+export function parseDataUrl(url: string): { readonly type: string; readonly base64: string } | undefined {
+  const [head, type = ''] = /^data:([\w.+-]{1,64}\/[\w.+-]{1,64});base64,/.exec(url) ?? [];
+  return head === undefined ? undefined : { type, base64: url.slice(head.length) };
+}

@@ -1,0 +1,262 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Adapter, Calls, LostAttempt, UpstreamRequest } from '@reelgate/adapter-kit';
+import { readObject } from '@reelgate/adapter-kit/kit';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { anAttempt } from '../../testing/an-attempt.ts';
+import { channelSettings } from '../../testing/channel-settings.ts';
+import { openScriptedUpstream } from '../../testing/scripted-upstream.ts';
+import type { ScriptedAnswer, ScriptedUpstream } from '../../testing/scripted-upstream.ts';
+import { channelFactory } from './adapter-channel.ts';
+import type { Channel, ChannelSettings } from './channel.ts';
+
+const signal = new AbortController().signal;
+const clock = fakeClock(1_000_000);
+const OK: ScriptedAnswer = { status: 200, json: { id: 'work-1' } };
+const GET: UpstreamRequest = { method: 'GET', path: '/work' };
+const LOST: LostAttempt = { key: 'task_1-1', model: 'up-1', startedAt: 1_000_000 - 60_000 };
+const VISIBLE_AFTER_MS = 60_000;
+
+const CALLS: Calls = {
+  buildSubmit: (attempt) => ({ method: 'POST', path: '/works', json: attempt }),
+  readSubmit: () => ({ outcome: 'accepted', upstreamId: 'work-1' }),
+  *poll(upstreamId) {
+    yield GET;
+    const failure = { code: 'failed', message: `${upstreamId} failed` };
+    return { found: true, report: { phase: 'failed', status: 'failed', failure } };
+  },
+  *test() {
+    yield GET;
+    return { ok: true, detail: '' };
+  },
+};
+
+let upstream: ScriptedUpstream;
+let other: ScriptedUpstream;
+const opened: Channel[] = [];
+
+beforeAll(async () => {
+  upstream = await openScriptedUpstream();
+  other = await openScriptedUpstream();
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((channel) => channel.close()));
+});
+afterAll(async () => {
+  await Promise.all([upstream.close(), other.close()]);
+});
+
+/** Opens a channel of an adapter that serves generations, with some of its operations. The upstream answers OK. */
+function openWith(
+  calls: Partial<Calls>,
+  adapter: Partial<Adapter> = {},
+  settings: Partial<ChannelSettings> = {},
+): Channel {
+  upstream.script(OK, OK, OK);
+  other.script(OK);
+  const channel = channelFactory({
+    kit: 1,
+    endpoints: ['video.generation'],
+    credential: { header: 'x-key' },
+    ...adapter,
+    openCalls: () => ({ ...CALLS, ...calls }),
+  })(channelSettings({ baseUrl: `${upstream.url}/base`, ...settings }), clock);
+  opened.push(channel);
+  return channel;
+}
+
+describe('a submission', () => {
+  test.each(['regeneration', 'context_ir'] as const)('of a %s is refused without a call', async (kind) => {
+    expect(await openWith({}).submit(anAttempt({ kind }), signal)).toMatchObject({
+      outcome: 'refused',
+      fault: 'unfit',
+    });
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('reaches the adapter unchanged, without extra fields that it does not declare', async () => {
+    const attempt = anAttempt();
+
+    const submission = await openWith({}).submit({ ...attempt, extraJson: '{"seed": 1}' }, signal);
+
+    expect(submission).toEqual({ outcome: 'accepted', upstreamId: 'work-1', status: 200 });
+    expect(upstream.requests).toMatchObject([
+      { method: 'POST', path: '/base/works', headers: { 'x-key': 'upstream-key' } },
+    ]);
+    expect(upstream.requests[0]?.body).toEqual({ ...attempt, extra: {} });
+  });
+
+  test('sends nothing if the adapter fails to build it', async () => {
+    const channel = openWith({
+      buildSubmit: () => {
+        throw new Error('no model');
+      },
+    });
+
+    expect(await channel.submit(anAttempt(), signal)).toMatchObject({ outcome: 'refused', fault: 'channel' });
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('has an unknown outcome if the adapter fails to read the answer', async () => {
+    const channel = openWith({
+      readSubmit: () => {
+        throw new Error('no id');
+      },
+    });
+
+    expect(await channel.submit(anAttempt(), signal)).toMatchObject({ outcome: 'unknown', status: 200 });
+    expect(upstream.requests).toHaveLength(1);
+  });
+});
+
+describe('a poll', () => {
+  test('reports a failure without the id of the work', async () => {
+    expect(await openWith({}).poll('work-1', signal)).toMatchObject({ report: { failure: { message: '… failed' } } });
+  });
+
+  test('makes a bounded number of calls', async () => {
+    const channel = openWith({
+      *poll() {
+        for (;;) yield GET;
+      },
+    });
+    upstream.script(...Array.from({ length: 100 }, () => OK));
+
+    expect(await channel.poll('work-1', signal)).toMatchObject({ found: false, gone: false });
+    expect(upstream.requests.length).toBeLessThan(100);
+  });
+
+  test('says nothing about the work if the adapter fails', async () => {
+    const channel = openWith({
+      *poll() {
+        yield GET;
+        throw new Error('odd');
+      },
+    });
+
+    expect(await channel.poll('work-1', signal)).toMatchObject({ found: false, gone: false });
+  });
+
+  test('of several works gives each a result, and one that the upstream does not list is gone', async () => {
+    const channel = openWith(
+      {
+        *pollMany(ids) {
+          const { body } = yield { method: 'GET', path: `/works?ids=${ids.join(',')}` };
+          return { [String(readObject(body)['id'])]: { found: true, report: { phase: 'queued', status: 'queued' } } };
+        },
+      },
+      { pollManyMax: 20 },
+    );
+
+    expect(channel.pollManyMax).toBe(20);
+    expect(Object.fromEntries(await channel.pollMany(['work-1', 'work-2'], signal))).toEqual({
+      'work-1': { found: true, report: { phase: 'queued', status: 'queued' } },
+      'work-2': { found: false, gone: true, error: expect.any(String) },
+    });
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('of several works without a whole answer says nothing about any of them', async () => {
+    const channel = openWith({
+      *pollMany() {
+        yield GET;
+        return {};
+      },
+    });
+    upstream.script('reset');
+
+    expect((await channel.pollMany(['work-1'], signal)).get('work-1')).toMatchObject({ found: false, gone: false });
+  });
+
+  test('of several works asks for one after the other where the upstream takes one id', async () => {
+    const channel = openWith({});
+
+    expect(channel.pollManyMax).toBe(1);
+    expect([...(await channel.pollMany(['a', 'b'], signal)).keys()]).toEqual(['a', 'b']);
+    expect(upstream.requests).toHaveLength(2);
+  });
+});
+
+describe('the address of a result', () => {
+  const report = (url: string, needsKey = true): Partial<Calls> => ({
+    *poll() {
+      yield GET;
+      return { found: true, report: { phase: 'succeeded', status: 'done', url, needsKey } };
+    },
+  });
+
+  test('that begins with a slash follows base_url and gets the key', async () => {
+    expect(await openWith(report('/files/1')).poll('work-1', signal)).toMatchObject({
+      report: { url: `${upstream.url}/base/files/1`, credential: { header: 'x-key' } },
+    });
+  });
+
+  test.each(['https://elsewhere.example/1', 'http://127.0.0.1:1/1', 'no address'])(
+    'that is elsewhere gets no key: %s',
+    async (url) => {
+      const polled = await openWith(report(url)).poll('work-1', signal);
+
+      expect(polled).toMatchObject({ report: { url } });
+      expect(polled).not.toHaveProperty('report.credential');
+    },
+  );
+});
+
+describe('a search by the key of an attempt', () => {
+  const search = (outcome: 'never arrived' | 'accepted'): Partial<Calls> => ({
+    *find() {
+      yield GET;
+      return outcome === 'accepted' ? { outcome, upstreamId: 'work-1' } : { outcome };
+    },
+  });
+
+  test('cannot be made where the upstream cannot be asked', async () => {
+    const channel = openWith({});
+
+    expect([channel.canFind, await channel.find(LOST, signal)]).toMatchObject([false, { outcome: 'cannot know' }]);
+  });
+
+  test('finds the work', async () => {
+    expect(await openWith(search('accepted')).find(LOST, signal)).toEqual({
+      outcome: 'accepted',
+      upstreamId: 'work-1',
+    });
+  });
+
+  test.each([
+    [VISIBLE_AFTER_MS, 'never arrived'],
+    [VISIBLE_AFTER_MS + 1, 'cannot know'],
+    [undefined, 'cannot know'],
+  ])(
+    'that finds nothing proves it only once the upstream knows each attempt: %p ms',
+    async (visibleAfterMs, outcome) => {
+      expect(await openWith(search('never arrived'), { visibleAfterMs }).find(LOST, signal)).toMatchObject({ outcome });
+    },
+  );
+
+  test('without a whole answer cannot know', async () => {
+    const channel = openWith(search('accepted'));
+    upstream.script('reset');
+
+    expect(await channel.find(LOST, signal)).toMatchObject({ outcome: 'cannot know' });
+  });
+});
+
+describe('a further host', () => {
+  const ask: Partial<Calls> = {
+    *test() {
+      const { status } = yield { method: 'GET', path: '/rows', host: 'platform' };
+      return { ok: status === 200, detail: '' };
+    },
+  };
+
+  test('that the adapter declares is asked with the key, at the address of the configuration', async () => {
+    const channel = openWith(ask, { hosts: { platform: 'http://127.0.0.1:1' } }, { hosts: { platform: other.url } });
+
+    expect(await channel.test(signal)).toMatchObject({ ok: true });
+    expect(other.requests).toMatchObject([{ path: '/rows', headers: { 'x-key': 'upstream-key' } }]);
+  });
+
+  test('that nobody declares is not asked', async () => {
+    expect(await openWith(ask).test(signal)).toMatchObject({ ok: false });
+  });
+});

@@ -1,0 +1,240 @@
+import type {
+  Adapter,
+  Attempt,
+  Calls,
+  Found,
+  Report as AdapterReport,
+  PollResult as AdapterPollResult,
+  Steps,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from '@reelgate/adapter-kit';
+import type { Clock } from '@reelgate/platform/clock';
+import { Secret } from '@reelgate/platform/secret';
+import type { Report } from '../domain/report.ts';
+import { ENDPOINT_OF } from './channel.ts';
+import type { Channel, ChannelFactory, ChannelSettings, PlannedAttempt, PollResult, Submission } from './channel.ts';
+import { readExtraFields } from './extra-fields.ts';
+import { redactFailure } from './redact-failure.ts';
+import { upstreamHttp } from './upstream-http.ts';
+import type { UpstreamHttp, UpstreamResult } from './upstream-http.ts';
+
+/** Requests that one operation may make, those of the pages of a list included. */
+const STEPS_MAX = 30;
+const BASE = '';
+
+/** Returns the factory of an adapter's channels. */
+export function channelFactory(adapter: Adapter): ChannelFactory {
+  return (settings, clock) => openAdapterChannel(adapter, settings, clock);
+}
+
+/** The factories of all adapters, by the same names. */
+export function channelFactories(
+  adapters: Readonly<Record<string, Adapter>>,
+): Readonly<Record<string, ChannelFactory>> {
+  return Object.fromEntries(Object.entries(adapters).map(([name, adapter]) => [name, channelFactory(adapter)]));
+}
+
+/** The connections of a channel and the operations of its adapter. */
+interface Connected {
+  readonly adapter: Adapter;
+  readonly calls: Calls;
+  readonly settings: ChannelSettings;
+  readonly clock: Clock;
+  /** By the names of `Adapter.hosts`; that of `base_url` has an empty name. */
+  readonly hosts: ReadonlyMap<string, UpstreamHttp>;
+}
+
+/**
+ * Opens a channel of an adapter: makes the calls that the adapter describes. What must hold for every adapter is added
+ * here, so no adapter can leave it out:
+ * - An order of a kind that the upstream does not know is refused without asking the upstream.
+ * - A submission is one request. Nothing follows it, whatever its answer.
+ * - Of the client's own JSON only the declared extra fields are passed on, as checked values.
+ * - The key goes to the declared hosts only, and the adapter never sees it.
+ * - The failures that a poll reports can be shown to a client.
+ * - An adapter that throws has the outcome of a call without an answer.
+ */
+function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: Clock): Channel {
+  const calls = adapter.openCalls({ options: settings.options });
+  const addresses = { ...adapter.hosts, ...settings.hosts, [BASE]: settings.baseUrl };
+  const hosts = new Map(
+    Object.entries(addresses).map(([name, baseUrl]) => [
+      name,
+      upstreamHttp({ baseUrl, clock }, () => ({
+        accept: 'application/json',
+        ...adapter.headers,
+        ...readKey(adapter, settings),
+      })),
+    ]),
+  );
+  const connected: Connected = { adapter, calls, settings, clock, hosts };
+  const { pollMany, find, list, cancel } = calls;
+  const poll = async (upstreamId: string, signal: AbortSignal): Promise<PollResult> =>
+    toPollResult(connected, upstreamId, await runPoll(connected, calls.poll(upstreamId), signal));
+  return {
+    settings,
+    submit: (attempt, signal) => submit(connected, attempt, signal),
+    poll,
+    pollManyMax: pollMany === undefined ? 1 : (adapter.pollManyMax ?? 1),
+    pollMany: async (upstreamIds, signal) => {
+      if (pollMany === undefined) return pollEach(upstreamIds, poll, signal);
+      const results = await runSteps(connected, pollMany.call(calls, upstreamIds), signal);
+      return new Map(upstreamIds.map((id) => [id, toPollResult(connected, id, readManyResult(results, id))] as const));
+    },
+    canFind: find !== undefined,
+    find: async (lost, signal) => {
+      if (find === undefined) return { outcome: 'cannot know', why: 'the upstream cannot be asked' };
+      const found = await runSteps<Found>(connected, find.call(calls, lost), signal);
+      if ('lost' in found) return { outcome: 'cannot know', why: found.lost };
+      return found.result.outcome === 'never arrived' && !isVisibleBy(connected, lost.startedAt)
+        ? { outcome: 'cannot know', why: 'the upstream may not know the attempt yet' }
+        : found.result;
+    },
+    list: async (since, signal) => {
+      const listed = list === undefined ? undefined : await runSteps(connected, list.call(calls, since), signal);
+      return listed === undefined || 'lost' in listed ? undefined : listed.result;
+    },
+    cancel: async (upstreamId, signal) => {
+      const ended =
+        cancel === undefined ? undefined : await runSteps(connected, cancel.call(calls, upstreamId), signal);
+      return ended !== undefined && 'result' in ended && ended.result;
+    },
+    test: async (signal) => {
+      const tested = await runSteps(connected, calls.test(), signal);
+      return 'lost' in tested ? { ok: false, detail: tested.lost } : tested.result;
+    },
+    close: async () => {
+      await Promise.all([...hosts.values()].map((http) => http.close()));
+    },
+  };
+}
+
+function readKey({ credential }: Adapter, { apiKey }: ChannelSettings): Readonly<Record<string, string>> {
+  const { header, scheme } = credential;
+  return { [header]: scheme === undefined ? apiKey.reveal() : `${scheme} ${apiKey.reveal()}` };
+}
+
+async function submit(connected: Connected, planned: PlannedAttempt, signal: AbortSignal): Promise<Submission> {
+  const { adapter, calls, settings } = connected;
+  if (!adapter.endpoints.includes(ENDPOINT_OF[planned.kind]))
+    return { outcome: 'refused', fault: 'unfit', error: `the adapter ${settings.adapter} has no ${planned.kind}` };
+  const { extraJson, ...rest } = planned;
+  const attempt: Attempt = { ...rest, extra: readExtraFields(extraJson, adapter.extraFields ?? {}) };
+  const request = buildSafely(calls, attempt);
+  if ('error' in request) return { outcome: 'refused', fault: 'channel', error: request.error };
+  if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
+  const result = await call(connected, request, settings.submitTimeoutMs, signal);
+  if (result.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: result.error };
+  if (result.kind === 'lost') return { outcome: 'unknown', error: result.error };
+  const { status } = result;
+  try {
+    return { ...calls.readSubmit(toAnswer(adapter, result), attempt), status };
+  } catch (error) {
+    return { outcome: 'unknown', error: String(error), status };
+  }
+}
+
+/** An adapter that fails here has sent nothing. */
+function buildSafely(calls: Calls, attempt: Attempt): ReturnType<Calls['buildSubmit']> | { readonly error: string } {
+  try {
+    return calls.buildSubmit(attempt);
+  } catch (error) {
+    return { error: String(error) };
+  }
+}
+
+type StepsResult<T> = { readonly result: T } | { readonly lost: string };
+
+/** Makes the calls of an operation until its end; `lost` if a call had no whole answer, or the adapter failed. */
+async function runSteps<T>(connected: Connected, steps: Steps<T>, signal: AbortSignal): Promise<StepsResult<T>> {
+  try {
+    let step = steps.next();
+    for (let made = 0; step.done !== true; made += 1) {
+      if (made >= STEPS_MAX) return { lost: `the operation makes more than ${STEPS_MAX} calls` };
+      const result = await call(connected, step.value, connected.settings.pollTimeoutMs, signal);
+      if (result.kind !== 'answer') return { lost: result.error };
+      step = steps.next(toAnswer(connected.adapter, result));
+    }
+    return { result: step.value };
+  } catch (error) {
+    return { lost: String(error) };
+  }
+}
+
+async function call(
+  { hosts }: Connected,
+  request: UpstreamRequest,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<UpstreamResult> {
+  const http = hosts.get(request.host ?? BASE);
+  if (http === undefined) return { kind: 'unreachable', error: `the adapter names no host ${request.host}` };
+  return http.call(request, timeoutMs, signal);
+}
+
+function toAnswer(
+  { answerHeaders = [] }: Adapter,
+  { status, body, retryAfterMs, headers }: Extract<UpstreamResult, { kind: 'answer' }>,
+): UpstreamAnswer {
+  const named = answerHeaders.flatMap((name) => {
+    const value = headers[name.toLowerCase()];
+    return value === undefined ? [] : [[name.toLowerCase(), String(value)] as const];
+  });
+  return { status, body, retryAfterMs, headers: Object.fromEntries(named) };
+}
+
+async function runPoll(
+  connected: Connected,
+  steps: Steps<AdapterPollResult>,
+  signal: AbortSignal,
+): Promise<AdapterPollResult> {
+  const polled = await runSteps(connected, steps, signal);
+  return 'lost' in polled ? { found: false, gone: false, error: polled.lost } : polled.result;
+}
+
+function readManyResult(
+  results: StepsResult<Readonly<Record<string, AdapterPollResult>>>,
+  id: string,
+): AdapterPollResult {
+  if ('lost' in results) return { found: false, gone: false, error: results.lost };
+  return (
+    (Object.hasOwn(results.result, id) ? results.result[id] : undefined) ?? {
+      found: false,
+      gone: true,
+      error: 'the upstream does not list this work',
+    }
+  );
+}
+
+async function pollEach(
+  upstreamIds: readonly string[],
+  poll: Channel['poll'],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, PollResult>> {
+  return new Map(await Promise.all(upstreamIds.map(async (id) => [id, await poll(id, signal)] as const)));
+}
+
+function toPollResult(connected: Connected, upstreamId: string, polled: AdapterPollResult): PollResult {
+  return polled.found ? redactFailure({ found: true, report: toReport(connected, polled.report) }, upstreamId) : polled;
+}
+
+/** Completes the address of a result, and adds the key only if the address is at the host of `base_url`. */
+function toReport({ adapter, settings }: Connected, report: AdapterReport): Report {
+  if (report.phase !== 'succeeded') return report;
+  const { url, needsKey = false, ...rest } = report;
+  if (url === undefined) return rest;
+  const base = settings.baseUrl.replace(/\/$/, '');
+  const address = url.startsWith('/') ? base + url : url;
+  if (!needsKey || !isSameOrigin(address, base)) return { ...rest, url: address };
+  const [[header, value] = ['', '']] = Object.entries(readKey(adapter, settings));
+  return { ...rest, url: address, credential: { header, value: new Secret(value) } };
+}
+
+function isSameOrigin(address: string, base: string): boolean {
+  return URL.canParse(address) && new URL(address).origin === new URL(base).origin;
+}
+
+function isVisibleBy({ adapter, clock }: Connected, startedAt: number): boolean {
+  return clock.now() - startedAt >= (adapter.visibleAfterMs ?? Infinity);
+}
