@@ -183,8 +183,9 @@ export interface LostAttempt {
   readonly model: string;
   /** Our URL for callbacks of the attempt, if it was sent. */
   readonly callbackUrl?: string | undefined;
-  /** Milliseconds since 1970, before the attempt was sent. */
+  /** Milliseconds since 1970: before the attempt was sent, and after its answer was given up. */
   readonly startedAt: number;
+  readonly endedAt: number;
 }
 
 /** Upstream work in a list. */

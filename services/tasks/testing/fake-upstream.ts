@@ -76,10 +76,14 @@ export function fakeUpstream(): FakeUpstream {
           return answer;
         },
         poll: async (upstreamId) => upstream.pollResults.get(upstreamId) ?? running(),
-        pollManyMax: upstream.pollManyMax,
+        get pollManyMax() {
+          return upstream.pollManyMax;
+        },
         pollMany: async (upstreamIds) =>
           new Map(upstreamIds.map((id) => [id, upstream.pollResults.get(id) ?? running()] as const)),
-        canFind: upstream.found !== undefined,
+        get canFind() {
+          return upstream.found !== undefined;
+        },
         find: async ({ key }) => upstream.found?.get(key) ?? { outcome: 'cannot know', why: 'it was not told' },
         list: async (since) => upstream.works?.filter(({ createdAt }) => createdAt >= since),
         cancel: async () => upstream.cancels,

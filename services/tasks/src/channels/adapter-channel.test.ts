@@ -13,7 +13,12 @@ const signal = new AbortController().signal;
 const clock = fakeClock(1_000_000);
 const OK: ScriptedAnswer = { status: 200, json: { id: 'work-1' } };
 const GET: UpstreamRequest = { method: 'GET', path: '/work' };
-const LOST: LostAttempt = { key: 'task_1-1', model: 'up-1', startedAt: 1_000_000 - 60_000 };
+const LOST: LostAttempt = {
+  key: 'task_1-1',
+  model: 'up-1',
+  startedAt: 1_000_000 - 90_000,
+  endedAt: 1_000_000 - 60_000,
+};
 const VISIBLE_AFTER_MS = 60_000;
 
 const CALLS: Calls = {

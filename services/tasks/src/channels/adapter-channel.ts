@@ -87,7 +87,7 @@ function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: 
       if (find === undefined) return { outcome: 'cannot know', why: 'the upstream cannot be asked' };
       const found = await runSteps<Found>(connected, find.call(calls, lost), signal);
       if ('lost' in found) return { outcome: 'cannot know', why: found.lost };
-      return found.result.outcome === 'never arrived' && !isVisibleBy(connected, lost.startedAt)
+      return found.result.outcome === 'never arrived' && !isVisibleBy(connected, lost.endedAt)
         ? { outcome: 'cannot know', why: 'the upstream may not know the attempt yet' }
         : found.result;
     },
@@ -235,6 +235,7 @@ function isSameOrigin(address: string, base: string): boolean {
   return URL.canParse(address) && new URL(address).origin === new URL(base).origin;
 }
 
-function isVisibleBy({ adapter, clock }: Connected, startedAt: number): boolean {
-  return clock.now() - startedAt >= (adapter.visibleAfterMs ?? Infinity);
+/** Reports whether the upstream knows by now each attempt whose answer was given up at that time. */
+function isVisibleBy({ adapter, clock }: Connected, endedAt: number): boolean {
+  return clock.now() - endedAt >= (adapter.visibleAfterMs ?? Infinity);
 }

@@ -45,6 +45,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'missing_model',
   'model_not_found',
   'model_price_error',
+  'never_arrived',
   'no_channel_available',
   'operator',
   'outcome_unknown',

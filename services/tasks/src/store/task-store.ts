@@ -86,6 +86,8 @@ export interface Finish {
   readonly trace?: string | undefined;
   /** The time in milliseconds that media took to fetch and keep the result, for the history. */
   readonly fetchMs?: number | undefined;
+  /** True if only a task with an unknown outcome may end so. */
+  readonly onlyIfUnknown?: boolean | undefined;
   /** The decision that ends it. Without one that waits, such an end changes nothing. */
   readonly decision?: PersonDecision | undefined;
 }

@@ -360,3 +360,48 @@ describe('a failed poll', () => {
     expect(await world.deps.store.find(id)).toMatchObject({ state: 'in_progress' });
   });
 });
+
+describe('where one call polls several works', () => {
+  const PER_CALL = 50;
+
+  test('each task gets its own report', async () => {
+    const { world, ids, poller } = await withDue(2);
+    world.upstream.pollManyMax = PER_CALL;
+    const finds = await Promise.all(ids.map((id) => world.deps.store.find(id)));
+    world.upstream.pollResults.set(finds[0]?.mapping?.upstreamId ?? '', succeeded());
+    world.upstream.pollResults.set(finds[1]?.mapping?.upstreamId ?? '', gone);
+
+    await poller.pass('main');
+    await poller.idle();
+
+    expect(await world.deps.store.find(ids[0]!)).toMatchObject({ state: 'completed' });
+    expect(await world.deps.store.find(ids[1]!)).toMatchObject({ state: 'queued', pollErrors: 1 });
+    expect(world.journal.names().filter((name) => name.startsWith('main.poll'))).toEqual(['main.pollMany']);
+  });
+
+  test('a call without an answer says nothing about any of them', async () => {
+    const { world, ids, poller } = await withDue(3);
+    world.upstream.pollManyMax = PER_CALL;
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'main.pollMany') throw new Error('lost');
+      return proceed();
+    });
+
+    await poller.pass('main');
+    await poller.idle();
+
+    for (const id of ids) expect(await world.deps.store.find(id)).toMatchObject({ state: 'queued', pollErrors: 1 });
+  });
+
+  test('two thousand due tasks need at most a twentieth of the polls', async () => {
+    const { world, poller } = await withDue(2000, { channels: [channelSettings({ pollsPerMinute: 6000 })] });
+    world.upstream.pollManyMax = PER_CALL;
+
+    for (let pass = 0; pass < 200 && (await poller.pass('main')) > 0; pass += 1) await poller.idle();
+
+    const calls = world.journal.names().filter((name) => name === 'main.pollMany');
+    expect(calls.length).toBeGreaterThan(0);
+    expect(calls.length).toBeLessThanOrEqual(100);
+    expect(world.journal.names()).not.toContain('main.poll');
+  });
+});

@@ -1,6 +1,6 @@
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
-import type { Channel, PollResult } from '../channels/channel.ts';
+import type { PollResult } from '../channels/channel.ts';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { longestInterval } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
@@ -11,7 +11,7 @@ import { postponePoll } from '../operations/polls/postpone-poll.ts';
 import { tracePoll } from '../operations/tracing/trace-poll.ts';
 import { AHEAD_MS } from '../store/task-store.ts';
 
-/** Polls of one channel that may run at once. */
+/** Calls of one channel that may run at once. Each polls one work, or several where the upstream reads several. */
 const PARALLEL_MAX = 64;
 /** Tasks of one channel in work, including those whose poll has ended and whose result is being fetched. */
 const IN_WORK_MAX = 512;
@@ -24,6 +24,7 @@ const CLAIM_WAIT_MS = 100;
 /** A poll and its consequences, including the fetch of a result, end within this time. */
 const LEASE_MS = 15 * 60_000;
 const PULLED_IN_MAX = 1000;
+const UNANSWERED: PollResult = { found: false, gone: false, error: 'the poll says nothing about this work' };
 const UNKNOWN_TASK = 'the upstream does not know this task';
 
 export interface ChannelPoller {
@@ -36,7 +37,7 @@ export interface ChannelPoller {
 interface PollerState {
   /** The work of each leased task: its poll and the consequences. */
   readonly running: Map<string, Promise<void>>;
-  /** The number of leased tasks that are polling the upstream now. */
+  /** The number of calls that are polling the upstream now. */
   polling: number;
   /** Resolves when the next of these polls, or of the works, ends. */
   freed: PromiseWithResolvers<undefined>;
@@ -56,12 +57,14 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
   return {
     pass: async (channelId) => {
       await waitUntilWorthwhile(deps.clock, state);
-      const [current, free] = [runtime(), countFree(state)];
+      const current = runtime();
       if (current === undefined) return 0;
+      const perCall = current.channel.pollManyMax;
+      const free = countFree(state, perCall);
       if (free <= 0) return 1;
       await correctClock(channelId);
       if (state.hasUnknownLeases) await dropUnknownLeases(deps, state, channelId);
-      const limit = Math.min(free, current.polls.left());
+      const limit = Math.min(free, current.polls.left() * perCall);
       return limit === 0 ? 0 : startPolls(deps, current, state, limit);
     },
     idle: async () => {
@@ -71,8 +74,8 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
 }
 
 /** Returns the number of tasks that can begin now. */
-function countFree({ polling, running }: PollerState): number {
-  return Math.min(PARALLEL_MAX - polling, IN_WORK_MAX - running.size);
+function countFree({ polling, running }: PollerState, perCall = 1): number {
+  return Math.min((PARALLEL_MAX - polling) * perCall, IN_WORK_MAX - running.size);
 }
 
 /** Waits until a claim is worth its transaction, for a bounded time. */
@@ -106,14 +109,23 @@ async function startPolls(deps: Deps, runtime: ChannelRuntime, state: PollerStat
     state.hasUnknownLeases = true;
     throw error;
   });
-  for (const task of due) {
-    const running = state.running.get(task.id);
-    if (running !== undefined) {
-      dropLeaseAfter(state, running);
-      continue;
-    }
-    runtime.polls.take();
-    const polled = inTask(task, () => pollTask(deps, runtime, state, task));
+  const free = due.filter(({ id }) => {
+    const running = state.running.get(id);
+    if (running !== undefined) dropLeaseAfter(state, running);
+    return running === undefined;
+  });
+  const { pollManyMax } = runtime.channel;
+  for (let at = 0; at < free.length; at += pollManyMax)
+    startCall(deps, runtime, state, free.slice(at, at + pollManyMax));
+  return due.length;
+}
+
+/** Polls the works of some tasks with one call. The consequences of each are its own. */
+function startCall(deps: Deps, runtime: ChannelRuntime, state: PollerState, tasks: readonly Task[]): void {
+  runtime.polls.take();
+  const results = pollWorks(runtime, state, tasks);
+  for (const task of tasks) {
+    const polled = inTask(task, () => pollTask(deps, runtime, task, results));
     const work = polled.then((written) => {
       state.running.delete(task.id);
       signalFreed(state);
@@ -121,7 +133,6 @@ async function startPolls(deps: Deps, runtime: ChannelRuntime, state: PollerStat
     });
     state.running.set(task.id, work);
   }
-  return due.length;
 }
 
 /**
@@ -136,11 +147,16 @@ function dropLeaseAfter(state: PollerState, running: Promise<void>): void {
 }
 
 /** Returns whether the outcome could be written. */
-async function pollTask(deps: Deps, { channel }: ChannelRuntime, state: PollerState, leased: Task): Promise<boolean> {
+async function pollTask(
+  deps: Deps,
+  { channel }: ChannelRuntime,
+  leased: Task,
+  results: Promise<ReadonlyMap<string, PollResult>>,
+): Promise<boolean> {
   const { id } = channel.settings;
   const startedAt = deps.clock.now();
   try {
-    const polled = await pollOnce(channel, state, leased);
+    const polled = (await results).get(readUpstreamId(leased)) ?? UNANSWERED;
     deps.count.poll(id, polled.found ? polled.report.phase : 'error', {
       lateMs: computeLatenessMs(leased, startedAt),
       error: polled.found ? undefined : polled.gone ? UNKNOWN_TASK : polled.error,
@@ -164,14 +180,27 @@ function computeLatenessMs({ nextPollAt }: Task, startedAt: number): number {
   return late >= AHEAD_MS ? late - AHEAD_MS : late;
 }
 
-async function pollOnce(channel: Channel, state: PollerState, task: Task): Promise<PollResult> {
+async function pollWorks(
+  { channel }: ChannelRuntime,
+  state: PollerState,
+  tasks: readonly Task[],
+): Promise<ReadonlyMap<string, PollResult>> {
   state.polling += 1;
+  const { signal } = new AbortController();
+  const upstreamIds = tasks.map(readUpstreamId);
   try {
-    return await channel.poll(task.mapping?.upstreamId ?? '', new AbortController().signal);
+    const [only] = upstreamIds;
+    return only !== undefined && upstreamIds.length === 1
+      ? new Map([[only, await channel.poll(only, signal)]])
+      : await channel.pollMany(upstreamIds, signal);
   } finally {
     state.polling -= 1;
     signalFreed(state);
   }
+}
+
+function readUpstreamId({ mapping }: Task): string {
+  return mapping?.upstreamId ?? '';
 }
 
 /** Ends the leases of tasks that this process is not working on, so they are due again at once. */

@@ -7,6 +7,8 @@ import type { ChannelPoller } from './poll-channel.ts';
 const IDLE_MS = 200;
 /** Tasks that become due within this time share a claim: a claim of one task each costs more than its poll. */
 const CLAIMS_APART_MS = 50;
+/** The same where one call polls several works, so that each call has many. */
+const FULL_CALLS_APART_MS = 500;
 /** After this time, running work such as the fetch of a long result is left to another process. */
 const HAND_OVER_MS = 5000;
 
@@ -24,6 +26,7 @@ export function startPollers(deps: Deps): Pollers {
   const renew = (): void => {
     for (const { channel } of deps.channels.all()) {
       const { id } = channel.settings;
+      const apartMs = channel.pollManyMax > 1 ? FULL_CALLS_APART_MS : CLAIMS_APART_MS;
       if (running.has(id)) continue;
       const poller = channelPoller(deps, () => deps.channels.find(id));
       running.set(id, {
@@ -33,7 +36,7 @@ export function startPollers(deps: Deps): Pollers {
           clock: deps.clock,
           log: deps.log,
           idleMs: IDLE_MS,
-          apartMs: CLAIMS_APART_MS,
+          apartMs,
           pass: () => poller.pass(id),
         }),
       });

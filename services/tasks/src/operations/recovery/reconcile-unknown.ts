@@ -3,6 +3,7 @@ import type { Task } from '../../domain/task.ts';
 import { inTask } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
+import { settleByKey } from './settle-by-key.ts';
 
 /** The upstream dates its work in whole seconds, by its own clock. */
 const CLOCK_SLACK_MS = 5000;
@@ -13,9 +14,10 @@ const LIST_TIMEOUT_MS = 20_000;
 const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
 /**
- * One pass over the tasks whose submission got no answer. A task adopts work of the upstream only if exactly one piece
+ * One pass over the tasks whose submission got no answer. Where the upstream can be asked for an attempt by its key, the
+ * answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece
  * of work without a task matches it in every fact and in time, and if no other task could own that work. After a minute
- * a person is told. The order is never submitted again. Returns how many tasks adopted work.
+ * a person is told. The order is never submitted again. Returns how many tasks were settled.
  */
 export async function reconcileUnknown(deps: Deps): Promise<number> {
   let found = 0;
@@ -25,10 +27,25 @@ export async function reconcileUnknown(deps: Deps): Promise<number> {
   )) {
     // The longer a search finds nothing, the less often it runs.
     if (deps.chance() * (deps.clock.now() - Math.max(...tasks.map(({ updatedAt }) => updatedAt))) > SEARCH_MS) continue;
-    const search = await searchUpstream(deps, channelId, tasks);
-    for (const task of tasks) found += await inTask(task, () => adoptOrRaise(deps, task, search));
+    const open = await askByKey(deps, channelId, tasks);
+    found += tasks.length - open.length;
+    if (open.length === 0) continue;
+    const search = await searchUpstream(deps, channelId, open);
+    for (const task of open) found += await inTask(task, () => adoptOrRaise(deps, task, search));
   }
   return found;
+}
+
+/** Returns the tasks that are still open after the upstream was asked for them by key, if it can be. */
+async function askByKey(deps: Deps, channelId: string, tasks: readonly Task[]): Promise<readonly Task[]> {
+  const runtime = deps.channels.find(channelId);
+  const asked = runtime?.channel.canFind === true ? runtime : undefined;
+  // After a reload the same name may mean another upstream account.
+  const account = asked?.channel.settings.upstreamAccount;
+  const ours = tasks.filter(({ mapping }) => mapping?.upstreamAccount === account);
+  if (asked === undefined || ours.length === 0) return tasks;
+  const others = tasks.filter((task) => !ours.includes(task));
+  return [...others, ...(await settleByKey(deps, asked, ours))];
 }
 
 interface Search {
@@ -102,12 +119,17 @@ async function adoptOrRaise(deps: Deps, task: Task, { channel, claims }: Search)
       task,
       'unknown_outcome',
       'the answer to the submission was lost, and ' +
-        (claims === undefined ? UNLISTED : (FOUND[Math.min(fitting.length, 2)] ?? '')),
+        (claims === undefined
+          ? channel?.canFind === true
+            ? UNFOUND
+            : UNLISTED
+          : (FOUND[Math.min(fitting.length, 2)] ?? '')),
     );
   }
   return 0;
 }
 
+const UNFOUND = 'the upstream cannot say yet whether it has the work';
 const UNLISTED = 'the list of the upstream cannot be read';
 const FOUND = [
   'no work at the upstream matches',

@@ -105,7 +105,16 @@ interface FinishedRow extends CountedRow {
 }
 
 const FINISH = buildStatement<
-  'taskId' | 'state' | 'at' | 'upstreamStatus' | 'progress' | 'result' | 'failure' | 'usage' | 'expiresAt'
+  | 'taskId'
+  | 'state'
+  | 'at'
+  | 'upstreamStatus'
+  | 'progress'
+  | 'result'
+  | 'failure'
+  | 'usage'
+  | 'expiresAt'
+  | 'onlyIfUnknown'
 >(
   (of) => `UPDATE tasks SET state = ${of('state')},
       upstream_status = COALESCE(${of('upstreamStatus')}, upstream_status), unrecognised = 0,
@@ -114,6 +123,7 @@ const FINISH = buildStatement<
       settle_at = ${of('at')}, updated_at = ${later(of('at'))}, next_poll_at = NULL, lease_until = NULL, owner = NULL,
       admission = 'accepted'
     WHERE id = ${of('taskId')} AND ${UNFINISHED} AND ${ADMITTED}
+      AND (${of('onlyIfUnknown')} = 0 OR admission = 'unknown')
     RETURNING ${TASK.list}, ${COUNTED_COLUMNS}, ${PHASE_COLUMNS}, webhook_url`,
 );
 
@@ -134,6 +144,7 @@ function sqlFinish(sql: Sql, writes: FinishWrites): FinishStore {
         failure: toJson(finish.failure),
         usage: toJson(finish.usage),
         expiresAt: finish.expiresAt ?? null,
+        onlyIfUnknown: finish.onlyIfUnknown === true ? 1 : 0,
       }),
     );
     if (row === undefined) return undefined;
