@@ -19,6 +19,13 @@ import type { CheckOrderRequest, CreateTaskRequest, ListTasksRequest } from '@re
 import type { MediaPort } from '../src/clients/media-port.ts';
 import { aTask } from './a-task.ts';
 
+/** A callback that was passed on. */
+interface PassedCallback {
+  readonly token: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** A tasks service that accepts everything, keeps it in memory and records every call. */
 export interface FakeTasks {
   readonly client: Client<typeof TaskService>;
@@ -29,7 +36,7 @@ export interface FakeTasks {
   readonly checks: CheckOrderRequest[];
   readonly lists: ListTasksRequest[];
   /** The callbacks that were passed on. */
-  readonly callbacks: readonly { readonly token: string; readonly upstreamTaskId: string }[];
+  readonly callbacks: readonly PassedCallback[];
   /** Readable tasks by `account/id`. */
   readonly tasks: Map<string, Task>;
   /** By the id of the task. */
@@ -44,7 +51,7 @@ export function fakeTasks(): FakeTasks {
   const checked: Order[] = [];
   const checks: CheckOrderRequest[] = [];
   const lists: ListTasksRequest[] = [];
-  const callbacks: { token: string; upstreamTaskId: string }[] = [];
+  const callbacks: PassedCallback[] = [];
   const tasks = new Map<string, Task>();
   const timelines: FakeTasks['timelines'] = new Map();
   const refusals = new Map<string, Error>();
@@ -129,9 +136,9 @@ export function fakeTasks(): FakeTasks {
       tasks.delete(`${accountId}/${taskId}`);
       return { deletedAt: timestampFromMs(0) };
     },
-    heedCallback: async ({ token, upstreamTaskId }) => {
+    heedCallback: async ({ token, body, headers }) => {
       called('heedCallback');
-      callbacks.push({ token, upstreamTaskId });
+      callbacks.push({ token, body: Buffer.from(body).toString(), headers });
       return {};
     },
   };

@@ -45,6 +45,11 @@ export function tasksMetrics(metrics: Metrics, configured: ConfiguredNames): Wor
     'channel',
     'outcome',
   ]);
+  const callbacks = metrics.counter(
+    'reelgate_upstream_callbacks_total',
+    'Callbacks of upstreams by channel and signature',
+    ['channel', 'signature'],
+  );
   const softDeadlines = metrics.counter('reelgate_soft_deadline_total', 'Tasks past the soft deadline', []);
   const jobs = metrics.counter('reelgate_jobs_ended_total', 'Ended jobs by endpoint and outcome', [
     'endpoint',
@@ -54,6 +59,9 @@ export function tasksMetrics(metrics: Metrics, configured: ConfiguredNames): Wor
   return {
     jobEnded: (endpoint, outcome) => {
       jobs.labels(endpoint, outcome).inc();
+    },
+    callback: (channel, signature) => {
+      callbacks.labels(channel, signature).inc();
     },
     attempt: (channel, outcome) => {
       attempts.labels(channel, outcome).inc();

@@ -85,6 +85,10 @@ export function fakeUpstream(): FakeUpstream {
           return upstream.found !== undefined;
         },
         find: async ({ key }) => upstream.found?.get(key) ?? { outcome: 'cannot know', why: 'it was not told' },
+        readCallback: async ({ headers, body }) => ({
+          signature: headers['x-signature'] === 'wrong' ? 'wrong' : 'unsigned',
+          upstreamId: body.length === 0 ? undefined : Buffer.from(body).toString(),
+        }),
         list: async (since) => upstream.works?.filter(({ createdAt }) => createdAt >= since),
         cancel: async () => upstream.cancels,
         test: async () => ({ ok: true, detail: 'the list was read' }),

@@ -147,6 +147,7 @@ async function openWorld(
       attempt: (channel, outcome) => count('attempt', channel, outcome),
       created: ({ order }) => count('created', order.kind),
       finished: ({ order }, { state }) => count('finished', order.kind, state),
+      callback: (...words) => count('callback', ...words),
       attention: (...words) => count('attention', ...words),
       poll: (channel, outcome) => count('poll', channel, outcome),
       refused: () => count('refused'),

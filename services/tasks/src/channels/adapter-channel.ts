@@ -1,6 +1,8 @@
+import type { JsonWebKey } from 'node:crypto';
 import type {
   Adapter,
   Attempt,
+  Callbacks,
   Calls,
   Found,
   Report as AdapterReport,
@@ -9,9 +11,12 @@ import type {
   UpstreamAnswer,
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
+import { readList, readObject } from '@reelgate/adapter-kit/kit';
 import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import type { Report } from '../domain/report.ts';
+import { checkSignature } from './callback-signature.ts';
+import type { SignatureFacts } from './callback-signature.ts';
 import { ENDPOINT_OF } from './channel.ts';
 import type { Channel, ChannelFactory, ChannelSettings, PlannedAttempt, PollResult, Submission } from './channel.ts';
 import { readExtraFields } from './extra-fields.ts';
@@ -19,6 +24,11 @@ import { redactFailure } from './redact-failure.ts';
 import { upstreamHttp } from './upstream-http.ts';
 import type { UpstreamHttp, UpstreamResult } from './upstream-http.ts';
 
+/** The public keys of an upstream are read again after this time, and at most that often. */
+const KEYS_KEPT_MS = 3_600_000;
+const KEYS_TIMEOUT_MS = 5000;
+const KEYS_MAX = 32;
+const KEYS_HOST = 'keys';
 /** Requests that one operation may make, those of the pages of a list included. */
 const STEPS_MAX = 30;
 const BASE = '';
@@ -57,14 +67,13 @@ interface Connected {
  */
 function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: Clock): Channel {
   const calls = adapter.openCalls({ options: settings.options });
-  const addresses = { ...adapter.hosts, ...settings.hosts, [BASE]: settings.baseUrl };
+  const addresses = { ...listHosts(adapter), ...settings.hosts, [BASE]: settings.baseUrl };
   const hosts = new Map(
     Object.entries(addresses).map(([name, baseUrl]) => [
       name,
       upstreamHttp({ baseUrl, clock }, () => ({
         accept: 'application/json',
-        ...adapter.headers,
-        ...readKey(adapter, settings),
+        ...(name === KEYS_HOST ? {} : { ...adapter.headers, ...readKey(adapter, settings) }),
       })),
     ]),
   );
@@ -91,6 +100,7 @@ function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: 
         ? { outcome: 'cannot know', why: 'the upstream may not know the attempt yet' }
         : found.result;
     },
+    readCallback: callbackReader(connected),
     list: async (since, signal) => {
       const listed = list === undefined ? undefined : await runSteps(connected, list.call(calls, since), signal);
       return listed === undefined || 'lost' in listed ? undefined : listed.result;
@@ -107,6 +117,49 @@ function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: 
     close: async () => {
       await Promise.all([...hosts.values()].map((http) => http.close()));
     },
+  };
+}
+
+/** The further hosts of an adapter; that of its public keys is called `keys`. */
+function listHosts({ hosts, callbacks }: Adapter): Readonly<Record<string, string>> {
+  const { signature } = callbacks ?? {};
+  return { ...hosts, ...(signature?.form === 'ed25519' ? { [KEYS_HOST]: new URL(signature.keys).origin } : {}) };
+}
+
+/** Reads the callbacks of an upstream: checks their signature, and finds the id of the work. */
+function callbackReader(connected: Connected): Channel['readCallback'] {
+  const { adapter, settings, clock } = connected;
+  const { signature, readId } = adapter.callbacks ?? {};
+  const readKeys = keySetReader(connected);
+  return async (callback) => {
+    const facts = { secret: settings.callbackSecret, now: clock.now(), readKeys };
+    const verdict = await checkSignature(signature, callback, facts);
+    return { signature: verdict, upstreamId: readHint(readId, callback.body) };
+  };
+}
+
+/** An adapter that fails here has found no id. */
+function readHint(readId: Callbacks['readId'] | undefined, body: Uint8Array): string | undefined {
+  try {
+    return readId?.(readObject(JSON.parse(Buffer.from(body).toString('utf8'))));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the public keys of the upstream, and keeps them for a while. The keys of this service are not sent there. */
+function keySetReader({ adapter, clock, hosts }: Connected): SignatureFacts['readKeys'] {
+  const { signature } = adapter.callbacks ?? {};
+  if (signature?.form !== 'ed25519') return async () => undefined;
+  const { pathname } = new URL(signature.keys);
+  let [keys, readAt]: [readonly JsonWebKey[] | undefined, number] = [undefined, -Infinity];
+  return async () => {
+    if (clock.now() - readAt < KEYS_KEPT_MS) return keys;
+    const request = { method: 'GET', path: pathname } as const;
+    const result = await hosts.get(KEYS_HOST)?.call(request, KEYS_TIMEOUT_MS, new AbortController().signal);
+    const listed = result?.kind === 'answer' ? readList(readObject(result.body)['keys']) : [];
+    if (listed.length > 0) [keys, readAt] = [listed.slice(0, KEYS_MAX) as readonly JsonWebKey[], clock.now()];
+    return keys;
   };
 }
 

@@ -61,6 +61,22 @@ export type PollResult =
   | { readonly found: true; readonly report: Report }
   | { readonly found: false; readonly gone: boolean; readonly error: string };
 
+/** The call of an upstream at the URL of an attempt. */
+export interface UpstreamCallback {
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/**
+ * What a callback says. `unsigned`: the upstream does not sign, or the channel has no secret for it, so that only the
+ * URL protects it. `upstreamId` is the id of the work that it names.
+ */
+export interface CallbackReading {
+  readonly signature: 'right' | 'wrong' | 'unsigned';
+  readonly upstreamId: string | undefined;
+}
+
 /**
  * A connection to one upstream. It submits orders and polls their work. It never waits, never retries and never throws.
  */
@@ -76,6 +92,7 @@ export interface Channel {
   readonly canFind: boolean;
   /** Searches for an attempt whose answer was lost. */
   find(lost: LostAttempt, signal: AbortSignal): Promise<Found>;
+  readCallback(callback: UpstreamCallback): Promise<CallbackReading>;
   /** Recent work, newest first; undefined if the upstream has no list or the list cannot be read now. */
   list(since: number, signal: AbortSignal): Promise<readonly ListedWork[] | undefined>;
   /** Returns whether the upstream confirmed that it will not do the work. */

@@ -118,6 +118,8 @@ export interface OutcomeCounts {
 export interface AlertCounts {
   readonly attention: (reason: string) => void;
   readonly softDeadline: () => void;
+  /** Counts a callback of an upstream by its signature. */
+  readonly callback: (channel: string, signature: 'right' | 'wrong' | 'unsigned') => void;
 }
 
 /** The counters that operators watch. */

@@ -67,8 +67,8 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
     deleteTask: async ({ accountId, taskId }, { signal }) => ({
       deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId, signal)),
     }),
-    heedCallback: async ({ token, upstreamTaskId }, { span }) => {
-      await handleCallback(token, upstreamTaskId, span);
+    heedCallback: async ({ token, body, headers }, { span }) => {
+      await handleCallback(token, { body, headers }, span);
       return {};
     },
   };

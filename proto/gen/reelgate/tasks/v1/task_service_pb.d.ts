@@ -870,11 +870,18 @@ export declare type HeedCallbackRequest = Message<"reelgate.tasks.v1.HeedCallbac
   token: string;
 
   /**
-   * The id of the work as the upstream sent it, or empty. It is a hint for a task whose work is unknown.
+   * The bytes of the body, at most 64 KiB. The adapter reads the id of the work in it, as a hint.
    *
-   * @generated from field: string upstream_task_id = 2;
+   * @generated from field: bytes body = 2;
    */
-  upstreamTaskId: string;
+  body: Uint8Array;
+
+  /**
+   * The headers that can hold a signature, by their names in lower case.
+   *
+   * @generated from field: map<string, string> headers = 3;
+   */
+  headers: { [key: string]: string };
 };
 
 /**

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '@reelgate/platform/problem';
 import { readSignedName } from '@reelgate/platform/signatures';
 import type { Exchange } from '../http-exchange.ts';
@@ -9,7 +10,10 @@ import type { RouteEntry } from './route.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 const CHALLENGE_LENGTH_MAX = 1024;
-const ID_LENGTH_MAX = 128;
+/** The headers in which upstreams sign: `webhook-…` and `x-…`. */
+const SIGNATURE_HEADER = /^(webhook-|x-)[\w-]{1,60}$/;
+const HEADERS_MAX = 32;
+const HEADER_LENGTH_MAX = 2048;
 /** A task changes a few times. Beyond this limit the poller finds the changes. */
 const CALLS_PER_MINUTE = 120;
 const DEADLINE_MS = 25_000;
@@ -45,7 +49,8 @@ async function receiveCallback(parts: GatewayParts, exchange: Exchange): Promise
       message: `rate limit exceeded: ${CALLS_PER_MINUTE} calls per minute at this address`,
       retryAfterMs: verdict.retryAfterMs,
     });
-  const payload = exchange.method === 'POST' ? await readPayload(parts, exchange) : {};
+  const body = exchange.method === 'POST' ? await readBody(parts, exchange) : Buffer.alloc(0);
+  const payload = toPayload(body);
   const challenge = new URLSearchParams(exchange.querystring).get('challenge') ?? payload['challenge'];
   if (challenge !== undefined) {
     exchange.body = { challenge: checkChallenge(challenge) };
@@ -53,15 +58,27 @@ async function receiveCallback(parts: GatewayParts, exchange: Exchange): Promise
   }
   if (exchange.method !== 'POST') throw invalidAddress();
   await parts.tasks.heedCallback(
-    { token, upstreamTaskId: readUpstreamTaskId(payload) },
+    { token, body, headers: selectHeaders(exchange.req.headers) },
     { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
   );
   exchange.body = {};
 }
 
+function readBody(parts: GatewayParts, exchange: Exchange): Promise<Buffer> {
+  return readRawBody(exchange.req, toReceiveOptions(exchange, parts.budget, BODY_BYTES_MAX));
+}
+
+/** The headers that the signature of an upstream can be in. The tasks service knows the upstream. */
+function selectHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const named = Object.entries(headers).filter(
+    (entry): entry is [string, string] =>
+      SIGNATURE_HEADER.test(entry[0]) && typeof entry[1] === 'string' && entry[1].length <= HEADER_LENGTH_MAX,
+  );
+  return Object.fromEntries(named.slice(0, HEADERS_MAX));
+}
+
 /** The body as an object. An unreadable body counts as empty, because the callback itself is the message. */
-async function readPayload(parts: GatewayParts, exchange: Exchange): Promise<Readonly<Record<string, unknown>>> {
-  const body = await readRawBody(exchange.req, toReceiveOptions(exchange, parts.budget, BODY_BYTES_MAX));
+function toPayload(body: Buffer): Readonly<Record<string, unknown>> {
   try {
     return toObjectOrEmpty(parseJson(body));
   } catch {
@@ -77,13 +94,6 @@ function checkChallenge(challenge: unknown): string {
     field: 'challenge',
     message: `must be a string of at most ${CHALLENGE_LENGTH_MAX} characters`,
   });
-}
-
-/** The upstream's task id: in `task.id`, as in the vendor's query answer, or in `task_id`. */
-function readUpstreamTaskId(payload: Readonly<Record<string, unknown>>): string {
-  const id = toObjectOrEmpty(payload['task'])['id'] ?? payload['task_id'] ?? '';
-  const text = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
-  return typeof text === 'string' && text.length <= ID_LENGTH_MAX ? text : '';
 }
 
 function toObjectOrEmpty(value: unknown): Readonly<Record<string, unknown>> {

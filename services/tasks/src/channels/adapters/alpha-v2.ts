@@ -28,7 +28,7 @@ export const alphaV2: Adapter = {
   kit: 1,
   endpoints: ['video.generation', 'video.regeneration', 'video.context_ir'],
   credential: { header: 'authorization', scheme: 'Bearer' },
-  callbacks: { readId: (body) => readId(body['task_id']) },
+  callbacks: { readId: (body) => readId(readObject(body['task'])['id']) ?? readId(body['task_id']) },
   openCalls: () => ({
     buildSubmit: (attempt) => ({ method: 'POST', path: PATHS[attempt.kind], json: toUpstreamBody(attempt) }),
     readSubmit,

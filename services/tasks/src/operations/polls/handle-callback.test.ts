@@ -3,7 +3,7 @@ import { channelSettings } from '../../../testing/channel-settings.ts';
 import { LOST, refused, succeeded } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
-import type { PollResult } from '../../channels/channel.ts';
+import type { PollResult, UpstreamCallback } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
 import { channelPoller } from '../../workers/poll-channel.ts';
 import { callbackHandler } from './handle-callback.ts';
@@ -17,6 +17,9 @@ const tokenOf = ({ deps }: World, { id }: Task, number = 1): string =>
   deps.callbacks.buildUrl({ taskId: id, number }).split('/').at(-1)!;
 const wakes = ({ counted }: World): number => counted.filter((word) => word === 'wake polls main').length;
 const polls = ({ journal }: World): number => journal.names().filter((name) => name === 'main.poll').length;
+
+/** A callback that names the work, without a signature. */
+const naming = (hint: string): UpstreamCallback => ({ headers: {}, body: Buffer.from(hint) });
 
 async function withTask(lost = false) {
   const world = await open({ channels: CHANNELS });
@@ -39,12 +42,22 @@ test('an attempt contains its own callback address', async () => {
   ]);
 });
 
+test('a callback with a wrong signature is refused like one at a wrong address, counted, and changes nothing', async () => {
+  const { world, task, handle, woken } = await withTask();
+  const forged = { headers: { 'x-signature': 'wrong' }, body: Buffer.from('up-1') };
+
+  await expect(handle(tokenOf(world, task), forged)).rejects.toMatchObject({ kind: 'not_found', reason: 'not_found' });
+
+  expect(world.counted).toContain('callback main wrong');
+  expect(wakes(world)).toBe(woken);
+});
+
 describe('a callback for an unfinished task', () => {
   test('makes the task due once, for any number of callbacks, and does not call the upstream', async () => {
     const { world, task, handle, woken, find } = await withTask();
     await world.clock.advance(100);
 
-    await Promise.all(Array.from({ length: 50 }, () => handle(tokenOf(world, task), 'up-made-up')));
+    await Promise.all(Array.from({ length: 50 }, () => handle(tokenOf(world, task), naming('up-made-up'))));
 
     expect((await find())?.nextPollAt).toBeLessThanOrEqual(world.clock.now());
     expect(await find()).toMatchObject({ state: 'queued', mapping: { upstreamId: 'up-1' } });
@@ -63,14 +76,14 @@ describe('a callback for an unfinished task', () => {
       await gate.promise;
       return seen;
     });
-    await handle(tokenOf(world, task), '');
+    await handle(tokenOf(world, task), naming(''));
     await poller.pass('main');
     await reached.promise;
     world.upstream.pollResults.set('up-1', succeeded());
     await world.clock.advance(5);
 
-    await handle(tokenOf(world, task), '');
-    await handle(tokenOf(world, task), '');
+    await handle(tokenOf(world, task), naming(''));
+    await handle(tokenOf(world, task), naming(''));
     gate.resolve(undefined);
     await poller.idle();
 
@@ -87,7 +100,7 @@ test('a callback for an ended task changes nothing', async () => {
   await world.deps.store.finish(task.id, { state: 'completed', at: world.clock.now() });
   const ended = await find();
 
-  await handle(tokenOf(world, task), 'up-1');
+  await handle(tokenOf(world, task), naming('up-1'));
 
   expect(await find()).toEqual(ended);
   expect([wakes(world) - woken, polls(world)]).toEqual([0, 0]);
@@ -96,14 +109,14 @@ test('a callback for an ended task changes nothing', async () => {
 test('a callback for a removed task changes nothing', async () => {
   const { world, task, handle } = await withTask();
 
-  await expect(handle(tokenOf(world, { ...task, id: 'task_gone' }), '')).resolves.toBeUndefined();
+  await expect(handle(tokenOf(world, { ...task, id: 'task_gone' }), naming(''))).resolves.toBeUndefined();
 });
 
 test.each(['', 'task_1', 'task_1.1.c2lnbmF0dXJl'])('a callback at %j is refused before any read', async (token) => {
   const { world, handle } = await withTask();
   const before = world.journal.names().length;
 
-  await expect(handle(token, '')).rejects.toMatchObject({ kind: 'not_found', reason: 'not_found' });
+  await expect(handle(token, naming(''))).rejects.toMatchObject({ kind: 'not_found', reason: 'not_found' });
   expect(world.journal.names()).toHaveLength(before);
 });
 
@@ -112,7 +125,7 @@ describe('a callback for a task with a lost answer', () => {
     const { world, task, handle, find } = await withTask(true);
     await raiseAttention(world.deps, task, 'unknown_outcome', 'lost');
 
-    await handle(tokenOf(world, task), 'up-found');
+    await handle(tokenOf(world, task), naming('up-found'));
 
     expect(await find()).toMatchObject({
       admission: 'accepted',
@@ -126,7 +139,7 @@ describe('a callback for a task with a lost answer', () => {
   test('that arrives many times at once polls the upstream once', async () => {
     const { world, task, handle } = await withTask(true);
 
-    await Promise.all(Array.from({ length: 50 }, () => handle(tokenOf(world, task), 'up-found')));
+    await Promise.all(Array.from({ length: 50 }, () => handle(tokenOf(world, task), naming('up-found'))));
 
     expect(polls(world)).toBe(1);
   });
@@ -139,7 +152,7 @@ describe('a callback for a task with a lost answer', () => {
     const { world, task, handle, find } = await withTask(true);
     world.upstream.pollResults.set('up-nowhere', NOT_KNOWN);
 
-    await handle(tokenOf(world, task), hint);
+    await handle(tokenOf(world, task), naming(hint));
 
     expect(await find()).toMatchObject({ admission: 'unknown', mapping: { channel: 'main' } });
     expect((await find())?.mapping?.upstreamId).toBeUndefined();
@@ -149,7 +162,7 @@ describe('a callback for a task with a lost answer', () => {
     const { world, task, handle, find } = await withTask(true);
     const { task: other } = await world.create();
 
-    await handle(tokenOf(world, task), other.mapping!.upstreamId!);
+    await handle(tokenOf(world, task), naming(other.mapping!.upstreamId!));
 
     expect(await find()).toMatchObject({ admission: 'unknown' });
     expect(await world.deps.store.find(other.id)).toEqual(other);
@@ -160,7 +173,7 @@ describe('a callback for a task with a lost answer', () => {
     const { world, task, handle, find } = await withTask(true);
     world.deps.channels.replace([channelSettings({ callbacks: true, upstreamAccount: 'rival' })]);
 
-    await handle(tokenOf(world, task), 'up-found');
+    await handle(tokenOf(world, task), naming('up-found'));
 
     expect(await find()).toMatchObject({ admission: 'unknown' });
     expect(polls(world)).toBe(0);
@@ -174,10 +187,10 @@ describe('a callback for a task with a lost answer', () => {
     world.upstream.answer('spare', LOST);
     const { task } = await world.create();
 
-    await callbackHandler(world.deps)(tokenOf(world, task, 1), 'up-found');
+    await callbackHandler(world.deps)(tokenOf(world, task, 1), naming('up-found'));
 
     expect(await world.deps.store.find(task.id)).toMatchObject({ admission: 'unknown' });
-    await callbackHandler(world.deps)(tokenOf(world, task, 2), 'up-found');
+    await callbackHandler(world.deps)(tokenOf(world, task, 2), naming('up-found'));
     expect(await world.deps.store.find(task.id)).toMatchObject({
       admission: 'accepted',
       mapping: { channel: 'spare', upstreamId: 'up-found' },

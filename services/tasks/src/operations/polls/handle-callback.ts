@@ -1,8 +1,9 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
+import type { CallbackReading, UpstreamCallback } from '../../channels/channel.ts';
 import { isTerminal } from '../../domain/task.ts';
-import type { Task } from '../../domain/task.ts';
+import type { Mapping, Task } from '../../domain/task.ts';
 import { workSpan } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 
@@ -12,25 +13,25 @@ const POLLS_MAX = 32;
 const POLL_TIMEOUT_MS = 20_000;
 const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
-/**
- * `token` is the last part of the called path. `hint` is the id of the work as the upstream sent it, or empty. `span`
- * is that of the call.
- */
-export type HandleCallback = (token: string, hint: string, span?: Span) => Promise<void>;
+/** `token` is the last part of the called path. `span` is that of the call. */
+export type HandleCallback = (token: string, callback: UpstreamCallback, span?: Span) => Promise<void>;
 
 /**
- * Handles the call of an upstream. The call is not trusted; it only makes the task due for a poll. If the answer to the
- * submission was lost, the hint names the work to poll, and the task adopts that work if the upstream knows it and no
+ * Handles the call of an upstream. The call is not trusted; it only makes the task due for a poll. One with a wrong
+ * signature is refused like one at a wrong address, and counted. If the answer to the submission was lost, the id in it
+ * names the work to poll, and the task adopts that work if the upstream knows it and no
  * other task has it. Repeated, late and reordered calls change nothing.
  */
 export function callbackHandler(deps: Deps): HandleCallback {
   const searching = new Set<string>();
-  return async (token, hint, span) => {
+  return async (token, callback, span) => {
     const attempt = deps.callbacks.readAttempt(token);
-    if (attempt === undefined)
-      throw new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
+    if (attempt === undefined) throw nothingThere();
     const task = await deps.store.find(attempt.taskId);
     if (task?.mapping === undefined || isTerminal(task.state)) return;
+    const { signature, upstreamId: hint = '' } = await readCallback(deps, task.mapping, callback);
+    deps.count.callback(task.mapping.channel, signature);
+    if (signature === 'wrong') throw nothingThere();
     if (task.admission === 'accepted' && (await deps.store.pollSoon(task.id, deps.clock.now()))) {
       deps.wake.polls(task.mapping.channel);
       traceCallback(deps, task, span?.carrier);
@@ -43,6 +44,16 @@ export function callbackHandler(deps: Deps): HandleCallback {
       searching.delete(task.id);
     }
   };
+}
+
+/** A channel that is gone leaves nothing to check the call with. */
+async function readCallback(deps: Deps, mapping: Mapping, callback: UpstreamCallback): Promise<CallbackReading> {
+  const channel = findRuntime(deps, mapping)?.channel;
+  return (await channel?.readCallback(callback)) ?? { signature: 'unsigned', upstreamId: undefined };
+}
+
+function nothingThere(): Problem {
+  return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
 }
 
 /** Callbacks come with a trace of their own, from a foreign service. Those that changed nothing have no span here. */

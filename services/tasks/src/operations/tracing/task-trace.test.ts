@@ -129,7 +129,7 @@ describe('a task whose create is recorded', () => {
     const token = world.deps.callbacks.buildUrl({ taskId: task.id, number: 1 }).split('/').at(-1)!;
     const handle = callbackHandler(world.deps);
 
-    for (let time = 0; time < 3; time += 1) await handle(token, '', call);
+    for (let time = 0; time < 3; time += 1) await handle(token, { headers: {}, body: Buffer.alloc(0) }, call);
 
     expect(world.tracing.named('callback heard')).toMatchObject([
       { kind: 'consumer', parent: task.trace, links: [call.carrier] },
