@@ -58,10 +58,16 @@ export const channelsSchema = {
       timeouts: section(mergeParts('timeouts')),
       ...mergeParts('properties'),
     },
-    allOf: PARTS.map(({ endpointsByAdapter, required }) => ({
-      if: { properties: { adapter: { enum: Object.keys(endpointsByAdapter) } } },
-      then: { properties: Object.fromEntries(required.map((key) => [key, true])), required },
-    })),
+    allOf: [
+      ...Object.entries(videoChannelSchema.optionsByAdapter).map(([adapter, options]) => ({
+        if: { properties: { adapter: { const: adapter } }, required: ['adapter'] },
+        then: { properties: { options } },
+      })),
+      ...PARTS.map(({ endpointsByAdapter, required }) => ({
+        if: { properties: { adapter: { enum: Object.keys(endpointsByAdapter) } } },
+        then: { properties: Object.fromEntries(required.map((key) => [key, true])), required },
+      })),
+    ],
   },
 } as const;
 

@@ -26,6 +26,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   ffmpeg: 'off',
   servers: ['nats://127.0.0.1:1'],
   scopes: ['tasks.read'],
+  options: {},
 };
 
 interface SampledSchema extends SettingSchema {

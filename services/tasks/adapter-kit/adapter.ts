@@ -149,7 +149,7 @@ export type Report =
       readonly urlDiesAt?: number | undefined;
       readonly prompt?: string | undefined;
       readonly usage?: Usage | undefined;
-      /** What the upstream charged, in millionths of a US dollar, if it says so. */
+      /** The charge of the upstream in millionths of a US dollar, if it says it. */
       readonly costMicroUsd?: number | undefined;
       /** Milliseconds since 1970, by the clock of the upstream. */
       readonly endedAt?: number | undefined;
@@ -172,7 +172,7 @@ export type PollResult =
  * The outcome of a search for an attempt by its key. `never arrived` is only said if the upstream would know the
  * attempt by now.
  */
-export type Found =
+export type FindOutcome =
   | { readonly outcome: 'accepted'; readonly upstreamId: string }
   | { readonly outcome: 'never arrived' }
   | { readonly outcome: 'cannot know'; readonly why: string };
@@ -225,7 +225,7 @@ export type CallbackSignature =
 export interface Callbacks {
   readonly signature?: CallbackSignature | undefined;
   /** Reads the upstream id from the body of a callback; undefined if it has none. */
-  readId(body: Json): string | undefined;
+  readonly readId: (body: Json) => string | undefined;
 }
 
 /** The limits of the values of an extra field. */
@@ -239,19 +239,19 @@ export type ExtraFields = Readonly<Record<string, ExtraField>>;
 /** The operations of one channel. Each is pure: it depends on its arguments and the answers alone. */
 export interface Calls {
   /** Returns the one request of a submission, or the reason why the upstream cannot express the order. */
-  buildSubmit(attempt: Attempt): UpstreamRequest | { readonly unfit: string };
-  readSubmit(answer: UpstreamAnswer, attempt: Attempt): Submission;
-  poll(upstreamId: string): Steps<PollResult>;
+  readonly buildSubmit: (attempt: Attempt) => UpstreamRequest | { readonly unfit: string };
+  readonly readSubmit: (answer: UpstreamAnswer, attempt: Attempt) => Submission;
+  readonly poll: (upstreamId: string) => Steps<PollResult>;
   /** Polls several works at once. Absent: the upstream reads one at a time. A work without a result is not known. */
-  pollMany?(upstreamIds: readonly string[]): Steps<Readonly<Record<string, PollResult>>>;
+  readonly pollMany?: ((upstreamIds: readonly string[]) => Steps<Readonly<Record<string, PollResult>>>) | undefined;
   /** Searches for an attempt by its key. Absent: the upstream cannot be asked. */
-  find?(lost: LostAttempt): Steps<Found>;
+  readonly find?: ((lost: LostAttempt) => Steps<FindOutcome>) | undefined;
   /** Lists work since a time, newest first; undefined if the list cannot be read. Absent: there is no list. */
-  list?(since: number): Steps<readonly ListedWork[] | undefined>;
+  readonly list?: ((since: number) => Steps<readonly ListedWork[] | undefined>) | undefined;
   /** Returns whether the upstream confirmed that it will not do the work. Absent: it has no cancel. */
-  cancel?(upstreamId: string): Steps<boolean>;
+  readonly cancel?: ((upstreamId: string) => Steps<boolean>) | undefined;
   /** Makes a call that costs nothing, to check the address and the key. */
-  test(): Steps<{ readonly ok: boolean; readonly detail: string }>;
+  readonly test: () => Steps<{ readonly ok: boolean; readonly detail: string }>;
 }
 
 /** The facts of a channel that its operations may depend on. */
@@ -274,7 +274,7 @@ export interface Adapter {
   readonly answerHeaders?: readonly string[] | undefined;
   /** The fields of a create that this service does not know and the upstream does. Default: none. */
   readonly extraFields?: ExtraFields | undefined;
-  /** How the upstream calls a URL of this service when its work changes. Absent: it does not. */
+  /** The calls of the upstream at a URL of this service when its work changes. Absent: it makes none. */
   readonly callbacks?: Callbacks | undefined;
   /** The most works that `pollMany` gets at once. */
   readonly pollManyMax?: number | undefined;
@@ -287,5 +287,5 @@ export interface Adapter {
   readonly pollsPerMinute?: number | undefined;
   /** The JSON Schema of `options` of a channel. Absent: none are taken. */
   readonly options?: Json | undefined;
-  openCalls(facts: ChannelFacts): Calls;
+  readonly openCalls: (facts: ChannelFacts) => Calls;
 }

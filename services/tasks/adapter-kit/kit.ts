@@ -97,7 +97,7 @@ export interface ApiError {
   readonly message: string;
 }
 
-/** Whose fault a refusal is; `unknown`: the upstream may have accepted the order all the same. */
+/** The class of a refusal; `unknown`: the upstream may have accepted the order all the same. */
 export type ErrorClass = Fault | 'unknown';
 
 /** The faults of an upstream as data. What stands first in this interface decides first. */
@@ -149,7 +149,7 @@ export function classifyError(
   return FAULT_OF_STATUS[status] ?? (status >= 400 && status < 500 ? 'channel' : 'unknown');
 }
 
-/** What an adapter reads in the answer to a submission. */
+/** The parts of the answer to a submission that an adapter reads. */
 export interface SubmitReading {
   readonly upstreamId: string | undefined;
   readonly error: ApiError | undefined;
@@ -211,16 +211,16 @@ const PAGES_MAX = 25;
 
 /** A list in pages. A page is built from its number, from 1, and from what the page before named as its successor. */
 export interface PagedList {
-  build(page: { readonly number: number; readonly after: string }): UpstreamRequest;
+  readonly build: (page: { readonly number: number; readonly after: string }) => UpstreamRequest;
   /** Reads a page. `after`: what the next page is built from, absent in numbered lists; empty: this is the last. */
-  read(body: Json): {
+  readonly read: (body: Json) => {
     readonly items: unknown;
     readonly total?: unknown;
     readonly after?: string | undefined;
   };
-  toWork(item: unknown): ListedWork;
+  readonly toWork: (item: unknown) => ListedWork;
   /** Reports whether a page shows that only older work follows. Default: one of its works is older. */
-  isLast?(page: readonly ListedWork[], since: number): boolean;
+  readonly isLast?: (page: readonly ListedWork[], since: number) => boolean;
 }
 
 /** Reads pages until the last. An unreadable page or too many pages make the whole list unreadable. */
@@ -280,7 +280,7 @@ export function sortMedia(content: readonly AttemptItem[]): OrderMedia {
   };
 }
 
-/** What a model of an upstream can make. An absent member is not checked: the upstream decides. */
+/** The limits of a model of an upstream. An absent member is not checked: the upstream decides. */
 export interface ModelRow {
   /** The lengths in seconds: a list, or the least and the most. */
   readonly seconds?: readonly number[] | { readonly least: number; readonly most: number } | undefined;
@@ -369,9 +369,7 @@ function describeUnfitFrame(row: ModelRow, attempt: Attempt, media: OrderMedia):
 }
 
 function isLength(seconds: NonNullable<ModelRow['seconds']>, duration: number): boolean {
-  return 'least' in seconds
-    ? duration >= seconds.least && duration <= seconds.most
-    : (seconds as readonly number[]).includes(duration);
+  return 'least' in seconds ? duration >= seconds.least && duration <= seconds.most : seconds.includes(duration);
 }
 
 function includesWord(words: readonly string[], word: string): boolean {

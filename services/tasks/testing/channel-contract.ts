@@ -11,7 +11,7 @@ import { until } from '@reelgate/platform/testing/until';
 import type {
   Channel,
   ChannelSettings,
-  Found,
+  FindOutcome,
   ListedWork,
   LostAttempt,
   PlannedAttempt,
@@ -95,7 +95,7 @@ interface FindCase extends Case {
   readonly now: number;
   readonly answers: readonly ScriptedAnswer[];
   readonly requests: readonly RequestMade[];
-  readonly found: Found;
+  readonly found: FindOutcome;
 }
 interface ListCase extends Case {
   readonly since: number;

@@ -1,7 +1,7 @@
 import type {
   Channel,
   ChannelFactory,
-  Found,
+  FindOutcome,
   ListedWork,
   PlannedAttempt,
   PollResult,
@@ -28,7 +28,7 @@ export interface FakeUpstream {
   works: readonly ListedWork[] | undefined;
   cancels: boolean;
   /** The outcomes of searches by the key of an attempt; undefined: the upstream cannot be asked. */
-  found: ReadonlyMap<string, Found> | undefined;
+  found: ReadonlyMap<string, FindOutcome> | undefined;
   /** The most works that one poll reads. */
   pollManyMax: number;
   /** Channels whose calls are in the journal under their own names. */

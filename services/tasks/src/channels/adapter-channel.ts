@@ -4,7 +4,7 @@ import type {
   Attempt,
   Callbacks,
   Calls,
-  Found,
+  FindOutcome,
   Report as AdapterReport,
   PollResult as AdapterPollResult,
   Steps,
@@ -46,7 +46,7 @@ export function channelFactories(
 }
 
 /** The connections of a channel and the operations of its adapter. */
-interface Connected {
+interface ChannelConnections {
   readonly adapter: Adapter;
   readonly calls: Calls;
   readonly settings: ChannelSettings;
@@ -77,7 +77,7 @@ function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: 
       })),
     ]),
   );
-  const connected: Connected = { adapter, calls, settings, clock, hosts };
+  const connected: ChannelConnections = { adapter, calls, settings, clock, hosts };
   const { pollMany, find, list, cancel } = calls;
   const poll = async (upstreamId: string, signal: AbortSignal): Promise<PollResult> =>
     toPollResult(connected, upstreamId, await runPoll(connected, calls.poll(upstreamId), signal));
@@ -88,13 +88,13 @@ function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: 
     pollManyMax: pollMany === undefined ? 1 : (adapter.pollManyMax ?? 1),
     pollMany: async (upstreamIds, signal) => {
       if (pollMany === undefined) return pollEach(upstreamIds, poll, signal);
-      const results = await runSteps(connected, pollMany.call(calls, upstreamIds), signal);
+      const results = await runSteps(connected, pollMany(upstreamIds), signal);
       return new Map(upstreamIds.map((id) => [id, toPollResult(connected, id, readManyResult(results, id))] as const));
     },
     canFind: find !== undefined,
     find: async (lost, signal) => {
       if (find === undefined) return { outcome: 'cannot know', why: 'the upstream cannot be asked' };
-      const found = await runSteps<Found>(connected, find.call(calls, lost), signal);
+      const found = await runSteps<FindOutcome>(connected, find(lost), signal);
       if ('lost' in found) return { outcome: 'cannot know', why: found.lost };
       return found.result.outcome === 'never arrived' && !isVisibleBy(connected, lost.endedAt)
         ? { outcome: 'cannot know', why: 'the upstream may not know the attempt yet' }
@@ -102,12 +102,11 @@ function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: 
     },
     readCallback: callbackReader(connected),
     list: async (since, signal) => {
-      const listed = list === undefined ? undefined : await runSteps(connected, list.call(calls, since), signal);
+      const listed = list === undefined ? undefined : await runSteps(connected, list(since), signal);
       return listed === undefined || 'lost' in listed ? undefined : listed.result;
     },
     cancel: async (upstreamId, signal) => {
-      const ended =
-        cancel === undefined ? undefined : await runSteps(connected, cancel.call(calls, upstreamId), signal);
+      const ended = cancel === undefined ? undefined : await runSteps(connected, cancel(upstreamId), signal);
       return ended !== undefined && 'result' in ended && ended.result;
     },
     test: async (signal) => {
@@ -127,7 +126,7 @@ function listHosts({ hosts, callbacks }: Adapter): Readonly<Record<string, strin
 }
 
 /** Reads the callbacks of an upstream: checks their signature, and finds the id of the work. */
-function callbackReader(connected: Connected): Channel['readCallback'] {
+function callbackReader(connected: ChannelConnections): Channel['readCallback'] {
   const { adapter, settings, clock } = connected;
   const { signature, readId } = adapter.callbacks ?? {};
   const readKeys = keySetReader(connected);
@@ -148,7 +147,7 @@ function readHint(readId: Callbacks['readId'] | undefined, body: Uint8Array): st
 }
 
 /** Reads the public keys of the upstream, and keeps them for a while. The keys of this service are not sent there. */
-function keySetReader({ adapter, clock, hosts }: Connected): SignatureFacts['readKeys'] {
+function keySetReader({ adapter, clock, hosts }: ChannelConnections): SignatureFacts['readKeys'] {
   const { signature } = adapter.callbacks ?? {};
   if (signature?.form !== 'ed25519') return async () => undefined;
   const { pathname } = new URL(signature.keys);
@@ -168,7 +167,11 @@ function readKey({ credential }: Adapter, { apiKey }: ChannelSettings): Readonly
   return { [header]: scheme === undefined ? apiKey.reveal() : `${scheme} ${apiKey.reveal()}` };
 }
 
-async function submit(connected: Connected, planned: PlannedAttempt, signal: AbortSignal): Promise<Submission> {
+async function submit(
+  connected: ChannelConnections,
+  planned: PlannedAttempt,
+  signal: AbortSignal,
+): Promise<Submission> {
   const { adapter, calls, settings } = connected;
   if (!adapter.endpoints.includes(ENDPOINT_OF[planned.kind]))
     return { outcome: 'refused', fault: 'unfit', error: `the adapter ${settings.adapter} has no ${planned.kind}` };
@@ -200,7 +203,11 @@ function buildSafely(calls: Calls, attempt: Attempt): ReturnType<Calls['buildSub
 type StepsResult<T> = { readonly result: T } | { readonly lost: string };
 
 /** Makes the calls of an operation until its end; `lost` if a call had no whole answer, or the adapter failed. */
-async function runSteps<T>(connected: Connected, steps: Steps<T>, signal: AbortSignal): Promise<StepsResult<T>> {
+async function runSteps<T>(
+  connected: ChannelConnections,
+  steps: Steps<T>,
+  signal: AbortSignal,
+): Promise<StepsResult<T>> {
   try {
     let step = steps.next();
     for (let made = 0; step.done !== true; made += 1) {
@@ -216,7 +223,7 @@ async function runSteps<T>(connected: Connected, steps: Steps<T>, signal: AbortS
 }
 
 async function call(
-  { hosts }: Connected,
+  { hosts }: ChannelConnections,
   request: UpstreamRequest,
   timeoutMs: number,
   signal: AbortSignal,
@@ -238,7 +245,7 @@ function toAnswer(
 }
 
 async function runPoll(
-  connected: Connected,
+  connected: ChannelConnections,
   steps: Steps<AdapterPollResult>,
   signal: AbortSignal,
 ): Promise<AdapterPollResult> {
@@ -268,12 +275,12 @@ async function pollEach(
   return new Map(await Promise.all(upstreamIds.map(async (id) => [id, await poll(id, signal)] as const)));
 }
 
-function toPollResult(connected: Connected, upstreamId: string, polled: AdapterPollResult): PollResult {
+function toPollResult(connected: ChannelConnections, upstreamId: string, polled: AdapterPollResult): PollResult {
   return polled.found ? redactFailure({ found: true, report: toReport(connected, polled.report) }, upstreamId) : polled;
 }
 
 /** Completes the address of a result, and adds the key only if the address is at the host of `base_url`. */
-function toReport({ adapter, settings }: Connected, report: AdapterReport): Report {
+function toReport({ adapter, settings }: ChannelConnections, report: AdapterReport): Report {
   if (report.phase !== 'succeeded') return report;
   const { url, needsKey = false, ...rest } = report;
   if (url === undefined) return rest;
@@ -289,6 +296,6 @@ function isSameOrigin(address: string, base: string): boolean {
 }
 
 /** Reports whether the upstream knows by now each attempt whose answer was given up at that time. */
-function isVisibleBy({ adapter, clock }: Connected, endedAt: number): boolean {
+function isVisibleBy({ adapter, clock }: ChannelConnections, endedAt: number): boolean {
   return clock.now() - endedAt >= (adapter.visibleAfterMs ?? Infinity);
 }

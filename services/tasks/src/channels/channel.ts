@@ -1,7 +1,7 @@
 import type {
   Attempt,
   Endpoint,
-  Found,
+  FindOutcome,
   Kind,
   ListedWork,
   LostAttempt,
@@ -10,7 +10,7 @@ import type {
 import type { Clock } from '@reelgate/platform/clock';
 import type { Report } from '../domain/report.ts';
 
-export type { AttemptItem, Endpoint, Found, ListedWork, LostAttempt } from '@reelgate/adapter-kit';
+export type { AttemptItem, Endpoint, FindOutcome, ListedWork, LostAttempt } from '@reelgate/adapter-kit';
 
 /** The configuration of a channel. */
 export interface ChannelSettings {
@@ -43,7 +43,7 @@ export interface ChannelSettings {
   readonly callbackSecret?: { reveal(): string } | undefined;
   /** The source of a regeneration as the upstream gets it: its own task, or a video with prompt and references. */
   readonly regeneration: 'task' | 'video';
-  /** What only the adapter understands. */
+  /** The settings that only the adapter has. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -69,7 +69,7 @@ export interface UpstreamCallback {
 }
 
 /**
- * What a callback says. `unsigned`: the upstream does not sign, or the channel has no secret for it, so that only the
+ * The facts of a callback. `unsigned`: the upstream does not sign, or the channel has no secret for it, so that only the
  * URL protects it. `upstreamId` is the id of the work that it names.
  */
 export interface CallbackReading {
@@ -91,7 +91,7 @@ export interface Channel {
   /** Reports whether the upstream can be asked for an attempt by its key. */
   readonly canFind: boolean;
   /** Searches for an attempt whose answer was lost. */
-  find(lost: LostAttempt, signal: AbortSignal): Promise<Found>;
+  find(lost: LostAttempt, signal: AbortSignal): Promise<FindOutcome>;
   readCallback(callback: UpstreamCallback): Promise<CallbackReading>;
   /** Recent work, newest first; undefined if the upstream has no list or the list cannot be read now. */
   list(since: number, signal: AbortSignal): Promise<readonly ListedWork[] | undefined>;

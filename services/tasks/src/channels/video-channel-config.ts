@@ -4,6 +4,8 @@ import { duration, name, whole } from '../schema-parts.ts';
 import { ADAPTERS } from './adapters/index.ts';
 import type { ChannelSettings, Endpoint } from './channel.ts';
 
+const NO_OPTIONS = { type: 'object', maxProperties: 0, description: 'nothing: this adapter takes no options' };
+
 /**
  * The schema that this service adds to an entry of `channels`. It shares that list with the gateway's relay
  * channels.
@@ -12,6 +14,10 @@ export const videoChannelSchema = {
   /** The endpoints that each adapter can serve, by the adapter's name in the configuration. */
   endpointsByAdapter: Object.fromEntries(
     Object.entries(ADAPTERS).map(([adapter, { endpoints }]): [string, readonly Endpoint[]] => [adapter, endpoints]),
+  ),
+  /** The JSON Schema of `options` by the adapter's name. An adapter without one takes none. */
+  optionsByAdapter: Object.fromEntries(
+    Object.entries(ADAPTERS).map(([adapter, { options }]): [string, object] => [adapter, options ?? NO_OPTIONS]),
   ),
   /** A task lives at its upstream, in the account of the channel. */
   required: ['upstream_account'],

@@ -15,7 +15,7 @@ export type Report =
       readonly phase: 'failed';
       readonly status: string;
       readonly failure: Failure;
-      /** What the upstream charged, in millionths of a US dollar; undefined if it does not say. */
+      /** The charge of the upstream in millionths of a US dollar; undefined if it does not say it. */
       readonly costMicroUsd?: number | undefined;
       readonly endedAt?: number | undefined;
     }
@@ -33,7 +33,7 @@ export interface SuccessReport {
   readonly urlDiesAt?: number | undefined;
   readonly prompt?: string | undefined;
   readonly usage?: Usage | undefined;
-  /** What the upstream charged, in millionths of a US dollar; undefined if it does not say. */
+  /** The charge of the upstream in millionths of a US dollar; undefined if it does not say it. */
   readonly costMicroUsd?: number | undefined;
   /**
    * The time at which the work ended by the upstream's clock, in milliseconds since 1970; undefined if it is not

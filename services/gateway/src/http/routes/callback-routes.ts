@@ -49,7 +49,7 @@ async function receiveCallback(parts: GatewayParts, exchange: Exchange): Promise
       message: `rate limit exceeded: ${CALLS_PER_MINUTE} calls per minute at this address`,
       retryAfterMs: verdict.retryAfterMs,
     });
-  const body = exchange.method === 'POST' ? await readBody(parts, exchange) : Buffer.alloc(0);
+  const body = exchange.method === 'POST' ? await receiveBytes(parts, exchange) : Buffer.alloc(0);
   const payload = toPayload(body);
   const challenge = new URLSearchParams(exchange.querystring).get('challenge') ?? payload['challenge'];
   if (challenge !== undefined) {
@@ -64,7 +64,7 @@ async function receiveCallback(parts: GatewayParts, exchange: Exchange): Promise
   exchange.body = {};
 }
 
-function readBody(parts: GatewayParts, exchange: Exchange): Promise<Buffer> {
+function receiveBytes(parts: GatewayParts, exchange: Exchange): Promise<Buffer> {
   return readRawBody(exchange.req, toReceiveOptions(exchange, parts.budget, BODY_BYTES_MAX));
 }
 

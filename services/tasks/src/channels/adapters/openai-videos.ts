@@ -52,7 +52,7 @@ const VIDEOS = '/v1/videos';
 const MODELS = '/v1/models';
 const LIST_PAGE = 100;
 
-/** What servers of this API do differently, as `options` of the channel. */
+/** The differences between servers of this API, as `options` of the channel. */
 interface VideosOptions {
   /** `form`: every order is sent as a multipart form. Default: only an order with a file. */
   readonly body: 'json' | 'form';
