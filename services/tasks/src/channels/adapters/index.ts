@@ -1,6 +1,7 @@
 import type { Adapter } from '@reelgate/adapter-kit';
 import { alphaV2 } from './alpha-v2.ts';
 import { ark } from './ark.ts';
+import { gemini } from './gemini.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { runway } from './runway.ts';
 
@@ -8,6 +9,7 @@ import { runway } from './runway.ts';
 export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   'alpha-v2': alphaV2,
   ark,
+  gemini,
   'openai-videos': openaiVideos,
   runway,
 };
