@@ -3,6 +3,7 @@ import { alphaV2 } from './alpha-v2.ts';
 import { ark } from './ark.ts';
 import { gemini } from './gemini.ts';
 import { openaiVideos } from './openai-videos.ts';
+import { openrouter } from './openrouter.ts';
 import { runway } from './runway.ts';
 
 /** Every adapter under the name that the configuration uses. A new adapter is a file, a line here and its fixtures. */
@@ -11,5 +12,6 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   ark,
   gemini,
   'openai-videos': openaiVideos,
+  openrouter,
   runway,
 };

@@ -1,0 +1,113 @@
+import type {
+  Adapter,
+  Attempt,
+  AttemptMedia,
+  ExtraFields,
+  PollResult,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from '@reelgate/adapter-kit';
+import {
+  joinTexts,
+  listMedia,
+  readObject,
+  readText,
+  toFields,
+  toNothingFound,
+  toSubmission,
+} from '@reelgate/adapter-kit/kit';
+import { OPENROUTER_ERRORS, readError } from './openrouter.errors.ts';
+import { describeUnfit, OPENROUTER_OPTIONS } from './openrouter.models.ts';
+import type { OpenRouterOptions } from './openrouter.models.ts';
+import { toReport } from './openrouter.report.ts';
+
+const SEED_MAX = 2 ** 32 - 1;
+const OPENROUTER_EXTRA: ExtraFields = { seed: { type: 'whole', least: 0, most: SEED_MAX } };
+
+const VIDEOS = '/api/v1/videos';
+const KEY = '/api/v1/key';
+
+/**
+ * The video API of OpenRouter. Sources: npm `@openrouter/sdk` 1.3.19 (funcs/videoGeneration*, models/video*,
+ * apiKeysGetCurrentKeyMetadata) for routes, fields, status words and the cost; openrouter.ai/docs for callbacks
+ * (cookbook/video-generation/video-generation-webhooks), errors (api_reference/errors-and-debugging) and the rule that
+ * frames win over references. No source says by which words a failed video names a refused content; those in
+ * `openrouter.errors.ts` are a guess that changes the code of the failure alone. Tested against recorded shapes, and
+ * with that client against a fake; not against a live upstream.
+ *
+ * The API has no list, no cancel and no id of the caller: only the callback finds the work of a lost answer.
+ */
+export const openrouter: Adapter = {
+  kit: 1,
+  endpoints: ['video.generation'],
+  credential: { header: 'authorization', scheme: 'Bearer' },
+  extraFields: OPENROUTER_EXTRA,
+  options: OPENROUTER_OPTIONS,
+  callbacks: {
+    signature: { form: 'timestamped-hmac', header: 'x-openrouter-signature', joiner: ',' },
+    readId: (body) => readText(readObject(body['data'])['id']),
+  },
+  openCalls: ({ options }) => ({
+    buildSubmit: (attempt) => buildSubmit(options, attempt),
+    readSubmit: (answer) => {
+      const upstreamId = readText(readObject(answer.body)['id']);
+      // A job that has an id exists, even if it has an error.
+      const error = upstreamId === undefined ? readError(answer.body) : undefined;
+      return toSubmission(answer, { upstreamId, error, table: OPENROUTER_ERRORS });
+    },
+    *poll(upstreamId) {
+      const path = `${VIDEOS}/${encodeURIComponent(upstreamId)}`;
+      return toPollResult(yield { method: 'GET', path }, `${path}/content?index=0`);
+    },
+    *test() {
+      // The list of models is read without a key too.
+      const { status, body } = yield { method: 'GET', path: KEY };
+      return status === 200 && typeof readObject(readObject(body)['data'])['label'] === 'string'
+        ? { ok: true, detail: 'the key was read' }
+        : { ok: false, detail: readError(body)?.message ?? `HTTP ${status}` };
+    },
+  }),
+};
+
+function toPollResult(answer: UpstreamAnswer, contentPath: string): PollResult {
+  const job = readObject(answer.body);
+  return answer.status === 200 && typeof job['status'] === 'string'
+    ? { found: true, report: toReport(job, contentPath) }
+    : toNothingFound(answer, readError(answer.body));
+}
+
+function buildSubmit(options: OpenRouterOptions, attempt: Attempt): UpstreamRequest | { readonly unfit: string } {
+  const { model, content, duration, resolution, ratio, callbackUrl, extra } = attempt;
+  const unfit = describeUnfit(options, attempt);
+  if (unfit !== undefined) return { unfit: `the model ${model} ${unfit}` };
+  const media = listMedia(content);
+  const frames = media.filter(({ role }) => role === 'first_frame' || role === 'last_frame');
+  const references = media.filter((item) => !frames.includes(item));
+  const json = toFields({
+    model,
+    prompt: readText(joinTexts(content)),
+    duration,
+    resolution: resolution === undefined ? undefined : formatResolution(resolution),
+    aspect_ratio: ratio === 'adaptive' ? undefined : ratio,
+    generate_audio: options.generate_audio,
+    seed: extra?.['seed'],
+    frame_images: toListField(frames.map((item) => ({ ...toReference(item), frame_type: item.role }))),
+    input_references: toListField(references.map(toReference)),
+    callback_url: callbackUrl,
+  });
+  return { method: 'POST', path: VIDEOS, json };
+}
+
+/** The API writes `720p`, but `4K`. */
+function formatResolution(resolution: string): string {
+  return /p$/i.test(resolution) ? resolution.toLowerCase() : resolution.toUpperCase();
+}
+
+function toReference({ media, url }: AttemptMedia): object {
+  const type = `${media}_url`;
+  return { type, [type]: { url } };
+}
+
+function toListField(items: readonly object[]): readonly object[] | undefined {
+  return items.length === 0 ? undefined : items;
+}
