@@ -5,6 +5,7 @@ import { gemini } from './gemini.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { openrouter } from './openrouter.ts';
 import { runway } from './runway.ts';
+import { xai } from './xai.ts';
 
 /** Every adapter under the name that the configuration uses. A new adapter is a file, a line here and its fixtures. */
 export const ADAPTERS: Readonly<Record<string, Adapter>> = {
@@ -14,4 +15,5 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   'openai-videos': openaiVideos,
   openrouter,
   runway,
+  xai,
 };
