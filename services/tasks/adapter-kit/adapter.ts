@@ -224,8 +224,11 @@ export type CallbackSignature =
 
 export interface Callbacks {
   readonly signature?: CallbackSignature | undefined;
-  /** Reads the upstream id from the body of a callback; undefined if it has none. */
-  readonly readId: (body: Json) => string | undefined;
+  /**
+   * Reads the upstream id from the body of a callback; undefined if it has none. `model` is the upstream model of the
+   * attempt, for an upstream whose ids hold a part of it.
+   */
+  readonly readId: (body: Json, model?: string) => string | undefined;
 }
 
 /** The limits of the values of an extra field. */

@@ -167,6 +167,7 @@ export function channelContract({
         apiKey: new Secret(API_KEY),
         submitTimeoutMs: PATIENT_MS,
         pollTimeoutMs: PATIENT_MS,
+        hosts: Object.fromEntries(Object.keys(adapter.hosts ?? {}).map((host) => [host, upstream.url + PREFIX])),
         ...changes,
       }),
       clock,

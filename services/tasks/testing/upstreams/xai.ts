@@ -30,10 +30,10 @@ const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   duration: (value) => Number.isInteger(value),
   aspect_ratio: isText,
   resolution: isText,
-  image: isLinked,
-  last_frame: isLinked,
-  reference_images: (value) => Array.isArray(value) && value.every(isLinked),
-  reference_audios: (value) => Array.isArray(value) && value.every(isLinked),
+  image: hasUrl,
+  last_frame: hasUrl,
+  reference_images: (value) => Array.isArray(value) && value.every(hasUrl),
+  reference_audios: (value) => Array.isArray(value) && value.every(hasUrl),
 };
 const MODELS = ['grok-imagine-video', 'grok-imagine-video-1.5'];
 const RESOLUTIONS = ['480p', '720p', '1080p'];
@@ -119,7 +119,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-function isLinked(value: unknown): boolean {
+function hasUrl(value: unknown): boolean {
   return typeof value === 'object' && value !== null && isText((value as { url?: unknown }).url);
 }
 

@@ -2,6 +2,7 @@ import type { Adapter } from '@reelgate/adapter-kit';
 import { alphaV2 } from './alpha-v2.ts';
 import { ark } from './ark.ts';
 import { gemini } from './gemini.ts';
+import { fal } from './fal.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { openrouter } from './openrouter.ts';
 import { runway } from './runway.ts';
@@ -12,6 +13,7 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   'alpha-v2': alphaV2,
   ark,
   gemini,
+  fal,
   'openai-videos': openaiVideos,
   openrouter,
   runway,
