@@ -5,6 +5,7 @@ import { gemini } from './gemini.ts';
 import { fal } from './fal.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { openrouter } from './openrouter.ts';
+import { replicate } from './replicate.ts';
 import { runway } from './runway.ts';
 import { xai } from './xai.ts';
 
@@ -16,6 +17,7 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   fal,
   'openai-videos': openaiVideos,
   openrouter,
+  replicate,
   runway,
   xai,
 };
