@@ -28,6 +28,8 @@ export const OPENAI_VIDEOS_ERRORS: ErrorTable = {
     rate_limit_error: 'throttle',
     too_many_tasks: 'throttle',
   },
+  // A server of one model refuses every other with 400 and no code, which is a fault of the configuration.
+  patterns: [[/^Model mismatch: /, 'channel', 'message']],
   inSuccess: 'channel',
 };
 

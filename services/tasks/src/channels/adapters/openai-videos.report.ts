@@ -3,6 +3,7 @@ import {
   DEFAULT_FAILURE,
   readCount,
   readId,
+  readList,
   readObject,
   readPercent,
   readReport,
@@ -21,7 +22,7 @@ const REPORTS: Reports = {
   completed: (video, status) => ({
     phase: 'succeeded',
     status,
-    url: readWebUrl(video['video_url']) ?? readWebUrl(readObject(video['metadata'])['url']),
+    url: readResultUrl(video),
     // OpenAI reports no usage. This service does.
     usage: readUsage(readObject(video['usage'])),
   }),
@@ -31,6 +32,14 @@ const REPORTS: Reports = {
 /** Converts a video object into a report. */
 export function toReport(video: Json): Report {
   return withEndTime(readReport(REPORTS, video, String(video['status'])), readSecondsAsMs(video['completed_at']));
+}
+
+/** The address of the first result. `file_path` is a path on the server, which nobody else can use. */
+function readResultUrl(video: Json): string | undefined {
+  const { video_url: videoUrl, metadata, url, urls } = video;
+  return (
+    readWebUrl(videoUrl) ?? readWebUrl(readObject(metadata)['url']) ?? readWebUrl(url) ?? readWebUrl(readList(urls)[0])
+  );
 }
 
 function readFailure(error: Json): Failure {

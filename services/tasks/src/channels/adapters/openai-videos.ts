@@ -58,7 +58,20 @@ interface VideosOptions {
   readonly body: 'json' | 'form';
   /** `delete`: unfinished work is cancelled by DELETE. Only for servers that then stop it. */
   readonly cancel: 'cancel' | 'delete';
+  /** The form of a first frame by its address. `reference_url`: a text in the field of that name. */
+  readonly reference: 'image_url' | 'reference_url';
 }
+
+/** The fields of a first frame by its address, by the options `reference` and `body`. */
+const REFERENCE_FIELDS: Readonly<
+  Record<VideosOptions['reference'], Readonly<Record<VideosOptions['body'], (url: string) => Json>>>
+> = {
+  image_url: {
+    json: (url) => ({ input_reference: { image_url: url } }),
+    form: (url) => ({ image_reference: { image_url: url } }),
+  },
+  reference_url: { json: (url) => ({ reference_url: url }), form: (url) => ({ reference_url: url }) },
+};
 
 const OPTIONS_SCHEMA: Json = {
   type: 'object',
@@ -66,6 +79,7 @@ const OPTIONS_SCHEMA: Json = {
   properties: {
     body: { enum: ['json', 'form'], default: 'json' },
     cancel: { enum: ['cancel', 'delete'], default: 'cancel' },
+    reference: { enum: ['image_url', 'reference_url'], default: 'image_url' },
   },
 };
 
@@ -74,7 +88,9 @@ const OPTIONS_SCHEMA: Json = {
  * open weights. Sources: `openai` (npm 7.55.0, resources/videos), vendor contract §12–13, and for open weights PyPI
  * `vllm-omni` 0.30.0 (entrypoints/openai/api_server.py, video/generation/helpers.py, protocol/videos.py) and `sglang`
  * 0.5.23 (multimodal_gen/runtime/entrypoints/openai). Gateways add `video_url`, `metadata.url`, `usage` and the cancel
- * route; they are used if they exist. Tested against recorded shapes only, not against a live upstream.
+ * route, and SGLang `url` and `urls`; they are used if they exist. vLLM-Omni needs the options `body: form` and
+ * `cancel: delete`; SGLang needs `reference: reference_url`, reads `seconds` as a text too, and cannot stop work.
+ * Tested against recorded shapes and fakes of both servers, not against a live upstream.
  */
 export const openaiVideos: Adapter = {
   kit: 1,
@@ -83,9 +99,9 @@ export const openaiVideos: Adapter = {
   extraFields: OPENAI_VIDEOS_EXTRA,
   options: OPTIONS_SCHEMA,
   openCalls: ({ options }) => {
-    const { body = 'json', cancel = 'cancel' } = options as Partial<VideosOptions>;
+    const { body = 'json', cancel = 'cancel', reference = 'image_url' } = options as Partial<VideosOptions>;
     return {
-      buildSubmit: (attempt) => buildSubmit(attempt, body),
+      buildSubmit: (attempt) => buildSubmit(attempt, { body, toReference: REFERENCE_FIELDS[reference][body] }),
       readSubmit: (answer) =>
         toSubmission(answer, {
           upstreamId: readText(readObject(answer.body)['id']) ?? readText(readObject(answer.body)['task_id']),
@@ -168,25 +184,31 @@ function* deleteUnfinished(upstreamId: string): Steps<boolean> {
   return isSuccess(status) && readObject(body)['deleted'] === true;
 }
 
-function buildSubmit(attempt: Attempt, body: VideosOptions['body']): UpstreamRequest | { readonly unfit: string } {
+interface RequestForm {
+  readonly body: VideosOptions['body'];
+  readonly toReference: (url: string) => Json;
+}
+
+function buildSubmit(
+  attempt: Attempt,
+  { body, toReference }: RequestForm,
+): UpstreamRequest | { readonly unfit: string } {
   const { model, content, duration, extra } = attempt;
   const media = listMedia(content);
   const [frame, second] = media;
   if (second !== undefined || (frame !== undefined && frame.role !== 'first_frame'))
     return { unfit: 'the videos API takes one first frame and no other media' };
+  const file = frame === undefined ? undefined : parseDataUrl(frame.url);
   const fields = toFields({
     ...extra,
     model,
     prompt: joinTexts(content),
     seconds: duration === undefined ? undefined : String(duration),
     size: formatSize(attempt),
+    ...(frame === undefined || file !== undefined ? {} : toReference(frame.url)),
   });
-  const file = frame === undefined ? undefined : parseDataUrl(frame.url);
   if (file !== undefined) return { method: 'POST', path: VIDEOS, form: [...toParts(fields), toFilePart(file)] };
-  const reference = frame === undefined ? undefined : { image_url: frame.url };
-  return body === 'form'
-    ? { method: 'POST', path: VIDEOS, form: toParts(toFields({ ...fields, image_reference: reference })) }
-    : { method: 'POST', path: VIDEOS, json: toFields({ ...fields, input_reference: reference }) };
+  return { method: 'POST', path: VIDEOS, ...(body === 'form' ? { form: toParts(fields) } : { json: fields }) };
 }
 
 function toParts(fields: Json): readonly FormPart[] {
