@@ -3,6 +3,7 @@ import { alphaV2 } from './alpha-v2.ts';
 import { ark } from './ark.ts';
 import { gemini } from './gemini.ts';
 import { fal } from './fal.ts';
+import { kling } from './kling.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { openrouter } from './openrouter.ts';
 import { replicate } from './replicate.ts';
@@ -15,6 +16,7 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   ark,
   gemini,
   fal,
+  kling,
   'openai-videos': openaiVideos,
   openrouter,
   replicate,

@@ -1,0 +1,92 @@
+import type { Attempt, Json } from '@reelgate/adapter-kit';
+import { findUnfit, MODEL_ROW_SCHEMA, readObject, sortMedia } from '@reelgate/adapter-kit/kit';
+import type { ModelRow } from '@reelgate/adapter-kit/kit';
+
+/** A model of Kling. The rows of the cases replace members where an order is one. */
+export interface KlingModel extends ModelRow {
+  /** `frames`: text goes to /text-to-video and a frame to /image-to-video. `omni`: all goes to /omni-video. */
+  readonly route: 'frames' | 'omni';
+  /** True if the model has the field `multi_shot`. */
+  readonly multiShot?: boolean | undefined;
+  /** A first frame without a last one and without references. */
+  readonly frameAlone?: ModelRow | undefined;
+  readonly lastFrame?: ModelRow | undefined;
+  readonly referenceVideo?: ModelRow | undefined;
+}
+
+const CASES = ['frameAlone', 'lastFrame', 'referenceVideo'] as const;
+
+const THREE = {
+  seconds: { least: 3, most: 15 },
+  resolutions: ['720p', '1080p', '4k'],
+  ratios: ['16:9', '9:16', '1:1'],
+  ratioFollowsFrame: true,
+  frames: 'first and last',
+  promptMax: 3072,
+} as const satisfies ModelRow;
+const TWO = {
+  ...THREE,
+  route: 'frames',
+  seconds: [5, 10],
+  resolutions: ['720p', '1080p'],
+  promptMax: 2500,
+  lastFrame: { resolutions: ['1080p'] },
+} as const satisfies KlingModel;
+/** Seven images, or a video with four. */
+const REFERENCES = { images: 7, videos: 1, mixes: true } as const satisfies ModelRow;
+
+/** The models of the API, by the ids in its paths. */
+export const KLING_MODELS: Readonly<Record<string, KlingModel>> = {
+  'kling-3.0': { ...THREE, route: 'frames', multiShot: true },
+  'kling-3.0-turbo': {
+    ...THREE,
+    route: 'frames',
+    resolutions: ['720p', '1080p'],
+    frames: 'first',
+    frameAlone: { promptMax: 2500 },
+  },
+  'kling-3.0-omni': { ...THREE, route: 'omni', multiShot: true, ...REFERENCES, referenceVideo: { images: 4 } },
+  'kling-o1': {
+    ...THREE,
+    route: 'omni',
+    seconds: { least: 3, most: 10 },
+    resolutions: ['720p', '1080p'],
+    promptMax: 2500,
+    ...REFERENCES,
+    frameAlone: { seconds: [5, 10] },
+    lastFrame: { mixes: false },
+    referenceVideo: { images: 4 },
+  },
+  'kling-2.6': TWO,
+  'kling-2.5-turbo': TWO,
+};
+
+const KLING_ROW_SCHEMA: Json = {
+  ...MODEL_ROW_SCHEMA,
+  required: ['route'],
+  properties: {
+    ...readObject(MODEL_ROW_SCHEMA['properties']),
+    route: { enum: ['frames', 'omni'] },
+    multiShot: { type: 'boolean' },
+    ...Object.fromEntries(CASES.map((name) => [name, MODEL_ROW_SCHEMA])),
+  },
+};
+
+/** `options` of a channel: rows of further models, or other rows of these, by their ids. */
+export const KLING_OPTIONS: Json = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { models: { type: 'object', additionalProperties: KLING_ROW_SCHEMA } },
+};
+
+/** Returns the reason why a model cannot express an order; undefined if it can. */
+export function findKlingUnfit(model: KlingModel, attempt: Attempt): string | undefined {
+  const { first, last, images, videos } = sortMedia(attempt.content);
+  const holds = {
+    frameAlone: first !== undefined && last === undefined && images.length + videos.length === 0,
+    lastFrame: last !== undefined,
+    referenceVideo: videos.length > 0,
+  };
+  const rows = CASES.map((name) => (holds[name] ? model[name] : undefined));
+  return findUnfit(Object.assign({}, model, ...rows) as ModelRow, attempt);
+}
