@@ -3,6 +3,7 @@ import { alphaV2 } from './alpha-v2.ts';
 import { ark } from './ark.ts';
 import { gemini } from './gemini.ts';
 import { fal } from './fal.ts';
+import { dashscope } from './dashscope.ts';
 import { kling } from './kling.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { openrouter } from './openrouter.ts';
@@ -16,6 +17,7 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   ark,
   gemini,
   fal,
+  dashscope,
   kling,
   'openai-videos': openaiVideos,
   openrouter,

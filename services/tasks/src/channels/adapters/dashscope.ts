@@ -1,0 +1,192 @@
+import type {
+  Adapter,
+  Attempt,
+  ExtraFields,
+  ExtraValue,
+  Json,
+  PollResult,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from '@reelgate/adapter-kit';
+import {
+  isSuccess,
+  joinTexts,
+  listMedia,
+  readObject,
+  readText,
+  sortMedia,
+  toFields,
+  toNothingFound,
+  toSubmission,
+} from '@reelgate/adapter-kit/kit';
+import type { ApiError, OrderMedia } from '@reelgate/adapter-kit/kit';
+import {
+  DASHSCOPE_MODELS,
+  DASHSCOPE_OPTIONS,
+  findDashscopeModel,
+  findDashscopeUnfit,
+  PIXELS,
+} from './dashscope.models.ts';
+import type { DashscopeModel } from './dashscope.models.ts';
+import { DASHSCOPE_ERRORS, toReport } from './dashscope.report.ts';
+
+const SUBMIT = '/api/v1/services/aigc/video-generation/video-synthesis';
+const TASKS = '/api/v1/tasks';
+/** Without this header the API answers that it takes no synchronous calls. */
+const ASYNC = { 'x-dashscope-async': 'enable' };
+/** The word for an id that the API does not know: a wrong one, or one that is older than a day. */
+const NOT_KNOWN = 'UNKNOWN';
+/** Twenty in a second for an account. */
+const POLLS_PER_MINUTE = 1200;
+/** The ratio for `adaptive` where a model does not choose it itself. */
+const RATIO_OF_ADAPTIVE = '16:9';
+
+/** Each is sent to the models whose row names it. */
+const EXTRA: ExtraFields = {
+  seed: { type: 'whole', least: 0, most: 2 ** 31 - 1 },
+  prompt_extend: { type: 'flag' },
+  negative_prompt: { type: 'text', charactersMax: 500 },
+};
+
+/**
+ * The video synthesis of DashScope (Alibaba Cloud Model Studio): Wan and HappyHorse. Sources: alibabacloud.com/help/en/
+ * model-studio (manage-asynchronous-tasks, async-task-api, text-to-video, image-to-video-general, wan-video-to-video
+ * and wan3-video-generation references), help.aliyun.com/en/model-studio/error-code, the client npm @ai-sdk/alibaba
+ * 2.0.58, PyPI dashscope 2.0.2 and PyPI litellm 1.109.1. The bounds of Wan 2.5 and 2.6, of Wan 2.7 from references and
+ * of HappyHorse come from one source each. Tested against recorded shapes and the client only, not against a live
+ * upstream.
+ *
+ * There is no search for a lost answer. The API takes no id of its caller. Its list names the model and the time, and
+ * neither the size nor the length, and the prompt is shown with finished work only: no search in it would be exact.
+ * The account tells one address of the ends of its tasks (EventBridge), which is not a callback of an attempt.
+ *
+ * A task can be `UNKNOWN` for a while after a worker of the upstream died. The adapter says that the upstream does not
+ * know it; the service ends no task for that, but asks a person when it does not change.
+ */
+export const dashscope: Adapter = {
+  kit: 1,
+  endpoints: ['video.generation'],
+  credential: { header: 'authorization', scheme: 'Bearer' },
+  extraFields: EXTRA,
+  pollsPerMinute: POLLS_PER_MINUTE,
+  options: DASHSCOPE_OPTIONS,
+  openCalls: ({ options }) => {
+    const models = { ...DASHSCOPE_MODELS, ...readObject(options['models']) } as Readonly<
+      Record<string, DashscopeModel>
+    >;
+    return {
+      buildSubmit: (attempt) => buildSubmit(models, attempt),
+      readSubmit: (answer) =>
+        toSubmission(answer, {
+          upstreamId: readText(readObject(readObject(answer.body)['output'])['task_id']),
+          error: readError(answer.body),
+          table: DASHSCOPE_ERRORS,
+        }),
+      *poll(upstreamId) {
+        return toPollResult(yield { method: 'GET', path: buildTaskPath(upstreamId) });
+      },
+      // The API cancels pending tasks only, and refuses all others.
+      *cancel(upstreamId) {
+        const { status, body } = yield { method: 'POST', path: `${buildTaskPath(upstreamId)}/cancel` };
+        const isConfirmed = readText(readObject(body)['request_id']) !== undefined;
+        return isSuccess(status) && readError(body) === undefined && isConfirmed;
+      },
+      *test() {
+        const { status, body } = yield { method: 'GET', path: `${TASKS}/?page_no=1&page_size=1` };
+        return status === 200 && readError(body) === undefined && Array.isArray(readObject(body)['data'])
+          ? { ok: true, detail: 'the list was read' }
+          : { ok: false, detail: readError(body)?.message ?? `HTTP ${status}` };
+      },
+    };
+  },
+};
+
+function buildTaskPath(upstreamId: string): string {
+  return `${TASKS}/${encodeURIComponent(upstreamId)}`;
+}
+
+/** A code at the top is an error at any status. The code of failed work is inside its output. */
+function readError(body: unknown): ApiError | undefined {
+  const { code, message } = readObject(body);
+  const said = readText(code);
+  return said === undefined ? undefined : { code: said, message: readText(message) ?? said };
+}
+
+function toPollResult(answer: UpstreamAnswer): PollResult {
+  const body = readObject(answer.body);
+  const output = readObject(body['output']);
+  const status = readText(output['task_status']);
+  const error = readError(body);
+  // A 404 is about the route, not about the task.
+  if (answer.status !== 200 || error !== undefined || status === undefined) return toNothingFound(answer, error, false);
+  return status === NOT_KNOWN
+    ? { found: false, gone: true, error: 'the upstream does not know this task' }
+    : { found: true, report: toReport(body, output, status) };
+}
+
+function buildSubmit(
+  models: Readonly<Record<string, DashscopeModel>>,
+  attempt: Attempt,
+): UpstreamRequest | { readonly unfit: string } {
+  const { model: id, content, duration, resolution = '', ratio = '' } = attempt;
+  const model = findDashscopeModel(models, id);
+  if (model === undefined) return { unfit: `the model ${id} is unknown to this adapter` };
+  const unfit = findDashscopeUnfit(model, attempt);
+  if (unfit !== undefined) return { unfit: `the model ${id} ${unfit}` };
+  const size = toSizeFields(model, attempt);
+  if (size === undefined) return { unfit: `the model ${id} makes no ${resolution} at ${ratio}` };
+  const { negative_prompt: negativePrompt, ...extra } = selectExtra(model, attempt.extra);
+  const prompt = joinTexts(content);
+  const json = {
+    model: id,
+    input: toFields({
+      prompt: prompt === '' ? undefined : prompt,
+      negative_prompt: negativePrompt,
+      ...toMediaField(model, attempt),
+    }),
+    // HappyHorse marks a video unless it is told not to.
+    parameters: toFields({ ...size, duration, ...extra, watermark: false }),
+  };
+  return { method: 'POST', path: SUBMIT, headers: ASYNC, json };
+}
+
+function selectExtra({ extra: names = [] }: DashscopeModel, extra: Attempt['extra'] = {}): Record<string, ExtraValue> {
+  return Object.fromEntries(Object.entries(extra).filter(([name]) => names.includes(name)));
+}
+
+/** The size in the form of the model; undefined if the pixels of the order are unknown. */
+function toSizeFields(
+  { size, ratios = [] }: DashscopeModel,
+  { resolution, ratio, content }: Attempt,
+): Json | undefined {
+  const tier = resolution?.toUpperCase();
+  const chosen = ratio === 'adaptive' && !ratios.includes(ratio) ? RATIO_OF_ADAPTIVE : ratio;
+  if (size === 'pixels') {
+    const pixels = PIXELS[tier ?? '']?.[chosen ?? RATIO_OF_ADAPTIVE];
+    return pixels === undefined ? undefined : { size: pixels };
+  }
+  const leavesRatio = size === 'resolution' || (chosen !== ratio && sortMedia(content).first !== undefined);
+  return { resolution: tier, ratio: leavesRatio ? undefined : chosen };
+}
+
+function toMediaField({ media: field }: DashscopeModel, { content }: Attempt): Json {
+  const media = sortMedia(content);
+  if (field === 'img_url') return { img_url: media.first };
+  // A prompt names them by their place, as character1, character2.
+  if (field === 'reference_urls') return { reference_urls: listMedia(content).map(({ url }) => url) };
+  const items = toMediaItems(media);
+  return items.length === 0 ? {} : { media: items };
+}
+
+/** A prompt names references by their kind and their place in it, as Image 1, Video 1. */
+function toMediaItems({ first, last, images, videos, audios }: OrderMedia): readonly object[] {
+  const toItems = (type: string, urls: readonly (string | undefined)[]): readonly object[] =>
+    urls.flatMap((url) => (url === undefined ? [] : [{ type, url }]));
+  return [
+    ...toItems('first_frame', [first]),
+    ...toItems('last_frame', [last]),
+    ...toItems('reference_image', images),
+    ...toItems('reference_video', videos),
+    ...toItems('reference_audio', audios),
+  ];
+}
