@@ -33,6 +33,8 @@ const SAME_ROLE: ReadonlyMap<string, string> = new Map([
   ['page', 'each page of the console exports one'],
   ['classifyRefusal', 'each adapter reads the refusals of its upstream'],
   ['isRefusal', 'each adapter knows the refusals of its upstream'],
+  ['buildSubmit', 'each adapter builds a submission'],
+  ['buildTaskPath', 'each adapter names the path of its tasks'],
   ['readError', 'each adapter reads the error of its upstream'],
   ['toListedWork', 'each adapter reads the list of its upstream'],
   ['toPollResult', 'each adapter reads the answer to a poll'],

@@ -84,6 +84,7 @@ export function fakeUpstream(): FakeUpstream {
         get canFind() {
           return upstream.found !== undefined;
         },
+        findSettlesAfterMs: Infinity,
         find: async ({ key }) => upstream.found?.get(key) ?? { outcome: 'cannot know', why: 'it was not told' },
         readCallback: async ({ headers, body }) => ({
           signature: headers['x-signature'] === 'wrong' ? 'wrong' : 'unsigned',

@@ -92,6 +92,7 @@ function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: 
       return new Map(upstreamIds.map((id) => [id, toPollResult(connected, id, readManyResult(results, id))] as const));
     },
     canFind: find !== undefined,
+    findSettlesAfterMs: find === undefined ? Infinity : (adapter.visibleAfterMs ?? Infinity),
     find: async (lost, signal) => {
       if (find === undefined) return { outcome: 'cannot know', why: 'the upstream cannot be asked' };
       const found = await runSteps<FindOutcome>(connected, find(lost), signal);
@@ -130,17 +131,21 @@ function callbackReader(connected: ChannelConnections): Channel['readCallback'] 
   const { adapter, settings, clock } = connected;
   const { signature, readId } = adapter.callbacks ?? {};
   const readKeys = keySetReader(connected);
-  return async (callback) => {
+  return async (callback, model) => {
     const facts = { secret: settings.callbackSecret, now: clock.now(), readKeys };
     const verdict = await checkSignature(signature, callback, facts);
-    return { signature: verdict, upstreamId: readHint(readId, callback.body) };
+    return { signature: verdict, upstreamId: readHint(readId, callback.body, model) };
   };
 }
 
 /** An adapter that fails here has found no id. */
-function readHint(readId: Callbacks['readId'] | undefined, body: Uint8Array): string | undefined {
+function readHint(
+  readId: Callbacks['readId'] | undefined,
+  body: Uint8Array,
+  model: string | undefined,
+): string | undefined {
   try {
-    return readId?.(readObject(JSON.parse(Buffer.from(body).toString('utf8'))));
+    return readId?.(readObject(JSON.parse(Buffer.from(body).toString('utf8'))), model);
   } catch {
     return undefined;
   }

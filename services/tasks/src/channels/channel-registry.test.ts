@@ -15,6 +15,7 @@ function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededC
     pollManyMax: 1,
     pollMany: async () => new Map(),
     canFind: false,
+    findSettlesAfterMs: Infinity,
     readCallback: async () => ({ signature: 'unsigned', upstreamId: undefined }),
     find: async () => ({ outcome: 'cannot know', why: 'not asked' }),
     list: async () => undefined,

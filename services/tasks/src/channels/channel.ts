@@ -90,9 +90,12 @@ export interface Channel {
   pollMany(upstreamIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, PollResult>>;
   /** Reports whether the upstream can be asked for an attempt by its key. */
   readonly canFind: boolean;
+  /** The time in milliseconds after which a search settles every attempt; Infinity if it may never. */
+  readonly findSettlesAfterMs: number;
   /** Searches for an attempt whose answer was lost. */
   find(lost: LostAttempt, signal: AbortSignal): Promise<FindOutcome>;
-  readCallback(callback: UpstreamCallback): Promise<CallbackReading>;
+  /** Reads the call of the upstream. `model` is its model of the attempt. */
+  readCallback(callback: UpstreamCallback, model: string | undefined): Promise<CallbackReading>;
   /** Recent work, newest first; undefined if the upstream has no list or the list cannot be read now. */
   list(since: number, signal: AbortSignal): Promise<readonly ListedWork[] | undefined>;
   /** Returns whether the upstream confirmed that it will not do the work. */

@@ -10,7 +10,7 @@ import {
   withEndTime,
 } from '@reelgate/adapter-kit/kit';
 import type { Reports } from '@reelgate/adapter-kit/kit';
-import { readUsage } from './v2-usage.ts';
+import { readUsage } from '@reelgate/adapter-kit/v2-usage';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   generation: 'generation',

@@ -1,4 +1,4 @@
-import type { Found, Json, LostAttempt, Steps } from '@reelgate/adapter-kit';
+import type { FindOutcome, Json, LostAttempt, Steps } from '@reelgate/adapter-kit';
 import { readList, readObject, readText } from '@reelgate/adapter-kit/kit';
 import { readApp } from './fal.models.ts';
 import type { FalModel } from './fal.models.ts';
@@ -34,7 +34,7 @@ export function toSeed(key: string): number {
 export function* findBySeed(
   models: Readonly<Record<string, FalModel>>,
   { key, model, startedAt }: LostAttempt,
-): Steps<Found> {
+): Steps<FindOutcome> {
   const endpoints = Object.values(models[model] ?? {}).filter(({ extra }) => extra?.includes('seed') === true);
   const app = readApp(model);
   if (endpoints.length === 0 || app === undefined)
@@ -64,7 +64,7 @@ function readIdsWithSeed(items: unknown, seed: number): readonly string[] {
     .flatMap(({ request_id: id }) => readText(id) ?? []);
 }
 
-function toFound(app: string, ids: ReadonlySet<string>): Found {
+function toFound(app: string, ids: ReadonlySet<string>): FindOutcome {
   const [id, second] = ids;
   if (id === undefined) return { outcome: 'cannot know', why: 'the history of requests does not hold the attempt' };
   return second === undefined

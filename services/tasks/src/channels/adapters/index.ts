@@ -1,9 +1,9 @@
 import type { Adapter } from '@reelgate/adapter-kit';
 import { alphaV2 } from './alpha-v2.ts';
 import { ark } from './ark.ts';
-import { gemini } from './gemini.ts';
-import { fal } from './fal.ts';
 import { dashscope } from './dashscope.ts';
+import { fal } from './fal.ts';
+import { gemini } from './gemini.ts';
 import { kling } from './kling.ts';
 import { openaiVideos } from './openai-videos.ts';
 import { openrouter } from './openrouter.ts';
@@ -15,9 +15,9 @@ import { xai } from './xai.ts';
 export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   'alpha-v2': alphaV2,
   ark,
-  gemini,
-  fal,
   dashscope,
+  fal,
+  gemini,
   kling,
   'openai-videos': openaiVideos,
   openrouter,

@@ -1,4 +1,12 @@
-import type { Adapter, Attempt, Found, Json, PollResult, UpstreamAnswer, UpstreamRequest } from '@reelgate/adapter-kit';
+import type {
+  Adapter,
+  Attempt,
+  FindOutcome,
+  Json,
+  PollResult,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from '@reelgate/adapter-kit';
 import {
   joinTexts,
   parseDataUrl,
@@ -50,6 +58,7 @@ const RATIO_OF_ADAPTIVE = '16:9';
 const POLL_MANY_MAX = 20;
 /** No task has this id. The API answers an unknown id with an empty list, so the read shows that the key is good. */
 const UNKNOWN_ID = '0';
+const VISIBLE_AFTER_MS = 120_000;
 
 /**
  * The new API of Kling, which has the model in the path and needs an API key (not the old `/v1/videos/…` with its
@@ -59,7 +68,8 @@ const UNKNOWN_ID = '0';
  * the reference. Tested against recorded shapes only, not against a live upstream.
  *
  * The key of an attempt is its `external_task_id`, so a lost answer is found exactly. How long the API takes to know an
- * accepted id is not documented, so `find` never proves that an attempt did not arrive. The list (`POST /tasks`) names
+ * accepted id is not documented: two minutes are assumed. The order is never sent again, so a later arrival would cost
+ * one video and nobody a second one. The list (`POST /tasks`) names
  * neither model nor size and is not read. `multi_shot` is sent as false, because otherwise words such as `shot 1, 2, …;`
  * in a prompt are commands; a reference video needs it true.
  */
@@ -69,6 +79,7 @@ export const kling: Adapter = {
   credential: { header: 'authorization', scheme: 'Bearer' },
   callbacks: { signature: { form: 'standard-webhooks' }, readId: readCallbackId },
   pollManyMax: POLL_MANY_MAX,
+  visibleAfterMs: VISIBLE_AFTER_MS,
   options: KLING_OPTIONS,
   openCalls: ({ options }) => {
     const models = { ...KLING_MODELS, ...readObject(options['models']) } as Readonly<Record<string, KlingModel>>;
@@ -136,7 +147,7 @@ function toPollResult(answer: UpstreamAnswer, task: Json): PollResult {
     : toNothingFound(answer, undefined, false);
 }
 
-function toFound(answer: UpstreamAnswer, key: string): Found {
+function toFound(answer: UpstreamAnswer, key: string): FindOutcome {
   const tasks = readTasks(answer);
   if (tasks?.length === 0) return { outcome: 'never arrived' };
   const upstreamId = readId(tasks?.find((one) => one['external_id'] === key)?.['id']);

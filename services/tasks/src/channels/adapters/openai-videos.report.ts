@@ -14,7 +14,7 @@ import {
 } from '@reelgate/adapter-kit/kit';
 import type { Reports } from '@reelgate/adapter-kit/kit';
 import { findFrame } from './openai-videos.size.ts';
-import { readUsage } from './v2-usage.ts';
+import { readUsage } from '@reelgate/adapter-kit/v2-usage';
 
 const REPORTS: Reports = {
   queued: (_video, status) => ({ phase: 'queued', status }),

@@ -211,18 +211,27 @@ describe('a lost answer', () => {
       await submitAccepted(channel, planFor({ callbackUrl: `${HOOK}${other}` }));
 
     expect(submission).toMatchObject({ outcome: 'unknown' });
-    expect(await channel.find({ ...search, startedAt }, signal)).toEqual({ outcome: 'accepted', upstreamId: id });
+    expect(await channel.find({ ...search, startedAt, endedAt: startedAt }, signal)).toEqual({
+      outcome: 'accepted',
+      upstreamId: id,
+    });
   });
 
   test('of an order that never arrived is told from one that the upstream may not know yet', async () => {
-    const lost = { ...search, model: 'minimax/hailuo-2.3', callbackUrl: `${HOOK}-never`, startedAt: Date.now() };
+    const lost = {
+      ...search,
+      model: 'minimax/hailuo-2.3',
+      callbackUrl: `${HOOK}-never`,
+      startedAt: Date.now(),
+      endedAt: 0,
+    };
 
     expect(await open().find(lost, signal)).toMatchObject({ outcome: 'cannot know' });
     expect(await open({}, true).find(lost, signal)).toEqual({ outcome: 'never arrived' });
   });
 
   test('proves nothing beside work of the same model without a webhook', async () => {
-    const lost = { ...search, callbackUrl: `${HOOK}-never`, startedAt: Date.now() };
+    const lost = { ...search, callbackUrl: `${HOOK}-never`, startedAt: Date.now(), endedAt: 0 };
     await submitAccepted(open(), planFor());
 
     expect(await open({}, true).find(lost, signal)).toMatchObject({ outcome: 'cannot know' });

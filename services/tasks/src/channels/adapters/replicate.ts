@@ -1,7 +1,7 @@
 import type {
   Adapter,
   ExtraFields,
-  Found,
+  FindOutcome,
   Json,
   LostAttempt,
   PollResult,
@@ -128,7 +128,7 @@ function readPage({ results, next }: Json): { items: unknown; after: string } {
   return after === '' ? { items: undefined, after } : { items: results, after };
 }
 
-function* findByWebhook({ model, callbackUrl, startedAt }: LostAttempt): Steps<Found> {
+function* findByWebhook({ model, callbackUrl, startedAt }: LostAttempt): Steps<FindOutcome> {
   if (callbackUrl === undefined) return { outcome: 'cannot know', why: 'the attempt was sent without a webhook' };
   let [query, isProof] = [toSinceQuery(startedAt - CLOCK_SKEW_MS), true];
   // The service bounds the calls of an operation.

@@ -29,7 +29,7 @@ export function callbackHandler(deps: Deps): HandleCallback {
     if (attempt === undefined) throw nothingThere();
     const task = await deps.store.find(attempt.taskId);
     if (task?.mapping === undefined || isTerminal(task.state)) return;
-    const { signature, upstreamId: hint = '' } = await readCallback(deps, task.mapping, callback);
+    const { signature, upstreamId: hint = '' } = await readCallback(deps, { ...task, mapping: task.mapping }, callback);
     deps.count.callback(task.mapping.channel, signature);
     if (signature === 'wrong') throw nothingThere();
     if (task.admission === 'accepted' && (await deps.store.pollSoon(task.id, deps.clock.now()))) {
@@ -47,9 +47,18 @@ export function callbackHandler(deps: Deps): HandleCallback {
 }
 
 /** A channel that is gone leaves nothing to check the call with. */
-async function readCallback(deps: Deps, mapping: Mapping, callback: UpstreamCallback): Promise<CallbackReading> {
+async function readCallback(
+  deps: Deps,
+  { order, mapping }: Task & { readonly mapping: Mapping },
+  callback: UpstreamCallback,
+): Promise<CallbackReading> {
   const channel = findRuntime(deps, mapping)?.channel;
-  return (await channel?.readCallback(callback)) ?? { signature: 'unsigned', upstreamId: undefined };
+  return (
+    (await channel?.readCallback(callback, channel.settings.models[order.model])) ?? {
+      signature: 'unsigned',
+      upstreamId: undefined,
+    }
+  );
 }
 
 function nothingThere(): Problem {

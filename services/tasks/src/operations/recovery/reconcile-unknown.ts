@@ -48,6 +48,12 @@ async function askByKey(deps: Deps, channelId: string, tasks: readonly Task[]): 
   return [...others, ...(await settleByKey(deps, asked, ours))];
 }
 
+/** The time after which a person is asked: later where a search by key settles every attempt in the end. */
+function computeSearchMs(channel: Channel | undefined): number {
+  const settlesAfterMs = channel?.findSettlesAfterMs ?? Infinity;
+  return Number.isFinite(settlesAfterMs) ? settlesAfterMs + SEARCH_MS : SEARCH_MS;
+}
+
 interface Search {
   readonly channel: Channel | undefined;
   /**
@@ -113,7 +119,7 @@ async function adoptOrRaise(deps: Deps, task: Task, { channel, claims }: Search)
     deps.wake.polls(channel.settings.id);
     return 1;
   }
-  if (deps.clock.now() - task.updatedAt > SEARCH_MS) {
+  if (deps.clock.now() - task.updatedAt > computeSearchMs(channel)) {
     await raiseAttention(
       deps,
       task,

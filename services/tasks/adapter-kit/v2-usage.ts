@@ -1,5 +1,5 @@
-import type { Json, Usage } from '@reelgate/adapter-kit';
-import { readCount, toUsage } from '@reelgate/adapter-kit/kit';
+import type { Json, Usage } from './adapter.ts';
+import { readCount, toUsage } from './kit.ts';
 
 /** Reads a usage in the fields of the vendor's V2 API, which this service uses for its own clients too. */
 export function readUsage(usage: Json): Usage | undefined {
