@@ -36,9 +36,13 @@ const SAME_ROLE: ReadonlyMap<string, string> = new Map([
   ['buildSubmit', 'each adapter builds a submission'],
   ['buildTaskPath', 'each adapter names the path of its tasks'],
   ['readError', 'each adapter reads the error of its upstream'],
+  ['readUsage', 'each adapter reads the measures of its upstream'],
+  ['toContentItem', 'each adapter writes the content of an order'],
+  ['toFailureReport', 'each adapter reads the failures of its upstream'],
   ['toListedWork', 'each adapter reads the list of its upstream'],
   ['toPollResult', 'each adapter reads the answer to a poll'],
   ['toReport', 'each adapter reads the reports of its upstream'],
+  ['toSuccessReport', 'each adapter reads the results of its upstream'],
 ]);
 
 interface Declared {

@@ -8,7 +8,7 @@ import { toInteractionReport, toOperationReport } from './gemini.report.ts';
 
 const SEED_MAX = 2 ** 32 - 1;
 const NEGATIVE_PROMPT_MAX = 2000;
-/** What an operation takes. An interaction takes neither. */
+/** The extra fields of an operation. An interaction takes neither. */
 const GEMINI_EXTRA: ExtraFields = {
   seed: { type: 'whole', least: 0, most: SEED_MAX },
   negative_prompt: { type: 'text', charactersMax: NEGATIVE_PROMPT_MAX },

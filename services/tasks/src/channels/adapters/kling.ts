@@ -69,7 +69,7 @@ const VISIBLE_AFTER_MS = 120_000;
  *
  * The key of an attempt is its `external_task_id`, so a lost answer is found exactly. How long the API takes to know an
  * accepted id is not documented: two minutes are assumed. The order is never sent again, so a later arrival would cost
- * one video and nobody a second one. The list (`POST /tasks`) names
+ * this service one video and the client nothing. The list (`POST /tasks`) names
  * neither model nor size and is not read. `multi_shot` is sent as false, because otherwise words such as `shot 1, 2, …;`
  * in a prompt are commands; a reference video needs it true.
  */

@@ -34,7 +34,7 @@ export function toReport(video: Json): Report {
   return withEndTime(readReport(REPORTS, video, String(video['status'])), readSecondsAsMs(video['completed_at']));
 }
 
-/** The address of the first result. `file_path` is a path on the server, which nobody else can use. */
+/** The address of the first result. `file_path` is a path on the server, so it is not read. */
 function readResultUrl(video: Json): string | undefined {
   const { video_url: videoUrl, metadata, url, urls } = video;
   return (

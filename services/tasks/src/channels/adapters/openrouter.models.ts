@@ -2,9 +2,9 @@ import type { Attempt, Json } from '@reelgate/adapter-kit';
 import { findUnfit, MODEL_ROW_SCHEMA } from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
-/** What this adapter reads from `options` of a channel. */
+/** The `options` of a channel that this adapter reads. */
 export interface OpenRouterOptions {
-  /** What single models make, by their ids. A member that is absent is that of any model. */
+  /** The limits of single models, by their ids. A member that is absent is that of any model. */
   readonly models?: Readonly<Record<string, ModelRow>> | undefined;
   /** With or without sound, where that changes the price. Default: as the model does. */
   readonly generate_audio?: boolean | undefined;
@@ -21,7 +21,7 @@ export const OPENROUTER_OPTIONS: Json = {
 
 /** The upstream decides how many references a model takes. Beside frames it ignores them all. */
 const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
-/** What the API can say of any model. It names models openly, so a model needs no row. */
+/** The limits that the API has for any model. It names models openly, so a model needs no row. */
 const ANY_MODEL: ModelRow = {
   resolutions: ['360p', '480p', '720p', '768p', '1080p', '1K', '2K', '4K'],
   ratios: ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21'],
