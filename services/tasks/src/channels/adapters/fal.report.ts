@@ -78,7 +78,7 @@ export function toResult(statusAnswer: UpstreamAnswer, answer: UpstreamAnswer): 
 }
 
 /** The failure that the status of completed work names; undefined if it names none. */
-export function readFailure({ error, error_type: errorType }: Json): ApiError | undefined {
+function readFailure({ error, error_type: errorType }: Json): ApiError | undefined {
   const code = readText(errorType);
   const message = readText(error);
   return code === undefined && message === undefined ? undefined : { code, message: message ?? '' };
