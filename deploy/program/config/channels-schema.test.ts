@@ -46,11 +46,21 @@ describe('each service adds its own keys to a channel', () => {
     [
       'alpha-v2',
       { endpoints: ['video.generation'], upstream_account: 'vendor' },
-      { reconcile: 'list', limits: { polls_per_minute: 6000 }, timeouts: { submit: '60s', poll: '20s' } },
+      { reconcile: 'list', hosts: {}, options: {}, timeouts: { submit: '60s', poll: '20s' } },
     ],
   ])('%s', (adapter, changes, defaults) => {
     expect(read({ adapter, ...changes })).toMatchObject(defaults);
   });
+});
+
+test('options of a channel are those of its adapter', () => {
+  const task = { endpoints: ['video.generation'], upstream_account: 'vendor' };
+
+  expect(read({ adapter: 'openai-videos', ...task, options: { body: 'form' } })).toMatchObject({
+    options: { body: 'form' },
+  });
+  expect(() => read({ adapter: 'openai-videos', ...task, options: { body: 'xml' } })).toThrow(/options/);
+  expect(() => read({ adapter: 'runway', ...task, options: { body: 'form' } })).toThrow(/takes no options/);
 });
 
 test('an upstream account is required of a channel for tasks, and not of a relay channel', () => {

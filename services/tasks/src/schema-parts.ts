@@ -3,12 +3,12 @@ const WHOLE_MAX = 2 ** 31 - 1;
 
 export const name: object = { type: 'string', minLength: 1, maxLength: 128 };
 
-export function whole(least: number, byDefault: number): object {
+export function whole(least: number, byDefault?: number): object {
   return {
     type: 'integer',
     minimum: least,
     maximum: WHOLE_MAX,
-    default: byDefault,
+    ...(byDefault === undefined ? {} : { default: byDefault }),
     description: `a whole number from ${least}`,
   };
 }

@@ -4,6 +4,8 @@ import { duration, name, whole } from '../schema-parts.ts';
 import { ADAPTERS } from './adapters/index.ts';
 import type { ChannelSettings, Endpoint } from './channel.ts';
 
+/** Polls in a minute where the upstream documents no limit. */
+const POLLS_PER_MINUTE_DEFAULT = 6000;
 const NO_OPTIONS = { type: 'object', maxProperties: 0, description: 'nothing: this adapter takes no options' };
 
 /**
@@ -40,7 +42,7 @@ export const videoChannelSchema = {
     options: { type: 'object', default: {}, description: 'what only this adapter understands; its page has the keys' },
     regeneration: { enum: ['task', 'video'], default: 'task' },
   },
-  limits: { polls_per_minute: whole(1, 6000) },
+  limits: { polls_per_minute: whole(1) },
   timeouts: { submit: duration('60s'), poll: duration('20s') },
 } as const;
 
@@ -59,7 +61,7 @@ export interface CheckedChannel {
   readonly limits: {
     readonly requests_per_minute: number;
     readonly in_flight: number;
-    readonly polls_per_minute: number;
+    readonly polls_per_minute?: number;
   };
   readonly timeouts: { readonly submit: string; readonly poll: string };
   readonly reconcile: 'list' | 'none';
@@ -96,7 +98,8 @@ export function toChannelSettings(channel: CheckedChannel, references: 'inline' 
     enabled: channel.enabled,
     requestsPerMinute: channel.limits.requests_per_minute,
     inFlightMax: channel.limits.in_flight,
-    pollsPerMinute: channel.limits.polls_per_minute,
+    pollsPerMinute:
+      channel.limits.polls_per_minute ?? ADAPTERS[channel.adapter]?.pollsPerMinute ?? POLLS_PER_MINUTE_DEFAULT,
     submitTimeoutMs: parseDuration(channel.timeouts.submit) ?? 0,
     pollTimeoutMs: parseDuration(channel.timeouts.poll) ?? 0,
     reconcile: channel.reconcile,
