@@ -67,6 +67,7 @@ async function findFreePort(): Promise<number> {
 /** A script that loads every module under the flag of the programs: V8 takes compiled code only under its own flags. */
 function writeModuleLoader(root: string, folder: string): string {
   const modules = globSync('{services/*,services/media/picture-decoder}/src/**/*.js', { cwd: root })
+    .concat(globSync('services/tasks/adapter-kit/*.js', { cwd: root }))
     .concat(globSync('deploy/{program,cli,local/sandbox}/**/*.js', { cwd: root }))
     .filter((file) => !PROGRAM.test(file));
   const script = path.join(folder, 'every-module.mjs');
