@@ -1,5 +1,7 @@
+import type { Message } from '@bufbuild/protobuf';
 import type { Order, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Task, TaskState } from '@reelgate/proto/tasks/v1/task';
+import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
 import type { Models } from '../domain/model-defaults.ts';
 import type { EnvelopeName } from '../problems/envelopes.ts';
 
@@ -41,13 +43,18 @@ export interface FieldNames {
   readonly clientField: (field: string) => string;
 }
 
+/** What a client can give beside its order. No upstream gets it. */
+export type BesideOrder = Omit<
+  CreateTaskRequest,
+  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint'
+>;
+
 /** A body, decoded into an order. */
 export interface DecodedOrder extends FieldNames {
   readonly order: Order;
   /** The media whose bytes must still be stored. */
   readonly inline: readonly InlineMedia[];
-  /** The URL that is told when the task ends. No upstream gets it. */
-  readonly webhookUrl?: string | undefined;
+  readonly beside: Partial<BesideOrder>;
 }
 
 export interface DecodeContext {

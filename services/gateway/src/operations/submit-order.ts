@@ -1,10 +1,12 @@
+import type { Message } from '@bufbuild/protobuf';
 import type { Log } from '@reelgate/platform/log';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { Problem } from '@reelgate/platform/problem';
+import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
 import type { InlineStore } from '../clients/media-port.ts';
 import type { Principal } from '../clients/billing-client.ts';
 import type { Order, Task, TasksClient } from '../clients/tasks-client.ts';
-import type { DecodedOrder, FieldNames } from '../dialects/dialect.ts';
+import type { BesideOrder, DecodedOrder, FieldNames } from '../dialects/dialect.ts';
 import { isUncertain } from '../problems/error-table.ts';
 import { openInlineStream } from './inline-bytes.ts';
 
@@ -84,15 +86,18 @@ async function sendOrder({ tasks }: SubmitOrderDeps, submission: Submission, ord
   return { task, replayed };
 }
 
+type OrderRequest = Omit<CreateTaskRequest, keyof Message | keyof BesideOrder> & Partial<BesideOrder>;
+
 /** Builds the request for an order. It has no models or limits: the tasks service reads them from the token. */
-function toOrderRequest({ principal: { accountId, tokenId }, decoded, idempotency }: Submission, order: Order) {
+function toOrderRequest({ principal, decoded, idempotency }: Submission, order: Order): OrderRequest {
+  const { accountId, tokenId } = principal;
   return {
+    ...decoded.beside,
     accountId,
     tokenId,
     order,
     idempotencyKey: idempotency?.key ?? '',
     requestFingerprint: idempotency?.fingerprint ?? '',
-    webhookUrl: decoded.webhookUrl ?? '',
   };
 }
 

@@ -2,27 +2,29 @@ import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { Problem } from '@reelgate/platform/problem';
-import type { DecodedOrder } from '../dialect.ts';
+import type { BesideOrder, DecodedOrder } from '../dialect.ts';
 import { toItemType } from './content-items.ts';
 import type { DecodedItem } from './content-items.ts';
+import { dropUndefined } from './task-fields.ts';
 
 /** The limit on the characters of all texts and URLs together: more than any model reads, less than a call can hold. */
 const ORDER_CHARACTERS_MAX = 1_000_000;
 
-export interface DecodedParts {
+type Beside = { readonly [K in keyof BesideOrder]?: BesideOrder[K] | undefined };
+
+export interface DecodedParts extends Beside {
   readonly order: Omit<MessageInitShape<typeof OrderSchema>, 'content' | '$typeName'>;
   readonly items: readonly DecodedItem[];
   /** The client's names for fields of the order, where they differ. */
   readonly names?: Readonly<Record<string, string>>;
-  readonly webhookUrl?: string | undefined;
 }
 
-export function toDecodedOrder({ order, items, names = {}, webhookUrl }: DecodedParts): DecodedOrder {
+export function toDecodedOrder({ order, items, names = {}, ...beside }: DecodedParts): DecodedOrder {
   const decoded = {
     order: create(OrderSchema, { ...order, content: items.map(({ item }) => item) }),
     inline: items.flatMap(({ inline }, item) => (inline === undefined ? [] : [{ ...inline, item }])),
     clientField: (field: string) => toClientField(field, names, items),
-    webhookUrl,
+    beside: dropUndefined(beside),
   };
   assertFits(decoded, items);
   return decoded;

@@ -5,6 +5,7 @@ import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
 import { formBody } from '../../../testing/multipart-form.ts';
 import { BOAT, brief } from '../../../testing/order-summary.ts';
+import type { BesideOrder } from '../../dialects/dialect.ts';
 
 const compat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720' };
 const generation = {
@@ -85,6 +86,17 @@ describe('a create is one call with the decoded order', () => {
 
     expect(answer.status).toBe(200);
   });
+});
+
+/** For each member beside the order, a create that gives it. A member without one does not compile. */
+const BESIDE: { readonly [K in keyof BesideOrder]: readonly [path: string, fields: object, value: BesideOrder[K]] } = {
+  webhookUrl: ['/v1/videos', { webhook_url: 'https://studio.example/hook' }, 'https://studio.example/hook'],
+};
+
+test.each(Object.entries(BESIDE))('%s is passed on beside the order', async (member, [path, fields, value]) => {
+  expect((await post(path, { ...compat, ...fields })).status).toBe(200);
+  expect(under.tasks.creates.at(-1)).toMatchObject({ [member]: value });
+  expect(lastOrder()).toEqual({ ...BOAT, size: '1280x720' });
 });
 
 describe('a webhook URL', () => {
