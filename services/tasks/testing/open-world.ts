@@ -184,7 +184,10 @@ async function openWorld(
     announced,
     counted,
     create: (order = anOrder(), changes = {}) =>
-      createTask(deps, { accountId: 'acme', tokenId: 'token_1', makers: [], visibleModels: ['*'], order, ...changes }),
+      createTask(deps, {
+        ...{ accountId: 'acme', tokenId: 'token_1', makers: [], visibleModels: ['*'], order, beside: {} },
+        ...changes,
+      }),
     restart: async () => {
       await close();
       return openWorld(outside, options, atEnd);

@@ -1,3 +1,4 @@
+import type { EveryMember } from './every-member.ts';
 import type { Kind, Order } from './order.ts';
 
 export type State = 'queued' | 'in_progress' | 'completed' | 'failed';
@@ -66,8 +67,14 @@ export interface TaskInState extends TaskIdentity {
   readonly trace?: string | undefined;
 }
 
-/** The members that a task has from its create on, and keeps. */
-export interface TaskOrigin extends TaskIdentity {
+/** What a client gives beside its order. No upstream gets it. */
+export interface BesideOrder {
+  /** The URL that is told when the task ends. */
+  readonly webhookUrl?: string | undefined;
+}
+
+/** The members that a task has from its create on, and keeps. The URL is read with the event of its end. */
+export interface TaskOrigin extends TaskIdentity, Omit<BesideOrder, 'webhookUrl'> {
   readonly tokenId: string;
   readonly order: Order;
   /** The length in whole seconds by which the task is charged. */
@@ -79,6 +86,12 @@ export interface TaskOrigin extends TaskIdentity {
   readonly trace?: string | undefined;
   /** The id of the span that its own span is a child of. */
   readonly traceParent?: string | undefined;
+}
+
+/** The origin alone of what has more members. */
+export function takeOrigin(task: TaskOrigin): EveryMember<TaskOrigin> {
+  const { id, accountId, tokenId, order, seconds, createdAt, requestId, trace, traceParent } = task;
+  return { id, accountId, tokenId, order, seconds, createdAt, requestId, trace, traceParent };
 }
 
 export interface Task extends TaskOrigin, TaskInState {

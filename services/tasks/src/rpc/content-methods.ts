@@ -8,6 +8,7 @@ import type {
   UploadMediaHeader,
   UploadMediaRequest,
 } from '@reelgate/proto/tasks/v1/task_service';
+import type { EveryMember } from '../domain/every-member.ts';
 import type { ContentDeps } from '../operations/content/content-deps.ts';
 import { signContentLink } from '../operations/content/content-link.ts';
 import { readContent } from '../operations/content/read-content.ts';
@@ -16,7 +17,6 @@ import { uploadMedia } from '../operations/uploads/upload-media.ts';
 import type { Upload } from '../operations/uploads/upload-media.ts';
 import { MEDIA, fromWireEnum } from './mapping-order.ts';
 import { toMessage } from './wire-message.ts';
-import type { EveryMember } from './wire-message.ts';
 
 /** The methods of the service for the bytes of results and uploads. */
 export function contentMethods(deps: ContentDeps) {

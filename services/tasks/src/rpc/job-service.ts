@@ -6,6 +6,7 @@ import {
   LeasedJobSchema,
 } from '@reelgate/proto/tasks/v1/job_service';
 import type { CreateJobRequest, JobService, LeasedJob } from '@reelgate/proto/tasks/v1/job_service';
+import type { EveryMember } from '../domain/every-member.ts';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import { createJob } from '../operations/jobs/create-job.ts';
 import type { JobRequest } from '../operations/jobs/create-job.ts';
@@ -31,7 +32,6 @@ import {
   toWireNewJob,
 } from './mapping-job.ts';
 import { emptyToUndefined, readIdempotency, toMessage } from './wire-message.ts';
-import type { EveryMember } from './wire-message.ts';
 
 /** Each method converts from the wire, runs an operation and converts to the wire. */
 export function jobService(deps: JobDeps, tokens: TokenReader): Implementation<typeof JobService> {

@@ -15,12 +15,12 @@ import type {
   JobFailure as WireFailure,
 } from '@reelgate/proto/tasks/v1/job';
 import type { JobLease as WireLease } from '@reelgate/proto/tasks/v1/job_service';
+import type { EveryMember } from '../domain/every-member.ts';
 import type { Job, JobAnswer, JobBytes, JobCall, JobEncoding, JobLease } from '../domain/job.ts';
 import type { Failure } from '../domain/task.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
 import { toMessage, toWireTime } from './wire-message.ts';
-import type { EveryMember } from './wire-message.ts';
 
 const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
   none: WireEncoding.UNSPECIFIED,

@@ -2,11 +2,11 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskFailureSchema, TaskResultSchema, TaskSchema, TaskState, UsageSchema } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask, TaskResult, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
+import type { EveryMember } from '../domain/every-member.ts';
 import type { Result, State, Task, TaskFilter, TaskOrigin, Usage } from '../domain/task.ts';
 import { pollAfterMs } from '../operations/reads/read-tasks.ts';
 import { KINDS, fromWireEnum, toWireOrder } from './mapping-order.ts';
 import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
-import type { EveryMember } from './wire-message.ts';
 
 export const STATES: Readonly<Record<State, TaskState>> = {
   queued: TaskState.QUEUED,

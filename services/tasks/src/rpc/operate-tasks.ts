@@ -20,7 +20,7 @@ import { taskNotFound } from '../operations/task-refusals.ts';
 import type { Attempt, HistoryEntry, ListFilter, Page, TaskStep } from '../store/task-store.ts';
 import { readTaskFilter, toWireTask } from './mapping-task.ts';
 import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
-import type { EveryMember } from './wire-message.ts';
+import type { EveryMember } from '../domain/every-member.ts';
 
 /** A list of a thousand tasks leaves connections to the database for others. */
 const RECORDS_AT_ONCE = 4;

@@ -8,6 +8,7 @@ import {
 import type { ListModelsRequest, ListTasksRequest, Model, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { TimelineEntrySchema, TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
 import type { TimelineEntry as WireEntry } from '@reelgate/proto/tasks/v1/timeline';
+import type { EveryMember } from '../domain/every-member.ts';
 import { isVisible } from '../domain/model.ts';
 import type { Kind } from '../domain/order.ts';
 import type { Step, TimelineEntry } from '../domain/rules/timeline.ts';
@@ -20,7 +21,6 @@ import type { ListFilter, Page } from '../store/task-store.ts';
 import { KINDS } from './mapping-order.ts';
 import { readTaskFilter, toWireTask } from './mapping-task.ts';
 import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
-import type { EveryMember } from './wire-message.ts';
 
 const LIST_LIMIT = 20;
 

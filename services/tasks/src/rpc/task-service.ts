@@ -1,8 +1,11 @@
+import type { Message } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
 import { EstimateOrderResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type { CheckOrderRequest, CreateTaskRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
+import type { EveryMember } from '../domain/every-member.ts';
+import type { BesideOrder } from '../domain/task.ts';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/admit-create.ts';
@@ -19,7 +22,6 @@ import type { contentMethods } from './content-methods.ts';
 import { fromWireOrder, inContractTerms } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from './mapping-task.ts';
 import { emptyToUndefined, readIdempotency, toMessage } from './wire-message.ts';
-import type { EveryMember } from './wire-message.ts';
 import { EVERY_MODEL, listModels, readMethods } from './task-read-methods.ts';
 import type { watchService } from './watch-service.ts';
 
@@ -101,15 +103,25 @@ async function toCreateRequest(
 ): Promise<EveryMember<Omit<CreateRequest, 'requestId' | 'span'>>> {
   const { models, inFlight, makers } = await tokens.findRights(request.tokenId, request.accountId);
   const order = fromWireOrder(request.order);
-  const webhookUrl = emptyToUndefined(request.webhookUrl);
+  const beside = readBeside(request);
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
     visibleModels: models,
     order,
-    idempotency: readIdempotency(request, () => digestOrder(order, webhookUrl)),
+    beside,
+    idempotency: readIdempotency(request, () => digestOrder(order, beside)),
     inFlightLimit: inFlight,
     makers,
-    webhookUrl,
   };
+}
+
+/** A member of either side that the other one lacks does not compile. */
+type Beside = Omit<
+  CreateTaskRequest,
+  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint'
+>;
+
+function readBeside({ webhookUrl }: Beside): EveryMember<BesideOrder> {
+  return { webhookUrl: emptyToUndefined(webhookUrl) } satisfies Record<keyof Beside, unknown>;
 }

@@ -12,6 +12,7 @@ import type {
   WebhookReceiverRecord,
   WebhookService,
 } from '@reelgate/proto/tasks/v1/webhook_service';
+import type { EveryMember } from '../domain/every-member.ts';
 import type { MadeAttempt } from '../domain/rules/judge-attempts.ts';
 import type { Attempt } from '../domain/webhook.ts';
 import { leaseReceivers, renewReceivers } from '../operations/webhooks/lease-receivers.ts';
@@ -23,7 +24,6 @@ import type { EventWatch, EventWatchDeps } from '../operations/webhooks/watch-ev
 import { parseEventTypes } from '../operations/webhooks/webhook-refusals.ts';
 import { PAYLOADS, toWireEvent } from './mapping-webhook.ts';
 import { emptyToUndefined, toMessage } from './wire-message.ts';
-import type { EveryMember } from './wire-message.ts';
 
 export type DeliveryMethodDeps = LeaseDeps & RecordDeps & EventWatchDeps & { readonly clock: Clock };
 

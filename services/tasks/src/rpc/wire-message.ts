@@ -18,9 +18,6 @@ export function toMessage<S extends DescMessage>(schema: S, fields: WireFields<S
   return create(schema, init as MessageInitShape<S>);
 }
 
-/** Every member is named, also those that are undefined. */
-export type EveryMember<T> = { readonly [K in keyof Required<T>]: T[K] };
-
 export function toWireTime(ms: number | undefined): Timestamp | undefined {
   return ms === undefined ? undefined : timestampFromMs(ms);
 }

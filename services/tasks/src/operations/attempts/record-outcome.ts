@@ -1,5 +1,6 @@
 import type { ChannelSettings, Submission } from '../../channels/channel.ts';
 import { pollInterval } from '../../domain/poll-interval.ts';
+import { takeOrigin } from '../../domain/task.ts';
 import type { Mapping, Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
@@ -82,25 +83,16 @@ export function toAcceptedTask(
     nextPollAt,
   }: { readonly mapping: Required<Mapping>; readonly at: number; readonly nextPollAt: number },
 ): Task {
-  const { id, accountId, tokenId, order, seconds, createdAt, requestId, trace, traceParent } = task;
   return {
-    id,
-    accountId,
-    tokenId,
-    order,
+    ...takeOrigin(task),
     admission: 'accepted',
     state: 'queued',
     unrecognised: false,
     progress: 0,
-    createdAt,
     updatedAt: at,
     mapping,
-    seconds,
     nextPollAt,
     pollErrors: 0,
-    requestId,
-    trace,
-    traceParent,
     polls: 0,
     pollSpans: 0,
     resumed: false,

@@ -29,7 +29,7 @@ export async function admitCreate(
   request: CreateRequest,
 ): Promise<{ readonly earlier: Task } | ResolvedOrder> {
   assertOrder(deps, request, request.order);
-  assertWebhookUrl(deps.webhookAllow, request.webhookUrl, 'webhook_url');
+  assertWebhookUrl(deps.webhookAllow, request.beside.webhookUrl, 'webhook_url');
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { earlier };
   if (deps.isOverloaded()) throw overloadRefusal();

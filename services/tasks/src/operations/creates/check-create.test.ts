@@ -34,6 +34,7 @@ const check = (world: World, { order = image, changes = {} }: Refused = {}) =>
     makers: [],
     visibleModels: ['*'],
     order,
+    beside: {},
     ...changes,
   });
 

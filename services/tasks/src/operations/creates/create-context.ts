@@ -3,7 +3,7 @@ import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import type { TokenMaker } from '../../clients/tokens.ts';
 import type { Order } from '../../domain/order.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
-import type { Task } from '../../domain/task.ts';
+import type { BesideOrder, Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { CreateMedia } from './stage-media.ts';
 
@@ -16,6 +16,7 @@ export interface OrderCaller {
 export interface CreateRequest extends OrderCaller {
   readonly tokenId: string;
   readonly order: Order;
+  readonly beside: BesideOrder;
   /** The id of the request, for log lines. */
   readonly requestId?: string | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
@@ -23,8 +24,6 @@ export interface CreateRequest extends OrderCaller {
   readonly inFlightLimit?: number | undefined;
   /** The tokens that made it, the nearest first. The task counts against the limit of each. */
   readonly makers: readonly TokenMaker[];
-  /** The URL that is told when the task ends. */
-  readonly webhookUrl?: string | undefined;
   /** The span of the call. Absent: it is not recorded. */
   readonly span?: Span | undefined;
 }

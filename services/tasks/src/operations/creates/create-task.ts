@@ -2,9 +2,10 @@ import { Problem, isProblem, CallEnded } from '@reelgate/platform/problem';
 import { Overtaken, maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import { NO_SPAN, inSpan } from '@reelgate/platform/trace/trace';
 import { channelScope } from '../../domain/in-flight-scope.ts';
+import type { EveryMember } from '../../domain/every-member.ts';
 import { listMedia } from '../../domain/order.ts';
 import { priceFacts } from '../../domain/price-facts.ts';
-import type { Failure, Task } from '../../domain/task.ts';
+import type { BesideOrder, Failure, Task } from '../../domain/task.ts';
 import type { BeginResult, NewTask } from '../../store/task-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
 import { findObstacle, submitAttempts } from '../attempts/submit-attempts.ts';
@@ -65,10 +66,11 @@ function openCreate(
   resolved: ResolvedOrder,
   signal: AbortSignal | undefined,
 ): CreateContext {
-  const { accountId, tokenId, order, idempotency, requestId, webhookUrl, span = NO_SPAN } = request;
+  const { accountId, tokenId, order, idempotency, beside, requestId, span = NO_SPAN } = request;
   const createdAt = deps.clock.now();
   const trace = deps.tracing.mint(span);
-  const task: NewTask = {
+  const task: EveryMember<Omit<NewTask, 'attempt' | keyof BesideOrder>> & BesideOrder = {
+    ...beside,
     id: deps.newId('task'),
     accountId,
     tokenId,
@@ -81,7 +83,6 @@ function openCreate(
     caps: listCaps(deps, request),
     trace,
     traceParent: trace === undefined ? undefined : span.carrier,
-    webhookUrl,
   };
   span.set({ 'reelgate.task.id': task.id, 'reelgate.account.id': accountId });
   return { ...resolved, task, media: NO_MEDIA, signal, span };

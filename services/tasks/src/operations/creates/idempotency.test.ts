@@ -71,10 +71,19 @@ describe('the digest of an order', () => {
   });
 
   test('changes with the URL that is told of the end, and is the same as before without one', () => {
-    const digests = [undefined, 'https://a.example', 'https://b.example'].map((url) => digestOrder(anOrder(), url));
+    const digests = [undefined, 'https://a.example', 'https://b.example'].map((url) =>
+      digestOrder(anOrder(), { webhookUrl: url }),
+    );
 
     expect(new Set(digests).size).toBe(3);
     expect(digests[0]).toBe(digestOrder(anOrder()));
+  });
+
+  test('is the same in every version, because a repeat can follow an upgrade', () => {
+    expect([digestOrder(anOrder()), digestOrder(anOrder(), { webhookUrl: 'https://a.example' })]).toEqual([
+      'order:CgDzezAHjCHTfWtXMOZnyLvdLOuVsBqa0uz6daZ6ZLQ',
+      'order:MjQH5zZU0HX3sKFETmL1EceazZ0t8sb3a1bGey2T3og',
+    ]);
   });
 
   test('is computed even when the unknown fields cannot be parsed', () => {

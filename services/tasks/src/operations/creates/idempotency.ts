@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { JobCall } from '../../domain/job.ts';
 import type { Order } from '../../domain/order.ts';
+import type { BesideOrder } from '../../domain/task.ts';
 
 /** The time in milliseconds for which an idempotency key returns the task or job that it created. */
 export const KEY_LIFETIME_MS = 24 * 3600 * 1000;
 
 /**
  * The fingerprint of a create whose caller sends none. It covers the whole order, independent of its encoding and of
- * the order of the keys in `extra_json`, and the URL that is told of the end. Bytes that are stored elsewhere count by
+ * the order of the keys in `extra_json`, and what the client gives beside it. Bytes that are stored elsewhere count by
  * the id of their object.
  */
-export function digestOrder({ extraJson, ...order }: Order, webhookUrl?: string): string {
+export function digestOrder({ extraJson, ...order }: Order, beside: BesideOrder = {}): string {
   const extra = extraJson === undefined ? undefined : canonicalJson(extraJson);
-  return computeDigest('order', { ...order, extra, webhookUrl });
+  return computeDigest('order', { ...order, extra, ...beside });
 }
 
 /** The fingerprint of a job. The order of headers with different names does not change it. */

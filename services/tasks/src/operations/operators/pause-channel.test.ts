@@ -69,6 +69,7 @@ describe('a paused channel', () => {
         makers: [],
         visibleModels: ['*'],
         order: anOrder(),
+        beside: {},
       }).catch(String),
     ]);
 
