@@ -1,3 +1,4 @@
+import type { TaskFilterName } from './client-filters.ts';
 import type { Lane, Step } from './api/task.ts';
 
 /**
@@ -199,7 +200,7 @@ export const tasksWords = {
     clear: 'Clear',
     all: 'All',
     running: 'Running',
-  },
+  } satisfies Readonly<Record<TaskFilterName, string>> & Readonly<Record<string, string>>,
   columns: {
     picture: 'Picture',
     prompt: 'Prompt',

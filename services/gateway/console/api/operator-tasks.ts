@@ -8,10 +8,7 @@ export interface OperatorTaskRow extends TaskRow {
   readonly admission: string;
 }
 
-/**
- * GET /tasks on the operator port. Query: `account`, `state`, `kind`, `model`, `channel`, `from`, `to`, `find` (a task id
- * or an upstream id), `after`.
- */
+/** GET /tasks on the operator port. Query: `OPERATOR_TASK_FILTERS` and `after`. `find` is a task id or an upstream id. */
 export interface OperatorTaskList {
   readonly tasks: readonly OperatorTaskRow[];
   readonly after?: string;

@@ -26,8 +26,8 @@ export interface TaskRow {
 }
 
 /**
- * GET /tasks. Query: `state` (also `running`), `kind`, `model`, `from`, `to` (dates or Unix seconds, in milliseconds
- * when given as `1795…` with 13 digits), `find` (a task id or an own idempotency key), `after`.
+ * GET /tasks. Query: `TASK_FILTERS` and `after`. A state can also be `running`. Times are dates or Unix seconds, in
+ * milliseconds when given as `1795…` with 13 digits. `find` is a task id or an own idempotency key.
  */
 export interface TaskList {
   readonly tasks: readonly TaskRow[];

@@ -1,6 +1,11 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { ListTasksRequestSchema } from '@reelgate/proto/tasks/v1/task_service';
 import { TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
 import type { TimelineEntry } from '@reelgate/proto/tasks/v1/timeline';
+import type { TASK_FILTERS } from '../../console/client-filters.ts';
+import type { TextFilters } from '../../console/filters.ts';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller } from './caller.ts';
 import { WIRE_KINDS, WIRE_TASK_STATES, toPlainTask } from './plain-task.ts';
@@ -11,11 +16,10 @@ import { toMs, emptyToUndefined } from './wire-values.ts';
 const DEADLINE_MS = 15_000;
 
 /** The filter of a list of an account's tasks, newest first. An undefined field selects all. */
-export interface TaskQuestion {
+export interface TaskQuestion extends TextFilters<typeof TASK_FILTERS> {
   readonly limit: number;
   readonly states?: readonly PlainState[] | undefined;
   readonly kind?: PlainKind | undefined;
-  readonly model?: string | undefined;
   /** Milliseconds since 1970. */
   readonly from?: number | undefined;
   /** Exclusive. */
@@ -72,7 +76,7 @@ export function taskPages(rpc: TasksClient): TaskPages {
   return {
     list: async ({ accountId, ...call }, question) => {
       const { tasks, continueAfter } = await rpc.listTasks(
-        { accountId, ...toWireQuestion(question), inSteps: true },
+        toWireQuestion(accountId, question),
         withDeadline(call, DEADLINE_MS),
       );
       return { tasks: tasks.map(toPlainTask), continueAfter: emptyToUndefined(continueAfter) };
@@ -87,16 +91,15 @@ export function taskPages(rpc: TasksClient): TaskPages {
   };
 }
 
-function toWireQuestion(question: TaskQuestion) {
+function toWireQuestion(accountId: string, question: TaskQuestion): WholeMessage<typeof ListTasksRequestSchema> {
   const { limit, states = [], kind, model = '', from, to, after = '', taskIds = [], idempotencyKey = '' } = question;
   return {
-    limit,
-    model,
-    after,
-    idempotencyKey,
+    ...{ accountId, limit, model, after, idempotencyKey, inSteps: true },
+    // older pages go on after a task, and count nothing
+    ...{ ascending: false, offset: 0, withTotal: false },
     states: states.map((state) => WIRE_TASK_STATES[state]),
     taskIds: [...taskIds],
-    ...(kind === undefined ? {} : { kind: WIRE_KINDS[kind] }),
+    kind: kind === undefined ? TaskKind.UNSPECIFIED : WIRE_KINDS[kind],
     ...(from === undefined ? {} : { createdFrom: timestampFromMs(from) }),
     ...(to === undefined ? {} : { createdBefore: timestampFromMs(to) }),
   };

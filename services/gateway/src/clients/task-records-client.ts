@@ -1,9 +1,16 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import type { AttemptRecord, TaskRecord as WireRecord } from '@reelgate/proto/tasks/v1/operator_service';
+import type {
+  AttemptRecord,
+  ListTaskRecordsRequestSchema,
+  TaskRecord as WireRecord,
+} from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
+import type { OPERATOR_TASK_FILTERS } from '../../console/operator-filters.ts';
 import type { HistoryEntry } from '../../console/api/operator-tasks.ts';
+import type { TextFilters } from '../../console/filters.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';
@@ -46,13 +53,10 @@ export interface TaskRecord {
 }
 
 /** The filter of a list of the tasks of all accounts, newest first. An undefined field selects all. */
-export interface RecordsQuestion {
+export interface RecordsQuestion extends TextFilters<typeof OPERATOR_TASK_FILTERS> {
   readonly limit: number;
-  readonly accountId?: string | undefined;
   readonly state?: PlainState | undefined;
   readonly kind?: PlainKind | undefined;
-  readonly model?: string | undefined;
-  readonly channel?: string | undefined;
   readonly upstreamId?: string | undefined;
   /** Milliseconds since 1970. */
   readonly from?: number | undefined;
@@ -91,10 +95,21 @@ export function taskRecordsClient({ tasks: rpc }: OperatorClients): TaskRecords 
   };
 }
 
-function toWireQuestion({ state, kind, from, to, ...question }: RecordsQuestion) {
-  const { limit, accountId = '', model = '', channel = '', upstreamId = '', after = '' } = question;
+function toWireQuestion(question: RecordsQuestion): WholeMessage<typeof ListTaskRecordsRequestSchema> {
+  const {
+    limit,
+    state,
+    kind,
+    from,
+    to,
+    account = '',
+    model = '',
+    channel = '',
+    upstreamId = '',
+    after = '',
+  } = question;
   return {
-    ...{ limit, accountId, model, channel, upstreamId, after, brief: true, inSteps: true },
+    ...{ limit, accountId: account, model, channel, upstreamId, after, brief: true, inSteps: true },
     state: state === undefined ? TaskState.UNSPECIFIED : WIRE_TASK_STATES[state],
     kind: kind === undefined ? TaskKind.UNSPECIFIED : WIRE_KINDS[kind],
     ...(from === undefined ? {} : { createdFrom: timestampFromMs(from) }),

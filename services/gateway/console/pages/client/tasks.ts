@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded.ts';
 import { NewRows, Pager } from '../../parts/pager.ts';
 import { At } from '../../parts/time.ts';
 import { tasksWords as words, words as common } from '../../words.ts';
-import { TaskFilters, FILTERS, listPath } from './parts/task-filters.ts';
+import { TaskFilters, isFiltered, listPath } from './parts/task-filters.ts';
 import { TaskTable } from './parts/task-table.ts';
 
 const PATH = '/console/tasks';
@@ -25,12 +25,11 @@ export function page({ query }: PageProps): VNode {
 
 export function TaskListView({ list, query }: { list: TaskList; query: URLSearchParams }): VNode {
   const { shown, waiting, accept } = useSteadyRows(list.tasks, ({ id }) => id);
-  const isFiltered = FILTERS.some((name) => query.has(name));
   const { searchedTo } = list;
   return html`
     <${NewRows} count=${query.has('after') ? 0 : waiting} onAccept=${accept} />
     ${
-      shown.length === 0 && !isFiltered && !query.has('after')
+      shown.length === 0 && !isFiltered(query) && !query.has('after')
         ? html`<p>${words.noneYet} <a href="/console/try">${words.first}</a></p>`
         : html`<${TaskTable} tasks=${shown} caption=${words.caption} empty=${words.none} />`
     }

@@ -1,4 +1,5 @@
 import type { Causes, Grade, LightName } from '../../api/operator-now.ts';
+import type { OperatorTaskFilterName } from '../../operator-filters.ts';
 import type { OperatorMe } from '../../api/session.ts';
 
 /** The texts of the pages about work that runs or waits. */
@@ -148,7 +149,6 @@ const recordWords = {
     account: 'Account',
     state: 'State',
     any: 'Any',
-    running: 'Running (queued or in progress)',
     kind: 'Kind',
     model: 'Model',
     channel: 'Channel',
@@ -163,7 +163,7 @@ const recordWords = {
     searchedTo: 'Searched back to',
     empty: 'No task matches.',
     emptySoFar: 'No task matches so far.',
-  },
+  } satisfies Readonly<Record<OperatorTaskFilterName, string>> & Readonly<Record<string, unknown>>,
   task: {
     title: 'Task',
     noWebhooks: 'The webhooks cannot be read now.',

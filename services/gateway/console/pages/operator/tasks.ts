@@ -1,3 +1,6 @@
+import { OPERATOR_TASK_FILTERS } from '../../operator-filters.ts';
+import type { OperatorTaskFilterName } from '../../operator-filters.ts';
+import type { FilterOf } from '../../filters.ts';
 import type { OperatorTaskList, OperatorTaskRow } from '../../api/operator-tasks.ts';
 import { useSteadyRows } from '../../state/steady-rows.ts';
 import { useView } from '../../state/use-view.ts';
@@ -20,21 +23,21 @@ const words = operatorWords.tasks;
 const PATH = '/console/tasks';
 const NONE = '–';
 
-const FIELDS: readonly FilterField[] = [
-  { name: 'find', label: words.find, type: 'text', hint: words.findHint },
-  { name: 'account', label: words.account, type: 'text' },
-  {
-    name: 'state',
-    label: words.state,
-    type: 'select',
-    options: [['', words.any], ['running', words.running], ...Object.entries(shared.states)],
-  },
-  { name: 'kind', label: words.kind, type: 'select', options: [['', words.any], ...Object.entries(shared.kinds)] },
-  { name: 'model', label: words.model, type: 'text' },
-  { name: 'channel', label: words.channel, type: 'text' },
-  { name: 'from', label: words.from, type: 'date' },
-  { name: 'to', label: words.to, type: 'date' },
-];
+type OptionsOf = Readonly<
+  Record<FilterOf<typeof OPERATOR_TASK_FILTERS, 'select'>, NonNullable<FilterField['options']>>
+>;
+
+const OPTIONS: OptionsOf = {
+  state: [['', words.any], ...Object.entries(shared.states)],
+  kind: [['', words.any], ...Object.entries(shared.kinds)],
+};
+
+const FIELDS = Object.entries(OPERATOR_TASK_FILTERS).map(([key, { type }]): FilterField => {
+  const name = key as OperatorTaskFilterName;
+  const label = words[name];
+  if (type === 'select') return { name, label, type, options: OPTIONS[name as keyof OptionsOf] };
+  return type === 'search' ? { name, label, type: 'text', hint: words.findHint } : { name, label, type };
+});
 
 const COLUMNS: readonly Column<OperatorTaskRow>[] = [
   { name: words.created, cell: ({ createdAt }) => html`<${Ago} at=${createdAt} />` },

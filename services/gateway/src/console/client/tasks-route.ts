@@ -1,4 +1,5 @@
 import { readIdTime } from '@reelgate/platform/ids';
+import { TASK_FILTERS } from '../../../console/client-filters.ts';
 import type { TaskList } from '../../../console/api/tasks.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import { WIRE_KINDS } from '../../clients/plain-task.ts';
@@ -13,6 +14,7 @@ import type { RouteEntry } from '../../http/routes/route.ts';
 import { listVisibleModels } from '../../operations/principals.ts';
 import { consoleRoute } from '../console-route.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
+import { readTextFilters } from '../read-filters.ts';
 import { taskRow } from '../views/task-row.ts';
 import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
@@ -21,7 +23,6 @@ const PAGE = 25;
 const TASK_ID = /^task_[0-9a-v]{26}$/;
 const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 const MILLISECONDS = /^\d{13}$/;
-const MODEL_CHARACTERS_MAX = 256;
 const REASON = 'invalid_request';
 
 const STATES: Readonly<Record<PlainState | 'running', readonly PlainState[]>> = {
@@ -75,7 +76,7 @@ function readQuestion(query: URLSearchParams): TaskQuestion {
     limit: PAGE,
     states: readEnumValue(query, 'state', STATES),
     kind: readEnumName(query, 'kind', WIRE_KINDS),
-    model: query.get('model')?.slice(0, MODEL_CHARACTERS_MAX),
+    ...readTextFilters(query, TASK_FILTERS),
     from: readTimeFilter(query, 'from'),
     to: readTimeFilter(query, 'to'),
     after: readAfter(query),

@@ -26,7 +26,8 @@ import { readUsagePeriod, usageQuestion, usageView } from '../views/usage-view.t
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
-import { readTextFilter, REASON_SCHEMA, readReason } from './read-request.ts';
+import { readTextFilter } from '../read-filters.ts';
+import { REASON_SCHEMA, readReason } from './read-request.ts';
 
 const PAGE = 50;
 const ACCOUNT_MAX = 256;

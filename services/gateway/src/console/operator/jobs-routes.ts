@@ -8,7 +8,8 @@ import type { Exchange } from '../../http/http-exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { readIdFilter, readTextFilter } from './read-request.ts';
+import { readTextFilter } from '../read-filters.ts';
+import { readIdFilter } from './read-request.ts';
 
 const PAGE = 50;
 const ACCOUNT_MAX = 256;

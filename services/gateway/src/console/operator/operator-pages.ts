@@ -29,7 +29,8 @@ import { moneyRoutes } from './money-routes.ts';
 import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { readIdFilter, readTextFilter } from './read-request.ts';
+import { readTextFilter } from '../read-filters.ts';
+import { readIdFilter } from './read-request.ts';
 import { operatorTaskRoute } from './task-route.ts';
 import { operatorTasksRoute } from './tasks-route.ts';
 

@@ -2,6 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { readIdTime } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
+import { OPERATOR_TASK_FILTERS } from '../../../console/operator-filters.ts';
 import type { OperatorTaskList, OperatorTaskRow } from '../../../console/api/operator-tasks.ts';
 import type { AccountBooks, TaskCharge } from '../../clients/money-client.ts';
 import { WIRE_KINDS, WIRE_TASK_STATES } from '../../clients/plain-task.ts';
@@ -10,17 +11,14 @@ import { readEnumName } from '../../dialects/wire/query-values.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { readTimeFilter } from '../client/tasks-route.ts';
+import { readTextFilter, readTextFilters } from '../read-filters.ts';
 import { taskRow } from '../views/task-row.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { readIdFilter, readTextFilter } from './read-request.ts';
+import { readIdFilter } from './read-request.ts';
 
 const PAGE = 50;
 const TASK_ID = /^task_[0-9a-v]{26}$/;
-const ACCOUNT_MAX = 256;
-const MODEL_MAX = 256;
-const CHANNEL_MAX = 128;
-const UPSTREAM_ID_MAX = 256;
 
 export interface TasksParts {
   readonly clock: Clock;
@@ -54,7 +52,7 @@ export function operatorTasksRoute(parts: TasksParts): OperatorRouteEntry {
 /** A task that is searched by its id is found whatever the other filters say. */
 async function search({ records }: TasksParts, { querystring, state }: Exchange): Promise<FoundRecords> {
   const query = new URLSearchParams(querystring);
-  const find = readTextFilter(query, 'find', UPSTREAM_ID_MAX);
+  const find = readTextFilter(query, 'find', OPERATOR_TASK_FILTERS.find.most);
   if (find === undefined || !TASK_ID.test(find)) return records.list(toQuestion(query, find), state);
   try {
     return { records: [await records.get(find, state)], continueAfter: undefined };
@@ -68,11 +66,9 @@ function toQuestion(query: URLSearchParams, upstreamId: string | undefined): Rec
   if (upstreamId !== undefined) return { limit: PAGE, upstreamId };
   return {
     limit: PAGE,
-    accountId: readTextFilter(query, 'account', ACCOUNT_MAX),
+    ...readTextFilters(query, OPERATOR_TASK_FILTERS),
     state: readEnumName(query, 'state', WIRE_TASK_STATES),
     kind: readEnumName(query, 'kind', WIRE_KINDS),
-    model: readTextFilter(query, 'model', MODEL_MAX),
-    channel: readTextFilter(query, 'channel', CHANNEL_MAX),
     from: readTimeFilter(query, 'from'),
     to: readTimeFilter(query, 'to'),
     after: readIdFilter(query, 'after'),

@@ -1,3 +1,6 @@
+import { TASK_FILTERS } from '../../../client-filters.ts';
+import type { TaskFilterName } from '../../../client-filters.ts';
+import type { Filter, FilterOf } from '../../../filters.ts';
 import { setQuery } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
@@ -5,6 +8,11 @@ import { SelectField } from '../../../parts/select-field.ts';
 import { tasksWords, words as common } from '../../../words.ts';
 
 const words = tasksWords.filters;
+
+type Option = Readonly<Record<'value' | 'name', string>>;
+
+/** A choice among what is known; other texts are typed. */
+type OptionsOf = Readonly<Record<FilterOf<typeof TASK_FILTERS, 'select'> | 'model', readonly Option[]>>;
 
 /** The filters stand in the address. A choice acts at once, a text with Enter. */
 export function TaskFilters({ query, models }: { query: URLSearchParams; models: readonly string[] }): VNode {
@@ -20,77 +28,75 @@ export function TaskFilters({ query, models }: { query: URLSearchParams; models:
     setQuery({ find: typeof found === 'string' ? found.trim() : '', after: '' });
   };
   const clear = (): void => {
-    setQuery(Object.fromEntries([...FILTERS, 'after'].map((name) => [name, ''])));
+    setQuery(Object.fromEntries([...Object.keys(TASK_FILTERS), 'after'].map((name) => [name, ''])));
   };
   const modelNames = of('model') === '' || models.includes(of('model')) ? models : [of('model'), ...models];
+  const options: OptionsOf = {
+    state: [{ value: 'running', name: words.running }, ...toOptions(states)],
+    kind: toOptions(kinds),
+    model: modelNames.map((name) => ({ value: name, name })),
+  };
+  const renderField = ([key, { type }]: readonly [string, Filter]): VNode => {
+    const name = key as TaskFilterName;
+    const props = { key: name, name, label: words[name], value: of(name), onChange: set(name) };
+    const own = options[name as keyof OptionsOf];
+    if (own !== undefined) return html`<${SelectField} ...${props} options=${[all, ...own]} />`;
+    return type === 'search' ? html`<${SearchField} ...${props} />` : html`<${InputField} ...${props} type=${type} />`;
+  };
   return html`<form class="filters" role="search" onSubmit=${search}>
-    <${SelectField}
-      label=${words.state}
-      value=${of('state')}
-      options=${[all, { value: 'running', name: words.running }, ...toOptions(states)]}
-      onChange=${set('state')}
-    />
-    <${SelectField}
-      label=${words.kind}
-      value=${of('kind')}
-      options=${[all, ...toOptions(kinds)]}
-      onChange=${set('kind')}
-    />
-    <${SelectField}
-      label=${words.model}
-      value=${of('model')}
-      options=${[all, ...modelNames.map((name) => ({ value: name, name }))]}
-      onChange=${set('model')}
-    />
-    <${DateField} name="from" label=${words.from} value=${of('from')} onChange=${set('from')} />
-    <${DateField} name="to" label=${words.to} value=${of('to')} onChange=${set('to')} />
-    <div class="find">
-      <label for="find">${words.find}</label>
-      <input id="find" name="find" type="search" maxlength="255" value=${of('find')} />
-    </div>
+    ${Object.entries(TASK_FILTERS).map(renderField)}
     <p class="filter-end">
       <button type="submit">${words.apply}</button>
-      ${
-        FILTERS.some((name) => query.has(name))
-          ? html`<button type="button" class="quiet" onClick=${clear}>${words.clear}</button>`
-          : null
-      }
+      ${isFiltered(query) ? html`<button type="button" class="quiet" onClick=${clear}>${words.clear}</button>` : null}
     </p>
   </form>`;
 }
 
-interface DateFieldProps {
-  readonly name: string;
+interface FieldProps {
+  readonly name: TaskFilterName;
   readonly label: string;
   readonly value: string;
+}
+
+interface InputFieldProps extends FieldProps {
+  readonly type: 'text' | 'date';
   readonly onChange: (value: string) => void;
 }
 
-function DateField({ name, label, value, onChange }: DateFieldProps): VNode {
+function InputField({ name, label, value, type, onChange }: InputFieldProps): VNode {
   return html`<div>
     <label for=${name}>${label}</label>
     <input
       id=${name}
-      type="date"
+      type=${type}
       value=${value}
       onChange=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
-        onChange(currentTarget.value);
+        onChange(currentTarget.value.trim());
       }}
     />
   </div>`;
 }
 
-function toOptions(names: Readonly<Record<string, string>>): readonly { value: string; name: string }[] {
+function SearchField({ name, label, value }: FieldProps): VNode {
+  return html`<div class="find">
+    <label for=${name}>${label}</label>
+    <input id=${name} name=${name} type="search" maxlength=${TASK_FILTERS.find.most} value=${value} />
+  </div>`;
+}
+
+function toOptions(names: Readonly<Record<string, string>>): readonly Option[] {
   return Object.entries(names).map(([value, name]) => ({ value, name }));
 }
 
-/** The filters of the list of tasks, as they stand in the address and in the call. */
-export const FILTERS = ['state', 'kind', 'model', 'from', 'to', 'find'] as const;
+/** Whether the list is filtered. */
+export function isFiltered(query: URLSearchParams): boolean {
+  return Object.keys(TASK_FILTERS).some((name) => query.has(name));
+}
 
 /** The call behind an address. Parameters of others are left out. */
 export function listPath(query: URLSearchParams): string {
   const own = new URLSearchParams();
-  for (const name of [...FILTERS, 'after']) {
+  for (const name of [...Object.keys(TASK_FILTERS), 'after']) {
     const value = query.get(name)?.trim() ?? '';
     if (value !== '') own.set(name, value);
   }
