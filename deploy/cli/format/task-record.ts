@@ -5,6 +5,7 @@ import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { AttemptRecord, TaskEvent, TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
+import type { MessageMapping } from '../../../services/gateway/src/clients/wire-values.ts';
 import { formatNanos } from './quantities.ts';
 import { isoTime } from './times.ts';
 
@@ -55,6 +56,10 @@ export function readPrompt(order: Order | undefined): string {
   return (order?.content ?? []).flatMap(({ item }) => (item.case === 'text' ? [item.value] : [])).join('\n');
 }
 
+type Renamed = 'accountId' | 'createdAt' | 'completedAt' | 'expiresAt' | 'failure';
+type NotInJson = 'unrecognisedStatus' | 'progress' | 'updatedAt' | 'result' | 'usage' | 'seconds' | 'pollAfterMs';
+
+/** A member of a task that is neither here nor in the lists above does not compile. */
 function toStateJson(task: Task | undefined): object {
   if (task === undefined) return {};
   return {
@@ -68,7 +73,7 @@ function toStateJson(task: Task | undefined): object {
     completed_at: isoTime(task.completedAt),
     expires_at: isoTime(task.expiresAt),
     error: task.failure === undefined ? undefined : { code: task.failure.code, message: task.failure.message },
-  };
+  } satisfies MessageMapping<Task, Renamed | NotInJson>;
 }
 
 function toAttemptJson({ number, channel, upstreamId, outcome, error, startedAt, endedAt }: AttemptRecord): object {

@@ -6,7 +6,14 @@ import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 
 const PROMPT_CODE_POINTS_MAX = 120;
 
-/** A task in a list. */
+type OptionalMembers = {
+  readonly [K in keyof TaskRow as Partial<TaskRow> extends Pick<TaskRow, K> ? K : never]-?: TaskRow[K] | undefined;
+};
+
+/** The members of a task that a row has under another name, or leaves out. */
+type NotInRows = 'order' | 'completedAt' | 'updatedAt' | 'expiresAt' | 'video' | 'text';
+
+/** A task in a list. A member of a task that neither the row nor the list above has does not compile. */
 export function taskRow(task: PlainTask, charge: Omit<TaskCharge, 'taskId'> | undefined, now: number): TaskRow {
   const { id, order, state, progress, seconds, createdAt, completedAt, failure } = task;
   return {
@@ -20,12 +27,12 @@ export function taskRow(task: PlainTask, charge: Omit<TaskCharge, 'taskId'> | un
     resolution: order.resolution ?? '',
     ratio: order.ratio ?? '',
     createdAt,
-    ...dropUndefined({
+    ...dropUndefined<OptionalMembers>({
       endedAt: completedAt,
       thumbnail: hasVideo(task, now) ? toThumbnailPath(id) : undefined,
       failure,
       charge: charge && toCharge(charge),
-    }),
+    } satisfies Record<Exclude<keyof PlainTask, keyof TaskRow | NotInRows>, unknown> & Record<string, unknown>),
   };
 }
 
