@@ -1,10 +1,11 @@
 import { create } from '@bufbuild/protobuf';
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Message, MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
-import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
-import type { Task } from '@reelgate/proto/tasks/v1/task';
+import { TaskFailureSchema, TaskResultSchema, TaskSchema, TaskState, UsageSchema } from '@reelgate/proto/tasks/v1/task';
+import type { Task, TaskResult, Usage } from '@reelgate/proto/tasks/v1/task';
 
 /** 2026-01-01T00:00:00Z */
 export const CREATED_MS = Date.UTC(2026, 0, 1);
@@ -27,19 +28,21 @@ export function anOrder(over: OrderInit = {}): Order {
   });
 }
 
-/** A task right after its create. */
+/** A task right after its create. A new field of the message needs a value here, which shows in the golden files. */
 export function aTask(over: TaskInit = {}): Task {
-  return create(TaskSchema, {
+  const queued = {
     id: TASK_ID,
     accountId: 'demo',
     order: anOrder(),
     state: TaskState.QUEUED,
+    unrecognisedStatus: '',
+    progress: 0,
     createdAt: timestampFromMs(CREATED_MS),
     updatedAt: timestampFromMs(CREATED_MS),
     seconds: 5,
     pollAfterMs: 3000n,
-    ...over,
-  });
+  } satisfies WholeMessage<typeof TaskSchema>;
+  return create(TaskSchema, { ...queued, ...over });
 }
 
 export function aCompletedTask(over: TaskInit = {}): Task {
@@ -72,3 +75,62 @@ export function aCompletedTask(over: TaskInit = {}): Task {
     ...over,
   });
 }
+
+type Whole<M extends Message> = Required<Omit<M, keyof Message>>;
+
+/**
+ * A completed task with every field but the status of an upstream, also with those that no task has together. A field
+ * without a value does not compile.
+ */
+export function aWholeTask(): Task {
+  const { id, accountId, state, unrecognisedStatus, progress, seconds, pollAfterMs, ...times } = aCompletedTask();
+  const at = timestampFromMs(CREATED_MS);
+  const whole: Whole<Task> = {
+    ...{ id, accountId, state, unrecognisedStatus, progress, seconds, pollAfterMs },
+    createdAt: times.createdAt ?? at,
+    updatedAt: times.updatedAt ?? at,
+    completedAt: times.completedAt ?? at,
+    expiresAt: times.expiresAt ?? at,
+    order: create(OrderSchema, wholeOrder),
+    result: create(TaskResultSchema, wholeResult),
+    failure: create(TaskFailureSchema, { code: '1026', message: 'video description contains sensitive content' }),
+    usage: create(UsageSchema, wholeUsage),
+  };
+  return create(TaskSchema, whole);
+}
+
+const wholeOrder = {
+  kind: TaskKind.GENERATION,
+  model: 'Alpha-H3',
+  content: anOrder().content,
+  duration: 5,
+  resolution: '768P',
+  ratio: '16:9',
+  sourceTaskId: 'task_source',
+  aigcWatermark: true,
+  callbackUrl: 'https://studio.example/hook',
+  size: '1344x768',
+  extraJson: '{"seed":7}',
+} satisfies Whole<Order>;
+
+const wholeResult = {
+  object: 'obj_0123456789',
+  prompt: 'integrated_multimodal_description: …',
+  bytes: 209_497n,
+  mediaType: 'video/mp4',
+  width: 1344,
+  height: 768,
+  durationMs: 5167n,
+  frameRate: 24,
+} satisfies Whole<TaskResult>;
+
+const wholeUsage = {
+  totalSeconds: 5n,
+  inputSeconds: 2n,
+  outputSeconds: 3n,
+  inputImageCount: 1n,
+  inputAudioSeconds: 4n,
+  totalTokens: 97_645n,
+  promptTokens: 7n,
+  completionTokens: 97_638n,
+} satisfies Whole<Usage>;

@@ -4,7 +4,7 @@ import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { Secret } from '@reelgate/platform/secret';
-import { CREATED_MS, aCompletedTask, aTask, anOrder } from '../../testing/a-task.ts';
+import { CREATED_MS, aCompletedTask, aTask, aWholeTask, anOrder } from '../../testing/a-task.ts';
 import { expectGolden } from '../../testing/golden.ts';
 import { newLinkSigner } from '../clients/signed-links.ts';
 import { dialects } from './index.ts';
@@ -26,6 +26,7 @@ const tasks: Readonly<Record<string, Task>> = {
   queued: aTask({ order: anOrder({ size: '1280x720' }) }),
   in_progress: aTask({ state: TaskState.IN_PROGRESS, progress: 40 }),
   completed: aCompletedTask(),
+  'completed with every field': aWholeTask(),
   'completed without usage': aCompletedTask({ usage: undefined as never }),
   failed: aTask({
     state: TaskState.FAILED,
