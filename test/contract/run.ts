@@ -29,7 +29,10 @@ const title = ({ section, name }: Row): string => `${section}: ${name}`;
 const rows = ROWS.filter((row) => new RegExp(values.only).test(title(row)));
 
 if (values.help) console.log(USAGE);
-else if (values.list) for (const row of rows) console.log(title(row));
+else if (rows.length === 0) {
+  console.error(`no row matches '${values.only}'`);
+  process.exitCode = 1;
+} else if (values.list) for (const row of rows) console.log(title(row));
 else if (values.url !== undefined && values.token === undefined) {
   console.error(USAGE);
   process.exitCode = 2;

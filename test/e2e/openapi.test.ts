@@ -248,12 +248,18 @@ function expectNamed(operation: Operation, answer: Answer, request: Asked): void
 
 function expectAccepted({ operationId }: Operation, { status, text, json }: Answer, request: Asked): void {
   if (![400, 413, 415, 422, 426].includes(status)) return;
-  const { code = '', message = '' } = (json as { error?: { code?: string; message?: string } }).error ?? {};
+  const { code = '', message = '' } = readRefusal(json);
   const explained =
     BEYOND_SCHEMAS.has(code) ||
     BEYOND_SCHEMAS_IN_WORDS.test(message) ||
     OWN_REASONS[operationId]?.test(message) === true;
   expect({ explained, text, request }).toEqual({ explained: true, text, request });
+}
+
+/** Code and message stand in the first member that is an object, whatever its envelope calls it. */
+function readRefusal(json: unknown): { readonly code?: string; readonly message?: string } {
+  const isObject = (member: unknown): member is object => typeof member === 'object' && member !== null;
+  return Object.values(json ?? {}).find(isObject) ?? {};
 }
 
 /** The schema forbids two names of one field. The routes accept both if their values are equal. */

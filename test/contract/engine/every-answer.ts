@@ -2,7 +2,7 @@ import type { Answer } from './call.ts';
 import { is, mismatch } from './matchers.ts';
 import type { Request } from './row.ts';
 
-/** Envelopes of refusals, by path. */
+/** Envelopes of refusals, by path: those of `chooseEnvelope`, written once more from the contract. */
 const ENVELOPES: readonly (readonly [RegExp, unknown])[] = [
   [
     /^\/v2(\/|$)/,
@@ -42,7 +42,9 @@ function envelopeFault(path: string, { json, headers, status }: Answer): string 
   const [, envelope] = ENVELOPES.find(([pattern]) => pattern.test(path)) ?? [];
   if (!String(headers['content-type']).startsWith('application/json'))
     return `a refusal of type ${String(headers['content-type'])}, expected JSON`;
-  return path.startsWith('/v1beta') || /^\/v1\/models\/[^/]+:/.test(path)
-    ? mismatch(json, { error: { code: status, message: is.text, status: is.text } })
-    : mismatch(json, envelope);
+  const fault =
+    path.startsWith('/v1beta') || /^\/v1\/models\/[^/]+:/.test(path)
+      ? mismatch(json, { error: { code: status, message: is.text, status: is.text } })
+      : mismatch(json, envelope);
+  return fault && `${fault}; the envelopes by path are ENVELOPES of test/contract/engine/every-answer.ts`;
 }

@@ -99,7 +99,8 @@ test('every envelope is as in the golden file', () => {
       requestId: 'req_1',
     },
   };
-  const names: readonly EnvelopeName[] = ['openai', 'vendor', 'anthropic', 'google'];
+  const envelopes = { openai: true, vendor: true, anthropic: true, google: true } satisfies Record<EnvelopeName, true>;
+  const names = Object.keys(envelopes) as EnvelopeName[];
 
   expectGolden(
     'refusals',
