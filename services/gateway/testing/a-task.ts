@@ -83,14 +83,14 @@ type Whole<M extends Message> = Required<Omit<M, keyof Message>>;
  * without a value does not compile.
  */
 export function aWholeTask(): Task {
-  const { id, accountId, state, unrecognisedStatus, progress, seconds, pollAfterMs, ...times } = aCompletedTask();
+  const completed = aCompletedTask();
   const at = timestampFromMs(CREATED_MS);
   const whole: Whole<Task> = {
-    ...{ id, accountId, state, unrecognisedStatus, progress, seconds, pollAfterMs },
-    createdAt: times.createdAt ?? at,
-    updatedAt: times.updatedAt ?? at,
-    completedAt: times.completedAt ?? at,
-    expiresAt: times.expiresAt ?? at,
+    ...completed,
+    createdAt: completed.createdAt ?? at,
+    updatedAt: completed.updatedAt ?? at,
+    completedAt: completed.completedAt ?? at,
+    expiresAt: completed.expiresAt ?? at,
     order: create(OrderSchema, wholeOrder),
     result: create(TaskResultSchema, wholeResult),
     failure: create(TaskFailureSchema, { code: '1026', message: 'video description contains sensitive content' }),

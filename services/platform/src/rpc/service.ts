@@ -46,7 +46,7 @@ export const DEADLINE_MS = 30_000;
 export const MESSAGE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A message for `create` with every field that is not optional: a mapping does not compile while it leaves one out. */
-export type WholeMessage<S extends DescMessage> = MessageInitShape<S> & {
+export type WholeMessage<S extends DescMessage> = Exclude<MessageInitShape<S>, Message> & {
   readonly [K in keyof Omit<MessageShape<S>, keyof Message>]: unknown;
 };
 

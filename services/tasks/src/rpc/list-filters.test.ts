@@ -1,3 +1,4 @@
+import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
@@ -7,7 +8,7 @@ import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { ListTaskRecordsRequest } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { TaskService, WatchTasksRequestSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type { ListTasksRequest, WatchTasksRequest } from '@reelgate/proto/tasks/v1/task_service';
 import { useWorlds } from '../../testing/open-world.ts';
 import { FILTERED, writeFiltered } from '../../testing/store/filters-conformance.ts';
@@ -97,7 +98,5 @@ test('an idempotency key narrows the list of its owner', async () => {
 });
 
 test.each(Object.entries(OF_WATCHES))('%s narrows a watch', (_field, [member, fields]) => {
-  const all = { accountId: '', states: [], model: '', kind: TaskKind.UNSPECIFIED };
-
-  expect(readTaskFilter({ ...all, ...fields })).toMatchObject({ [member]: FILTERED[member].wanted });
+  expect(readTaskFilter(create(WatchTasksRequestSchema, fields))).toMatchObject({ [member]: FILTERED[member].wanted });
 });

@@ -57,7 +57,7 @@ function readDimensions({ width, height, size }: GenerationsBody): FrameSize | u
   return { width, height };
 }
 
-interface GenerationsBody extends FlatFields {
+export interface GenerationsBody extends FlatFields {
   readonly model: string;
   readonly prompt?: string;
   readonly image?: string;

@@ -1,4 +1,5 @@
 import type { Schema } from '../dialect.ts';
+import type { GenerationsBody } from './decode.ts';
 import { generationContent, mediaContent, nonEmpty, orNull, words } from '../wire/documented-content.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
 import { documentedWebhookUrl } from '../wire/flat-fields.ts';
@@ -15,6 +16,7 @@ const requireField = (name: string): Schema => ({
   properties: { [name]: { not: { type: 'null' } } },
 });
 
+/** A field of the body that is not documented does not compile. */
 const common = orNull({
   image: { ...image, description: 'The first frame: a URL, a data URL or base64.' },
   images: {
@@ -34,7 +36,7 @@ const common = orNull({
   source_task_id: { type: 'string', maxLength: 0, description: 'Empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
   webhook_url: documentedWebhookUrl,
-});
+} satisfies Readonly<Record<Exclude<keyof GenerationsBody, 'model' | 'prompt' | 'content'>, Schema>>);
 
 /** Forbidden combinations: a duration under two names, a size given twice or in part. */
 const rules: Schema = {
