@@ -1,3 +1,4 @@
+import type { Message } from '@bufbuild/protobuf';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
 import { MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
@@ -5,7 +6,6 @@ import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { AttemptRecord, TaskEvent, TaskRecord } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
-import type { MessageMapping } from '../../../services/gateway/src/clients/wire-values.ts';
 import { formatNanos } from './quantities.ts';
 import { isoTime } from './times.ts';
 
@@ -57,7 +57,8 @@ export function readPrompt(order: Order | undefined): string {
 }
 
 type Renamed = 'accountId' | 'createdAt' | 'completedAt' | 'expiresAt' | 'failure';
-type NotInJson = 'unrecognisedStatus' | 'progress' | 'updatedAt' | 'result' | 'usage' | 'seconds' | 'pollAfterMs';
+type NotInJson =
+  keyof Message | 'unrecognisedStatus' | 'progress' | 'updatedAt' | 'result' | 'usage' | 'seconds' | 'pollAfterMs';
 
 /** A member of a task that is neither here nor in the lists above does not compile. */
 function toStateJson(task: Task | undefined): object {
@@ -73,7 +74,7 @@ function toStateJson(task: Task | undefined): object {
     completed_at: isoTime(task.completedAt),
     expires_at: isoTime(task.expiresAt),
     error: task.failure === undefined ? undefined : { code: task.failure.code, message: task.failure.message },
-  } satisfies MessageMapping<Task, Renamed | NotInJson>;
+  } satisfies Record<Exclude<keyof Task, Renamed | NotInJson>, unknown> & Record<string, unknown>;
 }
 
 function toAttemptJson({ number, channel, upstreamId, outcome, error, startedAt, endedAt }: AttemptRecord): object {

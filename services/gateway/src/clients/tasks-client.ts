@@ -6,6 +6,7 @@ import type { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 export type TasksClient = Client<typeof TaskService>;
 export type { Order } from '@reelgate/proto/tasks/v1/order';
 export type { Task } from '@reelgate/proto/tasks/v1/task';
+export type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
 
 /** A task of one account: the key of its cache entry and of its changes. */
 export interface TaskRef {
