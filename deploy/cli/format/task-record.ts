@@ -56,7 +56,7 @@ export function readPrompt(order: Order | undefined): string {
   return (order?.content ?? []).flatMap(({ item }) => (item.case === 'text' ? [item.value] : [])).join('\n');
 }
 
-type Renamed = 'accountId' | 'createdAt' | 'completedAt' | 'expiresAt' | 'failure';
+type OtherName = 'accountId' | 'createdAt' | 'completedAt' | 'expiresAt' | 'failure';
 type NotInJson =
   keyof Message | 'unrecognisedStatus' | 'progress' | 'updatedAt' | 'result' | 'usage' | 'seconds' | 'pollAfterMs';
 
@@ -74,7 +74,7 @@ function toStateJson(task: Task | undefined): object {
     completed_at: isoTime(task.completedAt),
     expires_at: isoTime(task.expiresAt),
     error: task.failure === undefined ? undefined : { code: task.failure.code, message: task.failure.message },
-  } satisfies Record<Exclude<keyof Task, Renamed | NotInJson>, unknown> & Record<string, unknown>;
+  } satisfies Record<Exclude<keyof Task, OtherName | NotInJson>, unknown> & Record<string, unknown>;
 }
 
 function toAttemptJson({ number, channel, upstreamId, outcome, error, startedAt, endedAt }: AttemptRecord): object {

@@ -43,7 +43,7 @@ export interface FieldNames {
   readonly clientField: (field: string) => string;
 }
 
-/** What a client can give beside its order. No upstream gets it. */
+/** The members that a client can give beside its order. No upstream gets them. */
 export type BesideOrder = Omit<
   CreateTaskRequest,
   keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint'

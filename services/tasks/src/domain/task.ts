@@ -67,7 +67,7 @@ export interface TaskInState extends TaskIdentity {
   readonly trace?: string | undefined;
 }
 
-/** What a client gives beside its order. No upstream gets it. */
+/** The members that a client gives beside its order. No upstream gets them. */
 export interface BesideOrder {
   /** The URL that is told when the task ends. */
   readonly webhookUrl?: string | undefined;

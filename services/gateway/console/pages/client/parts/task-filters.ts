@@ -88,7 +88,7 @@ function toOptions(names: Readonly<Record<string, string>>): readonly Option[] {
   return Object.entries(names).map(([value, name]) => ({ value, name }));
 }
 
-/** Whether the list is filtered. */
+/** Reports whether the list is filtered. */
 export function isFiltered(query: URLSearchParams): boolean {
   return Object.keys(TASK_FILTERS).some((name) => query.has(name));
 }
