@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
@@ -12,6 +12,7 @@ import { UPSTREAM_KEY } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 import { EXAMPLES, MODULES, PROGRAMS, PROTO, RUN_TIMEOUT_MS, environmentFor, runExample } from './example-runs.ts';
 import type { Run } from './example-runs.ts';
+import { withSora } from './with-sora.ts';
 
 const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/testing/fixtures/768p.mp4'));
 const START_TIMEOUT_MS = 60_000;
@@ -47,7 +48,7 @@ const withChat =
 beforeAll(async () => {
   sandbox = await startSandbox({ listen: '127.0.0.1:0', key: UPSTREAM_KEY, render: async () => VIDEO });
   const upstream = new URL(sandbox.url).host;
-  program = await newProgram('one program', { upstream }, withChat(upstream));
+  program = await newProgram('one program', { upstream }, (config) => withSora(withChat(upstream)(config)));
   await program.start();
 }, START_TIMEOUT_MS);
 afterAll(async () => {
@@ -151,6 +152,33 @@ test(
   async () => {
     const { out, saved } = await savedBy('openai', process.execPath, [path.join(EXAMPLES, 'openai-sdk.mjs')]);
     expect(out).toMatch(/is completed, 100 %\nsaved boat\.mp4\n$/);
+    expect(saved.equals(VIDEO)).toBe(true);
+  },
+  RUN_TIMEOUT_MS,
+);
+
+test(
+  'a program for the videos API of OpenAI makes a video once the line of its client is changed',
+  async () => {
+    const { out, saved } = await savedBy('moved', process.execPath, [path.join(EXAMPLES, 'from-openai-videos.mjs')]);
+    expect(out).toMatch(/^task_\w+ is completed, saved boat\.mp4\n$/);
+    expect(saved.equals(VIDEO)).toBe(true);
+  },
+  RUN_TIMEOUT_MS,
+);
+
+test(
+  'the same program as it was makes a video if the environment names the gateway',
+  async () => {
+    const page = readFileSync(path.join(EXAMPLES, 'from-openai-videos.md'), 'utf8');
+    const [, before = '', after = ''] = /^-(const client.*)\n\+(const client.*)$/m.exec(page) ?? [];
+    const cwd = mkdtempSync(path.join(folder, 'before-'));
+    symlinkSync(MODULES, path.join(cwd, 'node_modules'));
+    const moved = readFileSync(path.join(EXAMPLES, 'from-openai-videos.mjs'), 'utf8');
+    writeFileSync(path.join(cwd, 'before.mjs'), moved.replace(after, before));
+    const { REELGATE_URL: url = '', REELGATE_API_KEY: key = '' } = environmentFor(program);
+    const environment = { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key };
+    const { saved } = await savedBy('before', process.execPath, ['before.mjs'], { cwd, environment });
     expect(saved.equals(VIDEO)).toBe(true);
   },
   RUN_TIMEOUT_MS,
