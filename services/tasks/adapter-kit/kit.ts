@@ -12,6 +12,7 @@ import type {
   ListedWork,
   PollResult,
   Report,
+  Role,
   Steps,
   Submission,
   UpstreamAnswer,
@@ -84,7 +85,9 @@ export function toUsage(usage: Usage): Usage | undefined {
 
 /** The fields of an object that are not undefined. */
 export function toFields(fields: Json): Json {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  const known: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) known[name] = value;
+  return known;
 }
 
 export function isSuccess(status: number): boolean {
@@ -253,7 +256,7 @@ export function joinTexts(content: readonly AttemptItem[]): string {
 }
 
 export function listMedia(content: readonly AttemptItem[]): readonly AttemptMedia[] {
-  return content.flatMap((item) => ('media' in item ? [item] : []));
+  return content.filter((item) => 'media' in item);
 }
 
 /** The media of an order by their use. */
@@ -267,16 +270,22 @@ export interface OrderMedia {
 }
 
 export function sortMedia(content: readonly AttemptItem[]): OrderMedia {
-  const media = listMedia(content);
-  const select = (role: AttemptMedia['role']): readonly string[] =>
-    media.flatMap((item) => (item.role === role ? [item.url] : []));
+  const urls: Record<Role, string[]> = {
+    first_frame: [],
+    last_frame: [],
+    reference_image: [],
+    reference_video: [],
+    reference_audio: [],
+    base_video: [],
+  };
+  for (const { role, url } of listMedia(content)) if (role !== undefined) urls[role].push(url);
   return {
-    first: select('first_frame')[0],
-    last: select('last_frame')[0],
-    images: select('reference_image'),
-    videos: select('reference_video'),
-    audios: select('reference_audio'),
-    base: select('base_video')[0],
+    first: urls.first_frame[0],
+    last: urls.last_frame[0],
+    images: urls.reference_image,
+    videos: urls.reference_video,
+    audios: urls.reference_audio,
+    base: urls.base_video[0],
   };
 }
 
@@ -351,9 +360,14 @@ function describeUnfitMedia(row: ModelRow, { content }: Attempt, media: OrderMed
   if (media.videos.length > videos) return `takes at most ${videos} reference videos`;
   if (media.audios.length > audios) return `takes at most ${audios} reference audios`;
   if (hasFrame && references > 0 && !mixes) return 'takes frames or references, not both';
-  if (row.promptMax !== undefined && [...joinTexts(content)].length > row.promptMax)
+  if (row.promptMax !== undefined && isLonger(joinTexts(content), row.promptMax))
     return `takes at most ${row.promptMax} characters of text`;
   return undefined;
+}
+
+/** Reports whether a text has more characters. Only a text with more code units can, and those are known. */
+function isLonger(text: string, charactersMax: number): boolean {
+  return text.length > charactersMax && [...text].length > charactersMax;
 }
 
 function describeUnfitFrame(row: ModelRow, attempt: Attempt, media: OrderMedia): string | undefined {

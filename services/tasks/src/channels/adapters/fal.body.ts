@@ -28,15 +28,18 @@ export function buildFalSubmit(
     method: 'POST',
     path: `/${model.split('/').map(encodeURIComponent).join('/')}${endpoint.path}${query}`,
     headers: ONCE,
-    json: toFields({
-      ...endpoint.fixed,
-      ...toExtra(endpoint, attempt),
-      prompt: joinTexts(content),
-      ...Object.fromEntries(
-        Object.entries(parts).map(([part, value]) => [endpoint.fields[part as FalPart] ?? part, value]),
-      ),
-    }),
+    json: toInput(endpoint, attempt, parts),
   };
+}
+
+function toInput(endpoint: FalEndpoint, attempt: Attempt, parts: Json): Json {
+  const input: Record<string, unknown> = {
+    ...endpoint.fixed,
+    ...toExtra(endpoint, attempt),
+    prompt: joinTexts(attempt.content),
+  };
+  for (const [part, value] of Object.entries(parts)) input[endpoint.fields[part as FalPart] ?? part] = value;
+  return input;
 }
 
 function chooseEndpoint({ text, frame, bothFrames, references }: FalModel, media: OrderMedia): FalEndpoint | undefined {
@@ -48,14 +51,15 @@ function chooseEndpoint({ text, frame, bothFrames, references }: FalModel, media
 /** The parts of an order that the endpoint has a field for, and all media. */
 function toParts(endpoint: FalEndpoint, { duration, resolution, ratio }: Attempt, media: OrderMedia): Json {
   const { fields, durationAs = 'text', resolutions, adaptive } = endpoint;
-  const named: Json = {
-    duration: duration === undefined ? undefined : DURATION_TEXTS[durationAs](duration),
-    // The upstream takes its own spelling alone.
-    resolution: resolutions?.find((one) => one.toLowerCase() === resolution?.toLowerCase()) ?? resolution,
-    ratio: ratio === 'adaptive' ? adaptive : ratio,
-  };
   return toFields({
-    ...Object.fromEntries(Object.entries(named).filter(([part]) => fields[part as FalPart] !== undefined)),
+    duration:
+      fields.duration === undefined || duration === undefined ? undefined : DURATION_TEXTS[durationAs](duration),
+    // The upstream takes its own spelling alone.
+    resolution:
+      fields.resolution === undefined
+        ? undefined
+        : (resolutions?.find((one) => one.toLowerCase() === resolution?.toLowerCase()) ?? resolution),
+    ratio: fields.ratio === undefined ? undefined : ratio === 'adaptive' ? adaptive : ratio,
     first: media.first,
     last: media.last,
     images: toList(media.images),

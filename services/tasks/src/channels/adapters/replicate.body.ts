@@ -79,10 +79,11 @@ function describeUnwritable(row: ReplicateModel, parts: Parts, { content }: Atte
 
 function toInput({ inputs, always, extra = [] }: ReplicateModel, attempt: Attempt, parts: Parts): Json {
   const names: InputNames = { prompt: 'prompt', ...inputs };
-  const taken = Object.entries(attempt.extra ?? {}).filter(([name]) => extra.includes(name));
-  const named = (Object.keys(names) as (keyof InputNames)[]).flatMap((part) => {
+  const input: Record<string, unknown> = { ...always };
+  for (const [name, value] of Object.entries(attempt.extra ?? {})) if (extra.includes(name)) input[name] = value;
+  for (const part of Object.keys(names) as (keyof InputNames)[]) {
     const name = names[part];
-    return name === undefined ? [] : [[name, parts[part]] as const];
-  });
-  return toFields({ ...always, ...Object.fromEntries(taken), ...Object.fromEntries(named) });
+    if (name !== undefined) input[name] = parts[part];
+  }
+  return toFields(input);
 }
