@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { adaptersBench } from './adapters.ts';
 import { billingBench } from './billing/billing.ts';
 import { consolePagesBench } from './console-pages.ts';
 import { createBench, grpcCreateBench } from './create.ts';
@@ -39,6 +40,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'media-inline': inlineBodiesBench,
   billing: billingBench,
   relay: relayBench,
+  adapters: adaptersBench,
   'json-bytes': jsonBytesBench,
   watch: watchBench,
   webhooks: webhooksBench,
