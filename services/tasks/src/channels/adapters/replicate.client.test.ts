@@ -223,7 +223,7 @@ describe('a lost answer', () => {
       model: 'minimax/hailuo-2.3',
       callbackUrl: `${HOOK}-never`,
       startedAt: Date.now(),
-      endedAt: 0,
+      endedAt: Date.now(),
     };
 
     expect(await open().find(lost, signal)).toMatchObject({ outcome: 'cannot know' });
@@ -231,7 +231,7 @@ describe('a lost answer', () => {
   });
 
   test('proves nothing beside work of the same model without a webhook', async () => {
-    const lost = { ...search, callbackUrl: `${HOOK}-never`, startedAt: Date.now(), endedAt: 0 };
+    const lost = { ...search, callbackUrl: `${HOOK}-never`, startedAt: Date.now(), endedAt: Date.now() };
     await submitAccepted(open(), planFor());
 
     expect(await open({}, true).find(lost, signal)).toMatchObject({ outcome: 'cannot know' });
