@@ -1,5 +1,4 @@
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import type { Secret } from '@reelgate/platform/secret';
 import type { ReceivedFile } from '../blobs/incoming.ts';
 import type { FetchConfig, FetchException, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
@@ -14,6 +13,7 @@ import { openTransferPermits } from './permits/transfer-permits.ts';
 import type { TransferPermitsDeps } from './permits/transfer-permits.ts';
 import { transfersUnderWay } from './permits/transfers-under-way.ts';
 import { openKeptConnections } from './requests/kept-connections.ts';
+import type { Credential } from './requests/redirects.ts';
 import { fetchGuarded } from './transfers/guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from './transfers/guarded-fetch.ts';
 import type { TransferLimits } from './transfers/transfer-watch.ts';
@@ -42,7 +42,7 @@ export interface ResultOrder {
   readonly url: string;
   readonly accountId: string;
   /** The credential for the origin of the address. */
-  readonly authorization?: Secret | undefined;
+  readonly credential?: Credential | undefined;
 }
 
 export interface FetchedReference extends ReceivedFile {
@@ -100,12 +100,12 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: FetcherConfig
         permits.release();
       }
     },
-    withResult: async ({ url, accountId, authorization }, use) => {
+    withResult: async ({ url, accountId, credential }, use) => {
       const permits = openTransferPermits(ofResults, accountId);
       const limits = toTransferLimits(fetch, results.totalMs);
       const order = {
         url,
-        authorization,
+        credential,
         bytesMax: results.bytesMax,
         permits,
         kept,

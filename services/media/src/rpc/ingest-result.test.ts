@@ -303,33 +303,69 @@ test('an expired result and its bytes are removed, and its object is remembered 
 
 describe('a result behind a credential', () => {
   const guarded =
-    (bytes: Buffer): Behaviour =>
+    (header: string): Behaviour =>
     (request, response) => {
-      if (request.headers.authorization === 'Bearer upstream-key') serves(bytes)(request, response);
+      if (request.headers[header] === 'upstream-key') video(request, response);
       else response.writeHead(401).end();
     };
-  const ingestWith = (url: string) =>
-    under.client.ingestResult({ accountId: 'demo', taskId: newTask(), url, authorization: 'Bearer upstream-key' });
+  const ingestWith = (url: string, authorizationHeader: string, client = under.client) =>
+    client.ingestResult({
+      accountId: 'demo',
+      taskId: newTask(),
+      url,
+      authorization: 'upstream-key',
+      authorizationHeader,
+    });
 
-  test('is fetched with the credential, and not without it', async () => {
-    const url = origin.url(guarded(fixture('768p.mp4')));
+  test.each([
+    ['', 'authorization'],
+    ['authorization', 'authorization'],
+    ['x-goog-api-key', 'x-goog-api-key'],
+  ])('whose header is called %j is fetched with %s, and not without it', async (name, header) => {
+    const url = origin.url(guarded(header));
 
-    expect((await ingestWith(url)).result?.mediaType).toBe('video/mp4');
+    expect((await ingestWith(url, name)).result?.mediaType).toBe('video/mp4');
     await expect(ingest(url)).rejects.toMatchObject({ reason: 'result_unreachable' });
   });
 
-  test('never sends the credential to another origin after a redirect', async () => {
-    const elsewhere = await startOrigin();
-    const both = await startMediaUnderTest({
-      section: { ...section(), fetch: { allow: [origin.host, elsewhere.host] } },
-    });
-    const url = origin.url((_request, response) => {
-      response.writeHead(302, { location: elsewhere.url(video) }).end();
-    });
-    await both.client.ingestResult({ accountId: 'demo', taskId: newTask(), url, authorization: 'Bearer upstream-key' });
+  test.each([
+    'Authorization',
+    'X-Key',
+    'host',
+    'range',
+    'cookie',
+    'proxy-authorization',
+    'x-',
+    'x-key\r\nhost',
+    'x key',
+    `x-${'k'.repeat(61)}`,
+  ])('is not requested if its header is called %j', async (name) => {
+    const before = origin.hits.length;
 
-    expect(elsewhere.hits.map(({ headers }) => headers.authorization)).toEqual([undefined]);
-    await both.close();
-    await elsewhere.close();
+    await expect(ingestWith(origin.url(video), name)).rejects.toMatchObject({
+      reason: 'invalid_request',
+      field: 'authorization_header',
+    });
+    expect(origin.hits.length).toBe(before);
   });
+
+  test.each(['', 'x-goog-api-key'])(
+    'never sends the credential in %j to another origin after a redirect',
+    async (name) => {
+      const elsewhere = await startOrigin();
+      const both = await startMediaUnderTest({
+        section: { ...section(), fetch: { allow: [origin.host, elsewhere.host] } },
+      });
+      const url = origin.url((_request, response) => {
+        response.writeHead(302, { location: elsewhere.url(video) }).end();
+      });
+      await ingestWith(url, name, both.client);
+
+      expect(origin.hits.at(-1)?.headers).toMatchObject({ [name || 'authorization']: 'upstream-key' });
+      expect(elsewhere.hits).toHaveLength(1);
+      expect(JSON.stringify(elsewhere.hits)).not.toContain('upstream-key');
+      await both.close();
+      await elsewhere.close();
+    },
+  );
 });

@@ -12,6 +12,7 @@ import type {
   SendWebhookRequest,
   SendWebhookResponseSchema,
 } from '@reelgate/proto/media/v1/media_service';
+import { isCredentialHeader } from '../domain/credential-header.ts';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { Category } from '../domain/media-rules.ts';
@@ -42,12 +43,16 @@ export function fromWireStage(
   };
 }
 
-export function fromWireIngest({ accountId, taskId, url, authorization }: IngestResultRequest): IngestOrder {
+export function fromWireIngest(request: IngestResultRequest): IngestOrder {
+  const { accountId, taskId, url, authorization } = request;
+  const header = request.authorizationHeader || 'authorization';
+  if (!isCredentialHeader(header))
+    throw invalid('authorization_header', 'must be authorization, or a name in lower case that begins with x-');
   return {
     accountId,
     taskId,
     url,
-    authorization: authorization === '' ? undefined : new Secret(authorization),
+    credential: authorization === '' ? undefined : { header, value: new Secret(authorization) },
   };
 }
 

@@ -201,7 +201,7 @@ describe('an address of this service', () => {
     expect(
       await world.faultOf('http://media.example/v1/videos/task_1/content', {
         isOwn,
-        authorization: new Secret('Bearer key'),
+        credential: { header: 'authorization', value: new Secret('Bearer key') },
       }),
     ).toMatchObject({ code: 'address', said: NOT_REACHED });
     expect(world.dns.asked.length).toBe(asked);
@@ -284,17 +284,24 @@ describe('the request to the target of a redirect', () => {
     },
   );
 
-  test('carries the credential to its own origin only: no other name, port or scheme gets it', async () => {
-    const authorization = new Secret('Bearer upstream-key');
-    const good = world.origin.url(serves(BYTES));
+  test.each([
+    ['authorization', 'Bearer upstream-key'],
+    ['x-goog-api-key', 'upstream-key'],
+  ])(
+    'carries the credential in %s to its own origin only: no other name, port or scheme gets it',
+    async (header, key) => {
+      const credential = { header, value: new Secret(key) };
+      const good = world.origin.url(serves(BYTES));
 
-    await world.fetchOf(to(good), { authorization });
-    expect(seenBy(world.origin)).toEqual([{ ...SENT, authorization: 'Bearer upstream-key' }]);
-    await world.fetchOf(to(good.replace('127.0.0.1', 'media.example')), { authorization });
-    expect(seenBy(world.origin)).toEqual([SENT]);
-    await world.fetchOf(to(world.secure.url(serves(BYTES))), { authorization });
-    expect(seenBy(world.secure)).toEqual([SENT]);
-    await world.fetchOf(world.secure.url(redirects(to(world.secure.url(serves(BYTES))))), { authorization });
-    expect(seenBy(world.origin)).toEqual([SENT]);
-  });
+      await world.fetchOf(to(good), { credential });
+      expect(seenBy(world.origin)).toEqual([{ ...SENT, [header]: key }]);
+      await world.fetchOf(to(good.replace('127.0.0.1', 'media.example')), { credential });
+      expect(seenBy(world.origin)).toEqual([SENT]);
+      await world.fetchOf(to(world.secure.url(serves(BYTES))), { credential });
+      expect(seenBy(world.secure)).toEqual([SENT]);
+      await world.fetchOf(world.secure.url(redirects(to(world.secure.url(serves(BYTES))))), { credential });
+      expect(seenBy(world.origin)).toEqual([SENT]);
+      expect(seenBy(world.secure)).toEqual([SENT]);
+    },
+  );
 });

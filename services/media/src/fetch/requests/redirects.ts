@@ -27,7 +27,14 @@ export interface RequestDeps {
   readonly isOwn: (url: URL) => boolean;
   readonly permits: TransferPermits;
   /** Sent to the origin of the first address only, not to the origins of redirects. */
-  readonly authorization?: Secret | undefined;
+  readonly credential?: Credential | undefined;
+}
+
+/** A header that opens an address. */
+export interface Credential {
+  /** In lower case. */
+  readonly header: string;
+  readonly value: Secret;
 }
 
 /** The rest of a broken transfer. */
@@ -50,23 +57,25 @@ export interface Answer {
   readonly validator: string | undefined;
 }
 
-/** Requests an address and follows its redirects. Each address passes the same checks. */
+/**
+ * Requests an address and follows its redirects. Each address passes the same checks. A redirect to another origin ends
+ * the use of the credential, even if a further redirect leads back: another origin chose that address.
+ */
 export async function requestFollowing(
   deps: RequestDeps,
   first: URL,
   continuation: Continuation | undefined,
 ): Promise<Answer> {
   let url = first;
+  let { credential } = deps;
   for (let redirects = 0; redirects <= deps.redirectsMax; redirects += 1) {
     checkTarget(url, deps.policy);
     if (deps.isOwn(url)) throw addressFault(`${first.hostname} leads to this service`);
     deps.watch.enter('queue');
     await deps.permits.enterHost(url);
     deps.watch.enter('connect');
-    const response = await ask(deps, url, {
-      continuation,
-      authorization: url.origin === first.origin ? deps.authorization : undefined,
-    });
+    if (url.origin !== first.origin) credential = undefined;
+    const response = await ask(deps, url, { continuation, credential });
     if (!REDIRECTS.has(response.statusCode)) return readAnswer(response, continuation);
     response.body.destroy();
     url = readRedirect(response, url, deps.policy.urlCharactersMax);
@@ -76,19 +85,19 @@ export async function requestFollowing(
 
 interface RequestDetails {
   readonly continuation: Continuation | undefined;
-  readonly authorization: Secret | undefined;
+  readonly credential: Credential | undefined;
 }
 
 /** The request carries no data of the client, and asks for unencoded bytes. */
 async function ask(
   { connections }: RequestDeps,
   url: URL,
-  { continuation, authorization }: RequestDetails,
+  { continuation, credential }: RequestDetails,
 ): Promise<Dispatcher.ResponseData> {
-  const credential = authorization === undefined ? {} : { authorization: authorization.reveal() };
+  const opens = credential === undefined ? {} : { [credential.header]: credential.value.reveal() };
   const range =
     continuation === undefined ? {} : { range: `bytes=${continuation.from}-`, 'if-range': continuation.validator };
-  const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...credential };
+  const headers = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': USER_AGENT, ...range, ...opens };
   const response = await connections.get(url, headers);
   // an error of a body that is not read must not end the process
   response.body.on('error', () => undefined);

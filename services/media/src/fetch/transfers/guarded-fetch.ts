@@ -1,6 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import type { Secret } from '@reelgate/platform/secret';
 import { TooLarge } from '../../blobs/incoming.ts';
 import type { Draft, IncomingFolder, ReceivedFile } from '../../blobs/incoming.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
@@ -12,7 +11,7 @@ import type { FetchConnections } from '../requests/fetch-connections.ts';
 import { IDLE_MS } from '../requests/kept-connections.ts';
 import type { KeptConnections } from '../requests/kept-connections.ts';
 import { requestFollowing } from '../requests/redirects.ts';
-import type { Answer, Continuation } from '../requests/redirects.ts';
+import type { Answer, Continuation, Credential } from '../requests/redirects.ts';
 import type { TransferPermits } from '../permits/transfer-permits.ts';
 import { watchTransfer } from './transfer-watch.ts';
 import type { TransferLimits, TransferWatch } from './transfer-watch.ts';
@@ -34,7 +33,7 @@ export interface GuardedFetchDeps {
 export interface FetchOrder {
   readonly url: string;
   /** Sent to the origin of the address only. */
-  readonly authorization?: Secret | undefined;
+  readonly credential?: Credential | undefined;
   readonly bytesMax: number;
   readonly limits: TransferLimits;
   /** Throws to refuse a declared type. */

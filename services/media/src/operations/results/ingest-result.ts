@@ -1,6 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Log } from '@reelgate/platform/log';
-import type { Secret } from '@reelgate/platform/secret';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { inSpan } from '@reelgate/platform/trace/trace';
 import type { ReceivedFile } from '../../blobs/incoming.ts';
@@ -10,6 +9,7 @@ import type { MediaObject } from '../../domain/media-object.ts';
 import type { VideoFacts } from '../../domain/media-facts.ts';
 import { FetchFault, isTransient } from '../../fetch/fetch-fault.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
+import type { Credential } from '../../fetch/requests/redirects.ts';
 import type { Probe } from '../../probe/probe.ts';
 import { beginFetch } from '../fetch-span.ts';
 import type { ClaimDeps } from '../blobs/claim-blob.ts';
@@ -31,7 +31,7 @@ export interface IngestOrder {
   readonly taskId: string;
   readonly url: string;
   /** The credential for the origin of the address. It is never stored and never logged. */
-  readonly authorization?: Secret | undefined;
+  readonly credential?: Credential | undefined;
   /** The span of the first call for it. Absent: it is not recorded. */
   readonly span?: Span | undefined;
 }
