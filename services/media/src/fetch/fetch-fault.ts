@@ -8,6 +8,7 @@ export const FETCH_FAULT_CODES = [
   'encoding',
   'declared_type',
   'too_large',
+  'malformed',
   ...PASSING_CODES,
 ] as const;
 export type FetchFaultCode = (typeof FETCH_FAULT_CODES)[number];

@@ -3,6 +3,7 @@ import type { ReceivedFile } from '../blobs/incoming.ts';
 import type { FetchConfig, FetchException, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
 import type { Family } from '../domain/formats.ts';
+import type { JsonPointer } from '../domain/json-pointer.ts';
 import { addressPolicy } from './addresses/address-policy.ts';
 import type { AddressPolicy } from './addresses/address-policy.ts';
 import { parseTarget } from './addresses/fetch-target.ts';
@@ -43,6 +44,8 @@ export interface ResultOrder {
   readonly accountId: string;
   /** The credential for the origin of the address. */
   readonly credential?: Credential | undefined;
+  /** The place of the Base64 string that holds the file, if the answer is JSON. */
+  readonly base64At?: JsonPointer | undefined;
 }
 
 export interface FetchedReference extends ReceivedFile {
@@ -100,12 +103,13 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: FetcherConfig
         permits.release();
       }
     },
-    withResult: async ({ url, accountId, credential }, use) => {
+    withResult: async ({ url, accountId, credential, base64At }, use) => {
       const permits = openTransferPermits(ofResults, accountId);
       const limits = toTransferLimits(fetch, results.totalMs);
       const order = {
         url,
         credential,
+        base64At,
         bytesMax: results.bytesMax,
         permits,
         kept,

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '@reelgate/platform/testing/until';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { JSON_AROUND_BYTES_MAX } from '../fetch/base64-json/read-base64-json.ts';
 import { startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';
 import { spinningMp4 } from '../../testing/mp4.ts';
@@ -20,6 +22,11 @@ const section = () => ({
 const newTask = (): string => `task_${(tasks += 1)}`;
 const ingest = async (url: string, taskId = newTask()) =>
   (await under.client.ingestResult({ accountId: 'demo', taskId, url })).result!;
+/** Resolves when the thumbnails of earlier results are drawn. */
+const settled = async (): Promise<readonly string[]> => {
+  await until(() => !under.blobs().some((name) => name.startsWith('in_')));
+  return under.blobs();
+};
 const video: Behaviour = serves(fixture('768p.mp4'), { 'content-type': 'text/plain' });
 
 beforeAll(async () => {
@@ -109,11 +116,6 @@ describe('a broken transfer', () => {
   const SIZE = whole.byteLength;
   const HALF = 100_000;
   const other = Buffer.from(whole).fill(7, 150_000, 150_100);
-  /** Resolves when the thumbnails of earlier results are drawn. */
-  const settled = async (): Promise<readonly string[]> => {
-    await until(() => !under.blobs().some((name) => name.startsWith('in_')));
-    return under.blobs();
-  };
   beforeAll(async () => {
     // the thumbnail of the successful video is already stored
     await ingest(origin.url(video));
@@ -366,6 +368,95 @@ describe('a result behind a credential', () => {
       expect(JSON.stringify(elsewhere.hits)).not.toContain('upstream-key');
       await both.close();
       await elsewhere.close();
+    },
+  );
+});
+
+describe('a result that is Base64 inside JSON', () => {
+  const whole = fixture('768p.mp4');
+  const PLACE = '/data/0/b64_json';
+  const write = (bytes: Uint8Array, more: object = {}): Buffer =>
+    Buffer.from(
+      JSON.stringify({
+        created: 1,
+        data: [{ revised: 'a "boat"', b64_json: Buffer.from(bytes).toString('base64') }],
+        ...more,
+      }),
+    );
+  const ingestAt = (behaviour: Behaviour, base64At = PLACE, taskId = newTask()) =>
+    under.client.ingestResult({ accountId: 'demo', taskId, url: origin.url(behaviour), base64At });
+  beforeAll(async () => {
+    // the thumbnail of this video is already stored
+    await ingest(origin.url(video));
+    under = await under.restart();
+  });
+
+  test.each<[string, Behaviour]>([
+    ['at once', serves(write(whole), { 'content-type': 'application/json' })],
+    [
+      'in chunks of no known length',
+      (_request, response) => {
+        const text = write(whole, { usage: { seconds: 4 } });
+        response.writeHead(200).write(text.subarray(0, 100_001), () => response.end(text.subarray(100_001)));
+      },
+    ],
+  ])('and comes %s is stored as the bytes of the video', async (_how, behaviour) => {
+    const { result } = await ingestAt(behaviour);
+
+    expect(result).toMatchObject({
+      mediaType: 'video/mp4',
+      bytes: BigInt(whole.byteLength),
+      sha256: createHash('sha256').update(whole).digest('hex'),
+    });
+  });
+
+  test('may have JSON that is larger than the limit of the video', async () => {
+    const text = write(whole, { more: 'x'.repeat(300 * 1024) });
+
+    expect((await ingestAt(serves(text))).result?.bytes).toBe(BigInt(whole.byteLength));
+  });
+
+  const CUT = write(whole).subarray(0, 200_000);
+  test.each<[string, Behaviour, string]>([
+    ['in another place', serves(write(whole)), '/data/1/b64_json'],
+    ['in the JSON of an error', serves(Buffer.from('{"error":{"message":"no"}}')), PLACE],
+    ['the video itself', serves(whole), PLACE],
+    ['a picture', serves(write(png(300, 300))), PLACE],
+    ['no Base64', serves(Buffer.from('{"data":[{"b64_json":"<html>"}]}')), PLACE],
+    ['cut although the answer is whole', serves(CUT), PLACE],
+    ['over the limit when it is decoded', serves(write(Buffer.alloc(300 * 1024 + 1))), PLACE],
+    ['in JSON that is too large', serves(write(whole, { more: 'x'.repeat(JSON_AROUND_BYTES_MAX) })), PLACE],
+  ])('but is %s is refused and leaves nothing', async (_what, behaviour, place) => {
+    const before = await settled();
+
+    await expect(ingestAt(behaviour, place)).rejects.toMatchObject({ kind: 'invalid', reason: 'result_refused' });
+    expect(await settled()).toEqual(before);
+  });
+
+  test('but breaks off is fetched again from its beginning at the next try', async () => {
+    const before = await settled();
+    const taskId = newTask();
+    const ranges: unknown[] = [];
+    const breaking: Behaviour = (request, response) => {
+      ranges.push(request.headers.range);
+      response
+        .writeHead(200, { etag: '"1"', 'content-length': String(write(whole).byteLength) })
+        .write(CUT, () => response.socket?.end());
+    };
+
+    await expect(ingestAt(breaking, PLACE, taskId)).rejects.toMatchObject({ reason: 'result_unreachable' });
+    expect(await settled()).toEqual(before);
+    expect(ranges).toEqual([undefined]);
+    expect((await ingestAt(serves(write(whole)), PLACE, taskId)).result?.bytes).toBe(BigInt(whole.byteLength));
+  });
+
+  test.each(['data/0', '#/data', '/a~2', `/${'a'.repeat(256)}`])(
+    'is not requested at %j, which is no pointer',
+    async (place) => {
+      const before = origin.hits.length;
+
+      await expect(ingestAt(video, place)).rejects.toMatchObject({ reason: 'invalid_request', field: 'base64_at' });
+      expect(origin.hits.length).toBe(before);
     },
   );
 });

@@ -13,6 +13,7 @@ import type {
   SendWebhookResponseSchema,
 } from '@reelgate/proto/media/v1/media_service';
 import { isCredentialHeader } from '../domain/credential-header.ts';
+import { parseJsonPointer } from '../domain/json-pointer.ts';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { Category } from '../domain/media-rules.ts';
@@ -48,10 +49,14 @@ export function fromWireIngest(request: IngestResultRequest): IngestOrder {
   const header = request.authorizationHeader || 'authorization';
   if (!isCredentialHeader(header))
     throw invalid('authorization_header', 'must be authorization, or a name in lower case that begins with x-');
+  const base64At = request.base64At === '' ? undefined : parseJsonPointer(request.base64At);
+  if (request.base64At !== '' && base64At === undefined)
+    throw invalid('base64_at', 'must be a JSON pointer such as /data/0/b64_json');
   return {
     accountId,
     taskId,
     url,
+    base64At,
     credential: authorization === '' ? undefined : { header, value: new Secret(authorization) },
   };
 }

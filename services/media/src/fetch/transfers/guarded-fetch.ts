@@ -2,8 +2,11 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { TooLarge } from '../../blobs/incoming.ts';
 import type { Draft, IncomingFolder, ReceivedFile } from '../../blobs/incoming.ts';
+import type { JsonPointer } from '../../domain/json-pointer.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
+import { openBase64JsonReader } from '../base64-json/read-base64-json.ts';
+import type { Base64JsonReader } from '../base64-json/read-base64-json.ts';
 import { FetchFault, NOT_REACHED, networkFault } from '../fetch-fault.ts';
 import { parseTarget } from '../addresses/fetch-target.ts';
 import { openFetchConnections } from '../requests/fetch-connections.ts';
@@ -34,6 +37,11 @@ export interface FetchOrder {
   readonly url: string;
   /** Sent to the origin of the address only. */
   readonly credential?: Credential | undefined;
+  /**
+   * The place of the Base64 string that holds the file, if the answer is JSON. Absent: the answer is the file. Such a
+   * transfer is not continued, because the JSON of an answer is made anew for each request.
+   */
+  readonly base64At?: JsonPointer | undefined;
   readonly bytesMax: number;
   readonly limits: TransferLimits;
   /** Throws to refuse a declared type. */
@@ -104,14 +112,19 @@ async function receive(
   for (let resumes = 0; ; resumes += 1) {
     const answer = await requestFollowing(deps, url, continuation);
     order.acceptType(answer.declaredType);
-    if (draft.bytes + (answer.length ?? 0) > order.bytesMax) throw tooLarge(order.bytesMax);
+    if (order.base64At === undefined && draft.bytes + (answer.length ?? 0) > order.bytesMax)
+      throw tooLarge(order.bytesMax);
     try {
       await takeBody(answer, draft, deps);
       return;
     } catch (error) {
       continuation = toContinuation(answer, draft, continuation);
       const mayGoOn =
-        order.resume && resumes < RESUMES_MAX && error instanceof FetchFault && !deps.watch.signal.aborted;
+        order.resume &&
+        order.base64At === undefined &&
+        resumes < RESUMES_MAX &&
+        error instanceof FetchFault &&
+        !deps.watch.signal.aborted;
       if (continuation === undefined || !mayGoOn) throw error;
       deps.log.info({ from: draft.bytes, err: error }, 'a transfer broke off and continues');
     }
@@ -119,13 +132,27 @@ async function receive(
 }
 
 /** A reader sees a connection reset as the end of the body, unless the length is known. */
-async function takeBody(answer: Answer, draft: Draft, { watch, broken }: Transfer): Promise<void> {
-  const [bytesBefore, brokenBefore] = [draft.bytes, broken.length];
-  await draft.append(watchBody(answer, watch));
-  const came = draft.bytes - bytesBefore;
+async function takeBody(
+  answer: Answer,
+  draft: Draft,
+  { watch, broken, base64At }: Transfer & Pick<FetchOrder, 'base64At'>,
+): Promise<void> {
+  const brokenBefore = broken.length;
+  let came = 0;
+  const body = watchBody(answer, watch, (bytes) => (came += bytes));
+  const reader = base64At === undefined ? undefined : openBase64JsonReader(base64At);
+  await draft.append(reader === undefined ? body : decodeBody(body, reader));
   if (answer.length === undefined && broken.length > brokenBefore) throw networkFault(broken.at(-1));
   if (answer.length !== undefined && came !== answer.length)
     throw new FetchFault('network', NOT_REACHED, `${came} bytes came of ${answer.length}`);
+  reader?.finish();
+}
+
+async function* decodeBody(body: AsyncIterable<Uint8Array>, reader: Base64JsonReader): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    const decoded = reader.take(chunk);
+    if (decoded.length > 0) yield decoded;
+  }
 }
 
 function toContinuation(answer: Answer, draft: Draft, before: Continuation | undefined): Continuation | undefined {
@@ -133,11 +160,16 @@ function toContinuation(answer: Answer, draft: Draft, before: Continuation | und
   return validator === undefined ? undefined : { from: draft.bytes, validator, whole: before?.whole ?? answer.whole };
 }
 
-async function* watchBody(answer: Answer, watch: TransferWatch): AsyncGenerator<Uint8Array> {
+async function* watchBody(
+  answer: Answer,
+  watch: TransferWatch,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   watch.enter('body');
   try {
     for await (const chunk of answer.body) {
       watch.received(chunk.byteLength);
+      onBytes(chunk.byteLength);
       yield chunk;
     }
   } catch (error) {

@@ -3,6 +3,7 @@ import type { Log } from '@reelgate/platform/log';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { inSpan } from '@reelgate/platform/trace/trace';
 import type { ReceivedFile } from '../../blobs/incoming.ts';
+import type { JsonPointer } from '../../domain/json-pointer.ts';
 import { isResult } from '../../domain/media-rules.ts';
 import { isKept } from '../../domain/media-object.ts';
 import type { MediaObject } from '../../domain/media-object.ts';
@@ -32,6 +33,8 @@ export interface IngestOrder {
   readonly url: string;
   /** The credential for the origin of the address. It is never stored and never logged. */
   readonly credential?: Credential | undefined;
+  /** The place of the Base64 string that holds the video, if the answer is JSON. */
+  readonly base64At?: JsonPointer | undefined;
   /** The span of the first call for it. Absent: it is not recorded. */
   readonly span?: Span | undefined;
 }
