@@ -81,6 +81,22 @@ describe('a finished video', () => {
     expect(await succeed()).toMatchObject({ state: 'completed', result: { object: `res-${id}` } });
   });
 
+  test.each<[string, string, number | undefined, number]>([
+    ['dies at an unknown time', 'its whole interval', undefined, 1],
+    ['dies much later', 'its whole interval', 3_600_000, 1],
+    ['dies soon', 'a quarter of its interval', 30_000, 4],
+    ['is dead', 'its whole interval', -1, 1],
+  ])('whose address %s waits %s for a busy media', async (_when, _wait, livesMs, haste) => {
+    const { world, succeed } = await withTask();
+    world.journal.fail('media.ingest', BUSY, 2);
+    const at = world.clock.now();
+    const interval = (await succeed()).nextPollAt! - at;
+
+    const task = await succeed({ urlDiesAt: livesMs === undefined ? undefined : at + livesMs });
+
+    expect(task).toMatchObject({ state: 'queued', pollErrors: 0, nextPollAt: at + interval / haste });
+  });
+
   test('without reachable bytes is not completed, and the next poll requests a fresh link', async () => {
     const { world, id, succeed } = await withTask();
     world.journal.fail('media.ingest', GONE);

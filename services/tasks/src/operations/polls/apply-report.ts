@@ -149,7 +149,7 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
     await endCompleted(deps, task, report, { result, expiresAt, fetchMs: deps.clock.now() - begunAt });
   } catch (error) {
     if (isProblem(error, 'media_busy')) {
-      await pollAsPlanned(deps, task);
+      await pollAsPlanned(deps, task, report.urlDiesAt);
       return;
     }
     const detail = isProblem(error) ? error.message : 'internal error';

@@ -1,4 +1,4 @@
-import { errorBackoff, pollInterval } from '../../domain/poll-interval.ts';
+import { errorBackoff, hastenInterval, pollInterval } from '../../domain/poll-interval.ts';
 import type { Doubt, Task } from '../../domain/task.ts';
 import type { Progress } from '../../store/task-store.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
@@ -33,13 +33,17 @@ export async function postponePoll(deps: Deps, task: Task, error: string, doubt?
     await raiseAttention(deps, task, doubt, error);
 }
 
-/** Polls a task again at its normal interval, because this service, not the upstream, had no capacity for it. */
-export async function pollAsPlanned(deps: Deps, task: Task): Promise<void> {
+/**
+ * Polls a task again at its normal interval, because this service, not the upstream, had no capacity for it. If the
+ * address of its result dies soon, it is polled earlier.
+ */
+export async function pollAsPlanned(deps: Deps, task: Task, urlDiesAt = Infinity): Promise<void> {
   const at = deps.clock.now();
+  const interval = pollInterval(deps.pollPlan, at - task.createdAt, deps.chance());
   await deps.store.progress(task.id, task.state, {
     ...keepProgress(task),
     at,
-    nextPollAt: at + pollInterval(deps.pollPlan, at - task.createdAt, deps.chance()),
+    nextPollAt: at + hastenInterval(interval, urlDiesAt - at),
   });
 }
 
