@@ -13,8 +13,8 @@ import { redisServer } from '../../../test/servers/redis-server.ts';
 import { channelEntry, openReplica } from '../testing/open-replica.ts';
 import type { Replica } from '../testing/open-replica.ts';
 import { anOrder } from '../testing/orders.ts';
-import { openScriptedUpstream } from '../testing/scripted-upstream.ts';
-import type { ScriptedUpstream } from '../testing/scripted-upstream.ts';
+import { openScriptedUpstream } from './channels/adapter-contract/scripted-upstream.ts';
+import type { ScriptedUpstream } from './channels/adapter-contract/scripted-upstream.ts';
 import { toWireOrder } from './rpc/mapping-order.ts';
 
 const PER_MINUTE = 10;

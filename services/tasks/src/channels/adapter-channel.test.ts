@@ -4,8 +4,8 @@ import { readObject } from '@reelgate/adapter-kit/kit';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { anAttempt } from '../../testing/an-attempt.ts';
 import { channelSettings } from '../../testing/channel-settings.ts';
-import { openScriptedUpstream } from '../../testing/scripted-upstream.ts';
-import type { ScriptedAnswer, ScriptedUpstream } from '../../testing/scripted-upstream.ts';
+import { openScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
+import type { ScriptedAnswer, ScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
 import { channelFactory } from './adapter-channel.ts';
 import type { Channel, ChannelSettings } from './channel.ts';
 

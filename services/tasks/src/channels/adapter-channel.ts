@@ -180,8 +180,7 @@ async function submit(
   const { adapter, calls, settings } = connected;
   if (!adapter.endpoints.includes(ENDPOINT_OF[planned.kind]))
     return { outcome: 'refused', fault: 'unfit', error: `the adapter ${settings.adapter} has no ${planned.kind}` };
-  const { extraJson, ...rest } = planned;
-  const attempt: Attempt = { ...rest, extra: readExtraFields(extraJson, adapter.extraFields ?? {}) };
+  const attempt = toAttempt(adapter, planned);
   const request = buildSafely(calls, attempt);
   if ('error' in request) return { outcome: 'refused', fault: 'channel', error: request.error };
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
@@ -194,6 +193,14 @@ async function submit(
   } catch (error) {
     return { outcome: 'unknown', error: String(error), status };
   }
+}
+
+/** The attempt as the adapter gets it: with the checked values of the extra fields that it declares. */
+export function toAttempt(
+  { extraFields = {} }: Pick<Adapter, 'extraFields'>,
+  { extraJson, ...rest }: PlannedAttempt,
+): Attempt {
+  return { ...rest, extra: readExtraFields(extraJson, extraFields) };
 }
 
 /** An adapter that fails here has sent nothing. */

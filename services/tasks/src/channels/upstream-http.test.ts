@@ -4,8 +4,8 @@ import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '@reelgate/platform/testing/until';
-import { openScriptedUpstream } from '../../testing/scripted-upstream.ts';
-import type { ScriptedAnswer, ScriptedUpstream } from '../../testing/scripted-upstream.ts';
+import { openScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
+import type { ScriptedAnswer, ScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
 import { upstreamHttp } from './upstream-http.ts';
 import type { UpstreamHttp, UpstreamResult } from './upstream-http.ts';
 

@@ -35,7 +35,8 @@ const NUMBER_AT_END = /\((\d{3,6})\)\s*$/;
  */
 export function readBusinessError(status: number, body: unknown): ApiError | undefined {
   const base = readObject(readObject(body)['base_resp']);
-  const baseCode = Number(base['status_code'] ?? 0);
+  const said = base['status_code'] ?? 0;
+  const baseCode = typeof said === 'object' ? Number.NaN : Number(said);
   if (baseCode !== 0)
     return { code: String(baseCode), message: `${readText(base['status_msg']) ?? 'refused'} (${baseCode})` };
   const error = readObject(readObject(body)['error']);

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { systemClock } from '@reelgate/platform/clock';
 import { anAttempt } from '../../../testing/an-attempt.ts';
 import { channelSettings } from '../../../testing/channel-settings.ts';
-import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
-import type { ScriptedAnswer, ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
+import { openScriptedUpstream } from '../adapter-contract/scripted-upstream.ts';
+import type { ScriptedAnswer, ScriptedUpstream } from '../adapter-contract/scripted-upstream.ts';
 import { channelFactory } from '../adapter-channel.ts';
 import type { Channel, PlannedAttempt, Submission } from '../channel.ts';
 import { alphaV2 } from './alpha-v2.ts';

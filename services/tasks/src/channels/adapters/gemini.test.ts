@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
 import { channelSettings } from '../../../testing/channel-settings.ts';
-import { openScriptedUpstream } from '../../../testing/scripted-upstream.ts';
-import type { ScriptedUpstream } from '../../../testing/scripted-upstream.ts';
+import { openScriptedUpstream } from '../adapter-contract/scripted-upstream.ts';
+import type { ScriptedUpstream } from '../adapter-contract/scripted-upstream.ts';
 import { channelFactory } from '../adapter-channel.ts';
 import type { Channel } from '../channel.ts';
 import { gemini } from './gemini.ts';

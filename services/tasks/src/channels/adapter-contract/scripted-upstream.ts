@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readWhole, startTestServer } from '@reelgate/platform/testing/test-server';
+import type { AddressInfo } from 'node:net';
 
 /** What the upstream does with a request after it has read all of it. */
 export type ScriptedAnswer =
@@ -28,50 +30,89 @@ export interface ReceivedRequest {
 export interface ScriptedUpstream {
   readonly url: string;
   readonly requests: readonly ReceivedRequest[];
+  /** Replaces the answers, and forgets the requests. */
   script(...answers: readonly ScriptedAnswer[]): void;
+  /** Resolves as soon as a request is among `requests`. */
+  waitForRequest(): Promise<void>;
   close(): Promise<void>;
 }
 
 const PIECE = 'x'.repeat(256 * 1024);
+const REQUEST_BYTES_MAX = 64 * 1024 * 1024;
+const LOOPBACK = '127.0.0.1';
 
 export async function openScriptedUpstream(): Promise<ScriptedUpstream> {
   const requests: ReceivedRequest[] = [];
   const answers: ScriptedAnswer[] = [];
-  const { url, stop } = await startTestServer((request, response) => {
-    void read(request).then((body) => {
-      requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body });
-      answer(response, answers.shift() ?? { status: 500, text: 'nothing was scripted' });
-    });
+  let arrival = Promise.withResolvers<undefined>();
+  const server = createServer((request, response) => {
+    read(request).then(
+      (body) => {
+        requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body });
+        answer(response, answers.shift() ?? { status: 500, text: 'nothing was scripted' });
+        arrival.resolve(undefined);
+      },
+      () => request.socket.destroy(),
+    );
   });
+  server.listen(0, LOOPBACK);
+  await once(server, 'listening');
   return {
-    url,
+    url: `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`,
     requests,
     script: (...more) => {
       answers.splice(0, answers.length, ...more);
       requests.length = 0;
+      arrival = Promise.withResolvers();
     },
-    close: stop,
+    waitForRequest: async () => {
+      await arrival.promise;
+    },
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
 async function read(request: IncomingMessage): Promise<unknown> {
   const body = await readWhole(request);
   const type = request.headers['content-type'] ?? '';
-  if (type.startsWith('multipart/'))
-    return readForm(await new Response(body, { headers: { 'content-type': type } }).formData());
+  if (type.startsWith('multipart/')) return readForm(body, type);
   return body.length === 0 ? undefined : (JSON.parse(body.toString('utf8')) as unknown);
 }
 
-async function readForm(form: FormData): Promise<object> {
-  const parts = await Promise.all(
-    [...form].map(async ([name, value]) => [
-      name,
-      typeof value === 'string'
-        ? value
-        : { name: value.name, type: value.type, base64: Buffer.from(await value.arrayBuffer()).toString('base64') },
-    ]),
-  );
-  return { form: parts };
+async function readWhole(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > REQUEST_BYTES_MAX) throw new Error('the request is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** The parts of a form, in which no content holds the boundary. */
+function readForm(body: Buffer, type: string): object {
+  const [, boundary = ''] = /boundary="?([^";]+)/.exec(type) ?? [];
+  const parts = body.toString('latin1').split(`--${boundary}`).slice(1, -1);
+  return { form: parts.map(readPart) };
+}
+
+function readPart(part: string): readonly unknown[] {
+  const end = part.indexOf('\r\n\r\n');
+  const head = Buffer.from(part.slice(0, end), 'latin1').toString('utf8');
+  const content = Buffer.from(part.slice(end + 4, -2), 'latin1');
+  const [, name] = /[; ]name="([^"]*)"/.exec(head) ?? [];
+  const [, fileName] = /filename="([^"]*)"/.exec(head) ?? [];
+  const [, type = ''] = /^content-type: *(\S+)/im.exec(head) ?? [];
+  return [
+    name,
+    fileName === undefined ? content.toString('utf8') : { name: fileName, type, base64: content.toString('base64') },
+  ];
 }
 
 function answer(response: ServerResponse, scripted: ScriptedAnswer): void {

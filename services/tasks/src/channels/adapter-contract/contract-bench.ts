@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import type { Calls } from '@reelgate/adapter-kit';
+import { systemClock } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
+import { Secret } from '@reelgate/platform/secret';
+import { channelFactory } from '../adapter-channel.ts';
+import type { Channel, ChannelSettings, PlannedAttempt } from '../channel.ts';
+import { assertSame } from './assertions.ts';
+import { readCases, readSuiteFacts, takeFirst } from './contract-case.ts';
+import type { AdapterSubject, ContractCase, Phase, RequestMade, SubmitRequestCase } from './contract-case.ts';
+import type { ScriptedAnswer, ScriptedUpstream } from './scripted-upstream.ts';
+
+export const API_KEY = 'sk-upstream-0123456789';
+export const NOWHERE = 'http://127.0.0.1:1';
+/** The faults of a connection after the upstream has read the request. */
+export const BROKEN_ANSWERS: readonly Extract<ScriptedAnswer, string>[] = ['reset', 'cut', 'endless'];
+
+const UPSTREAM_ID = '424010985738629';
+const PREFIX = '/base/path';
+/** Long enough for a loaded machine to answer. */
+const PATIENT_MS = 10_000;
+
+/** The facts of a subject that its cases share. */
+export interface Contract {
+  readonly subject: AdapterSubject;
+  readonly calls: Calls;
+  /** The attempt of the first case in `submit-requests`. */
+  readonly attempt: PlannedAttempt;
+  /** The id of the polled work. */
+  readonly polledId: string;
+  readonly lacksPhases: readonly Phase[];
+}
+
+/** The channels of one case against the upstream of the suite. */
+export interface Bench {
+  readonly upstream: ScriptedUpstream;
+  readonly base: string;
+  /** Opens a channel, which the end of the case closes. */
+  readonly open: (changes?: Partial<ChannelSettings>, clock?: Clock) => Channel;
+  /**
+   * Returns the outcome of a call that the upstream reads and never answers, after its deadline. An adapter may know it
+   * without a call.
+   */
+  readonly leaveUnanswered: <T>(call: (channel: Channel) => Promise<T>) => Promise<T>;
+  /** Asserts the requests that the upstream has got, by their paths after `base_url`. */
+  readonly assertMade: (requests: readonly RequestMade[]) => void;
+  /** Asserts that each request had the key in its place, and returns the headers of the first. */
+  readonly assertCredential: () => Readonly<Record<string, unknown>>;
+}
+
+export function readContract(subject: AdapterSubject): Contract {
+  const { upstreamId = UPSTREAM_ID, lacksPhases = [] } = readSuiteFacts(subject);
+  const submits = readCases<SubmitRequestCase>(subject, 'submit-requests');
+  const { attempt } = takeFirst(submits, 'an attempt among its fixtures');
+  return { subject, calls: subject.adapter.openCalls({ options: {} }), attempt, polledId: upstreamId, lacksPhases };
+}
+
+/** Returns a case that opens channels. */
+export function benchCase(contract: Contract, name: string, check: (bench: Bench) => Promise<void>): ContractCase {
+  return {
+    name,
+    run: async (upstream) => {
+      const opened: Channel[] = [];
+      try {
+        await check(newBench(contract, upstream, opened));
+      } finally {
+        await Promise.all(opened.map((channel) => channel.close()));
+      }
+    },
+  };
+}
+
+/** Returns a case that needs no channel, because what it shows depends on values alone. */
+export function pureCase(name: string, check: () => void): ContractCase {
+  return {
+    name,
+    run: async () => {
+      check();
+    },
+  };
+}
+
+export function newSignal(): AbortSignal {
+  return new AbortController().signal;
+}
+
+function newBench({ subject }: Contract, upstream: ScriptedUpstream, opened: Channel[]): Bench {
+  const { adapter } = subject;
+  const { header, scheme } = adapter.credential;
+  const base = upstream.url + PREFIX;
+  const open: Bench['open'] = (changes = {}, clock = systemClock) => {
+    const hosts = Object.fromEntries(Object.keys(adapter.hosts ?? {}).map((host) => [host, base]));
+    const channel = channelFactory(adapter)({ ...newSettings(subject.name, base), hosts, ...changes }, clock);
+    opened.push(channel);
+    return channel;
+  };
+  return {
+    upstream,
+    base,
+    open,
+    leaveUnanswered: async (call) => {
+      upstream.script('hang');
+      const { clock, end } = newDeadlineClock();
+      const outcome = call(open({}, clock));
+      await Promise.race([outcome, upstream.waitForRequest()]);
+      end();
+      return outcome;
+    },
+    assertMade: (requests) => {
+      assertSame(
+        upstream.requests.map(({ method, path: asked, body }) => ({ method, path: asked, body })),
+        requests.map((request) => ({ ...request, path: PREFIX + request.path })),
+      );
+    },
+    assertCredential: () => {
+      for (const { headers } of upstream.requests)
+        assert.equal(headers[header.toLowerCase()], scheme === undefined ? API_KEY : `${scheme} ${API_KEY}`);
+      return upstream.requests[0]?.headers ?? {};
+    },
+  };
+}
+
+/** A clock whose sleeps end together, when the case says so. */
+function newDeadlineClock(): { readonly clock: Clock; readonly end: () => void } {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  return {
+    clock: { now: () => Date.UTC(2026, 0, 1), sleep: () => promise },
+    end: () => {
+      resolve(undefined);
+    },
+  };
+}
+
+function newSettings(adapter: string, baseUrl: string): ChannelSettings {
+  return {
+    id: 'main',
+    adapter,
+    baseUrl,
+    apiKey: new Secret(API_KEY),
+    upstreamAccount: 'vendor',
+    endpoints: ['video.generation', 'video.regeneration', 'video.context_ir'],
+    models: {},
+    priority: 0,
+    weight: 1,
+    enabled: true,
+    requestsPerMinute: 300,
+    inFlightMax: 30,
+    pollsPerMinute: 6000,
+    submitTimeoutMs: PATIENT_MS,
+    pollTimeoutMs: PATIENT_MS,
+    reconcile: 'list',
+    references: 'url',
+    callbacks: false,
+    hosts: {},
+    options: {},
+    regeneration: 'task',
+  };
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { toAttempt } from '../adapter-channel.ts';
+import { drawFrom, drawJson, pickOne } from './any-json.ts';
+import type { Draw } from './any-json.ts';
+import { assertHolds, assertSame } from './assertions.ts';
+import { pureCase } from './contract-bench.ts';
+import type { Contract } from './contract-bench.ts';
+import type { ContractCase } from './contract-case.ts';
+
+const ORDERS = 100;
+const MEMBERS_MAX = 8;
+const SEED = 19_700_101;
+const ADDRESS = 'http://169.254.169.254/latest';
+/** Field names under which an upstream may take a media file, a URL, a cost or one of our own fields. */
+const HOSTILE_NAMES: readonly string[] = [
+  'image',
+  'images',
+  'image_url',
+  'image_urls',
+  'first_frame',
+  'first_frame_url',
+  'first_frame_image',
+  'last_frame',
+  'last_frame_url',
+  'image_tail',
+  'input_reference',
+  'reference_images',
+  'reference_image_urls',
+  'subject_reference',
+  'promptImage',
+  'video',
+  'videos',
+  'video_url',
+  'audio',
+  'audio_url',
+  'file_id',
+  'files',
+  'media',
+  'content',
+  'references',
+  'metadata',
+  'extra',
+  'extra_body',
+  'parameters',
+  'input',
+  'callback_url',
+  'callback',
+  'webhook',
+  'webhook_url',
+  'notify_hook',
+  'n',
+  'quality',
+  'mode',
+  'fps',
+  'frames',
+  'service_tier',
+  'generate_audio',
+  'model',
+  'prompt',
+  'seconds',
+  'size',
+  'duration',
+  'resolution',
+  'ratio',
+  'source_task_id',
+  'action',
+  'user_id',
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+];
+const HOSTILE_VALUES: readonly (readonly [string, unknown])[] = [
+  ['an address', ADDRESS],
+  ['an address in upper case', 'HTTP://10.0.0.1/a.png'],
+  ['an address without a scheme', '//10.0.0.1/a.png'],
+  ['an address after spaces', '  \t//10.0.0.1/a.png'],
+  ['an address within words', `like ${ADDRESS}`],
+  ['a link of ours', '/ximg/a.png?sig=1'],
+  ['a data URL', 'data:image/png;base64,iVBORw0KGgo='],
+  ['a data URL in upper case', ' DATA:image/png,abc'],
+  ['a file of an upstream account', 'asset://a-1'],
+  ['another file of an upstream account', 'mm_file://1'],
+  ['an object', { url: ADDRESS }],
+  ['a list', [ADDRESS]],
+  ['a nested object', { a: { b: [{ image_url: ADDRESS }] } }],
+  ['a list in a list', [[7]]],
+  ['nothing', null],
+  ['an empty text', ''],
+  ['a very long text', 'x'.repeat(5000)],
+  ['a huge number', 1e300],
+  ['a negative number', -1e9],
+];
+const NO_OBJECTS: readonly string[] = ['no JSON', '[1]', 'null', '"http://10.0.0.1"', '{"seed":'];
+
+/** The cases that an adapter passes on the extra fields that it declares, and never a media file. */
+export function listExtraFieldCases(contract: Contract): readonly ContractCase[] {
+  const declared = Object.keys(contract.subject.adapter.extraFields ?? {});
+  const plain = buildBody(contract, undefined);
+  const assertNothingAdded = (extraJson: string): void => {
+    assertSame(buildBody(contract, extraJson), plain);
+  };
+  return [
+    ...HOSTILE_NAMES.map((hostile) =>
+      pureCase(`extra fields include none that the adapter does not declare: ${hostile}`, () => {
+        assert.ok(!declared.includes(hostile), `the adapter declares ${hostile}`);
+        const members = ['"a text"', '7', 'true', JSON.stringify(ADDRESS), JSON.stringify({ url: ADDRESS })];
+
+        for (const member of members) assertNothingAdded(`{${JSON.stringify(hostile)}:${member}}`);
+      }),
+    ),
+    ...HOSTILE_VALUES.map(([what, value]) =>
+      pureCase(`extra fields include none with ${what}`, () => {
+        assertNothingAdded(JSON.stringify(Object.fromEntries(declared.map((field) => [field, value]))));
+      }),
+    ),
+    ...NO_OBJECTS.map((json) =>
+      pureCase(`extra fields are ignored when they are not an object: ${json}`, () => {
+        assertNothingAdded(json);
+      }),
+    ),
+    pureCase('extra fields include no nested value and no address for any input', () => {
+      const draw = drawFrom(SEED);
+      for (let made = 0; made < ORDERS; made += 1)
+        assertHarmless(buildBody(contract, drawExtra(draw, declared)), plain, declared);
+    }),
+  ];
+}
+
+/** The body for the first attempt of the fixtures with these fields. It is all that reaches the upstream. */
+function buildBody({ subject, calls, attempt }: Contract, extraJson: string | undefined): object {
+  const request = calls.buildSubmit(toAttempt(subject.adapter, { ...attempt, extraJson }));
+  if ('unfit' in request) throw new Error(`the first attempt of the fixtures is unfit: ${request.unfit}`);
+  return request.json ?? request.form ?? {};
+}
+
+function drawExtra(draw: Draw, declared: readonly string[]): string {
+  const members = Array.from({ length: draw(MEMBERS_MAX + 1) }, () => {
+    const name = pickOne(draw, [...declared, ...HOSTILE_NAMES]);
+    const values = [drawJson(draw), pickOne(draw, HOSTILE_VALUES)[1], draw(101), draw(2) === 1];
+    return `${JSON.stringify(name)}:${JSON.stringify(pickOne(draw, values))}`;
+  });
+  return `{${members.join(',')}}`;
+}
+
+/** Asserts that a body is the plain one, and that what was added is of declared fields, flat, and no address. */
+function assertHarmless(sent: object, plain: object, declared: readonly string[]): void {
+  assertHolds(sent, plain);
+  for (const [field, value] of Object.entries(sent).filter(([name]) => !Object.hasOwn(plain, name))) {
+    assert.ok(declared.includes(field), `${field} is not declared`);
+    assert.ok(['string', 'number', 'boolean'].includes(typeof value), `${field} has an inner structure`);
+    assert.doesNotMatch(String(value), /:\/\/|^\s*(data:|\/\/)/i);
+  }
+}
