@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the upstream does with a request after it has read all of it. */
+/** The act of the upstream after it has read all of a request. */
 export type ScriptedAnswer =
   | {
       readonly status: number;
