@@ -26,6 +26,7 @@ interface Life {
   readonly settledAt?: number;
   readonly nextPollAt?: number;
   readonly completedAt?: number;
+  readonly costMicroUsd?: bigint;
 }
 
 function history(life: Life, nowS = 600): string[] {
@@ -59,6 +60,7 @@ function history(life: Life, nowS = 600): string[] {
       ...(to === undefined ? {} : { endedAt: at(to) }),
     })),
     events: events.map(([when, type, detail = {}]) => ({ at: at(when), type, detailJson: JSON.stringify(detail) })),
+    ...(life.costMicroUsd === undefined ? {} : { upstreamCostMicroUsd: life.costMicroUsd }),
     ...(life.nextPollAt === undefined ? {} : { nextPollAt: at(life.nextPollAt) }),
   });
   const money = create(GetHoldResponseSchema, {
@@ -100,6 +102,15 @@ test('a task is told from its creation to its settlement, with the time of each 
     '12:02:26  the result of 14.0 MiB was fetched in 2.1 s',
     '12:02:26  completed',
     '12:02:26  settled $0.4, $0.02 returned',
+  ]);
+});
+
+test('what the upstream says that it charged stands below the settlement', () => {
+  const lines = history({ events: [[2, 'completed']], settledAt: 2, costMicroUsd: 350_000n });
+
+  expect(lines.slice(-2)).toEqual([
+    '12:00:05  settled $0.4, $0.02 returned',
+    'cost      $0.35 at the upstream, reported by the upstream',
   ]);
 });
 

@@ -12,6 +12,7 @@ import type { EndFacts } from './history-events.ts';
 import { asSeconds, shorten } from './history-step.ts';
 import type { Step } from './history-step.ts';
 import { KINDS, stateName } from './task-record.ts';
+import { COST_SOURCES, readUpstreamCost } from './upstream-cost.ts';
 
 /** A longer time that no entry explains is named. */
 const GAP_MS = 10_000;
@@ -30,7 +31,7 @@ export function formatHistory(record: TaskRecord, money: GetHoldResponse | undef
     ...gapBefore(step, steps[index - 1]),
     `${clockTime(step.at)}  ${step.text}`,
   ]);
-  return [formatHead(record), '', ...lines, ...describeWaits(record, money, now)].join('\n');
+  return [formatHead(record), '', ...lines, ...describeCost(record), ...describeWaits(record, money, now)].join('\n');
 }
 
 function formatHead({ task, tokenId, requestId, traceId }: TaskRecord): string {
@@ -135,6 +136,14 @@ function clockTime(ms: number): string {
 
 function formatDateTime(time: Timestamp): string {
   return new Date(timestampMs(time)).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** Says what the work cost at its upstream, and who says so; returns no line if that is not known. */
+function describeCost(record: TaskRecord): readonly string[] {
+  const cost = readUpstreamCost(record);
+  return cost === undefined
+    ? []
+    : [`cost      ${amount(cost.nanos, cost.currency)} at the upstream, ${COST_SOURCES[cost.source]}`];
 }
 
 interface Wait {

@@ -8,6 +8,8 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { formatNanos } from './quantities.ts';
 import { isoTime } from './times.ts';
+import { readUpstreamCost } from './upstream-cost.ts';
+import type { UpstreamCost } from './upstream-cost.ts';
 
 const REFERENCE_SHOWN_MAX = 200;
 export const KINDS: Readonly<Record<TaskKind, string>> = {
@@ -44,6 +46,7 @@ export function toTaskJson(record: TaskRecord, money: GetHoldResponse | undefine
     attempts: attempts.map(toAttemptJson),
     events: events.map(toEventJson),
     ...toMoneyJson(money),
+    upstream_cost: toCostJson(readUpstreamCost(record)),
   };
 }
 
@@ -117,6 +120,10 @@ function toOrderJson(order: Order): object {
 /** On the wire an empty text means no value. */
 export function emptyToUndefined(text: string): string | undefined {
   return text === '' ? undefined : text;
+}
+
+function toCostJson(cost: UpstreamCost | undefined): object | undefined {
+  return cost && { amount: formatNanos(cost.nanos), currency: cost.currency, source: cost.source };
 }
 
 function toMoneyJson(money: GetHoldResponse | undefined): object {

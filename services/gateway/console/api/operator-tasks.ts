@@ -1,4 +1,5 @@
 import type { Act } from './operator-acts.ts';
+import type { Money } from './money.ts';
 import type { TaskRow } from './tasks.ts';
 import type { TaskView } from './task.ts';
 
@@ -49,6 +50,11 @@ export type ReportedUsage = Readonly<
   >
 >;
 
+/** The cost of work at its upstream, and who says so. */
+export interface UpstreamCost extends Money {
+  readonly source: 'reported';
+}
+
 /** GET /tasks/{taskId} on the operator port. */
 export interface OperatorTaskView extends Omit<
   TaskView,
@@ -71,6 +77,8 @@ export interface OperatorTaskView extends Omit<
   readonly acts: readonly Act[];
   /** The report of the upstream at the end of the work; undefined before it. */
   readonly usage?: ReportedUsage;
+  /** The cost at the upstream; undefined if it is not known. */
+  readonly upstreamCost?: UpstreamCost;
   /** True if the task waits for a decision. */
   readonly isInAttention: boolean;
 }

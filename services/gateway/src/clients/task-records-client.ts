@@ -46,6 +46,8 @@ export interface TaskRecord {
   readonly nextPollAt: number | undefined;
   readonly pollErrors: number;
   readonly traceId: string;
+  /** The charge that the upstream reported; undefined if it does not say it. */
+  readonly upstreamCostMicroUsd: bigint | undefined;
   readonly requestId: string | undefined;
   /** A list has none of these. */
   readonly attempts: readonly TaskAttempt[];
@@ -118,10 +120,10 @@ function toWireQuestion(question: RecordsQuestion): WholeMessage<typeof ListTask
 }
 
 function fromWireRecord(record: WireRecord): TaskRecord {
-  const { tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId } = record;
+  const { tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId, upstreamCostMicroUsd } = record;
   const wire = requireValue(record.task);
   return {
-    ...{ tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId, wire },
+    ...{ tokenId, channel, upstreamId, upstreamStatus, admission, pollErrors, traceId, upstreamCostMicroUsd, wire },
     task: toPlainTask(wire),
     accountId: wire.accountId,
     nextPollAt: toMs(record.nextPollAt),

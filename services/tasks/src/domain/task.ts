@@ -110,6 +110,8 @@ export interface Task extends TaskOrigin, TaskInState {
   readonly result?: Result | undefined;
   readonly failure?: Failure | undefined;
   readonly usage?: Usage | undefined;
+  /** The charge of the upstream in millionths of a US dollar, as it reported it. No client sees it. */
+  readonly upstreamCostMicroUsd?: number | undefined;
   readonly nextPollAt?: number | undefined;
   /** Failed polls since the last successful one. */
   readonly pollErrors: number;

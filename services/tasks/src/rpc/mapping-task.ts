@@ -69,6 +69,7 @@ const NEW: { readonly [K in Exclude<keyof Task, keyof TaskOrigin | 'admission'>]
   result: undefined,
   failure: undefined,
   usage: undefined,
+  upstreamCostMicroUsd: undefined,
   nextPollAt: undefined,
   doubt: undefined,
 };

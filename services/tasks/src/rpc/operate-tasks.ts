@@ -115,7 +115,12 @@ function toWireRecord(
     channel: mapping?.channel,
     upstreamId: mapping?.upstreamId,
     traceId: readSampledTraceId(task.trace),
+    upstreamCostMicroUsd: toWireCost(task.upstreamCostMicroUsd),
   });
+}
+
+function toWireCost(microUsd: number | undefined): bigint | undefined {
+  return microUsd === undefined ? undefined : BigInt(microUsd);
 }
 
 /** A lost attempt has no upstream id of its own until its work is found. */

@@ -60,6 +60,17 @@ describe('ShowTask', () => {
     expect(timestampMs(record!.attempts[0]!.endedAt!)).toBe(world.clock.now());
   });
 
+  test('shows what the upstream says that it charged, if it says it', async () => {
+    const { world, client } = await open();
+    const cost = async (costMicroUsd?: number): Promise<bigint | undefined> => {
+      const { task } = await world.create();
+      await world.deps.store.finish(task.id, { state: 'failed', at: 1, upstreamCostMicroUsd: costMicroUsd });
+      return (await client.showTask({ taskId: task.id })).record?.upstreamCostMicroUsd;
+    };
+
+    expect([await cost(350_000), await cost(0), await cost()]).toEqual([350_000n, 0n, undefined]);
+  });
+
   test('shows a refused create, which no client sees', async () => {
     const { world, client } = await open();
     world.upstream.answer('first', refused('content'));

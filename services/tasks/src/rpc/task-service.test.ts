@@ -15,6 +15,7 @@ import type { World } from '../../testing/open-world.ts';
 import { someTokens } from '../../testing/tokens.ts';
 import { aContextIr, anImage, anOrder, aText } from '../../testing/orders.ts';
 import type { Order } from '../domain/order.ts';
+import type { Report } from '../domain/report.ts';
 import { applyReport } from '../operations/polls/apply-report.ts';
 import { toWireOrder } from './mapping-order.ts';
 import { taskService } from './task-service.ts';
@@ -25,6 +26,7 @@ const TOKENS = {
   token_for_others: { models: ['Other-V1'] },
   token_of_rival: { accountId: 'rival' },
 };
+const REJECTED = { code: 'content_rejected', message: 'the upstream failed it' };
 const openWorld = useWorlds();
 
 type TheClient = Awaited<ReturnType<typeof open>>['client'];
@@ -462,4 +464,25 @@ test('CancelTask returns the ended task, and DeleteTask the time of the removal'
   });
   expect(timestampMs((await client.deleteTask({ accountId: 'acme', taskId: id })).deletedAt!)).toBe(world.clock.now());
   await expect(client.getTask({ accountId: 'acme', taskId: id })).rejects.toMatchObject({ reason: 'task_not_found' });
+});
+
+test('no answer to a client says what the upstream charged', async () => {
+  const { world, client } = await open();
+  const { id: taskId } = (await client.createTask(aRequest())).task!;
+  const charged: Report = { phase: 'failed', status: 'moderated', failure: REJECTED, costMicroUsd: 987_654_321 };
+  await applyReport(world.deps, (await world.deps.store.find(taskId))!, charged);
+  expect((await world.deps.store.find(taskId))?.upstreamCostMicroUsd).toBe(987_654_321);
+
+  const asked = { accountId: 'acme', taskId };
+  const answers = [
+    await client.getTask(asked),
+    await client.getTaskTimeline(asked),
+    await client.listTasks({ accountId: 'acme' }),
+  ];
+
+  for (const answer of answers) {
+    const text = JSON.stringify(answer, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    expect(text).toContain('seconds');
+    expect(text).not.toMatch(/98765|cost|micro/i);
+  }
 });

@@ -77,6 +77,8 @@ export interface Finish {
   readonly result?: Result | undefined;
   readonly failure?: Failure | undefined;
   readonly usage?: Usage | undefined;
+  /** The charge of the upstream in millionths of a US dollar; undefined if it does not say it. */
+  readonly upstreamCostMicroUsd?: number | undefined;
   readonly expiresAt?: number | undefined;
   /** The time at which the work ended, according to its upstream. It is measured and not stored. */
   readonly upstreamEndedAt?: number | undefined;

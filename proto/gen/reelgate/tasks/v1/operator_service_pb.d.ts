@@ -202,6 +202,13 @@ export declare type TaskRecord = Message<"reelgate.tasks.v1.TaskRecord"> & {
    * @generated from field: string trace_id = 12;
    */
   traceId: string;
+
+  /**
+   * What the upstream says that it charged, in millionths of a US dollar; absent: it does not say it.
+   *
+   * @generated from field: optional int64 upstream_cost_micro_usd = 13;
+   */
+  upstreamCostMicroUsd?: bigint | undefined;
 };
 
 /**

@@ -191,6 +191,8 @@ const recordWords = {
     timeline: 'Timeline',
     attempts: 'Attempts',
     money: 'Money',
+    upstreamCost: 'Cost at the upstream',
+    costSources: { reported: 'reported by the upstream' },
     noTimeline: 'The timeline cannot be read now.',
     order: 'Order',
     noPrompt: 'no prompt',

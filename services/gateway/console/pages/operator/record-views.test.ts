@@ -81,6 +81,16 @@ describe('a task', () => {
     expect(text(shown)).toContain('a red boat');
   });
 
+  test('says what the work cost at its upstream, and who says so', () => {
+    const render = (upstreamCost?: NonNullable<OperatorTaskView['upstreamCost']>): string =>
+      text(renderToString(h(TaskView, { view: { ...view, ...(upstreamCost === undefined ? {} : { upstreamCost }) } })));
+
+    expect(render({ ...usd('0.35'), source: 'reported' })).toContain(
+      'Cost at the upstream: $0.35, reported by the upstream',
+    );
+    expect(render()).not.toContain('Cost at the upstream');
+  });
+
   test('leads to the decision that it waits for', () => {
     expect(shown).toContain('href="/console/attention?open=task_1"');
   });

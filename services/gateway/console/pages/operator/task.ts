@@ -1,4 +1,4 @@
-import type { OperatorTaskView } from '../../api/operator-tasks.ts';
+import type { OperatorTaskView, UpstreamCost } from '../../api/operator-tasks.ts';
 import type { Delivery } from '../../api/webhooks.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
@@ -7,6 +7,7 @@ import { CodeBlock } from '../../parts/copy-button.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
+import { formatMoney } from '../../parts/number-text.ts';
 import { Ago, useNow } from '../../parts/time.ts';
 import { Timeline } from '../../parts/timeline-chart.ts';
 import { useView } from '../../state/use-view.ts';
@@ -59,6 +60,7 @@ export function TaskView({ view }: { view: OperatorTaskView }): VNode {
     <${HistoryList} history=${history} />
     <h2>${words.money}</h2>
     <${MoneyLine} money=${money} resolution=${task.resolution} isUnavailable=${isUnavailable('money')} />
+    <${UpstreamCostLine} cost=${view.upstreamCost} />
     <h2>${words.order}</h2>
     <${TaskOrder} task=${task} text=${text} />
     <h2>${words.webhooks}</h2>
@@ -74,6 +76,13 @@ export function TaskView({ view }: { view: OperatorTaskView }): VNode {
       <${CodeBlock} text=${JSON.stringify(raw, null, 2)} what=${words.raw} />
     </details>
   `;
+}
+
+/** Says what the work cost at its upstream, and who says so. */
+function UpstreamCostLine({ cost }: { cost: UpstreamCost | undefined }): VNode | null {
+  return cost === undefined
+    ? null
+    : html`<p>${words.upstreamCost}: <strong>${formatMoney(cost)}</strong>, ${words.costSources[cost.source]}</p>`;
 }
 
 /** Shows the deliveries about a task to the client's receivers. Operators have no page of a delivery. */

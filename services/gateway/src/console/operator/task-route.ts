@@ -13,7 +13,7 @@ import type { Exchange } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { deliveryView } from '../views/webhooks.ts';
-import { toTaskMoney } from '../views/money-view.ts';
+import { toMoney, toTaskMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { wholeTask } from '../views/task-view.ts';
 import { buildTimeline } from '../views/timeline-view.ts';
@@ -22,6 +22,7 @@ import type { OperatorRouteEntry } from './operator-route.ts';
 import type { TasksParts } from './tasks-route.ts';
 
 const ACTS_SHOWN = 20;
+const NANOS_PER_MICRO = 1000n;
 /** An operator does not see the video of a client. */
 const NO_LINKS = { toVideoUrl: () => undefined };
 
@@ -65,7 +66,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
     attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...dropUndefined({ endedAt }) })),
     history: record.history,
     acts,
-    ...dropUndefined({ usage: readUsage(record.wire.usage) }),
+    ...dropUndefined({ usage: readUsage(record.wire.usage), upstreamCost: readUpstreamCost(record) }),
     isInAttention,
     unavailable,
     now,
@@ -87,6 +88,11 @@ const USAGE = [
 function readUsage(usage: TaskRecord['wire']['usage']): ReportedUsage | undefined {
   const reported = USAGE.flatMap((name) => (usage?.[name] === undefined ? [] : [[name, Number(usage[name])]]));
   return reported.length === 0 ? undefined : (Object.fromEntries(reported) as ReportedUsage);
+}
+
+/** Undefined: the cost is not known. */
+function readUpstreamCost({ upstreamCostMicroUsd: reported }: TaskRecord): OperatorTaskView['upstreamCost'] {
+  return reported === undefined ? undefined : { ...toMoney(reported * NANOS_PER_MICRO, 'USD'), source: 'reported' };
 }
 
 function toOperatorTask(

@@ -20,6 +20,7 @@ const RECORD = create(TaskRecordSchema, {
   channel: 'one',
   upstreamId: 'up-77',
   upstreamStatus: 'SUCCESS',
+  upstreamCostMicroUsd: 350_000n,
   admission: 'accepted',
   attempts: [{ number: 1, channel: 'one', outcome: 'accepted', startedAt: timestampFromMs(3) }],
   events: [{ at: timestampFromMs(4), type: 'polled', detailJson: '{"status":"SUCCESS"}' }],
@@ -118,11 +119,13 @@ test('a task has its attempts and its history, the facts of its video without a 
     history: [{ at: 4, type: 'polled', detail: { status: 'SUCCESS' } }],
     acts: [{ action: 'attention_resolved', subject: TASK_ID }],
     usage: { totalSeconds: 5, outputSeconds: 5 },
+    upstreamCost: { amount: '0.35', currency: 'USD', source: 'reported' },
     isInAttention: true,
     unavailable: [],
   });
   expect(json.video).not.toHaveProperty('src');
   expect(text).not.toContain('/content');
+  expect(JSON.stringify(json.raw)).not.toMatch(/cost|0\.35/i);
 });
 
 test('a task is shown while billing is away, and the answer says what is missing', async () => {

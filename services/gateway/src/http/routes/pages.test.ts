@@ -21,6 +21,9 @@ describe('the OpenAPI document', () => {
   test('is as in the golden file', async () => {
     expectGolden('openapi', (await get('/openapi.json')).json);
   });
+  test('says nothing of what upstreams charge', async () => {
+    expect(JSON.stringify((await get('/openapi.json')).json)).not.toMatch(/upstream_?cost|micro_?usd|reported_?cost/i);
+  });
   test('names every operation once, and every parameter of a path', async () => {
     const { operations } = readDocument((await get('/openapi.json')).json);
     const ids = operations.map(({ operationId }) => operationId);

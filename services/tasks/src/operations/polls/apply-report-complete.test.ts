@@ -66,6 +66,21 @@ describe('a finished video', () => {
     expect(await world.sql.read('SELECT id FROM outbox')).toEqual([{ id }]);
   });
 
+  test.each([
+    [0, 0],
+    [350_000, 350_000],
+    [2 ** 40, 2 ** 40],
+    [undefined, undefined],
+    [-1, undefined],
+    [0.5, undefined],
+    [NaN, undefined],
+    [2e15, undefined],
+  ])('whose upstream charged %p millionths of a dollar is kept with %p', async (costMicroUsd, kept) => {
+    const { succeed } = await withTask();
+
+    expect((await succeed({ costMicroUsd })).upstreamCostMicroUsd).toBe(kept);
+  });
+
   test('waits its usual interval each time that media is busy, and needs no decision', async () => {
     const { world, id, succeed } = await withTask();
     for (let pass = 0; pass < TO_ATTENTION + 2; pass += 1) {

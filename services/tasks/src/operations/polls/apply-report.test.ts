@@ -160,6 +160,15 @@ describe('failed work', () => {
   });
 });
 
+test('a failure is kept with what the upstream charged for it', async () => {
+  const { apply } = await withTask();
+
+  expect(await apply({ ...failed, costMicroUsd: 350_000 })).toMatchObject({
+    state: 'failed',
+    upstreamCostMicroUsd: 350_000,
+  });
+});
+
 describe('an unknown status', () => {
   test('is stored and shown unchanged, asks for a decision, and is polled again', async () => {
     const { world, id, apply } = await withTask(running(30));

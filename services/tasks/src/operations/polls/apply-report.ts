@@ -3,6 +3,7 @@ import { pollInterval } from '../../domain/poll-interval.ts';
 import { move } from '../../domain/report.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Doubt, Task } from '../../domain/task.ts';
+import { checkUpstreamCost } from '../../domain/upstream-cost.ts';
 import type { Note, Progress } from '../../store/task-store.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 import type { Deps } from '../deps.ts';
@@ -32,6 +33,7 @@ const APPLY: { readonly [P in Report['phase']]: Apply<P> } = {
       at: deps.clock.now(),
       upstreamStatus: report.status,
       failure: report.failure,
+      upstreamCostMicroUsd: checkUpstreamCost(report.costMicroUsd),
       upstreamEndedAt: report.endedAt,
     });
   },
@@ -169,6 +171,7 @@ async function endCompleted(
     at: deps.clock.now(),
     upstreamStatus: report.status,
     usage: report.usage,
+    upstreamCostMicroUsd: checkUpstreamCost(report.costMicroUsd),
     upstreamEndedAt: report.endedAt,
     ...kept,
   });

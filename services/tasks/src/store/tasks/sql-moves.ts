@@ -113,13 +113,14 @@ const FINISH = buildStatement<
   | 'result'
   | 'failure'
   | 'usage'
+  | 'upstreamCost'
   | 'expiresAt'
   | 'onlyIfUnknown'
 >(
   (of) => `UPDATE tasks SET state = ${of('state')},
       upstream_status = COALESCE(${of('upstreamStatus')}, upstream_status), unrecognised = 0,
       progress = ${of('progress')}, result_json = ${of('result')}, failure_json = ${of('failure')},
-      usage_json = ${of('usage')}, expires_at = ${of('expiresAt')}, finished_at = ${of('at')},
+      usage_json = ${of('usage')}, upstream_cost_micro_usd = ${of('upstreamCost')}, expires_at = ${of('expiresAt')}, finished_at = ${of('at')},
       settle_at = ${of('at')}, updated_at = ${later(of('at'))}, next_poll_at = NULL, lease_until = NULL, owner = NULL,
       admission = 'accepted'
     WHERE id = ${of('taskId')} AND ${UNFINISHED} AND ${ADMITTED}
@@ -143,6 +144,7 @@ function sqlFinish(sql: Sql, writes: FinishWrites): FinishStore {
         result: toJson(finish.result),
         failure: toJson(finish.failure),
         usage: toJson(finish.usage),
+        upstreamCost: finish.upstreamCostMicroUsd ?? null,
         expiresAt: finish.expiresAt ?? null,
         onlyIfUnknown: finish.onlyIfUnknown === true ? 1 : 0,
       }),

@@ -62,6 +62,7 @@ export const TASK = recordColumns<Task>({
   result: inOptionalJson('result_json'),
   failure: inOptionalJson('failure_json'),
   usage: inOptionalJson('usage_json'),
+  upstreamCostMicroUsd: inOptionalNumber('upstream_cost_micro_usd'),
   nextPollAt: inOptionalNumber('next_poll_at'),
   pollErrors: inNumber('poll_errors'),
   doubt: inColumns(DOUBT, 'doubt', { doubt: null, doubt_looks: 0 }),
