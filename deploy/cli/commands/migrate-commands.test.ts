@@ -38,7 +38,10 @@ test('an embedded store is checked without being made, migrated, and then in ord
   const { status, stdout } = reelgate(yaml, 'billing', '--check');
   expect([status, stdout.split('\n')[0]]).toEqual([1, 'billing: pending 0001_billing.sql']);
   expect(existsSync(path.join(folder, 'data'))).toBe(false);
-  expect(reelgate(yaml, 'billing')).toMatchObject({ status: 0, stdout: 'billing: applied 0001_billing.sql\n' });
+  expect(reelgate(yaml, 'billing')).toMatchObject({
+    status: 0,
+    stdout: 'billing: applied 0001_billing.sql\nbilling: applied 0002_upstream_cost.sql\n',
+  });
   expect(reelgate(yaml, 'billing')).toMatchObject({ status: 0, stdout: 'billing: nothing to apply\n' });
   expect(reelgate(yaml, 'billing', '--check')).toMatchObject({ status: 0, stdout: 'billing: nothing is pending\n' });
 });

@@ -35,6 +35,8 @@ export interface Cost {
   readonly priceKey: string;
   readonly currency: string;
   readonly amount: Nanos;
+  /** `reported` by the upstream, or `estimated` by the upstream prices. */
+  readonly source: 'reported' | 'estimated';
 }
 
 export interface NewCharge {
@@ -68,12 +70,12 @@ export function billingMeasures(metrics: Metrics, models: () => ReadonlySet<stri
   );
   const cost = metrics.counter(
     'reelgate_money_upstream_cost_total',
-    'Estimated cost of charged tasks by the upstream prices of their channels, in units of the currency',
-    ['channel', 'model', 'currency'],
+    'Cost of tasks and calls at their upstreams, reported or estimated by upstream prices, in units of the currency',
+    ['channel', 'model', 'currency', 'source'],
   );
   return {
-    upstreamCost: ({ channel, priceKey, currency, amount }) => {
-      cost.labels(channel, toModelLabel(priceKey, models()), currency).inc(toUnits(amount));
+    upstreamCost: ({ channel, priceKey, currency, amount, source }) => {
+      cost.labels(channel, toModelLabel(priceKey, models()), currency, source).inc(toUnits(amount));
     },
     charged: ({ priceKey, basis, currency, amount }) => {
       settled.labels(toModelLabel(priceKey, models()), basis, currency).inc(toUnits(amount));

@@ -1,5 +1,6 @@
 import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
+import type { UpstreamCost } from './upstream-cost.ts';
 
 /** The account and the token that a reserved amount is taken from. */
 export interface Payer {
@@ -62,7 +63,7 @@ export interface Deferral extends Settlement {
 /** The state of a task's money. A void is a release that came before the hold. */
 export type HoldRecord =
   | { readonly state: 'open'; readonly hold: Hold; readonly deferral: Deferral | undefined }
-  | { readonly state: 'ended'; readonly hold: Hold; readonly settlement: Settlement }
+  | { readonly state: 'ended'; readonly hold: Hold; readonly settlement: Settlement; readonly cost: UpstreamCost }
   | { readonly state: 'void'; readonly settlement: Settlement };
 
 /** The settlement of an ended hold, or the deferral of one that waits for an operator; undefined: the hold is open. */

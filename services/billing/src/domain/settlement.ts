@@ -3,6 +3,7 @@ import type { Nanos } from './money.ts';
 import { computeAmount } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 import { isEstimated, applyUsage } from './apply-usage.ts';
+import type { UpstreamCost } from './upstream-cost.ts';
 
 /** The decision on a hold. */
 export type HoldDecision =
@@ -10,6 +11,9 @@ export type HoldDecision =
   | { readonly kind: 'release' }
   /** The amount of the usage; undefined: beyond the largest amount. */
   | { readonly kind: 'defer'; readonly amount: Nanos | undefined };
+
+/** The decision on a hold, with the cost of the work at its upstream. A deferred end has none yet. */
+export type CostedDecision = HoldDecision & { readonly cost?: UpstreamCost | undefined };
 
 export interface SettlementRules {
   /** Usage up to this many times the hold is charged in full. */

@@ -20,8 +20,10 @@ async function settle(
   deps: BillingDeps,
   { state, ...finished }: FinishedTask & { readonly state: TaskState },
 ): Promise<void> {
-  const { taskId, span } = finished;
-  if (state === TaskState.FAILED) await inSettleSpan(span, () => releaseHold(deps, taskId));
+  const { taskId, span, upstreamCostMicroUsd } = finished;
+  const channel = finished.channel || undefined;
+  if (state === TaskState.FAILED)
+    await inSettleSpan(span, () => releaseHold(deps, { taskId, channel, upstreamCostMicroUsd }));
   else if (state === TaskState.COMPLETED) await settleCompletedTask(deps, finished);
   else deps.log.error({ taskId, state }, 'a finished task is neither completed nor failed; its hold stays');
 }
@@ -31,18 +33,23 @@ interface FinishedTask {
   readonly usage?: Usage | undefined;
   /** Empty: none. */
   readonly channel: string;
+  readonly upstreamCostMicroUsd?: bigint | undefined;
   readonly span: Span;
 }
 
 /** A hold is placed before the task is submitted, so a missing hold will never come, and the event is not retried. */
-async function settleCompletedTask(deps: BillingDeps, { taskId, usage, channel, span }: FinishedTask): Promise<void> {
+async function settleCompletedTask(
+  deps: BillingDeps,
+  { taskId, usage, channel, upstreamCostMicroUsd, span }: FinishedTask,
+): Promise<void> {
   const used = {
     seconds: usage?.totalSeconds,
     inputTokens: usage?.promptTokens,
     outputTokens: usage?.completionTokens,
   };
   try {
-    const request = { taskId, confirmed: false, usage: used, mayRepeat: false, channel: channel || undefined };
+    const by = { channel: channel || undefined, upstreamCostMicroUsd };
+    const request = { taskId, confirmed: false, usage: used, mayRepeat: false, ...by };
     await inSettleSpan(span, () => settleHold(deps, request));
   } catch (error) {
     if (!isProblem(error, 'hold_not_found')) throw error;

@@ -24,7 +24,7 @@ const NAME = 'reelgate_money_upstream_cost_total';
 const costs = async ({ metrics }: TestBilling): Promise<readonly string[]> =>
   (await metrics.text()).split('\n').filter((line) => line.startsWith(`${NAME}{`));
 const costOf = (amount: string): readonly string[] => [
-  `${NAME}{channel="vendor",model="Alpha-H3",currency="USD"} ${amount}`,
+  `${NAME}{channel="vendor",model="Alpha-H3",currency="USD",source="estimated"} ${amount}`,
 ];
 const COMPLETED = { taskId: 'task_1', state: TaskState.COMPLETED, channel: 'vendor' };
 const FAR_ABOVE_THE_HOLD = { usage: { inputTokens: 0n, outputTokens: 50_000n } };
@@ -103,7 +103,7 @@ describe('the upstream cost of a charged task', () => {
     expect(await costs(on)).toEqual(costOf('2.55'));
   });
 
-  test('is not counted for a failed task', async () => {
+  test('is not counted for a failed task that the upstream reports no charge of', async () => {
     const on = await open(priced());
     await on.billing.placeHold(order(on, 'task_1'));
 
@@ -132,7 +132,7 @@ describe('the upstream cost of a charged call', () => {
   });
   const UPSTREAM_CHAT = { chat: { per_million_tokens: { input: '0.5', output: '2' }, hold: '0.004' } };
   const chatCost = (amount: string): readonly string[] => [
-    `${NAME}{channel="text",model="chat",currency="USD"} ${amount}`,
+    `${NAME}{channel="text",model="chat",currency="USD",source="estimated"} ${amount}`,
   ];
   const BY_USAGE = { ...usedTokens('call_1', 1000n, 200n), channel: 'text' };
 

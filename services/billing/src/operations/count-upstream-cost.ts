@@ -2,34 +2,46 @@ import type { ReportedUsage } from '../domain/hold.ts';
 import type { Nanos } from '../domain/money.ts';
 import type { PriceFacts } from '../domain/price.ts';
 import { computeUpstreamCost } from '../domain/apply-usage.ts';
+import { selectCost } from '../domain/upstream-cost.ts';
+import type { UpstreamCost } from '../domain/upstream-cost.ts';
 import type { BillingDeps } from './deps.ts';
 
-export interface ChargedWork {
+interface Work {
   /** The channel that did the work; undefined: none did. */
   readonly channel: string | undefined;
-  readonly currency: string;
   readonly facts: PriceFacts;
-  readonly usage: ReportedUsage;
-  /** The amount that was charged for the work. */
-  readonly charged: Nanos;
 }
 
-/**
- * Counts what the work costs at its upstream, if its channel has a price for it. Only its first settlement calls it.
- */
-export function countUpstreamCost(
-  { measures, moneyCounts, upstreamPrices, log }: BillingDeps,
-  { channel, currency, facts, usage, charged }: ChargedWork,
-): void {
-  if (channel === undefined) return;
+/** Computes what the work costs at its upstream; undefined if its channel has no price for it. */
+export function estimateUpstreamCost(
+  { upstreamPrices, log }: BillingDeps,
+  { channel, facts, usage }: Work & { readonly usage: ReportedUsage },
+): Nanos | undefined {
+  if (channel === undefined) return undefined;
   const { priceKey } = facts;
   const terms = upstreamPrices().get(channel)?.get(priceKey);
-  if (terms === undefined) return;
+  if (terms === undefined) return undefined;
   const amount = computeUpstreamCost(terms, facts, usage);
-  if (typeof amount === 'string') {
-    log.warn({ channel, priceKey, fault: amount }, 'the upstream price has no amount');
-    return;
-  }
-  measures.upstreamCost({ channel, priceKey, currency, amount });
-  moneyCounts.margin({ channel, priceKey, currency }, charged, amount);
+  if (typeof amount !== 'string') return amount;
+  log.warn({ channel, priceKey, fault: amount }, 'the upstream price has no amount');
+  return undefined;
+}
+
+export interface CostedWork extends Work {
+  readonly currency: string;
+  /** The amount that was charged for the work. */
+  readonly charged: Nanos;
+  readonly cost: UpstreamCost;
+}
+
+/** Counts what the work cost at its upstream, if that is known. Only its first settlement calls it. */
+export function countUpstreamCost(
+  { measures, moneyCounts }: BillingDeps,
+  { channel, currency, facts, charged, cost: known }: CostedWork,
+): void {
+  const cost = selectCost(currency, known);
+  if (channel === undefined || cost === undefined) return;
+  const place = { channel, priceKey: facts.priceKey, currency };
+  measures.upstreamCost({ ...place, ...cost });
+  moneyCounts.margin(place, charged, cost);
 }

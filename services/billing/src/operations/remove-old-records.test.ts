@@ -7,7 +7,16 @@ import { sqlSessionStore } from '../store/sessions/sql-session-store.ts';
 import { removeOldRecords } from './remove-old-records.ts';
 
 const DAY_MS = 24 * HOUR_MS;
-const A_COUNT = { requests: 1n, charged: 1n, cost: 1n, overruns: 0n, overrun: 0n, lapses: 0n };
+const A_COUNT = {
+  requests: 1n,
+  charged: 1n,
+  cost: 1n,
+  reportedRequests: 1n,
+  reportedCost: 1n,
+  overruns: 0n,
+  overrun: 0n,
+  lapses: 0n,
+};
 const A_PLACE = { channel: 'north', priceKey: 'Alpha-H3', currency: 'USD' };
 
 describeOnEngines('old records', (open) => {

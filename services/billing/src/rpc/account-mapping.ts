@@ -47,10 +47,11 @@ export function toWireMoney(money: Money): WholeMessage<typeof GetMoneyResponseS
       heldNanos: clampToInt64(nanos),
     })),
     settled: settled.map(({ charged, ...of }) => ({ ...of, chargedNanos: clampToInt64(charged) })),
-    margins: margins.map(({ channel, priceKey, currency, requests, charged, cost }) => ({
-      ...{ channel, priceKey, currency, requests },
+    margins: margins.map(({ channel, priceKey, currency, requests, charged, cost, ...reported }) => ({
+      ...{ channel, priceKey, currency, requests, reportedRequests: reported.reportedRequests },
       chargedNanos: clampToInt64(charged),
       costNanos: clampToInt64(cost),
+      reportedCostNanos: clampToInt64(reported.reportedCost),
     })),
     overruns,
     overrunNanos: clampToInt64(overrun),

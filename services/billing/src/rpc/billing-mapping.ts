@@ -2,14 +2,20 @@ import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
-import type { ChargeSchema, HoldSchema, LedgerLineSchema, SettlementSchema } from '@reelgate/proto/billing/v1/hold';
+import type {
+  ChargeSchema,
+  HoldSchema,
+  LedgerLineSchema,
+  SettlementSchema,
+  UpstreamCostSchema,
+} from '@reelgate/proto/billing/v1/hold';
 import type {
   PriceContractSchema,
   PriceFacts as WirePriceFacts,
   PriceFactsSchema,
   QuoteSchema,
 } from '@reelgate/proto/billing/v1/price';
-import type { Hold, Settlement } from '../domain/hold.ts';
+import type { Hold, HoldRecord, Settlement } from '../domain/hold.ts';
 import type { LedgerLine } from '../domain/ledger.ts';
 import type { PriceFacts } from '../domain/price.ts';
 import type { Quote } from '../operations/prices/quote-price.ts';
@@ -61,6 +67,21 @@ export function toWireHold(hold: Hold): WholeMessage<typeof HoldSchema> {
 
 export function toWireSettlement({ amount, basis, at }: Settlement): WholeMessage<typeof SettlementSchema> {
   return { amountNanos: amount, basis: BASES[basis], settledAt: timestampFromMs(at) };
+}
+
+/** A member of an answer to operators; empty if no cost is known. */
+export function toWireUpstreamCost(record: HoldRecord): {
+  readonly upstreamCost?: WholeMessage<typeof UpstreamCostSchema>;
+} {
+  if (record.state !== 'ended') return {};
+  const { reportedMicroUsd, estimated } = record.cost;
+  if (reportedMicroUsd === undefined && estimated === undefined) return {};
+  return {
+    upstreamCost: {
+      ...(reportedMicroUsd === undefined ? {} : { reportedMicroUsd }),
+      ...(estimated === undefined ? {} : { estimatedNanos: estimated }),
+    },
+  };
 }
 
 export function toWireCharge({ held, end, wanted, ...charge }: Charge): WholeMessage<typeof ChargeSchema> {

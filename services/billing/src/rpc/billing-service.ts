@@ -1,3 +1,4 @@
+import { Scope } from '@reelgate/proto/access/v1/access';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { bind } from '@reelgate/platform/rpc/service';
@@ -22,6 +23,7 @@ import {
   toWireLine,
   toWireQuote,
   toWireSettlement,
+  toWireUpstreamCost,
 } from './billing-mapping.ts';
 import { toWirePrincipal } from './token-mapping.ts';
 
@@ -45,13 +47,16 @@ export function billingService(deps: BillingDeps): Binding {
     extendHold: async ({ taskId, facts }) => ({
       hold: toWireHold(await extendHold(deps, taskId, fromWireFacts(facts))),
     }),
-    releaseHold: async ({ taskId }, { span }) => ({
-      settlement: toWireSettlement(await inSettleSpan(span, () => releaseHold(deps, taskId))),
-    }),
+    releaseHold: async ({ taskId, upstreamCostMicroUsd, channel }, { span }) => {
+      const request = { taskId, upstreamCostMicroUsd, channel: channel || undefined };
+      return { settlement: toWireSettlement(await inSettleSpan(span, () => releaseHold(deps, request))) };
+    },
     precludeHold: async ({ taskId }) => ({ precluded: await precludeHold(deps, taskId) }),
-    settleHold: async ({ taskId, totalSeconds, inputTokens, outputTokens, confirmed, channel }, { span }) => {
+    settleHold: async ({ totalSeconds, inputTokens, outputTokens, channel, ...rest }, { span }) => {
+      const { taskId, confirmed, upstreamCostMicroUsd } = rest;
       const usage = { seconds: totalSeconds, inputTokens, outputTokens };
-      const request = { taskId, confirmed, usage, mayRepeat: true, channel: channel || undefined };
+      const by = { channel: channel || undefined, upstreamCostMicroUsd };
+      const request = { taskId, confirmed, usage, mayRepeat: true, ...by };
       const settlement = await inSettleSpan(span, () => settleHold(deps, request));
       return { settlement: toWireSettlement(settlement) };
     },
@@ -70,6 +75,7 @@ export function billingService(deps: BillingDeps): Binding {
         ...(record.state === 'open' && record.deferral?.wanted !== undefined
           ? { deferredAmountNanos: record.deferral.wanted }
           : {}),
+        ...(caller.scopes.has(Scope.OPERATOR) ? toWireUpstreamCost(record) : {}),
       };
     },
   });

@@ -48,6 +48,18 @@ test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([
     'extendHold',
     { taskId: 'task_1', facts: WIRE_FACTS },
   ],
+  [
+    'the release of a failed task that its upstream charged',
+    (billing) => billing.releaseHold('task_1', { channel: 'vendor', upstreamCostMicroUsd: 350_000 }),
+    'releaseHold',
+    { taskId: 'task_1', channel: 'vendor', upstreamCostMicroUsd: 350_000n },
+  ],
+  [
+    'the settlement of a task that its upstream charged nothing for',
+    (billing) => billing.settle('task_1', {}, { channel: 'vendor', upstreamCostMicroUsd: 0 }),
+    'settleHold',
+    { taskId: 'task_1', confirmed: false, channel: 'vendor', upstreamCostMicroUsd: 0n },
+  ],
   ['a release', (billing) => billing.releaseHold('task_1'), 'releaseHold', { taskId: 'task_1' }],
   [
     'a settlement without usage',

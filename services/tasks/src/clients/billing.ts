@@ -21,11 +21,17 @@ export interface HoldRequest {
   readonly facts: PriceFacts;
 }
 
-export interface SettleOptions extends CallOptions {
+export interface SettleOptions extends EndOptions {
   /** A person has confirmed the charge. */
   readonly confirmed?: boolean | undefined;
-  /** The channel that did the work, for the estimate of its cost. */
+}
+
+/** The work at the upstream that a hold ends for. */
+export interface EndOptions extends CallOptions {
+  /** The channel that did the work, for its cost. */
   readonly channel?: string | undefined;
+  /** The charge that the upstream reported, in millionths of a US dollar. */
+  readonly upstreamCostMicroUsd?: number | undefined;
 }
 
 /**
@@ -39,7 +45,7 @@ export interface Billing {
   placeHold(hold: HoldRequest, options?: CallOptions): Promise<void>;
   extendHold(taskId: string, facts: PriceFacts, options?: CallOptions): Promise<void>;
   /** Returns how the hold has ended: an earlier charge stands. */
-  releaseHold(taskId: string, options?: CallOptions): Promise<'released' | 'charged'>;
+  releaseHold(taskId: string, options?: EndOptions): Promise<'released' | 'charged'>;
   /** Blocks a hold that was never placed. Returns whether the task has none and can get none. */
   precludeHold(taskId: string, options?: CallOptions): Promise<boolean>;
   /**
@@ -82,13 +88,14 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
       const request = { taskId, facts: toWireFacts(facts) };
       await repeatIfLost(() => rpc.extendHold(request, options), options);
     },
-    releaseHold: async (taskId, options) => {
-      const { settlement } = await rpc.releaseHold({ taskId }, options);
+    releaseHold: async (taskId, { channel, upstreamCostMicroUsd, ...options } = {}) => {
+      const request = { taskId, ...toWireWork(channel, upstreamCostMicroUsd) };
+      const { settlement } = await rpc.releaseHold(request, options);
       return CHARGED.has(settlement?.basis ?? Basis.RELEASED) ? 'charged' : 'released';
     },
     precludeHold: async (taskId, options) => (await rpc.precludeHold({ taskId }, options)).precluded,
-    settle: async (taskId, usage = {}, { confirmed = false, channel, ...options } = {}) => {
-      const by = channel === undefined ? {} : { channel };
+    settle: async (taskId, usage = {}, { confirmed = false, channel, upstreamCostMicroUsd, ...options } = {}) => {
+      const by = toWireWork(channel, upstreamCostMicroUsd);
       const { settlement } = await rpc.settleHold({ taskId, confirmed, ...by, ...toWireUsage(usage) }, options);
       return SETTLED_BY[settlement?.basis ?? Basis.UNSPECIFIED] ?? 'settled';
     },
@@ -121,6 +128,13 @@ function toWireUsage({ totalSeconds, promptTokens, completionTokens }: Usage) {
     ...(totalSeconds === undefined ? {} : { totalSeconds: BigInt(totalSeconds) }),
     ...(promptTokens === undefined ? {} : { inputTokens: BigInt(promptTokens) }),
     ...(completionTokens === undefined ? {} : { outputTokens: BigInt(completionTokens) }),
+  };
+}
+
+function toWireWork(channel: string | undefined, microUsd: number | undefined) {
+  return {
+    ...(channel === undefined ? {} : { channel }),
+    ...(microUsd === undefined ? {} : { upstreamCostMicroUsd: BigInt(microUsd) }),
   };
 }
 

@@ -19,6 +19,7 @@ export function toFinishedEvent(task: Task, finish: Finish): { readonly type: st
     channel: task.mapping?.channel,
     requestId: task.requestId,
     usage: finish.usage && toWireUsage(finish.usage),
+    upstreamCostMicroUsd: finish.upstreamCostMicroUsd === undefined ? undefined : BigInt(finish.upstreamCostMicroUsd),
   });
   return { type: TaskFinishedSchema.typeName, payload: toJsonString(TaskFinishedSchema, message) };
 }

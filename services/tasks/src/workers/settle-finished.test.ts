@@ -13,10 +13,10 @@ const HEAD_START_MS = 3000;
 const PASS_MS = 1000;
 const USAGE: Usage = { totalSeconds: 6, promptTokens: 10, completionTokens: 20 };
 
-async function withEnded(state: 'completed' | 'failed', usage?: Usage) {
+async function withEnded(state: 'completed' | 'failed', usage?: Usage, upstreamCostMicroUsd?: number) {
   const world = await open();
   const { task } = await world.create();
-  await world.deps.store.finish(task.id, { state, at: world.clock.now(), usage });
+  await world.deps.store.finish(task.id, { state, at: world.clock.now(), usage, upstreamCostMicroUsd });
   world.journal.clear();
   return { world, task };
 }
@@ -38,6 +38,19 @@ describe('a finished task', () => {
     const [settle, ...others] = world.journal.calls.filter(({ name }) => name.startsWith('billing.'));
     expect(settle).toMatchObject({ name: 'billing.settle', args: [task.id, USAGE, { channel: 'main' }] });
     expect(others).toEqual([]);
+  });
+
+  test.each([
+    ['completed', 'billing.settle', 2],
+    ['failed', 'billing.releaseHold', 1],
+  ] as const)('that is %s tells billing its channel and what the upstream charged', async (state, name, at) => {
+    const { world } = await withEnded(state, USAGE, 350_000);
+    await world.clock.advance(HEAD_START_MS + 1);
+
+    await settleFinished(world.deps);
+
+    const call = world.journal.calls.find((one) => one.name === name);
+    expect(call?.args[at]).toMatchObject({ channel: 'main', upstreamCostMicroUsd: 350_000 });
   });
 
   test('without usage is settled without usage', async () => {

@@ -9,7 +9,7 @@ import type { TokenLimits } from "./token_limits_pb.js";
 import type { WebhookRight } from "./webhook_right_pb.js";
 import type { TokenRight } from "./token_right_pb.js";
 import type { PriceFacts, Quote } from "./price_pb.js";
-import type { Charge, Hold, LedgerLine, Settlement } from "./hold_pb.js";
+import type { Charge, Hold, LedgerLine, Settlement, UpstreamCost } from "./hold_pb.js";
 
 /**
  * Describes the file reelgate/billing/v1/billing_service.proto.
@@ -415,6 +415,21 @@ export declare type ReleaseHoldRequest = Message<"reelgate.billing.v1.ReleaseHol
    * @generated from field: string task_id = 1;
    */
   taskId: string;
+
+  /**
+   * What the upstream says that it charged, in millionths of a US dollar; absent: it does not say it. The release that
+   * ends the hold keeps it.
+   *
+   * @generated from field: optional int64 upstream_cost_micro_usd = 2;
+   */
+  upstreamCostMicroUsd?: bigint | undefined;
+
+  /**
+   * The channel that did the work; empty: none did.
+   *
+   * @generated from field: string channel = 3;
+   */
+  channel: string;
 };
 
 /**
@@ -530,6 +545,14 @@ export declare type SettleHoldRequest = Message<"reelgate.billing.v1.SettleHoldR
    * @generated from field: string channel = 6;
    */
   channel: string;
+
+  /**
+   * What the upstream says that it charged, in millionths of a US dollar; absent: it does not say it. It changes no
+   * charge, and the settlement that ends the hold keeps it.
+   *
+   * @generated from field: optional int64 upstream_cost_micro_usd = 7;
+   */
+  upstreamCostMicroUsd?: bigint | undefined;
 };
 
 /**
@@ -611,6 +634,13 @@ export declare type GetHoldResponse = Message<"reelgate.billing.v1.GetHoldRespon
    * @generated from field: optional int64 deferred_amount_nanos = 4;
    */
   deferredAmountNanos?: bigint | undefined;
+
+  /**
+   * What the work cost at its upstream; absent: it is not known, or the caller does not have the scope operator.
+   *
+   * @generated from field: reelgate.billing.v1.UpstreamCost upstream_cost = 5;
+   */
+  upstreamCost?: UpstreamCost | undefined;
 };
 
 /**

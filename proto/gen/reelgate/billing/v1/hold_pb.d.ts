@@ -123,6 +123,34 @@ export declare type Settlement = Message<"reelgate.billing.v1.Settlement"> & {
 export declare const SettlementSchema: GenMessage<Settlement>;
 
 /**
+ * UpstreamCost is what the work of a hold cost at its upstream. Only operators see it.
+ *
+ * @generated from message reelgate.billing.v1.UpstreamCost
+ */
+export declare type UpstreamCost = Message<"reelgate.billing.v1.UpstreamCost"> & {
+  /**
+   * What the upstream says that it charged, in millionths of a US dollar; absent: it does not say it.
+   *
+   * @generated from field: optional int64 reported_micro_usd = 1;
+   */
+  reportedMicroUsd?: bigint | undefined;
+
+  /**
+   * The estimate by the upstream price of the channel, in billionths of the currency unit of the hold; absent: there is
+   * none.
+   *
+   * @generated from field: optional int64 estimated_nanos = 2;
+   */
+  estimatedNanos?: bigint | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.UpstreamCost.
+ * Use `create(UpstreamCostSchema)` to create a new message.
+ */
+export declare const UpstreamCostSchema: GenMessage<UpstreamCost>;
+
+/**
  * Charge is the money of a task or a job in short.
  *
  * @generated from message reelgate.billing.v1.Charge

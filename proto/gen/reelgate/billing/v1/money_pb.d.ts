@@ -12,7 +12,8 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_reelgate_billing_v1_money: GenFile;
 
 /**
- * Margin is what work brought and what it cost at its upstream, as far as its channel has a price for it.
+ * Margin is what work brought and what it cost at its upstream, as far as the upstream reports its charge or the channel
+ * has a price for the work. A reported charge counts for accounts in US dollars; the work of others is estimated.
  *
  * @generated from message reelgate.billing.v1.Margin
  */
@@ -39,7 +40,7 @@ export declare type Margin = Message<"reelgate.billing.v1.Margin"> & {
   currency: string;
 
   /**
-   * The number of charged tasks and calls.
+   * The number of charged tasks and calls, and of failed tasks that the upstream charged.
    *
    * @generated from field: int64 requests = 4;
    */
@@ -53,11 +54,25 @@ export declare type Margin = Message<"reelgate.billing.v1.Margin"> & {
   chargedNanos: bigint;
 
   /**
-   * What it cost at the upstream, as an estimate, in billionths.
+   * What it cost at the upstream, in billionths: the reported part and the estimated one.
    *
    * @generated from field: int64 cost_nanos = 6;
    */
   costNanos: bigint;
+
+  /**
+   * The number of those whose charge the upstream reported. The others are estimated.
+   *
+   * @generated from field: int64 reported_requests = 7;
+   */
+  reportedRequests: bigint;
+
+  /**
+   * The reported part of the cost, in billionths.
+   *
+   * @generated from field: int64 reported_cost_nanos = 8;
+   */
+  reportedCostNanos: bigint;
 };
 
 /**

@@ -67,6 +67,13 @@ export declare type TaskFinished = Message<"reelgate.tasks.v1.TaskFinished"> & {
    * @generated from field: string request_id = 7;
    */
   requestId: string;
+
+  /**
+   * What the upstream says that it charged, in millionths of a US dollar; absent: it does not say it. No client sees it.
+   *
+   * @generated from field: optional int64 upstream_cost_micro_usd = 8;
+   */
+  upstreamCostMicroUsd?: bigint | undefined;
 };
 
 /**

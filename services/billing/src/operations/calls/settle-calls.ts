@@ -4,7 +4,7 @@ import { NOTHING_REPORTED } from '../../domain/hold.ts';
 import type { Settlement } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { EndOutcome, LapsedCall } from '../../store/calls/call-store.ts';
-import { countUpstreamCost } from '../count-upstream-cost.ts';
+import { countUpstreamCost, estimateUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
 
 const LAPSES_MAX = 500;
@@ -66,7 +66,8 @@ function countCharge(
 ): void {
   const { priceKey } = facts;
   deps.measures.charged({ priceKey, currency, basis, amount: charged });
-  countUpstreamCost(deps, { channel, currency, facts, usage, charged });
+  const cost = { reportedMicroUsd: undefined, estimated: estimateUpstreamCost(deps, { channel, facts, usage }) };
+  countUpstreamCost(deps, { channel, currency, facts, charged, cost });
   const above = charged + uncharged - held;
   if (basis === 'usage' && above > 0n) deps.moneyCounts.overrun({ channel: channel ?? '', priceKey, currency }, above);
 }

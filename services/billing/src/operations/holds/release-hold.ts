@@ -1,16 +1,29 @@
 import { runAndCount } from '../../billing-metrics.ts';
 import type { Settlement } from '../../domain/hold.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
+import { countUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /** A hold that is placed between the two statements is found by the next attempt. A record is never removed. */
 const ATTEMPTS_MAX = 3;
 
-/** Releases the hold, or writes a void so that none can be placed. A settled task keeps its settlement. */
-export async function releaseHold(deps: BillingDeps, taskId: string): Promise<Settlement> {
+export interface ReleaseRequest {
+  readonly taskId: string;
+  /** The channel that did the work; undefined: none did. */
+  readonly channel: string | undefined;
+  /** The charge that the upstream reported, in millionths of a US dollar; undefined: it does not say it. */
+  readonly upstreamCostMicroUsd: bigint | undefined;
+}
+
+/**
+ * Releases the hold, or writes a void so that none can be placed. A settled task keeps its settlement. What the
+ * upstream charged for the failed work is kept with the hold.
+ */
+export async function releaseHold(deps: BillingDeps, request: ReleaseRequest): Promise<Settlement> {
+  const { taskId } = request;
   const { settlement, outcome } = await runAndCount(
     deps.measures.release,
-    () => release(deps, taskId),
+    () => release(deps, request),
     (released) => released.outcome,
   );
   if (outcome === 'released') deps.log.info({ taskId }, 'a hold was released');
@@ -18,14 +31,20 @@ export async function releaseHold(deps: BillingDeps, taskId: string): Promise<Se
 }
 
 async function release(
-  { holds, clock }: BillingDeps,
-  taskId: string,
+  deps: BillingDeps,
+  { taskId, channel, upstreamCostMicroUsd }: ReleaseRequest,
 ): Promise<{ settlement: Settlement; outcome: string }> {
+  const { holds, clock } = deps;
   const at = clock.now();
+  const cost = { reportedMicroUsd: upstreamCostMicroUsd, estimated: undefined };
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const ended = await holds.end(taskId, at, () => ({ kind: 'release' }), true);
-    if (ended !== undefined)
-      return { settlement: requireSettlement(ended), outcome: ended.isNew ? 'released' : 'repeated' };
+    const ended = await holds.end(taskId, at, () => ({ kind: 'release', cost }), true);
+    if (ended !== undefined) {
+      const settlement = requireSettlement(ended);
+      if (ended.isNew && ended.record.state === 'ended')
+        countUpstreamCost(deps, { ...ended.record.hold, channel, cost: ended.record.cost, charged: settlement.amount });
+      return { settlement, outcome: ended.isNew ? 'released' : 'repeated' };
+    }
     if (await holds.preclude(taskId, at))
       return { settlement: { amount: 0n, basis: 'released', at }, outcome: 'precluded' };
   }

@@ -8,9 +8,9 @@ import { formatAmount } from '../../domain/money.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import { decideSettlement } from '../../domain/settlement.ts';
-import type { HoldDecision } from '../../domain/settlement.ts';
+import type { CostedDecision } from '../../domain/settlement.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
-import { countUpstreamCost } from '../count-upstream-cost.ts';
+import { countUpstreamCost, estimateUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
 
 export interface SettleRequest {
@@ -25,6 +25,8 @@ export interface SettleRequest {
   readonly mayRepeat: boolean;
   /** The channel that did the work; undefined: none did. */
   readonly channel: string | undefined;
+  /** The charge that the upstream reported, in millionths of a US dollar; undefined: it does not say it. */
+  readonly upstreamCostMicroUsd: bigint | undefined;
 }
 
 /**
@@ -32,12 +34,15 @@ export interface SettleRequest {
  */
 export async function settleHold(
   deps: BillingDeps,
-  { taskId, usage, confirmed, mayRepeat, channel }: SettleRequest,
+  { taskId, usage, confirmed, mayRepeat, channel, upstreamCostMicroUsd }: SettleRequest,
 ): Promise<Settlement> {
   const { holds, clock, measures, log, overrunFactor } = deps;
-  const decide = (hold: Hold, terms: PriceTerms): HoldDecision => {
+  const decide = (hold: Hold, terms: PriceTerms): CostedDecision => {
     const ending = decideSettlement(hold, terms, usage, { overrunFactor, confirmed });
-    if (ending.kind !== 'defer') return ending;
+    if (ending.kind !== 'defer') {
+      const estimated = estimateUpstreamCost(deps, { channel, facts: hold.facts, usage });
+      return { ...ending, cost: { reportedMicroUsd: upstreamCostMicroUsd, estimated } };
+    }
     // an amount beyond the largest one cannot be confirmed
     if (confirmed) throw amountOutOfBounds();
     const usageAmount = ending.amount === undefined ? 'out of bounds' : formatAmount(ending.amount);
@@ -60,7 +65,7 @@ export async function settleHold(
   if (settlement === undefined) throw new Error(`settling ${taskId} left its hold open`);
   if (isNew && record.state === 'ended') {
     countCharge(measures, record.hold, settlement);
-    countUpstreamCost(deps, { ...record.hold, channel, usage, charged: settlement.amount });
+    countUpstreamCost(deps, { ...record.hold, channel, cost: record.cost, charged: settlement.amount });
     countOverrun(deps, record.hold, { channel, charged: settlement.amount });
   }
   if (isNew)

@@ -1,18 +1,28 @@
 import type { TimeSource } from '@reelgate/platform/clock';
 import { floorToHour } from '../../domain/usage.ts';
 import type { Nanos } from '../../domain/money.ts';
+import type { SourcedCost } from '../../domain/upstream-cost.ts';
 import type { MoneyCount, MoneyHour, MoneyPlace, MoneyHourWriter } from '../../store/money/money-store.ts';
 
 /** The places of the hours that are not written yet. Further ones are not counted: these are estimates. */
 const PLACES_MAX = 20_000;
 
-const NOTHING: MoneyCount = { requests: 0n, charged: 0n, cost: 0n, overruns: 0n, overrun: 0n, lapses: 0n };
+const NOTHING: MoneyCount = {
+  requests: 0n,
+  charged: 0n,
+  cost: 0n,
+  reportedRequests: 0n,
+  reportedCost: 0n,
+  overruns: 0n,
+  overrun: 0n,
+  lapses: 0n,
+};
 const UNKNOWN_PLACE: MoneyPlace = { channel: '', priceKey: '', currency: '' };
 
 /** Counts what charged work cost and what went wrong with its price, in memory. */
 export interface MoneyCounts {
-  /** Work whose channel has an upstream price. */
-  margin(place: MoneyPlace, charged: Nanos, cost: Nanos): void;
+  /** Work whose cost at its upstream is known. */
+  margin(place: MoneyPlace, charged: Nanos, cost: SourcedCost): void;
   /** A settlement that cost this much more than was held. */
   overrun(place: MoneyPlace, amount: Nanos): void;
   /** Calls that lapsed and were charged their hold. */
@@ -46,8 +56,9 @@ export function moneyCounter(
     hours.set(name, { hour: { ...before, ...addCounts(before, more) }, isWritten: false });
   };
   return {
-    margin: (place, charged, cost) => {
-      add(place, { requests: 1n, charged, cost });
+    margin: (place, charged, { amount: cost, source }) => {
+      const reported = source === 'reported' ? { reportedRequests: 1n, reportedCost: cost } : {};
+      add(place, { requests: 1n, charged, cost, ...reported });
     },
     overrun: (place, overrun) => {
       add(place, { overruns: 1n, overrun });
@@ -73,6 +84,8 @@ function addCounts(before: MoneyCount, more: Partial<MoneyCount>): MoneyCount {
     requests: before.requests + (more.requests ?? 0n),
     charged: before.charged + (more.charged ?? 0n),
     cost: before.cost + (more.cost ?? 0n),
+    reportedRequests: before.reportedRequests + (more.reportedRequests ?? 0n),
+    reportedCost: before.reportedCost + (more.reportedCost ?? 0n),
     overruns: before.overruns + (more.overruns ?? 0n),
     overrun: before.overrun + (more.overrun ?? 0n),
     lapses: before.lapses + (more.lapses ?? 0n),

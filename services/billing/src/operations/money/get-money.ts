@@ -9,7 +9,7 @@ const DAYS_MAX = 31;
 export interface Money {
   readonly held: readonly AccountsMoney[];
   readonly settled: readonly SettledMoney[];
-  /** Of work whose channel has an upstream price. */
+  /** Of work whose cost at its upstream is known. */
   readonly margins: readonly (MoneyPlace & MoneyCount)[];
   readonly overruns: bigint;
   readonly overrun: bigint;

@@ -108,7 +108,8 @@ describeOnEngines('the hours of the money', (open) => {
     const store = sqlMoneyStore(on.sql);
     const rows: MoneyHour[] = ['a', 'b'].map((process) => ({
       ...{ ...PLACE, hour: 0, process, requests: 2n, charged: 3n * DOLLAR },
-      ...{ cost: DOLLAR, overruns: 1n, overrun: 4n * 10n ** 18n, lapses: 0n },
+      ...{ cost: DOLLAR, reportedRequests: 1n, reportedCost: DOLLAR / 2n },
+      ...{ overruns: 1n, overrun: 4n * 10n ** 18n, lapses: 0n },
     }));
 
     await store.write(rows);
@@ -120,6 +121,8 @@ describeOnEngines('the hours of the money', (open) => {
         requests: 4n,
         charged: 6n * DOLLAR,
         cost: 2n * DOLLAR,
+        reportedRequests: 2n,
+        reportedCost: DOLLAR,
         overruns: 2n,
         overrun: 8n * 10n ** 18n,
         lapses: 0n,
@@ -138,17 +141,17 @@ test('a count is written again after a write that failed, with what came meanwhi
       write: async (hours) => {
         writes.push(hours.map(({ requests }) => requests));
         if (writes.length === 1) throw new Error('away');
-        if (writes.length === 2) counter.margin(PLACE, 1n, 1n);
+        if (writes.length === 2) counter.margin(PLACE, 1n, { amount: 1n, source: 'estimated' });
       },
     },
     { clock, process: 'a' },
   );
-  counter.margin(PLACE, 1n, 1n);
+  counter.margin(PLACE, 1n, { amount: 1n, source: 'estimated' });
 
   await expect(counter.write()).rejects.toThrow('away');
   for (let time = 0; time < 3; time += 1) await counter.write();
   await clock.advance(HOUR_MS);
-  counter.margin(PLACE, 1n, 1n);
+  counter.margin(PLACE, 1n, { amount: 1n, source: 'estimated' });
   await counter.write();
 
   expect(writes).toEqual([[1n], [1n], [2n], [1n]]);

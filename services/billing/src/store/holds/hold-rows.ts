@@ -22,6 +22,8 @@ export type HoldRow = FactsRow & {
   ended_at: SqlInteger | null;
   deferred_at: SqlInteger | null;
   deferred_nanos: SqlInteger | null;
+  reported_cost_micro_usd: SqlInteger | null;
+  estimated_cost_nanos: SqlInteger | null;
 };
 
 const FROZEN_COLUMNS = [
@@ -50,6 +52,8 @@ const HOLD_COLUMNS = [
   'ended_at',
   'deferred_at',
   'deferred_nanos',
+  'reported_cost_micro_usd',
+  'estimated_cost_nanos',
 ].join(', ');
 /** By the number of holds. A repeated row is written once. */
 const INSERT_HOLDS = byRows(
@@ -110,7 +114,15 @@ function toHoldRecord(row: HoldRow): HoldRecord {
   const at = Number(row.ended_at);
   const settlement: Settlement =
     row.basis === null ? newRelease(at) : { amount: BigInt(row.charged_nanos ?? 0), basis: row.basis, at };
-  return { state: 'ended', hold, settlement };
+  const cost = {
+    reportedMicroUsd: toOptionalBigInt(row.reported_cost_micro_usd),
+    estimated: toOptionalBigInt(row.estimated_cost_nanos),
+  };
+  return { state: 'ended', hold, settlement, cost };
+}
+
+function toOptionalBigInt(value: SqlInteger | null): bigint | undefined {
+  return value === null ? undefined : BigInt(value);
 }
 
 export function newRelease(at: number): Settlement {

@@ -3,7 +3,7 @@ import type { LedgerLine } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
-import type { HoldDecision } from '../../domain/settlement.ts';
+import type { CostedDecision } from '../../domain/settlement.ts';
 
 export interface NewPrice {
   readonly amount: Nanos;
@@ -57,7 +57,7 @@ export interface HoldStore {
   end(
     taskId: string,
     at: number,
-    decide: (hold: Hold, terms: PriceTerms) => HoldDecision,
+    decide: (hold: Hold, terms: PriceTerms) => CostedDecision,
     mayRepeat: boolean,
   ): Promise<Outcome | undefined>;
   /** Writes a void, after which no hold can be placed. False: the task has a record already. */

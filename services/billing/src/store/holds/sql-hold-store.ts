@@ -8,7 +8,8 @@ import { SERVICE_ACTOR, extendEvent, holdKey, releaseEvent, settleEvent } from '
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
-import type { HoldDecision } from '../../domain/settlement.ts';
+import type { CostedDecision } from '../../domain/settlement.ts';
+import type { UpstreamCost } from '../../domain/upstream-cost.ts';
 import { computeQuantities } from '../../domain/usage.ts';
 import { assertCovered, changeBoth, reserveMore } from '../balances/sql-hold-reservations.ts';
 import { findCalls } from '../calls/call-rows.ts';
@@ -35,12 +36,20 @@ const EXTEND = buildStatement<'taskId' | 'amount' | Exclude<keyof PriceFacts, 'p
     input_tokens = ${value('inputTokens')}, output_tokens = ${value('outputTokens')},
     characters = ${value('characters')} WHERE task_id = ${value('taskId')}`,
 );
-const SETTLE = buildStatement<'taskId' | 'basis' | 'amount' | 'at' | 'seconds' | 'inputTokens' | 'outputTokens'>(
+const NO_COST: UpstreamCost = { reportedMicroUsd: undefined, estimated: undefined };
+const SETTLE = buildStatement<
+  'taskId' | 'basis' | 'amount' | 'at' | 'seconds' | 'inputTokens' | 'outputTokens' | 'reported' | 'estimated'
+>(
   (value) => `UPDATE holds SET state = 'settled', basis = ${value('basis')}, charged_nanos = ${value('amount')},
     ended_at = ${value('at')}, used_seconds = ${value('seconds')}, used_input_tokens = ${value('inputTokens')},
-    used_output_tokens = ${value('outputTokens')} WHERE task_id = ${value('taskId')}`,
+    used_output_tokens = ${value('outputTokens')}, reported_cost_micro_usd = ${value('reported')},
+    estimated_cost_nanos = ${value('estimated')} WHERE task_id = ${value('taskId')}`,
 );
-const RELEASE = "UPDATE holds SET state = 'released', ended_at = $1 WHERE task_id = $2";
+const RELEASE = buildStatement<'taskId' | 'at' | 'reported' | 'estimated'>(
+  (value) => `UPDATE holds SET state = 'released', ended_at = ${value('at')},
+    reported_cost_micro_usd = ${value('reported')}, estimated_cost_nanos = ${value('estimated')}
+    WHERE task_id = ${value('taskId')}`,
+);
 const DEFER = 'UPDATE holds SET deferred_nanos = $1, deferred_at = $2 WHERE task_id = $3';
 const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at
   FROM financial_events e JOIN ledger_lines l ON l.event_key = e.event_key
@@ -137,32 +146,34 @@ async function extend(
 async function end(
   query: SqlQuery,
   { taskId, at, termsOf }: Change,
-  decide: (hold: Hold, terms: PriceTerms) => HoldDecision,
+  decide: (hold: Hold, terms: PriceTerms) => CostedDecision,
 ): Promise<Outcome | undefined> {
   const record = await lockHold(query, taskId);
   if (record?.state !== 'open') return record && { record, isNew: false };
   const { hold } = record;
   const ending = decide(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
   if (ending.kind === 'defer') return defer(query, record, ending.amount, at);
+  const { cost = NO_COST } = ending;
+  const { reportedMicroUsd: reported = null, estimated = null } = cost;
   if (ending.kind === 'release') {
     await Promise.all([
-      query(RELEASE, [at, taskId]),
+      query(...RELEASE({ taskId, at, reported, estimated })),
       postEvent(query, releaseEvent(hold, at)),
       changeBoth(query, hold, { balance: 0n, held: -hold.amount }),
     ]);
-    return { record: { state: 'ended', hold, settlement: newRelease(at) }, isNew: true };
+    return { record: { state: 'ended', hold, settlement: newRelease(at), cost }, isNew: true };
   }
   const { amount, basis, usage } = ending;
   const { accountId, tokenId, facts } = hold;
   const charged = { accountId, tokenId, priceKey: facts.priceKey, quantities: computeQuantities(amount, facts, usage) };
   const { seconds = null, inputTokens = null, outputTokens = null } = usage;
   await Promise.all([
-    query(...SETTLE({ taskId, basis, amount, at, seconds, inputTokens, outputTokens })),
+    query(...SETTLE({ taskId, basis, amount, at, seconds, inputTokens, outputTokens, reported, estimated })),
     postEvent(query, settleEvent(hold, amount, at)),
     countUsage(query, [charged], at),
     changeBoth(query, hold, { balance: -amount, held: -hold.amount }),
   ]);
-  return { record: { state: 'ended', hold, settlement: { amount, basis, at } }, isNew: true };
+  return { record: { state: 'ended', hold, settlement: { amount, basis, at }, cost }, isNew: true };
 }
 
 /** Keeps the time of the first deferral: since then the hold has waited for an operator. */

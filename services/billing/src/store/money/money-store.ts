@@ -23,11 +23,14 @@ export interface MoneyPlace {
   readonly currency: string;
 }
 
-/** Estimates. Requests, charges and costs are those of work whose channel has an upstream price. */
+/** Requests, charges and costs are those of work whose cost its upstream reported or an upstream price estimates. */
 export interface MoneyCount {
   readonly requests: bigint;
   readonly charged: Nanos;
   readonly cost: Nanos;
+  /** The part of the requests and of the cost that upstreams reported. The rest is estimated. */
+  readonly reportedRequests: bigint;
+  readonly reportedCost: Nanos;
   /** Settlements that cost more than was held, and what they cost above it. */
   readonly overruns: bigint;
   readonly overrun: Nanos;

@@ -25,11 +25,21 @@ const SETTLED = `SELECT u.price_key, a.currency, ${sumCountColumn('requests')}, 
   FROM usage_hours u JOIN accounts a ON a.id = u.account_id
   WHERE u.hour >= $1 AND u.hour < $2 GROUP BY u.price_key, a.currency`;
 const COUNTED = `SELECT channel, price_key, currency, ${sumCountColumn('requests')}, ${sumCountColumn('overruns')}, ${sumCountColumn('lapses')},
+    ${sumCountColumn('reported_requests')}, ${sumMoneyColumn('reported_cost_nanos')},
     ${sumMoneyColumn('charged_nanos')}, ${sumMoneyColumn('cost_nanos')}, ${sumMoneyColumn('overrun_nanos')}
   FROM money_hours WHERE hour >= $1 AND hour < $2 GROUP BY channel, price_key, currency
   ORDER BY channel, price_key, currency`;
 const KEYS = ['hour', 'process', 'channel', 'price_key', 'currency'] as const;
-const COUNTS = ['requests', 'charged_nanos', 'cost_nanos', 'overruns', 'overrun_nanos', 'lapses'] as const;
+const COUNTS = [
+  'requests',
+  'charged_nanos',
+  'cost_nanos',
+  'reported_requests',
+  'reported_cost_nanos',
+  'overruns',
+  'overrun_nanos',
+  'lapses',
+] as const;
 const COLUMNS = [...KEYS, ...COUNTS];
 const WRITE = byRows(
   (rows) => `INSERT INTO money_hours (${COLUMNS.join(', ')})
@@ -61,6 +71,8 @@ export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
         requests: whole(row['requests']),
         charged: readNanos(row, 'charged_nanos'),
         cost: readNanos(row, 'cost_nanos'),
+        reportedRequests: whole(row['reported_requests']),
+        reportedCost: readNanos(row, 'reported_cost_nanos'),
         overruns: whole(row['overruns']),
         overrun: readNanos(row, 'overrun_nanos'),
         lapses: whole(row['lapses']),
@@ -90,6 +102,8 @@ function toHourRow(hour: MoneyHour): NamedValues<(typeof COLUMNS)[number]> {
     requests: hour.requests,
     charged_nanos: hour.charged,
     cost_nanos: hour.cost,
+    reported_requests: hour.reportedRequests,
+    reported_cost_nanos: hour.reportedCost,
     overruns: hour.overruns,
     overrun_nanos: hour.overrun,
     lapses: hour.lapses,

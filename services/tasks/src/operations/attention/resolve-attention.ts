@@ -5,6 +5,7 @@ import type { Task } from '../../domain/task.ts';
 import type { PersonDecision } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
+import { describeWork } from '../ends/settle-task.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
 import { taskNotFound } from '../task-refusals.ts';
 
@@ -47,15 +48,15 @@ const UNFINISHED: Readonly<Record<Resolution, CarryOut>> = {
  */
 const FINISHED: Readonly<Record<Resolution, (deps: Deps, task: Task) => Promise<void>>> = {
   completed: async (deps, task) => {
-    const settled = await deps.billing.settle(task.id, task.usage, { confirmed: true, channel: task.mapping?.channel });
+    const settled = await deps.billing.settle(task.id, task.usage, { confirmed: true, ...describeWork(task) });
     if (settled === 'released') throw alreadySettled(settled);
   },
   failed: async (deps, task) => {
-    const settled = await deps.billing.releaseHold(task.id);
+    const settled = await deps.billing.releaseHold(task.id, describeWork(task));
     if (settled === 'charged') throw alreadySettled(settled);
   },
   retry: async (deps, task) => {
-    if ((await deps.billing.settle(task.id, task.usage, { channel: task.mapping?.channel })) === 'deferred')
+    if ((await deps.billing.settle(task.id, task.usage, describeWork(task))) === 'deferred')
       throw new Problem({
         kind: 'conflict',
         reason: 'still_deferred',

@@ -1,3 +1,4 @@
+import type { EndOptions } from '../../clients/billing.ts';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { isMedia } from '../../domain/order.ts';
 import type { Order } from '../../domain/order.ts';
@@ -12,7 +13,7 @@ import { raiseAttention } from '../attention/raise-attention.ts';
 export async function settleTask(deps: Deps, task: Task, span: Span): Promise<void> {
   const settled =
     task.state === 'completed'
-      ? await deps.billing.settle(task.id, task.usage, { span, channel: task.mapping?.channel })
+      ? await deps.billing.settle(task.id, task.usage, { span, ...describeWork(task) })
       : await release(deps, task, span);
   if (settled === 'deferred') {
     await raiseAttention(deps, task, 'overrun', 'the upstream reports usage far above the hold; nothing was charged');
@@ -20,9 +21,17 @@ export async function settleTask(deps: Deps, task: Task, span: Span): Promise<vo
   deps.log.info({ taskId: task.id, state: task.state, outcome: settled }, 'a task was settled');
 }
 
+/** Names the channel that did the work of a task, and what the upstream says that it charged. */
+export function describeWork({
+  mapping,
+  upstreamCostMicroUsd,
+}: Task): Pick<EndOptions, 'channel' | 'upstreamCostMicroUsd'> {
+  return { channel: mapping?.channel, upstreamCostMicroUsd };
+}
+
 async function release(deps: Deps, task: Task, span: Span): Promise<'settled'> {
   if (task.admission === 'refused') await releaseRefused(deps, task, span);
-  else await deps.billing.releaseHold(task.id, { span });
+  else await deps.billing.releaseHold(task.id, { span, ...describeWork(task) });
   return 'settled';
 }
 
