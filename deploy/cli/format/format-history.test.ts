@@ -27,6 +27,7 @@ interface Life {
   readonly nextPollAt?: number;
   readonly completedAt?: number;
   readonly costMicroUsd?: bigint;
+  readonly estimatedNanos?: bigint;
 }
 
 function history(life: Life, nowS = 600): string[] {
@@ -65,6 +66,7 @@ function history(life: Life, nowS = 600): string[] {
   });
   const money = create(GetHoldResponseSchema, {
     hold: { taskId: 'task_1', amountNanos: 420_000_000n, currency: 'USD', placedAt: at(0.1) },
+    ...(life.estimatedNanos === undefined ? {} : { upstreamCost: { estimatedNanos: life.estimatedNanos } }),
     ...(life.settledAt === undefined
       ? {}
       : { settlement: { amountNanos: 400_000_000n, basis: Basis.USAGE, settledAt: at(life.settledAt) } }),
@@ -105,13 +107,23 @@ test('a task is told from its creation to its settlement, with the time of each 
   ]);
 });
 
-test('what the upstream says that it charged stands below the settlement', () => {
-  const lines = history({ events: [[2, 'completed']], settledAt: 2, costMicroUsd: 350_000n });
+test.each<[string, Pick<Life, 'costMicroUsd' | 'estimatedNanos'>, readonly string[]]>([
+  [
+    'as the upstream reported it',
+    { costMicroUsd: 350_000n, estimatedNanos: 1n },
+    ['cost      $0.35 at the upstream, reported by the upstream'],
+  ],
+  [
+    'as an estimate without a report',
+    { estimatedNanos: 250_000_000n },
+    ['cost      $0.25 at the upstream, estimated by the upstream price'],
+  ],
+  ['not if it is unknown', {}, []],
+])('the cost at the upstream stands below the settlement: %s', (_how, cost, expected) => {
+  const lines = history({ events: [[2, 'completed']], settledAt: 2, ...cost });
 
-  expect(lines.slice(-2)).toEqual([
-    '12:00:05  settled $0.4, $0.02 returned',
-    'cost      $0.35 at the upstream, reported by the upstream',
-  ]);
+  const settled = lines.indexOf('12:00:05  settled $0.4, $0.02 returned');
+  expect(lines.slice(settled + 1)).toEqual(expected);
 });
 
 test('a long time that no entry explains is named', () => {

@@ -31,7 +31,9 @@ export function formatHistory(record: TaskRecord, money: GetHoldResponse | undef
     ...gapBefore(step, steps[index - 1]),
     `${clockTime(step.at)}  ${step.text}`,
   ]);
-  return [formatHead(record), '', ...lines, ...describeCost(record), ...describeWaits(record, money, now)].join('\n');
+  return [formatHead(record), '', ...lines, ...describeCost(record, money), ...describeWaits(record, money, now)].join(
+    '\n',
+  );
 }
 
 function formatHead({ task, tokenId, requestId, traceId }: TaskRecord): string {
@@ -139,8 +141,8 @@ function formatDateTime(time: Timestamp): string {
 }
 
 /** Says what the work cost at its upstream, and who says so; returns no line if that is not known. */
-function describeCost(record: TaskRecord): readonly string[] {
-  const cost = readUpstreamCost(record);
+function describeCost(record: TaskRecord, money: GetHoldResponse | undefined): readonly string[] {
+  const cost = readUpstreamCost(record, money);
   return cost === undefined
     ? []
     : [`cost      ${amount(cost.nanos, cost.currency)} at the upstream, ${COST_SOURCES[cost.source]}`];

@@ -46,7 +46,7 @@ export function toTaskJson(record: TaskRecord, money: GetHoldResponse | undefine
     attempts: attempts.map(toAttemptJson),
     events: events.map(toEventJson),
     ...toMoneyJson(money),
-    upstream_cost: toCostJson(readUpstreamCost(record)),
+    upstream_cost: toCostJson(readUpstreamCost(record, money)),
   };
 }
 

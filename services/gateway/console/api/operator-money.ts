@@ -16,6 +16,9 @@ export interface MoneyView {
     readonly requests: number;
     readonly charged: Money;
     readonly cost: Money;
+    /** The parts of the cost: reported by the upstreams, and estimated by upstream prices. */
+    readonly reported: CostPart;
+    readonly estimated: CostPart;
     readonly margin: Money;
   }[];
   readonly overruns: number;
@@ -25,6 +28,12 @@ export interface MoneyView {
   readonly contracts: readonly ContractRow[];
   readonly canVerify: boolean;
   readonly now: number;
+}
+
+/** A part of a cost, and the number of requests that it is of. */
+export interface CostPart {
+  readonly cost: Money;
+  readonly requests: number;
 }
 
 export interface LedgerCheck {

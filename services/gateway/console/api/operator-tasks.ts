@@ -52,7 +52,7 @@ export type ReportedUsage = Readonly<
 
 /** The cost of work at its upstream, and who says so. */
 export interface UpstreamCost extends Money {
-  readonly source: 'reported';
+  readonly source: 'reported' | 'estimated';
 }
 
 /** GET /tasks/{taskId} on the operator port. */

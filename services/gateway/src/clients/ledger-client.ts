@@ -20,6 +20,15 @@ interface Place {
   readonly chargedNanos: bigint;
 }
 
+/** What work brought and what it cost at its upstream. */
+interface AllMargin extends Place {
+  readonly channel: string;
+  readonly costNanos: bigint;
+  /** The part of the requests and of the cost that upstreams reported. */
+  readonly reportedRequests: number;
+  readonly reportedCostNanos: bigint;
+}
+
 /** The money of all accounts. Amounts are billionths. */
 export interface AllMoney {
   readonly held: readonly {
@@ -29,7 +38,7 @@ export interface AllMoney {
     readonly accounts: number;
   }[];
   readonly settled: readonly Place[];
-  readonly margins: readonly (Place & { readonly channel: string; readonly costNanos: bigint })[];
+  readonly margins: readonly AllMargin[];
   readonly overruns: number;
   readonly overrunNanos: bigint;
   readonly lapses: number;
@@ -75,7 +84,11 @@ function fromWireMoney({
   return {
     held: held.map(({ accounts, ...sums }) => ({ ...sums, accounts: Number(accounts) })),
     settled: settled.map(({ requests, ...sums }) => ({ ...sums, requests: Number(requests) })),
-    margins: margins.map(({ requests, ...sums }) => ({ ...sums, requests: Number(requests) })),
+    margins: margins.map(({ requests, reportedRequests, ...sums }) => ({
+      ...sums,
+      requests: Number(requests),
+      reportedRequests: Number(reportedRequests),
+    })),
     overruns: Number(overruns),
     overrunNanos,
     lapses: Number(lapses),

@@ -41,6 +41,8 @@ export interface TaskHold extends Omit<TaskCharge, 'taskId'> {
   readonly facts: Readonly<Record<string, number>>;
   readonly heldAt: number;
   readonly settledAt: number | undefined;
+  /** The cost at the upstream by its price; undefined if there is none, or if the reader is no operator. */
+  readonly estimatedCostNanos: bigint | undefined;
   readonly lines: readonly BookLine[];
 }
 
@@ -141,7 +143,11 @@ function fromWireCharge({ taskId, heldNanos, chargedNanos, basis, currency }: Wi
   } satisfies MessageMapping<WireCharge, 'accountId' | 'deferredNanos'>;
 }
 
-function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, selectLines: SelectLines): TaskHold {
+function fromWireHold(
+  { settlement, lines, upstreamCost }: GetHoldResponse,
+  hold: Hold,
+  selectLines: SelectLines,
+): TaskHold {
   const basis = settlement && BASES[settlement.basis];
   const isSettled = settlement !== undefined && basis !== 'deferred';
   return {
@@ -154,6 +160,7 @@ function fromWireHold({ settlement, lines }: GetHoldResponse, hold: Hold, select
     version: hold.version,
     facts: fromWireFacts(hold.facts),
     heldAt: toMs(hold.placedAt) ?? 0,
+    estimatedCostNanos: upstreamCost?.estimatedNanos,
     lines: lines.flatMap((line) => selectLines(line, hold.accountId)),
   };
 }

@@ -24,6 +24,8 @@ const money: Money = {
       requests: 2,
       charged: usd('2800'),
       cost: usd('2240.5'),
+      reported: { cost: usd('2240'), requests: 1 },
+      estimated: { cost: usd('0.5'), requests: 1 },
       margin: usd('559.5'),
     },
     {
@@ -32,6 +34,8 @@ const money: Money = {
       requests: 1,
       charged: usd('320.4'),
       cost: usd('341.02'),
+      reported: { cost: usd('0'), requests: 0 },
+      estimated: { cost: usd('341.02'), requests: 1 },
       margin: usd('-20.62'),
     },
   ],
@@ -54,8 +58,13 @@ describe('money', () => {
   test('sums the margins exactly, and a loss is told by a word', () => {
     const shown = text(view());
 
-    expect(shown).toContain('west 1 $320.40 $341.02 −$20.62 loss −6.4 %');
-    expect(shown).toContain('All 3 $3,120.40 $2,581.52 $538.88 17.3 %');
+    expect(shown).toContain('west 1 $320.40 $341.02 – $341.02 of 1 −$20.62 loss −6.4 %');
+    expect(shown).toContain('All 3 $3,120.40 $2,581.52 $2,240.00 of 1 $341.52 of 2 $538.88 17.3 %');
+  });
+
+  test('says which part of a cost the upstream reported, and which is estimated', () => {
+    expect(text(view())).toContain('Cost Reported Estimated Margin');
+    expect(text(view())).toContain('$2,240.50 $2,240.00 of 1 $0.50 of 1');
   });
 
   test('says what the last check of the ledger found', () => {

@@ -1,4 +1,4 @@
-import type { ContractRow, LedgerCheck, MoneyView as Answer } from '../../api/operator-money.ts';
+import type { ContractRow, CostPart, LedgerCheck, MoneyView as Answer } from '../../api/operator-money.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -140,6 +140,8 @@ const MARGIN_COLUMNS: readonly Column<Margin>[] = [
   { name: words.requests, isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
   { name: words.charged, isNumber: true, cell: ({ charged }) => formatMoney(charged) },
   { name: words.cost, isNumber: true, cell: ({ cost }) => formatMoney(cost) },
+  { name: words.costReported, isNumber: true, cell: ({ reported }) => costPartText(reported) },
+  { name: words.costEstimated, isNumber: true, cell: ({ estimated }) => costPartText(estimated) },
   { name: words.margin, isNumber: true, cell: ({ margin }) => renderMargin(margin) },
   {
     name: words.share,
@@ -153,6 +155,10 @@ const SETTLED_COLUMNS: readonly Column<SettledRow>[] = [
   { name: words.requests, isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
   { name: words.charged, isNumber: true, cell: ({ charged }) => formatMoney(charged) },
 ];
+
+function costPartText({ cost, requests }: CostPart): string {
+  return requests === 0 ? words.noCostPart : words.costPart(formatMoney(cost), requests);
+}
 
 /** A loss is told by its sign and a word, not by its colour alone. */
 function renderMargin(margin: Money): VNode | string {
@@ -174,8 +180,16 @@ function toTotalRows(margins: readonly Margin[], currency: string): readonly Mar
     amount: sumDecimals(own.map((row) => row[name].amount)),
     currency,
   });
+  const sumPart = (name: 'reported' | 'estimated'): CostPart => ({
+    cost: { amount: sumDecimals(own.map((row) => row[name].cost.amount)), currency },
+    requests: own.reduce((total, row) => total + row[name].requests, 0),
+  });
   const requests = own.reduce((total, row) => total + row.requests, 0);
   return [
-    { priceKey: words.sum, channel: '', requests, charged: sum('charged'), cost: sum('cost'), margin: sum('margin') },
+    {
+      ...{ priceKey: words.sum, channel: '', requests },
+      ...{ charged: sum('charged'), cost: sum('cost'), margin: sum('margin') },
+      ...{ reported: sumPart('reported'), estimated: sumPart('estimated') },
+    },
   ];
 }

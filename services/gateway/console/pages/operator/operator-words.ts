@@ -192,7 +192,7 @@ const recordWords = {
     attempts: 'Attempts',
     money: 'Money',
     upstreamCost: 'Cost at the upstream',
-    costSources: { reported: 'reported by the upstream' },
+    costSources: { reported: 'reported by the upstream', estimated: 'estimated by the upstream price' },
     noTimeline: 'The timeline cannot be read now.',
     order: 'Order',
     noPrompt: 'no prompt',
@@ -285,7 +285,13 @@ const booksWords = {
     lapseText: (count: number) =>
       count === 0 ? 'No hold lapsed.' : `Holds that lapsed before their work was settled: ${count}.`,
     margins: 'Margins by model and channel',
-    marginsNote: 'Upstream costs are those that the configuration states.',
+    marginsNote:
+      'A cost is what the upstream reported, or else an estimate by the upstream prices of the configuration. ' +
+      'Failed tasks that an upstream charged are among the requests.',
+    costReported: 'Reported',
+    costEstimated: 'Estimated',
+    costPart: (amount: string, requests: number) => `${amount} of ${requests.toLocaleString('en')}`,
+    noCostPart: '–',
     noMargins: 'No upstream cost was counted in this time.',
     settled: 'Settled by price',
     noSettled: 'Nothing was settled in this time.',

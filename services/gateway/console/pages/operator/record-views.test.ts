@@ -88,6 +88,9 @@ describe('a task', () => {
     expect(render({ ...usd('0.35'), source: 'reported' })).toContain(
       'Cost at the upstream: $0.35, reported by the upstream',
     );
+    expect(render({ ...usd('0.25'), source: 'estimated' })).toContain(
+      'Cost at the upstream: $0.25, estimated by the upstream price',
+    );
     expect(render()).not.toContain('Cost at the upstream');
   });
 

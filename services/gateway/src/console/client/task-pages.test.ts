@@ -57,6 +57,7 @@ const holdOf = (over: { readonly accountId?: string; readonly isSettled?: boolea
       line(`hold:${TASK_ID}`, `held:${accountId}`, 400_000_000n),
       line(`settle:${TASK_ID}`, 'revenue', 320_000_000n),
     ],
+    upstreamCost: { reportedMicroUsd: 270_123n, estimatedNanos: 280_456_000n },
   });
 };
 
@@ -119,6 +120,13 @@ describe('the page of a task', () => {
     ];
 
     expect(JSON.stringify(json.raw)).toBe(read.text);
+  });
+
+  test('says nothing of what the upstream charged', async () => {
+    const { text } = await page.get(`/tasks/${TASK_ID}`);
+
+    expect(text).toContain('0.32');
+    expect(text).not.toMatch(/cost|270.?123|280.?456/i);
   });
 
   test('has no deliveries for a token that may not read webhooks', async () => {

@@ -26,6 +26,8 @@ test('the money of all accounts has what is held, what was settled and the margi
               requests: 3n,
               chargedNanos: 1_200_000_000n,
               costNanos: 1_500_000_000n,
+              reportedRequests: 2n,
+              reportedCostNanos: 1_100_000_000n,
             },
           ],
           overruns: 1n,
@@ -49,7 +51,13 @@ test('the money of all accounts has what is held, what was settled and the margi
     to: Date.UTC(2026, 1, 1),
     held: [{ balance: usd('5'), held: usd('0.4'), accounts: 2 }],
     settled: [{ priceKey: 'Alpha-H3', charged: usd('1.2'), requests: 3 }],
-    margins: [{ channel: 'one', priceKey: 'Alpha-H3', charged: usd('1.2'), cost: usd('1.5'), margin: usd('-0.3') }],
+    margins: [
+      {
+        ...{ channel: 'one', priceKey: 'Alpha-H3', charged: usd('1.2'), cost: usd('1.5'), margin: usd('-0.3') },
+        reported: { cost: usd('1.1'), requests: 2 },
+        estimated: { cost: usd('0.4'), requests: 1 },
+      },
+    ],
     overruns: 1,
     overrunAmount: '0.02',
     lapses: 4,

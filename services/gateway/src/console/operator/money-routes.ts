@@ -72,12 +72,17 @@ function toMoneySums({ held, settled, margins }: AllMoney) {
       charged: toMoney(chargedNanos, currency),
       requests,
     })),
-    margins: margins.map(({ channel, priceKey, currency, requests, chargedNanos, costNanos }) => ({
+    margins: margins.map(({ channel, priceKey, currency, requests, chargedNanos, costNanos, ...reported }) => ({
       channel,
       priceKey,
       requests,
       charged: toMoney(chargedNanos, currency),
       cost: toMoney(costNanos, currency),
+      reported: { cost: toMoney(reported.reportedCostNanos, currency), requests: reported.reportedRequests },
+      estimated: {
+        cost: toMoney(costNanos - reported.reportedCostNanos, currency),
+        requests: requests - reported.reportedRequests,
+      },
       margin: toMoney(chargedNanos - costNanos, currency),
     })),
   };

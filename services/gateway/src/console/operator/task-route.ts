@@ -66,7 +66,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
     attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...dropUndefined({ endedAt }) })),
     history: record.history,
     acts,
-    ...dropUndefined({ usage: readUsage(record.wire.usage), upstreamCost: readUpstreamCost(record) }),
+    ...dropUndefined({ usage: readUsage(record.wire.usage), upstreamCost: readUpstreamCost(record, money?.hold) }),
     isInAttention,
     unavailable,
     now,
@@ -90,9 +90,14 @@ function readUsage(usage: TaskRecord['wire']['usage']): ReportedUsage | undefine
   return reported.length === 0 ? undefined : (Object.fromEntries(reported) as ReportedUsage);
 }
 
-/** Undefined: the cost is not known. */
-function readUpstreamCost({ upstreamCostMicroUsd: reported }: TaskRecord): OperatorTaskView['upstreamCost'] {
-  return reported === undefined ? undefined : { ...toMoney(reported * NANOS_PER_MICRO, 'USD'), source: 'reported' };
+/** The reported cost, or else the estimate; undefined: neither is known. */
+function readUpstreamCost(
+  { upstreamCostMicroUsd: reported }: TaskRecord,
+  hold: TaskHold | undefined,
+): OperatorTaskView['upstreamCost'] {
+  if (reported !== undefined) return { ...toMoney(reported * NANOS_PER_MICRO, 'USD'), source: 'reported' };
+  if (hold?.estimatedCostNanos === undefined) return undefined;
+  return { ...toMoney(hold.estimatedCostNanos, hold.currency), source: 'estimated' };
 }
 
 function toOperatorTask(

@@ -128,6 +128,37 @@ test('a task has its attempts and its history, the facts of its video without a 
   expect(JSON.stringify(json.raw)).not.toMatch(/cost|0\.35/i);
 });
 
+test.each<[string, { readonly reported?: bigint; readonly estimatedNanos?: bigint }, object | undefined]>([
+  [
+    'as the upstream reported it',
+    { reported: 350_000n, estimatedNanos: 1n },
+    { amount: '0.35', currency: 'USD', source: 'reported' },
+  ],
+  [
+    'as an estimate without a report',
+    { estimatedNanos: 250_000_000n },
+    { amount: '0.25', currency: 'EUR', source: 'estimated' },
+  ],
+  ['not if it is unknown', {}, undefined],
+])('a task has its cost at the upstream: %s', async (_how, { reported, ...upstreamCost }, expected) => {
+  const { upstreamCostMicroUsd: _, ...record } = RECORD;
+  const known = reported === undefined ? record : { ...record, upstreamCostMicroUsd: reported };
+  console = await startOperatorUnderTest({
+    operator: {
+      tasks: { showTask: async () => ({ record: known }) },
+      billing: {
+        getHold: async () => ({
+          hold: { accountId: 'demo', amountNanos: 400_000_000n, currency: 'EUR' },
+          upstreamCost,
+        }),
+      },
+    },
+  });
+  console.gateway.tasks.tasks.set(`demo/${TASK_ID}`, aCompletedTask());
+
+  expect((await console.as('viewer', 'GET', `/tasks/${TASK_ID}`)).json.upstreamCost).toEqual(expected);
+});
+
 test('a task is shown while billing is away, and the answer says what is missing', async () => {
   const away = async () => {
     throw serviceUnavailable(undefined);
