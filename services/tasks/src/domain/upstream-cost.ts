@@ -1,5 +1,5 @@
 /** A thousand million US dollars in millionths, the largest amount that the books take. */
-export const COST_MICRO_USD_MAX = 1_000_000_000_000_000;
+const COST_MICRO_USD_MAX = 1_000_000_000_000_000;
 
 /** Returns the reported charge; undefined if it is not a whole number of millionths within the bounds of an amount. */
 export function checkUpstreamCost(microUsd: number | undefined): number | undefined {
