@@ -20,7 +20,7 @@ interface Place {
   readonly chargedNanos: bigint;
 }
 
-/** What work brought and what it cost at its upstream. */
+/** The charges for work and its cost at the upstream. */
 interface AllMargin extends Place {
   readonly channel: string;
   readonly costNanos: bigint;
