@@ -3,26 +3,42 @@ import type {
   Attempt,
   AttemptMedia,
   ExtraFields,
+  Json,
   PollResult,
+  Report,
   UpstreamAnswer,
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
 import {
   joinTexts,
   listMedia,
+  readList,
   readObject,
+  readReport,
   readText,
+  toContentFailure,
+  toFailure,
   toFields,
+  toMicroUsd,
   toNothingFound,
   toSubmission,
 } from '@reelgate/adapter-kit/kit';
-import { OPENROUTER_ERRORS, readError } from './openrouter.errors.ts';
+import type { Reports } from '@reelgate/adapter-kit/kit';
+import { CONTENT_WORDS, OPENROUTER_ERRORS, readError } from './openrouter.errors.ts';
 import { describeUnfit, OPENROUTER_OPTIONS } from './openrouter.models.ts';
 import type { OpenRouterOptions } from './openrouter.models.ts';
-import { toReport } from './openrouter.report.ts';
 
 const SEED_MAX = 2 ** 32 - 1;
 const OPENROUTER_EXTRA: ExtraFields = { seed: { type: 'whole', least: 0, most: SEED_MAX } };
+
+const REPORTS: Reports = {
+  pending: (_job, status) => ({ phase: 'queued', status }),
+  in_progress: (_job, status) => ({ phase: 'running', status }),
+  completed: (job, status) => ({ phase: 'succeeded', status, url: readText(readList(job['unsigned_urls'])[0]) }),
+  failed: toFailureReport,
+  cancelled: toFailureReport,
+  expired: toFailureReport,
+};
 
 const VIDEOS = '/api/v1/videos';
 const KEY = '/api/v1/key';
@@ -110,4 +126,24 @@ function toReference({ media, url }: AttemptMedia): object {
 
 function toListField(items: readonly object[]): readonly object[] | undefined {
   return items.length === 0 ? undefined : items;
+}
+
+/** Converts a job into a report. `contentPath`: where its video is if the job does not say it. */
+function toReport(job: Json, contentPath: string): Report {
+  const report = readReport(REPORTS, job, String(job['status']));
+  const costMicroUsd = readCost(readObject(job['usage']));
+  if (report.phase === 'failed') return { ...report, costMicroUsd };
+  return report.phase === 'succeeded'
+    ? { ...report, url: report.url ?? contentPath, needsKey: true, costMicroUsd }
+    : report;
+}
+
+/** With a provider's key of the customer the provider charges too, so the cost is not known. */
+function readCost({ cost, is_byok: isByok }: Json): number | undefined {
+  return isByok === true ? undefined : toMicroUsd(cost);
+}
+
+/** The error is a text without a code. */
+function toFailureReport({ error }: Json, status: string): Report {
+  return CONTENT_WORDS.test(readText(error) ?? '') ? toContentFailure(status) : toFailure(status, undefined, error);
 }

@@ -1,9 +1,8 @@
 import { isProblem } from '@reelgate/platform/problem';
 import { pollInterval } from '../../domain/poll-interval.ts';
-import { move } from '../../domain/report.ts';
+import { checkUpstreamCost, move } from '../../domain/report.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Doubt, Task } from '../../domain/task.ts';
-import { checkUpstreamCost } from '../../domain/upstream-cost.ts';
 import type { Note, Progress } from '../../store/task-store.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 import type { Deps } from '../deps.ts';
