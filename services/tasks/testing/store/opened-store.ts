@@ -29,7 +29,7 @@ export async function started(
   const { channel = 'main', ...task } = changes;
   await begun(store, id, task);
   expect(
-    await store.startAttempt(id, { number: 1, owner: task.owner ?? 'proc_1', channel, inFlightMax: 5000, at: AT }),
+    await store.startAttempt(id, { number: 1, owner: task.owner ?? 'proc_1', channel, inFlightMax: 1000, at: AT }),
   ).toBe(true);
 }
 
