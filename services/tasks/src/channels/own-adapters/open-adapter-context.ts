@@ -8,8 +8,10 @@ import { DEFAULT_EXPORT, stripAdapter, stripTypes } from './strip-adapter.ts';
 /** An operation that computes for longer ends as one that failed. */
 const COMPUTE_MS_MAX = 1000;
 const KIT = path.join(import.meta.dirname, '../../../adapter-kit');
-const KIT_FILES: readonly string[] = ['kit.ts', 'v2-usage.ts'];
-const KIT_IMPORT = /^import \{[^}]*\} from '\.\/kit\.ts';$/gm;
+/** The kit has the ending of this file: the image holds JavaScript. */
+const ENDING = path.extname(import.meta.filename);
+const KIT_FILES: readonly string[] = [`kit${ENDING}`, `v2-usage${ENDING}`];
+const KIT_IMPORT = /^import \{[^}]*\} from '\.\/kit\.[jt]s';$/gm;
 const KIT_EXPORT = /^export (?=(?:function\*? |const )(\w+))/gm;
 const DRIVE = new vm.Script('globalThis.__drive__(globalThis.__asked__)', { filename: 'drive-adapter' });
 
