@@ -22,6 +22,7 @@ import { aTask } from './a-task.ts';
 /** A callback that was passed on. */
 interface PassedCallback {
   readonly token: string;
+  readonly upstreamTaskId: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -136,9 +137,9 @@ export function fakeTasks(): FakeTasks {
       tasks.delete(`${accountId}/${taskId}`);
       return { deletedAt: timestampFromMs(0) };
     },
-    heedCallback: async ({ token, body, headers }) => {
+    heedCallback: async ({ token, upstreamTaskId, body, headers }) => {
       called('heedCallback');
-      callbacks.push({ token, body: Buffer.from(body).toString(), headers });
+      callbacks.push({ token, upstreamTaskId, body: Buffer.from(body).toString(), headers });
       return {};
     },
   };

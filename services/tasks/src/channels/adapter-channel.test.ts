@@ -1,3 +1,4 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Adapter, Calls, LostAttempt, UpstreamRequest } from '@reelgate/adapter-kit';
 import { readObject } from '@reelgate/adapter-kit/kit';
@@ -7,7 +8,7 @@ import { channelSettings } from '../../testing/channel-settings.ts';
 import { openScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
 import { channelFactory } from './adapter-channel.ts';
-import type { Channel, ChannelSettings } from './channel.ts';
+import type { Channel, ChannelSettings, UpstreamCallback } from './channel.ts';
 
 const signal = new AbortController().signal;
 const clock = fakeClock(1_000_000);
@@ -261,7 +262,58 @@ describe('a further host', () => {
     expect(other.requests).toMatchObject([{ path: '/rows', headers: { 'x-key': 'upstream-key' } }]);
   });
 
-  test('that nobody declares is not asked', async () => {
+  test('that the adapter does not declare is not asked', async () => {
     expect(await openWith(ask).test(signal)).toMatchObject({ ok: false });
+  });
+});
+
+describe('the public keys of an upstream', () => {
+  const SIGNED: Partial<Adapter> = {
+    callbacks: {
+      readId: (body) => String(body['id']),
+      signature: {
+        form: 'ed25519',
+        header: 'x-signature',
+        signedHeaders: ['x-time'],
+        timeHeader: 'x-time',
+        keys: 'https://keys.example/.well-known/jwks.json',
+      },
+    },
+  };
+  const pair = generateKeyPairSync('ed25519');
+  const KEYS: ScriptedAnswer = { status: 200, json: { keys: [pair.publicKey.export({ format: 'jwk' })] } };
+  const body = Buffer.from('{"id":"work-1"}');
+  const signAt = (now: number): UpstreamCallback => {
+    const time = String(Math.floor(now / 1000));
+    const digest = createHash('sha256').update(body).digest('hex');
+    const signature = sign(null, Buffer.from(`${time}\n${digest}`), pair.privateKey).toString('hex');
+    return { headers: { 'x-time': time, 'x-signature': signature }, body };
+  };
+  const openSigned = (): Channel => openWith({}, SIGNED, { hosts: { keys: other.url } });
+
+  test('are read once for callbacks at the same time, without the key of the channel', async () => {
+    const channel = openSigned();
+    other.script(KEYS);
+
+    const readings = await Promise.all(
+      Array.from({ length: 20 }, () => channel.readCallback(signAt(clock.now()), undefined)),
+    );
+
+    expect(readings).toEqual(readings.map(() => ({ signature: 'right', upstreamId: 'work-1' })));
+    expect(other.requests).toMatchObject([{ path: '/.well-known/jwks.json' }]);
+    expect(other.requests[0]?.headers).not.toHaveProperty('x-key');
+  });
+
+  test('that cannot be read are asked for again after a minute at the earliest', async () => {
+    const channel = openSigned();
+    other.script({ status: 503, json: {} }, KEYS);
+    const read = async (): Promise<string> => (await channel.readCallback(signAt(clock.now()), undefined)).signature;
+
+    expect([await read(), await read()]).toEqual(['unsigned', 'unsigned']);
+    expect(other.requests).toHaveLength(1);
+
+    await clock.advance(60_000);
+    expect(await read()).toBe('right');
+    expect(other.requests).toHaveLength(2);
   });
 });

@@ -15,6 +15,7 @@ import { readList, readObject } from '@reelgate/adapter-kit/kit';
 import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import type { Report } from '../domain/report.ts';
+import { KEYS_HOST, listHosts } from './adapter-hosts.ts';
 import { checkSignature } from './callback-signature.ts';
 import type { SignatureFacts } from './callback-signature.ts';
 import { ENDPOINT_OF } from './channel.ts';
@@ -24,11 +25,11 @@ import { redactFailure } from './redact-failure.ts';
 import { upstreamHttp } from './upstream-http.ts';
 import type { UpstreamHttp, UpstreamResult } from './upstream-http.ts';
 
-/** The public keys of an upstream are read again after this time, and at most that often. */
+/** The public keys of an upstream are read again after this time; if they could not be read, after the second one. */
 const KEYS_KEPT_MS = 3_600_000;
+const KEYS_RETRY_MS = 60_000;
 const KEYS_TIMEOUT_MS = 5000;
 const KEYS_MAX = 32;
-const KEYS_HOST = 'keys';
 /** Requests that one operation may make, those of the pages of a list included. */
 const STEPS_MAX = 30;
 const BASE = '';
@@ -120,12 +121,6 @@ function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: 
   };
 }
 
-/** The further hosts of an adapter; that of its public keys is called `keys`. */
-function listHosts({ hosts, callbacks }: Adapter): Readonly<Record<string, string>> {
-  const { signature } = callbacks ?? {};
-  return { ...hosts, ...(signature?.form === 'ed25519' ? { [KEYS_HOST]: new URL(signature.keys).origin } : {}) };
-}
-
 /** Reads the callbacks of an upstream: checks their signature, and finds the id of the work. */
 function callbackReader(connected: ChannelConnections): Channel['readCallback'] {
   const { adapter, settings, clock } = connected;
@@ -134,7 +129,7 @@ function callbackReader(connected: ChannelConnections): Channel['readCallback'] 
   return async (callback, model) => {
     const facts = { secret: settings.callbackSecret, now: clock.now(), readKeys };
     const verdict = await checkSignature(signature, callback, facts);
-    return { signature: verdict, upstreamId: readHint(readId, callback.body, model) };
+    return { signature: verdict, upstreamId: readHint(readId, callback.body, model) ?? callback.upstreamId };
   };
 }
 
@@ -151,18 +146,27 @@ function readHint(
   }
 }
 
-/** Reads the public keys of the upstream, and keeps them for a while. The keys of this service are not sent there. */
+/**
+ * Reads the public keys of the upstream, and keeps them for a while. Callbacks at the same time share one call, which
+ * the key of the channel is not sent with.
+ */
 function keySetReader({ adapter, clock, hosts }: ChannelConnections): SignatureFacts['readKeys'] {
   const { signature } = adapter.callbacks ?? {};
   if (signature?.form !== 'ed25519') return async () => undefined;
   const { pathname } = new URL(signature.keys);
-  let [keys, readAt]: [readonly JsonWebKey[] | undefined, number] = [undefined, -Infinity];
-  return async () => {
-    if (clock.now() - readAt < KEYS_KEPT_MS) return keys;
+  let keys: readonly JsonWebKey[] | undefined;
+  let reading: Promise<void> | undefined;
+  let dueAt = -Infinity;
+  const read = async (): Promise<void> => {
     const request = { method: 'GET', path: pathname } as const;
     const result = await hosts.get(KEYS_HOST)?.call(request, KEYS_TIMEOUT_MS, new AbortController().signal);
     const listed = result?.kind === 'answer' ? readList(readObject(result.body)['keys']) : [];
-    if (listed.length > 0) [keys, readAt] = [listed.slice(0, KEYS_MAX) as readonly JsonWebKey[], clock.now()];
+    if (listed.length > 0) keys = listed.slice(0, KEYS_MAX) as readonly JsonWebKey[];
+    dueAt = clock.now() + (listed.length > 0 ? KEYS_KEPT_MS : KEYS_RETRY_MS);
+    reading = undefined;
+  };
+  return async () => {
+    if (clock.now() >= dueAt) await (reading ??= read());
     return keys;
   };
 }

@@ -66,6 +66,8 @@ export interface UpstreamCallback {
   /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** The id of the work as the gateway reads it; absent or empty if there is none. */
+  readonly upstreamId?: string | undefined;
 }
 
 /**

@@ -69,8 +69,8 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
     deleteTask: async ({ accountId, taskId }, { signal }) => ({
       deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId, signal)),
     }),
-    heedCallback: async ({ token, body, headers }, { span }) => {
-      await handleCallback(token, { body, headers }, span);
+    heedCallback: async ({ token, upstreamTaskId, body, headers }, { span }) => {
+      await handleCallback(token, { body, headers, upstreamId: upstreamTaskId }, span);
       return {};
     },
   };

@@ -870,16 +870,24 @@ export declare type HeedCallbackRequest = Message<"reelgate.tasks.v1.HeedCallbac
   token: string;
 
   /**
-   * The bytes of the body, at most 64 KiB. The adapter reads the id of the work in it, as a hint.
+   * The id of the work in `task.id` or `task_id` of the body, or empty. It is a hint for a task whose work is unknown,
+   * where the adapter reads none in the body.
    *
-   * @generated from field: bytes body = 2;
+   * @generated from field: string upstream_task_id = 2;
+   */
+  upstreamTaskId: string;
+
+  /**
+   * The bytes of the body, at most 64 KiB. The adapter checks their signature and reads the id of the work, as a hint.
+   *
+   * @generated from field: bytes body = 3;
    */
   body: Uint8Array;
 
   /**
    * The headers that can hold a signature, by their names in lower case.
    *
-   * @generated from field: map<string, string> headers = 3;
+   * @generated from field: map<string, string> headers = 4;
    */
   headers: { [key: string]: string };
 };

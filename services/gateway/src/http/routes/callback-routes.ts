@@ -10,6 +10,7 @@ import type { RouteEntry } from './route.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 const CHALLENGE_LENGTH_MAX = 1024;
+const ID_LENGTH_MAX = 128;
 /** The headers in which upstreams sign: `webhook-…` and `x-…`. */
 const SIGNATURE_HEADER = /^(webhook-|x-)[\w-]{1,60}$/;
 const HEADERS_MAX = 32;
@@ -58,7 +59,12 @@ async function receiveCallback(parts: GatewayParts, exchange: Exchange): Promise
   }
   if (exchange.method !== 'POST') throw invalidAddress();
   await parts.tasks.heedCallback(
-    { token, body, headers: selectHeaders(exchange.req.headers) },
+    {
+      token,
+      upstreamTaskId: readUpstreamTaskId(payload),
+      body,
+      headers: selectHeaders(exchange.req.headers),
+    },
     { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
   );
   exchange.body = {};
@@ -94,6 +100,13 @@ function checkChallenge(challenge: unknown): string {
     field: 'challenge',
     message: `must be a string of at most ${CHALLENGE_LENGTH_MAX} characters`,
   });
+}
+
+/** The upstream's task id: in `task.id`, as in the vendor's query answer, or in `task_id`. */
+function readUpstreamTaskId(payload: Readonly<Record<string, unknown>>): string {
+  const id = toObjectOrEmpty(payload['task'])['id'] ?? payload['task_id'] ?? '';
+  const text = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id;
+  return typeof text === 'string' && text.length <= ID_LENGTH_MAX ? text : '';
 }
 
 function toObjectOrEmpty(value: unknown): Readonly<Record<string, unknown>> {

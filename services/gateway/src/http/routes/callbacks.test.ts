@@ -88,6 +88,22 @@ describe('a call', () => {
     },
   );
 
+  test.each<[string, unknown, string]>([
+    ['in the shape of a query answer', { task: { id: '424010985738629', status: 'running' } }, '424010985738629'],
+    ['with the id beside the status', { task_id: '424010985738629', status: 'processing' }, '424010985738629'],
+    ['with a number as its id', { task: { id: 424010985738629 } }, '424010985738629'],
+    ['with a number that has lost digits', '{"task":{"id":42401098573862912345}}', ''],
+    ['with an id that is too long', { task: { id: 'x'.repeat(129) } }, ''],
+    ['with an invalid id', { task: { id: { $ne: 1 } } }, ''],
+    ['without a body', '', ''],
+    ['with a list', [1, 2], ''],
+    ['with a body that is not JSON', '<html>', ''],
+    ['with a task that is null', { task: null }, ''],
+  ])('%s is passed on with the id as a hint at most', async (_what, body, upstreamTaskId) => {
+    expect(await calling('POST', '', { body })).toMatchObject({ status: 200, json: {} });
+    expect(lastCallback()).toMatchObject({ token, upstreamTaskId });
+  });
+
   test('passes on the headers that can hold a signature, and no others', async () => {
     const signed = { 'webhook-signature': 'v1,abc', 'x-fal-webhook-signature': '00ff' };
     const long = { 'x-long': 'x'.repeat(2049) };

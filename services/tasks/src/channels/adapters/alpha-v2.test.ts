@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Json } from '@reelgate/adapter-kit';
 import { systemClock } from '@reelgate/platform/clock';
 import { anAttempt } from '../../../testing/an-attempt.ts';
 import { channelSettings } from '../../../testing/channel-settings.ts';
@@ -36,15 +37,26 @@ beforeAll(async () => {
   upstream = await openScriptedUpstream();
   channel = channelFactory(alphaV2)(channelSettings({ baseUrl: upstream.url, submitTimeoutMs: 10_000 }), systemClock);
 });
-afterEach(() => {
-  expect(upstream.requests).toHaveLength(1);
-});
 afterAll(async () => {
   await channel.close();
   await upstream.close();
 });
 
+test.each<[string, object, string | undefined]>([
+  ['in the shape of a query answer', { task: { id: '424010985738629', status: 'running' } }, '424010985738629'],
+  ['with the id beside the status', { task_id: '424010985738629' }, '424010985738629'],
+  ['with a number as its id', { task: { id: 424010985738629 } }, '424010985738629'],
+  ['with a number that has lost digits', { task: { id: 42401098573862912345 } }, undefined],
+  ['with an invalid id', { task: { id: { $ne: 1 } } }, undefined],
+  ['without an id', {}, undefined],
+])('a callback %s names its work', (_what, body, id) => {
+  expect(alphaV2.callbacks?.readId(body as Json)).toBe(id);
+});
+
 describe('a callback address that the upstream cannot reach', () => {
+  afterEach(() => {
+    expect(upstream.requests).toHaveLength(1);
+  });
   const submit = (attempt: PlannedAttempt, answer: ScriptedAnswer): Promise<Submission> => {
     upstream.script(answer);
     return channel.submit(attempt, new AbortController().signal);
