@@ -83,12 +83,13 @@ describe('a new configuration', () => {
 
   test.each<[string, Partial<ChannelSettings>]>([
     ['another key', { apiKey: new Secret('another') }],
+    ['another secret of its callbacks', { callbackSecret: new Secret('another') }],
     ['another weight', { weight: 2 }],
   ])('rebuilds a channel with %s', (_what, changes) => {
-    const { channels } = openIdleRegistry([channelSettings()]);
+    const { channels } = openIdleRegistry([channelSettings({ callbackSecret: new Secret('one') })]);
     const before = channels.find('main');
 
-    channels.replace([channelSettings(changes)]);
+    channels.replace([channelSettings({ callbackSecret: new Secret('one'), ...changes })]);
 
     expect(channels.find('main')).not.toBe(before);
     expect(idsOf(channels)).toEqual(['main']);

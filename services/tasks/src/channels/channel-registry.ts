@@ -57,7 +57,11 @@ export function openChannelRegistry(
   const replace = (next: readonly ChannelSettings[]): void => {
     for (const entry of runtimes.values()) entry.current = false;
     for (const one of next) {
-      const made = JSON.stringify({ ...one, apiKey: one.apiKey.reveal() });
+      const made = JSON.stringify({
+        ...one,
+        apiKey: one.apiKey.reveal(),
+        callbackSecret: one.callbackSecret?.reveal(),
+      });
       const known = runtimes.get(one.id);
       if (known?.made === made) known.current = true;
       else {
