@@ -63,6 +63,30 @@ test('options of a channel are those of its adapter', () => {
   expect(() => read({ adapter: 'runway', ...task, options: { body: 'form' } })).toThrow(/takes no options/);
 });
 
+test.each<[string, string, object, RegExp]>([
+  ['a host that the adapter does not have', 'fal', { hosts: { plattform: 'http://127.0.0.1:1' } }, /hosts/],
+  [
+    'a host of an adapter without further hosts',
+    'runway',
+    { hosts: { keys: 'http://127.0.0.1:1' } },
+    /no further hosts/,
+  ],
+  ['a secret of an upstream that signs with public keys', 'fal', { callback_secret: 'x' }, /no shared secret/],
+  ['a secret of an upstream that does not sign', 'alpha-v2', { callback_secret: 'x' }, /no shared secret/],
+])('a channel has no key that nothing would read: %s', (_what, adapter, keys, fault) => {
+  expect(() => read({ adapter, endpoints: ['video.generation'], upstream_account: 'vendor', ...keys })).toThrow(fault);
+});
+
+test('a channel has the hosts and the secret of its adapter', () => {
+  const task = { endpoints: ['video.generation'], upstream_account: 'vendor' };
+  const hosts = { platform: 'http://127.0.0.1:1', keys: 'http://127.0.0.1:2' };
+
+  expect(read({ adapter: 'fal', ...task, hosts })).toMatchObject({ hosts });
+  expect(read({ adapter: 'kling', ...task, callback_secret: 'whsec_eA==' })).toMatchObject({
+    callback_secret: 'whsec_eA==',
+  });
+});
+
 test('an upstream account is required of a channel for tasks, and not of a relay channel', () => {
   expect(() => read({ adapter: 'alpha-v2' })).toThrow(/channels\.0: the key upstream_account is missing/);
   expect(read({ adapter: 'relay' })).toMatchObject({ id: 'one' });

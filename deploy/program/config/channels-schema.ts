@@ -59,9 +59,9 @@ export const channelsSchema = {
       ...mergeParts('properties'),
     },
     allOf: [
-      ...Object.entries(videoChannelSchema.optionsByAdapter).map(([adapter, options]) => ({
+      ...Object.entries(videoChannelSchema.propertiesByAdapter).map(([adapter, properties]) => ({
         if: { properties: { adapter: { const: adapter } }, required: ['adapter'] },
-        then: { properties: { options } },
+        then: { properties },
       })),
       ...PARTS.map(({ endpointsByAdapter, required }) => ({
         if: { properties: { adapter: { enum: Object.keys(endpointsByAdapter) } } },

@@ -1,12 +1,16 @@
+import type { Adapter } from '@reelgate/adapter-kit';
 import { parseDuration } from '@reelgate/platform/config/units';
 import { Secret } from '@reelgate/platform/secret';
 import { duration, name, whole } from '../schema-parts.ts';
+import { listHosts, signsWithSecret } from './adapter-hosts.ts';
 import { ADAPTERS } from './adapters/index.ts';
 import type { ChannelSettings, Endpoint } from './channel.ts';
 
 /** Polls in a minute where the upstream documents no limit. */
 const POLLS_PER_MINUTE_DEFAULT = 6000;
 const NO_OPTIONS = { type: 'object', maxProperties: 0, description: 'nothing: this adapter takes no options' };
+const NO_HOSTS = { type: 'object', maxProperties: 0, description: 'nothing: this adapter has no further hosts' };
+const NO_SECRET = { not: {}, description: 'nothing: the upstream of this adapter signs with no shared secret' };
 
 /**
  * The schema that this service adds to an entry of `channels`. It shares that list with the gateway's relay
@@ -17,9 +21,9 @@ export const videoChannelSchema = {
   endpointsByAdapter: Object.fromEntries(
     Object.entries(ADAPTERS).map(([adapter, { endpoints }]): [string, readonly Endpoint[]] => [adapter, endpoints]),
   ),
-  /** The JSON Schema of `options` by the adapter's name. An adapter without one takes none. */
-  optionsByAdapter: Object.fromEntries(
-    Object.entries(ADAPTERS).map(([adapter, { options }]): [string, object] => [adapter, options ?? NO_OPTIONS]),
+  /** The schemas of the keys that depend on the adapter, by its name. */
+  propertiesByAdapter: Object.fromEntries(
+    Object.entries(ADAPTERS).map(([name, adapter]): [string, object] => [name, describeOwnKeys(adapter)]),
   ),
   /** A task lives at its upstream, in the account of the channel. */
   required: ['upstream_account'],
@@ -71,6 +75,16 @@ export interface CheckedChannel {
   readonly hosts: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly regeneration: 'task' | 'video';
+}
+
+/** An adapter without options takes none; a host that it does not have would never be asked. */
+function describeOwnKeys(adapter: Adapter): object {
+  const hosts = Object.keys(listHosts(adapter));
+  return {
+    options: adapter.options ?? NO_OPTIONS,
+    hosts: hosts.length === 0 ? NO_HOSTS : { propertyNames: { enum: hosts } },
+    ...(signsWithSecret(adapter) ? {} : { callback_secret: NO_SECRET }),
+  };
 }
 
 /** Reports whether a channel belongs to this service. The channels of other adapters belong to the gateway. */
