@@ -72,7 +72,7 @@ export interface UpstreamRequest {
 /** A whole answer of the upstream. A call without one never reaches the adapter. */
 export interface UpstreamAnswer {
   readonly status: number;
-  /** Undefined if the answer is not JSON. Texts longer than `ELIDED_FROM` are cut to an empty text. */
+  /** Undefined if the answer is not JSON. An answer of more than 4 MiB counts as none. */
   readonly body: unknown;
   /** The headers that `Adapter.answerHeaders` names, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;

@@ -35,9 +35,9 @@ export function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** An id is a non-empty text. A number is converted. */
+/** An id is a non-empty text. A whole number is converted, unless it is so large that its digits may be lost. */
 export function readId(value: unknown): string | undefined {
-  return typeof value === 'number' ? String(value) : readText(value);
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : readText(value);
 }
 
 /** The value if it is a whole number that is not negative. */
@@ -119,7 +119,7 @@ export interface ErrorTable {
 
 /**
  * The class of a refusal by its HTTP status, for every upstream that does not say more. A status from 500 on can come
- * from a proxy that has passed the order on; 503 says that nobody took it.
+ * from a proxy that has passed the order on; 503 says that no server took it.
  */
 export const FAULT_OF_STATUS: Readonly<Record<number, ErrorClass>> = {
   400: 'order',
