@@ -241,7 +241,7 @@ describe('an attempt as a value', () => {
     const [one, other] = [await plan(FIRST, frozen), await plan(FIRST, frozen)];
 
     expect(withoutAddresses(other)).toEqual(withoutAddresses(one));
-    expect(addressesOf(one).filter((address) => addressesOf(other).includes(address))).toEqual([]);
+    expect(listAddresses(one).filter((address) => listAddresses(other).includes(address))).toEqual([]);
   });
 
   test('differs between channels in the mapped model and the addresses alone', async () => {
@@ -252,7 +252,7 @@ describe('an attempt as a value', () => {
 
     expect([one.model, other.model]).toEqual(['MiniMax-H3', 'vendor/h3-2026']);
     expect({ ...withoutAddresses(other), model: '' }).toEqual({ ...withoutAddresses(one), model: '' });
-    expect(addressesOf(other).every((address) => address.startsWith('inline:'))).toBe(true);
+    expect(listAddresses(other).every((address) => address.startsWith('inline:'))).toBe(true);
   });
 
   test('does not depend on earlier attempts', async () => {
@@ -292,7 +292,7 @@ describe('the second attempt of a create', () => {
     await world.create(MEDIA);
 
     const [one, other] = world.upstream.submitted.map(({ attempt }) => attempt);
-    const own = [one!.model, ...addressesOf(one!)];
+    const own = [one!.model, ...listAddresses(one!)];
     expect(own).toHaveLength(4);
     for (const text of own) expect(JSON.stringify(other)).not.toContain(JSON.stringify(text));
   });
@@ -307,7 +307,7 @@ describe('the second attempt of a create', () => {
   });
 });
 
-function addressesOf({ content }: PlannedAttempt): string[] {
+function listAddresses({ content }: PlannedAttempt): string[] {
   return content.flatMap((item) => ('url' in item ? [item.url] : []));
 }
 

@@ -120,9 +120,9 @@ const FINISH = buildStatement<
   (of) => `UPDATE tasks SET state = ${of('state')},
       upstream_status = COALESCE(${of('upstreamStatus')}, upstream_status), unrecognised = 0,
       progress = ${of('progress')}, result_json = ${of('result')}, failure_json = ${of('failure')},
-      usage_json = ${of('usage')}, upstream_cost_micro_usd = ${of('upstreamCost')}, expires_at = ${of('expiresAt')}, finished_at = ${of('at')},
-      settle_at = ${of('at')}, updated_at = ${later(of('at'))}, next_poll_at = NULL, lease_until = NULL, owner = NULL,
-      admission = 'accepted'
+      usage_json = ${of('usage')}, upstream_cost_micro_usd = ${of('upstreamCost')},
+      expires_at = ${of('expiresAt')}, finished_at = ${of('at')}, settle_at = ${of('at')},
+      updated_at = ${later(of('at'))}, next_poll_at = NULL, lease_until = NULL, owner = NULL, admission = 'accepted'
     WHERE id = ${of('taskId')} AND ${UNFINISHED} AND ${ADMITTED}
       AND (${of('onlyIfUnknown')} = 0 OR admission = 'unknown')
     RETURNING ${TASK.list}, ${COUNTED_COLUMNS}, ${PHASE_COLUMNS}, webhook_url`,
