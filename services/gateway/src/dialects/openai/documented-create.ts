@@ -32,6 +32,7 @@ const frame = {
   input_reference: inputReference,
   webhook_url: documentedWebhookUrl,
 };
+const durationAlias: Schema = { ...duration, description: 'An alias of seconds.' };
 const oneDuration: Schema = {
   not: {
     required: ['seconds', 'duration'],
@@ -48,7 +49,7 @@ const generationOfWords: Schema = {
   properties: {
     model,
     prompt,
-    ...orNull({ ...frame, duration: { ...duration, description: 'An alias of seconds.' }, content: mediaContent }),
+    ...orNull({ ...frame, duration: durationAlias, content: mediaContent }),
   },
 };
 const generationOfContent: Schema = {
@@ -59,7 +60,7 @@ const generationOfContent: Schema = {
   properties: {
     model,
     content: generationContent,
-    ...orNull({ ...frame, duration: { ...duration, description: 'An alias of seconds.' }, prompt: blank }),
+    ...orNull({ ...frame, duration: durationAlias, prompt: blank }),
   },
 };
 const regenerationOfTask: Schema = {
