@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
+import { listAdapters } from '@reelgate/tasks/config';
 import { relayEndpoints } from '../../../services/gateway/src/relay/endpoints.ts';
-import { adapterEndpoints, channelsSchema } from './channels-schema.ts';
+import { describeChannels, listEndpoints } from './channels-schema.ts';
 
+const KNOWN = listAdapters([]);
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-channels-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -22,7 +24,7 @@ function read(changes: object): unknown {
     ...changes,
   };
   writeFileSync(file, JSON.stringify({ channels: [channel] }));
-  const schema = { type: 'object', additionalProperties: false, properties: { channels: channelsSchema } };
+  const schema = { type: 'object', additionalProperties: false, properties: { channels: describeChannels(KNOWN) } };
   return (readConfigFile(file, schema, {}).value as { readonly channels: readonly unknown[] }).channels[0];
 }
 
@@ -30,7 +32,7 @@ test.each([...new Set(relayEndpoints.map(({ name }) => name)), 'realtime'])(
   'a relay channel can have the endpoint %s',
   (endpoint) => {
     expect(read({ endpoints: [endpoint] })).toMatchObject({ endpoints: [endpoint] });
-    expect(adapterEndpoints('relay')).toContain(endpoint);
+    expect(listEndpoints(KNOWN, 'relay')).toContain(endpoint);
   },
 );
 

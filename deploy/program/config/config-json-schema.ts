@@ -1,9 +1,17 @@
-import { CONFIG_SCHEMA } from './program-schema.ts';
+import { listAdapters } from '@reelgate/tasks/config';
+import { listAdapterNames } from './channels-schema.ts';
+import { describeConfig } from './program-schema.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A text that holds `${NAME}`, `${NAME:-default}` or `${file:/path}`. */
 const VARIABLE_PATTERN = '\\$\\{(file:/[^}\\n]+|[A-Za-z_][A-Za-z0-9_]*(:-[^}\\n]*)?)\\}';
+const BUILT_IN = listAdapters([]);
+/** An editor knows the names of the built-in adapters alone. */
+const ADAPTER_NAME: Schema = {
+  anyOf: [{ enum: listAdapterNames(BUILT_IN) }, { type: 'string', pattern: '^[a-z][a-z0-9-]{0,63}$' }],
+  description: 'a built-in adapter, or the name of a file under adapters',
+};
 /** The formats of the configuration reader, in words and as patterns that every validator knows. */
 const FORMATS: Readonly<Record<string, Schema>> = {
   duration: { pattern: '^\\d+(ms|s|m|h|d)$', description: 'a duration such as 200ms, 3s, 30m or 7d' },
@@ -38,7 +46,7 @@ export function configJsonSchema(): Schema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'The configuration of Reelgate',
-    ...publishSchema(CONFIG_SCHEMA),
+    ...publishSchema(describeConfig(BUILT_IN, ADAPTER_NAME)),
     definitions: {
       variable_or_empty: { anyOf: [{ type: 'string', pattern: VARIABLE_PATTERN }, { enum: ['', null] }] },
     },
@@ -64,6 +72,7 @@ function publishSchema(schema: Schema): Schema {
 
 /** One schema for each type that a value can have. */
 function listAlternatives(schema: Schema): Schema[] {
+  if (schema['anyOf'] !== undefined) return (schema['anyOf'] as Schema[]).flatMap(listAlternatives);
   if (schema['enum'] !== undefined) return [{ enum: schema['enum'] }];
   return [schema['type']].flat().map((type) => {
     const kept = (KEYWORDS[String(type)] ?? []).flatMap((keyword) =>

@@ -1,4 +1,5 @@
 import type { GatewayClients } from '@reelgate/gateway/app';
+import type { TestedAdapter } from '@reelgate/tasks/config';
 import type { StartParts } from '../start-parts.ts';
 import type { ConfigState } from '../watch-config.ts';
 import { PROGRAM_VERSION } from '../version.ts';
@@ -24,8 +25,8 @@ export function describeConfiguration(
   state: ConfigState | undefined,
   startedAt: number,
 ): ConfigurationView {
-  const before = started.value as Section;
-  const newest = (state?.value ?? started.value) as Section;
+  const before = omitAdapterCode(started.value);
+  const newest = omitAdapterCode(state?.value ?? started.value);
   const reloaded = Object.entries(newest).filter(([key]) => RELOADED.includes(key));
   const effective = maskSecrets({ ...before, ...Object.fromEntries(reloaded) });
   const inFiles = maskSecrets(newest);
@@ -43,6 +44,12 @@ export function describeConfiguration(
     warnings: started.warnings,
     version: PROGRAM_VERSION,
   };
+}
+
+/** Of an adapter of an operator, the name, the file and the SHA-256 tell which one runs. */
+function omitAdapterCode(value: unknown): Section {
+  const { adapters = [], ...rest } = value as Section & { readonly adapters?: readonly TestedAdapter[] };
+  return { ...rest, adapters: adapters.map(({ name, file, sha256 }) => ({ name, file, sha256 })) };
 }
 
 /** Pending keys are those of sections, which have no dots. */

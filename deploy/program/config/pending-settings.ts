@@ -4,7 +4,15 @@ import { SERVICE_NAMES } from './program-config.ts';
 import type { ServiceName } from './program-config.ts';
 
 /** The keys that a reload applies. Everything else takes effect at the next start. */
-export const RELOADED: readonly string[] = ['models', 'channels', 'prices', 'accounts', 'operators', ...LIVE_KEYS];
+export const RELOADED: readonly string[] = [
+  'models',
+  'adapters',
+  'channels',
+  'prices',
+  'accounts',
+  'operators',
+  ...LIVE_KEYS,
+];
 /** The section of the gateway says where every service is called. */
 const EVERY_PROCESS_READS = ['gateway', 'services'] as const;
 

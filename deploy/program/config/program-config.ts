@@ -24,9 +24,9 @@ import { findUnusableTargets } from './check-config.ts';
 import { RefusedConfig, checkConfig } from './check-config.ts';
 import { readDrains } from './drain-times.ts';
 import type { Drains } from './drain-times.ts';
-import { CONFIG_SCHEMA } from './program-schema.ts';
 import type { ComparedConfig } from './findings/finding.ts';
 import { readInternalCallers } from './internal-callers.ts';
+import { openOwnAdapters } from './own-adapters.ts';
 import type { CalledService, ServiceName } from '../identities.ts';
 import type { OtherSigningKey } from '../signing-key.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
@@ -141,13 +141,15 @@ interface CheckedConfig extends ComparedConfig {
 /** Reads and checks the configuration. Throws a ConfigError with one line for each refusal: file, line, key. */
 export function readProgramConfig(environment: Readonly<Record<string, string | undefined>>): ProgramConfig {
   const named = environment['REELGATE_CONFIG'];
-  const file = readConfigFile(
+  const own = openOwnAdapters();
+  const read = readConfigFile(
     named === undefined || named === '' ? DEFAULT_FILE : named,
-    CONFIG_SCHEMA,
+    own.readSchema,
     environment,
     ENTRY_KEYS,
   );
-  const checked = file.value as CheckedConfig;
+  const file = { ...read, value: { ...(read.value as object), adapters: own.list() } };
+  const checked = file.value as unknown as CheckedConfig;
   const { refused: faults, warnings } = checkConfig(file, checked);
   const refused = [...faults, ...findUnusableTargets(file, checked.gateway.services, environment)];
   if (refused.length > 0) throw new RefusedConfig(refused, warnings);

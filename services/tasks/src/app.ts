@@ -18,7 +18,7 @@ import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
-import { channelFactories } from './channels/adapter-channel.ts';
+import { channelFactories, channelFactory } from './channels/adapter-channel.ts';
 import { ADAPTERS } from './channels/adapters/index.ts';
 import { openChannelRegistry } from './channels/channel-registry.ts';
 import type { ChannelRegistry } from './channels/channel-registry.ts';
@@ -298,6 +298,7 @@ async function openChannels(
     limits,
     clock: foundation.clock,
     adapters: channelFactories(ADAPTERS),
+    openAdapter: channelFactory,
   });
   lifecycle.add('channels', () => channels.close());
   watchCircuits(foundation.metrics, channels);

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
-import { channelsSchema } from '../../../deploy/program/config/channels-schema.ts';
-import { tasksConfig, tasksSchema } from './config.ts';
+import { describeChannels } from '../../../deploy/program/config/channels-schema.ts';
+import { listAdapters, tasksConfig, tasksSchema } from './config.ts';
 import type { TasksConfig } from './config.ts';
 
 const SCHEMA = {
   type: 'object',
   additionalProperties: false,
-  properties: { ...tasksSchema, channels: channelsSchema, accounts: { type: 'array' } },
+  properties: { ...tasksSchema, channels: describeChannels(listAdapters([])), accounts: { type: 'array' } },
 };
 const PUBLIC_URL = 'https://gateway.example';
 const CHANNEL = `

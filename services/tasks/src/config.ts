@@ -5,9 +5,10 @@ import { storeSchema, storeSettings } from '@reelgate/platform/sql/store-setting
 import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { Secret } from '@reelgate/platform/secret';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
-import { toChannelSettings, isVideoChannel } from './channels/video-channel-config.ts';
+import { listAdapters, toChannelSettings } from './channels/video-channel-config.ts';
 import type { CheckedChannel } from './channels/video-channel-config.ts';
 import type { ChannelSettings } from './channels/channel.ts';
+import type { TestedAdapter } from './channels/own-adapters/load-own-adapter.ts';
 import type { Model } from './domain/model.ts';
 import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits } from './operations/deps.ts';
@@ -16,7 +17,11 @@ import { objectSchema, duration, name, whole } from './schema-parts.ts';
 import { webhookSettings, webhooksSchema } from './webhook-settings.ts';
 import type { WebhookSettings, WebhooksEntry } from './webhook-settings.ts';
 
-export { takesCallbacks, videoChannelSchema } from './channels/video-channel-config.ts';
+export { describeAdapters, listAdapters, videoChannelSchema } from './channels/video-channel-config.ts';
+export type { KnownAdapters } from './channels/video-channel-config.ts';
+export { loadTestedAdapter } from './channels/own-adapters/load-own-adapter.ts';
+export type { TestedAdapter } from './channels/own-adapters/load-own-adapter.ts';
+export { buildRecordPath } from './channels/own-adapters/test-record.ts';
 export { ALPHA } from './domain/model.ts';
 
 const names: object = { type: 'array', items: name, minItems: 1 };
@@ -61,6 +66,14 @@ export const tasksSchema = {
     default: {},
   },
   webhooks: webhooksSchema,
+  adapters: {
+    type: 'array',
+    maxItems: 32,
+    uniqueItems: true,
+    default: [],
+    items: { type: 'string', minLength: 1, maxLength: 4096, description: 'the path of a file' },
+    description: 'the files of your own adapters',
+  },
   models: {
     type: 'object',
     default: {},
@@ -115,7 +128,8 @@ export interface TasksConfig {
 
 /** Converts the checked configuration. `publicUrl` decides how media reach a channel that does not say it. */
 export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
-  const { tasks, webhooks, models, channels, accounts = [] } = value as CheckedConfig;
+  const { tasks, webhooks, models, channels, adapters: own = [], accounts = [] } = value as CheckedConfig;
+  const known = listAdapters(own);
   return {
     store: storeSettings(tasks, { name: 'tasks', migrations: MIGRATIONS }),
     redis: tasks.redis === undefined ? undefined : new Secret(tasks.redis),
@@ -149,8 +163,8 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
       ),
     ),
     channels: channels
-      .filter(isVideoChannel)
-      .map((channel) => toChannelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url')),
+      .filter(({ adapter }) => Object.hasOwn(known, adapter))
+      .map((channel) => toChannelSettings(channel, isPrivate(publicUrl) ? 'inline' : 'url', own)),
     channelIds: channels.map(({ id }) => id),
     grants: new Map(accounts.map(({ id, upstream_accounts = [] }) => [id, upstream_accounts])),
   };
@@ -201,5 +215,7 @@ interface CheckedConfig {
     >
   >;
   readonly channels: readonly CheckedChannel[];
+  /** The adapters of operators, as the reader of the configuration has loaded them. */
+  readonly adapters?: readonly TestedAdapter[];
   readonly accounts?: readonly { readonly id: string; readonly upstream_accounts?: readonly string[] }[];
 }

@@ -1,6 +1,6 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
-import { ALPHA, isPrivate, takesCallbacks } from '@reelgate/tasks/config';
-import { adapterEndpoints, isRelayAdapter } from '../channels-schema.ts';
+import { ALPHA, isPrivate, listAdapters } from '@reelgate/tasks/config';
+import { isRelayAdapter, listEndpoints } from '../channels-schema.ts';
 import { ALPHA_ONLY } from './price-findings.ts';
 import { refuseIf, warn } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
@@ -28,9 +28,9 @@ export function checkChannelModels({ channels, models }: ComparedConfig): readon
   );
 }
 
-export function checkChannelEndpoints({ channels }: ComparedConfig): readonly Finding[] {
+export function checkChannelEndpoints({ channels, adapters }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ adapter, endpoints }, at) => {
-    const known = adapterEndpoints(adapter);
+    const known = listEndpoints(listAdapters(adapters), adapter);
     return endpoints.flatMap((endpoint, index) =>
       refuseIf(
         !known.includes(endpoint),
@@ -54,11 +54,11 @@ export function checkAlphaEndpoints({ channels }: ComparedConfig): readonly Find
   );
 }
 
-export function checkCallbackAddresses({ public_url: url, channels }: ComparedConfig): readonly Finding[] {
+export function checkCallbackAddresses({ public_url: url, channels, adapters }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ adapter, callbacks, enabled }, at) => {
     if (!callbacks || !enabled) return [];
     const keys: Keys = ['channels', at, 'callbacks'];
-    if (!takesCallbacks(adapter))
+    if (listAdapters(adapters)[adapter]?.callbacks === undefined)
       return [warn(keys, `the adapter ${adapter} gives its upstream no address to call; remove the key`)];
     if (isPrivate(url))
       return [

@@ -1,5 +1,6 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
 import type { TargetEntry } from '@reelgate/platform/rpc/grpc-target';
+import type { TestedAdapter } from '@reelgate/tasks/config';
 import type { ClientTlsEntry, ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 
 /**
@@ -24,6 +25,8 @@ export interface ComparedConfig {
   };
   readonly models: Readonly<Record<string, ComparedModel>>;
   readonly channels: readonly ComparedChannel[];
+  /** The adapters of operators. */
+  readonly adapters: readonly TestedAdapter[];
   readonly prices: Readonly<Record<string, unknown>>;
   readonly accounts: readonly ComparedAccount[];
   readonly tasks: ComparedListener & {

@@ -9,7 +9,6 @@ import type { Keys } from './config-locations.ts';
 import { mergeDocuments } from './merge-documents.ts';
 import type { EntryKeys } from './merge-documents.ts';
 import { openSecretFiles } from './secret-files.ts';
-import type { SecretFiles } from './secret-files.ts';
 
 export { ConfigError } from './config-document.ts';
 
@@ -33,6 +32,15 @@ export interface ConfigFile {
   versionNow(): string;
 }
 
+/** A schema that depends on the value, and the further files that it was read from, each with its version. */
+export interface SchemaOfValue {
+  readonly schema: object;
+  readonly files: readonly (readonly [file: string, version: string])[];
+}
+
+/** Returns the schema for a value that nothing has checked yet. Throws a fault at a key. */
+export type ReadSchema = (value: unknown, at: Pick<ConfigFile, 'fault' | 'resolve'>) => SchemaOfValue;
+
 /**
  * Reads the YAML files that are named as `listConfigFiles` takes them, puts them together, and checks the value against
  * a JSON Schema with these formats: duration, bytes, host-port, decimal. `${NAME}` and `${NAME:-default}` are replaced
@@ -41,7 +49,7 @@ export interface ConfigFile {
  */
 export function readConfigFile(
   named: string,
-  schema: object,
+  schema: object | ReadSchema,
   environment: Readonly<Record<string, string | undefined>>,
   entryKeys: EntryKeys = {},
 ): ConfigFile {
@@ -53,7 +61,7 @@ export function readConfigFile(
 
 function readOnce(
   named: string,
-  schema: object,
+  schema: object | ReadSchema,
   environment: Readonly<Record<string, string | undefined>>,
   entryKeys: EntryKeys,
 ): ConfigFile {
@@ -70,7 +78,10 @@ function readOnce(
     const key = keys.length === 0 ? 'the file' : within.join('.');
     return new ConfigError(secrets.redact(`${document.file}:${document.findLine(within)}: ${key}: ${expected}`));
   };
-  checkValue(merged.value, schema, fault, (keys) => {
+  const resolve: ConfigFile['resolve'] = (keys, relative) =>
+    path.resolve(path.dirname(merged.locate(keys).document.file), relative);
+  const checked = isReadSchema(schema) ? schema(merged.value, { fault, resolve }) : { schema, files: [] };
+  checkValue(merged.value, checked.schema, fault, (keys) => {
     const { document, keys: within } = merged.locate(keys);
     return document.hasVariable(within);
   });
@@ -78,10 +89,18 @@ function readOnce(
     files,
     value: merged.value,
     fault,
-    resolve: (keys, relative) => path.resolve(path.dirname(merged.locate(keys).document.file), relative),
-    version: joinVersions([...read.map(({ file, version }) => [file, version] as const), ...secrets.versions]),
-    versionNow: () => readVersionNow(named, secrets),
+    resolve,
+    version: joinVersions([
+      ...read.map(({ file, version }) => [file, version] as const),
+      ...secrets.versions,
+      ...checked.files,
+    ]),
+    versionNow: () => readVersionNow(named, [...secrets.versions.keys(), ...checked.files.map(([file]) => file)]),
   };
+}
+
+function isReadSchema(schema: object | ReadSchema): schema is ReadSchema {
+  return typeof schema === 'function';
 }
 
 function readText(file: string): BoundedText {
@@ -92,9 +111,9 @@ function readText(file: string): BoundedText {
   }
 }
 
-function readVersionNow(named: string, secrets: SecretFiles): string {
+function readVersionNow(named: string, further: readonly string[]): string {
   try {
-    const files = [...listConfigFiles(named), ...secrets.versions.keys()];
+    const files = [...listConfigFiles(named), ...further];
     return joinVersions(files.map((file) => [file, fileVersion(file)] as const));
   } catch (error) {
     return readErrorCode(error);

@@ -1,10 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Adapter } from '@reelgate/adapter-kit';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import type { Channel, ChannelSettings } from './channel.ts';
 import { openChannelRegistry } from './channel-registry.ts';
 import type { ChannelRegistry } from './channel-registry.ts';
+
+/** An adapter of an operator, of which the registry reads nothing. */
+const BOREALIS: Adapter = {
+  kit: 1,
+  endpoints: ['video.generation'],
+  credential: { header: 'authorization' },
+  openCalls: () => {
+    throw new Error('not opened');
+  },
+};
 
 function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededChance(1)) {
   const closed: ChannelSettings[] = [];
@@ -24,7 +35,12 @@ function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededC
     close: async () => void closed.push(one),
   });
   return {
-    channels: openChannelRegistry(settings, { clock: fakeClock(), adapters: { scripted: idle }, chance }),
+    channels: openChannelRegistry(settings, {
+      clock: fakeClock(),
+      adapters: { scripted: idle },
+      openAdapter: () => idle,
+      chance,
+    }),
     closed,
   };
 }
@@ -112,6 +128,20 @@ describe('a new configuration', () => {
     channels.replace([channelSettings()]);
 
     expect(idsOf(channels)).toEqual(['main']);
+  });
+
+  test('opens a channel of an adapter again only if the text of the adapter has changed', () => {
+    const settings = (sha256: string): ChannelSettings =>
+      channelSettings({ ownAdapter: { adapter: BOREALIS, sha256 } });
+    const { channels } = openIdleRegistry([settings('one')]);
+    const find = () => channels.find('main')?.channel;
+    const first = find();
+
+    channels.replace([settings('one')]);
+    expect(find()).toBe(first);
+
+    channels.replace([settings('two')]);
+    expect(find()).not.toBe(first);
   });
 
   test('closes no channel that may still be polled; the end closes all', async () => {

@@ -1,3 +1,4 @@
+import type { Adapter } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
 import { ENDPOINT_OF } from './channel.ts';
 import type { Channel, ChannelFactory, ChannelSettings } from './channel.ts';
@@ -35,7 +36,10 @@ export interface ChannelRegistry {
 
 export interface ChannelRegistryOptions {
   readonly clock: Clock;
+  /** The factories of the built-in adapters, by their names. */
   readonly adapters: Readonly<Record<string, ChannelFactory>>;
+  /** Returns the factory of an adapter of an operator. Absent: there are none. */
+  readonly openAdapter?: (adapter: Adapter) => ChannelFactory;
   /** A random number from 0 to 1, exclusive. */
   readonly chance: () => number;
   /** Absent: this process has no replicas. */
@@ -50,7 +54,7 @@ export function openChannelRegistry(
   settings: readonly ChannelSettings[],
   options: ChannelRegistryOptions,
 ): ChannelRegistry {
-  const { clock, adapters, chance, limits = divideLimits(clock) } = options;
+  const { clock, adapters, openAdapter, chance, limits = divideLimits(clock) } = options;
   const { replicas = () => 1, isPaused = () => false } = options;
   const runtimes = new Map<string, { runtime: ChannelRuntime; made: string; current: boolean }>();
   const replaced: Channel[] = [];
@@ -59,6 +63,7 @@ export function openChannelRegistry(
     for (const one of next) {
       const made = JSON.stringify({
         ...one,
+        ownAdapter: one.ownAdapter?.sha256,
         apiKey: one.apiKey.reveal(),
         callbackSecret: one.callbackSecret?.reveal(),
       });
@@ -71,7 +76,7 @@ export function openChannelRegistry(
     }
   };
   const openRuntime = (one: ChannelSettings): ChannelRuntime => {
-    const factory = adapters[one.adapter];
+    const factory = one.ownAdapter === undefined ? adapters[one.adapter] : openAdapter?.(one.ownAdapter.adapter);
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
     const creates = limits.forPeer(one.id, { perMinute: one.requestsPerMinute });
     return {

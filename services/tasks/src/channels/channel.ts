@@ -1,4 +1,5 @@
 import type {
+  Adapter,
   Attempt,
   Endpoint,
   FindOutcome,
@@ -15,7 +16,10 @@ export type { AttemptItem, Endpoint, FindOutcome, ListedWork, LostAttempt } from
 /** The configuration of a channel. */
 export interface ChannelSettings {
   readonly id: string;
+  /** The name of the adapter. */
   readonly adapter: string;
+  /** The adapter of an operator that has the name, with the SHA-256 of its text. Absent: a built-in adapter. */
+  readonly ownAdapter?: { readonly adapter: Adapter; readonly sha256: string } | undefined;
   readonly baseUrl: string;
   /** Addresses in place of the further hosts of the adapter, by their names. */
   readonly hosts: Readonly<Record<string, string>>;

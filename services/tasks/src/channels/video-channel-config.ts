@@ -5,6 +5,7 @@ import { duration, name, whole } from '../schema-parts.ts';
 import { listHosts, signsWithSecret } from './adapter-hosts.ts';
 import { ADAPTERS } from './adapters/index.ts';
 import type { ChannelSettings, Endpoint } from './channel.ts';
+import type { TestedAdapter } from './own-adapters/load-own-adapter.ts';
 
 /** Polls in a minute where the upstream documents no limit. */
 const POLLS_PER_MINUTE_DEFAULT = 6000;
@@ -12,19 +13,33 @@ const NO_OPTIONS = { type: 'object', maxProperties: 0, description: 'nothing: th
 const NO_HOSTS = { type: 'object', maxProperties: 0, description: 'nothing: this adapter has no further hosts' };
 const NO_SECRET = { not: {}, description: 'nothing: the upstream of this adapter signs with no shared secret' };
 
+/** The adapters of a configuration by the names that its channels use: the built-in ones and those of operators. */
+export type KnownAdapters = Readonly<Record<string, Adapter>>;
+
+/** Returns the built-in adapters with those of operators, whose names are others. */
+export function listAdapters(own: readonly TestedAdapter[]): KnownAdapters {
+  return { ...ADAPTERS, ...Object.fromEntries(own.map(({ name: called, adapter }) => [called, adapter])) };
+}
+
+/** What each adapter adds to the schema of a channel. */
+export function describeAdapters(adapters: KnownAdapters) {
+  return {
+    /** The endpoints that each adapter can serve, by its name. */
+    endpointsByAdapter: mapAdapters(adapters, ({ endpoints }): readonly Endpoint[] => endpoints),
+    /** The schemas of the keys that depend on the adapter, by its name. */
+    propertiesByAdapter: mapAdapters(adapters, describeOwnKeys),
+  };
+}
+
+function mapAdapters<T>(adapters: KnownAdapters, map: (adapter: Adapter) => T): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(adapters).map(([called, adapter]) => [called, map(adapter)]));
+}
+
 /**
  * The schema that this service adds to an entry of `channels`. It shares that list with the gateway's relay
  * channels.
  */
 export const videoChannelSchema = {
-  /** The endpoints that each adapter can serve, by the adapter's name in the configuration. */
-  endpointsByAdapter: Object.fromEntries(
-    Object.entries(ADAPTERS).map(([adapter, { endpoints }]): [string, readonly Endpoint[]] => [adapter, endpoints]),
-  ),
-  /** The schemas of the keys that depend on the adapter, by its name. */
-  propertiesByAdapter: Object.fromEntries(
-    Object.entries(ADAPTERS).map(([name, adapter]): [string, object] => [name, describeOwnKeys(adapter)]),
-  ),
   /** A task lives at its upstream, in the account of the channel. */
   required: ['upstream_account'],
   properties: {
@@ -87,21 +102,17 @@ function describeOwnKeys(adapter: Adapter): object {
   };
 }
 
-/** Reports whether a channel belongs to this service. The channels of other adapters belong to the gateway. */
-export function isVideoChannel({ adapter }: { readonly adapter: string }): boolean {
-  return Object.hasOwn(ADAPTERS, adapter);
-}
-
-/** Reports whether the upstreams of an adapter can call a URL of this service. */
-export function takesCallbacks(adapter: string): boolean {
-  return isVideoChannel({ adapter }) && ADAPTERS[adapter]?.callbacks !== undefined;
-}
-
 /** `references` is how media reach the upstream if the channel does not say it. */
-export function toChannelSettings(channel: CheckedChannel, references: 'inline' | 'url'): ChannelSettings {
+export function toChannelSettings(
+  channel: CheckedChannel,
+  references: 'inline' | 'url',
+  own: readonly TestedAdapter[],
+): ChannelSettings {
+  const ownAdapter = own.find((one) => one.name === channel.adapter);
   return {
     id: channel.id,
     adapter: channel.adapter,
+    ownAdapter,
     baseUrl: channel.base_url,
     apiKey: new Secret(channel.api_key),
     upstreamAccount: channel.upstream_account,
@@ -113,7 +124,7 @@ export function toChannelSettings(channel: CheckedChannel, references: 'inline' 
     requestsPerMinute: channel.limits.requests_per_minute,
     inFlightMax: channel.limits.in_flight,
     pollsPerMinute:
-      channel.limits.polls_per_minute ?? ADAPTERS[channel.adapter]?.pollsPerMinute ?? POLLS_PER_MINUTE_DEFAULT,
+      channel.limits.polls_per_minute ?? listAdapters(own)[channel.adapter]?.pollsPerMinute ?? POLLS_PER_MINUTE_DEFAULT,
     submitTimeoutMs: parseDuration(channel.timeouts.submit) ?? 0,
     pollTimeoutMs: parseDuration(channel.timeouts.poll) ?? 0,
     reconcile: channel.reconcile,

@@ -3,6 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { CENT, DOLLAR, expectSound } from '../../../testing/books.ts';
 import { CHAT_PRICES, HOUR_MS, callOrder, usedTokens } from '../../../testing/call-orders.ts';
+import { floorToHour } from '../../domain/usage.ts';
 import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
 import { PRICES, aConfig, order } from '../../../testing/open-billing.ts';
 import type { TestBilling } from '../../../testing/open-billing.ts';
@@ -106,8 +107,10 @@ describeOnEngines('the hours of the money', (open) => {
   test('are those of every process, and a repeated write changes nothing', async () => {
     const on = await open(CONFIG);
     const store = sqlMoneyStore(on.sql);
+    // the worker of retention removes an older hour
+    const hour = floorToHour(on.clock.now());
     const rows: MoneyHour[] = ['a', 'b'].map((process) => ({
-      ...{ ...PLACE, hour: 0, process, requests: 2n, charged: 3n * DOLLAR },
+      ...{ ...PLACE, hour, process, requests: 2n, charged: 3n * DOLLAR },
       ...{ cost: DOLLAR, reportedRequests: 1n, reportedCost: DOLLAR / 2n },
       ...{ overruns: 1n, overrun: 4n * 10n ** 18n, lapses: 0n },
     }));
@@ -115,7 +118,7 @@ describeOnEngines('the hours of the money', (open) => {
     await store.write(rows);
     await store.write(rows);
 
-    expect(await store.counted({ from: 0, to: 1 })).toEqual([
+    expect(await store.counted({ from: hour, to: hour + 1 })).toEqual([
       {
         ...PLACE,
         requests: 4n,

@@ -9,6 +9,7 @@ import { ADAPTER_SCHEMA } from './adapter-schema.ts';
 import { openAdapterContext } from './open-adapter-context.ts';
 import type { AdapterContext } from './open-adapter-context.ts';
 import { OwnAdapterFault, countLine } from './own-adapter-fault.ts';
+import { checkTestRecord, hashText } from './test-record.ts';
 
 const FILE_BYTES_MAX = 512 * 1024;
 const NAME = /^[a-z][a-z0-9-]{0,63}$/;
@@ -24,7 +25,24 @@ export interface OwnAdapter {
   readonly text: string;
 }
 
-/** Loads the adapter of an operator. Throws an `OwnAdapterFault`. */
+/** An adapter that has passed its tests as it is. */
+export interface TestedAdapter {
+  /** The name that the configuration of a channel uses. */
+  readonly name: string;
+  readonly file: string;
+  /** Of its text. */
+  readonly sha256: string;
+  readonly adapter: Adapter;
+}
+
+/** Loads the adapter of an operator, and refuses one that has not passed its tests. Throws an `OwnAdapterFault`. */
+export function loadTestedAdapter(file: string): TestedAdapter {
+  const { name, adapter, text } = loadOwnAdapter(file);
+  checkTestRecord(file, text);
+  return { name, file, sha256: hashText(text), adapter };
+}
+
+/** Loads the adapter of an operator, tested or not. Throws an `OwnAdapterFault`. */
 export function loadOwnAdapter(file: string): OwnAdapter {
   const name = path.basename(file, '.ts');
   if (!file.endsWith('.ts') || !NAME.test(name))
