@@ -50,6 +50,8 @@ export async function startPostgres(
       'full_page_writes=off',
       '-c',
       'shared_buffers=32MB',
+      '-c',
+      'autovacuum=off',
     ],
     ready: /database system is ready to accept connections/,
     url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
