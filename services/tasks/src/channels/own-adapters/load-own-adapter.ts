@@ -4,7 +4,7 @@ import { readObject } from '@reelgate/adapter-kit/kit';
 import { readBoundedText, readErrorCode } from '@reelgate/platform/config/bounded-text';
 import { checkValue } from '@reelgate/platform/config/check-value';
 import { ConfigError } from '@reelgate/platform/config/config-file';
-import { ADAPTERS } from '../adapters/index.ts';
+import { findNameFault } from './adapter-name.ts';
 import { ADAPTER_SCHEMA } from './adapter-schema.ts';
 import { openAdapterContext } from './open-adapter-context.ts';
 import type { AdapterContext } from './open-adapter-context.ts';
@@ -12,7 +12,6 @@ import { OwnAdapterFault, countLine } from './own-adapter-fault.ts';
 import { checkTestRecord, hashText } from './test-record.ts';
 
 const FILE_BYTES_MAX = 512 * 1024;
-const NAME = /^[a-z][a-z0-9-]{0,63}$/;
 /** More than any operation may ask of an upstream. */
 const TURNS_MAX = 100;
 const NEEDED: readonly string[] = ['buildSubmit', 'readSubmit', 'poll', 'test'];
@@ -45,10 +44,8 @@ export function loadTestedAdapter(file: string): TestedAdapter {
 /** Loads the adapter of an operator, tested or not. Throws an `OwnAdapterFault`. */
 export function loadOwnAdapter(file: string): OwnAdapter {
   const name = path.basename(file, '.ts');
-  if (!file.endsWith('.ts') || !NAME.test(name))
-    throw new OwnAdapterFault(file, 1, 'expected a name of small letters, digits and hyphens that ends with .ts');
-  if (Object.hasOwn(ADAPTERS, name))
-    throw new OwnAdapterFault(file, 1, `the name ${name} belongs to a built-in adapter; expected another name`);
+  const fault = file.endsWith('.ts') ? findNameFault(name) : 'expected a name that ends with .ts';
+  if (fault !== undefined) throw new OwnAdapterFault(file, 1, fault);
   const text = readAdapterText(file);
   return { name, adapter: wrapAdapter(file, text, openAdapterContext(file, text)), text };
 }

@@ -84,11 +84,11 @@ describe('the adapter of an operator', () => {
     expect(load).toThrow(reason);
   });
 
-  test('does not take the name of a built-in one', () => {
-    const builtIn = path.join(folder, 'kling.ts');
+  test.each(['kling', 'relay'])('does not take the name of a built-in one: %s', (name) => {
+    const builtIn = path.join(folder, `${name}.ts`);
     writeFileSync(builtIn, whole);
 
-    expect(() => loadOwnAdapter(builtIn)).toThrow('the name kling belongs to a built-in adapter');
+    expect(() => loadOwnAdapter(builtIn)).toThrow(`the name ${name} belongs to a built-in adapter`);
   });
 });
 

@@ -1,0 +1,17 @@
+import { ADAPTERS } from '../adapters/index.ts';
+
+const NAME = /^[a-z][a-z0-9-]{0,63}$/;
+/** The adapter of the channels of the gateway, which is none of this service. */
+const RELAY = 'relay';
+
+/** Returns the reason why an adapter of an operator cannot have the name; undefined if it can. */
+export function findNameFault(name: string): string | undefined {
+  if (!NAME.test(name))
+    return (
+      `the name ${JSON.stringify(name)} is no name of an adapter; ` +
+      'expected at most 64 small letters, digits and hyphens, a letter first'
+    );
+  if (name === RELAY || Object.hasOwn(ADAPTERS, name))
+    return `the name ${name} belongs to a built-in adapter; expected another name`;
+  return undefined;
+}
