@@ -105,17 +105,28 @@ export interface TestCase extends Case {
   readonly tested: { readonly ok: boolean; readonly detail: string };
 }
 
-/** Reads a file of cases. */
+/** Reads a file of cases. Throws an error that names the file if it is no list. */
 export function readCases<C extends Case>({ fixtures }: AdapterSubject, file: string): readonly C[] {
-  return JSON.parse(readFileSync(path.join(fixtures, `${file}.json`), 'utf8')) as readonly C[];
+  const cases = readFixture(path.join(fixtures, `${file}.json`));
+  if (!Array.isArray(cases)) throw new Error(`${path.join(fixtures, `${file}.json`)}: expected a list of cases`);
+  return cases as readonly C[];
 }
 
 export function readSuiteFacts({ fixtures }: AdapterSubject): SuiteFacts {
   try {
-    return JSON.parse(readFileSync(path.join(fixtures, 'suite.json'), 'utf8')) as SuiteFacts;
+    return readFixture(path.join(fixtures, 'suite.json')) as SuiteFacts;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
+  }
+}
+
+function readFixture(file: string): unknown {
+  const text = readFileSync(file, 'utf8');
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${file}: expected JSON`, { cause: error });
   }
 }
 

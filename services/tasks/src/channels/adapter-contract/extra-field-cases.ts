@@ -131,7 +131,8 @@ export function listExtraFieldCases(contract: Contract): readonly ContractCase[]
 /** The body for the first attempt of the fixtures with these fields. It is all that reaches the upstream. */
 function buildBody({ subject, calls, attempt }: Contract, extraJson: string | undefined): object {
   const request = calls.buildSubmit(toAttempt(subject.adapter, { ...attempt, extraJson }));
-  if ('unfit' in request) throw new Error(`the first attempt of the fixtures is unfit: ${request.unfit}`);
+  if ('unfit' in request)
+    throw new Error(`submit-requests.json: the adapter refuses the first attempt: ${request.unfit}`);
   return request.json ?? request.form ?? {};
 }
 

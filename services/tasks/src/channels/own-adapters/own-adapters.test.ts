@@ -90,6 +90,16 @@ describe('the adapter of an operator', () => {
 
     expect(() => loadOwnAdapter(builtIn)).toThrow(`the name ${name} belongs to a built-in adapter`);
   });
+
+  test.each([
+    ['[', 'expected JSON'],
+    ['{}', 'expected a list of cases'],
+  ])('with the fixture %s is not tested, and the fault names the file', async (text, reason) => {
+    const fixture = path.join(folder, 'borealis.fixtures/lists.json');
+    writeFileSync(fixture, text);
+
+    await expect(testOwnAdapter(file)).rejects.toThrow(`${fixture}: ${reason}`);
+  });
 });
 
 describe('the context of an adapter', () => {
