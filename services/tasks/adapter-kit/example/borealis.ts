@@ -9,7 +9,7 @@ export default (kit: typeof Kit): Adapter => {
     finished: (work, status) => ({ phase: 'succeeded', status, url: kit.readText(work['link']) }),
     broken: (work, status) => kit.toFailure(status, 'failed', work['why']),
   };
-  const ROW: Kit.ModelRow = { seconds: { least: 1, most: 10 }, frames: 'none' };
+  const ROW: Kit.ModelRow = { seconds: { least: 1, most: 10 }, resolutions: ['768P'], ratios: ['16:9'] };
 
   const readError = (answer: UpstreamAnswer): Kit.ApiError | undefined => {
     const message = kit.readText(kit.readObject(answer.body)['error']);
