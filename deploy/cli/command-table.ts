@@ -1,7 +1,7 @@
 import type { Command } from './command.ts';
 import { accountCredit, accountList, accountShow } from './commands/account-commands.ts';
 import { actList } from './commands/act-commands.ts';
-import { adapterTest } from './commands/adapter-commands.ts';
+import { adapterNew, adapterTest } from './commands/adapter-commands.ts';
 import { attentionList, attentionResolve } from './commands/attention-commands.ts';
 import { backup, restore } from './commands/backup-commands.ts';
 import { channelList, channelPause, channelResume, channelTest } from './commands/channel-commands.ts';
@@ -73,6 +73,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'channel test': channelTest,
   'channel pause': channelPause,
   'channel resume': channelResume,
+  'adapter new': adapterNew,
   'adapter test': adapterTest,
   'act list': actList,
   'media verify': mediaVerify,

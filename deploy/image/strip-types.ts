@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url';
 /** A relative specifier of a TypeScript file. Its replacement has the same length, so columns stay. */
 const SPECIFIER = /(?<=(['"])\.{1,2}\/[^'"\n]*\.)ts(?=\1)/g;
 const OWN = '{services,deploy,proto}/**/';
+/** The TypeScript that operators get from `reelgate adapter new`. It stays as text beside the code. */
+const HANDED_OUT = /(^|\/)adapter-kit\/.*\.ts$/;
 
 /**
  * Turns every TypeScript file of a folder into a JavaScript file beside it, with the same lines and columns, and
@@ -18,7 +20,8 @@ function stripTypes(root: string, place: string): void {
     const sourceUrl = pathToFileURL(path.join(place, file)).href;
     const code = stripTypeScriptTypes(readFileSync(source, 'utf8'), { mode: 'strip', sourceUrl });
     writeFileSync(toScriptPath(source), code.replaceAll(SPECIFIER, 'js'));
-    rmSync(source);
+    if (HANDED_OUT.test(file)) renameSync(source, `${source}.txt`);
+    else rmSync(source);
   }
   for (const file of listOwnFiles(root, 'package.json')) {
     const manifest = path.join(root, file);

@@ -84,6 +84,19 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
     expect(checked.status).toBe(0);
   });
 
+  test('the command line writes an adapter as TypeScript with its types, and tests it', () => {
+    const script =
+      'cd /tmp && reelgate adapter new skylark && cat adapters/skylark.ts adapters/adapter-kit/*.ts' +
+      ' && reelgate adapter test adapters/skylark.ts';
+    const { status, out, err } = run(['sh', '-c', script]);
+
+    expect([status, err]).toEqual([0, '']);
+    expect(out).toMatch(/^import type .* from '\.\/adapter-kit\/adapter\.ts';$/m);
+    expect(out).toMatch(/^export interface Adapter \{$/m);
+    expect(out).toMatch(/^export function readText\(value: unknown\): string \| undefined \{$/m);
+    expect(out).toMatch(/^\d+ cases passed$/m);
+  });
+
   test('own modules are JavaScript, and a stack trace names the line of the TypeScript source', () => {
     const source = 'services/platform/src/config/config-file.ts';
     const { out } = runModule(`const { readConfigFile } = await import('@reelgate/platform/config/config-file');

@@ -1,13 +1,19 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runCommand } from '../run-command.ts';
 
 const EXAMPLE = path.join(import.meta.dirname, '../../../services/tasks/adapter-kit/example');
-const folder = mkdtempSync(path.join(tmpdir(), 'adapter-commands-'));
-const file = path.join(folder, 'borealis.ts');
+const TEST_FILES = ['cancels', 'lists', 'polls', 'submit-answers', 'submit-requests', 'tests'];
+const IMPORTED = /^import type .* from '(.*)';$/gm;
+let folder = '';
+let file = '';
 
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'adapter-commands-'));
+  file = path.join(folder, 'borealis.ts');
+});
 afterEach(() => {
   jest.restoreAllMocks();
   rmSync(folder, { recursive: true });
@@ -33,4 +39,86 @@ test('adapter test prints a line for each case, and its exit code says whether a
   writeFileSync(file, "import fs from 'node:fs';\n");
   expect(await runCommand(['adapter', 'test', file], {})).toBe(1);
   expect(err.mock.calls.flat().join('\n')).toContain(`${file}:1: `);
+});
+
+describe('adapter new', () => {
+  const own = (name: string): string => path.join(folder, 'own', name);
+  const read = (name: string): string => readFileSync(own(name), 'utf8');
+  const callNew = (...args: readonly string[]): Promise<number> =>
+    runCommand(['adapter', 'new', ...args], { INIT_CWD: folder });
+  let out: jest.Spied<typeof console.log>;
+  let err: jest.Spied<typeof console.error>;
+  beforeEach(() => {
+    out = jest.spyOn(console, 'log').mockImplementation(() => undefined);
+    err = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  });
+
+  test('writes an adapter that passes its test as it is', async () => {
+    expect(await callNew('sky-lark', '--in', 'own')).toBe(0);
+    expect(await runCommand(['adapter', 'test', own('sky-lark.ts')], {})).toBe(0);
+
+    expect(readdirSync(own('sky-lark.fixtures'))).toEqual(TEST_FILES.map((name) => `${name}.json`));
+    expect(existsSync(own('sky-lark.tested.json'))).toBe(true);
+  });
+
+  test('writes into ./adapters if no folder is named', async () => {
+    expect(await callNew('skylark')).toBe(0);
+
+    expect(existsSync(path.join(folder, 'adapters/skylark.ts'))).toBe(true);
+  });
+
+  test('writes every file from which the adapter takes its types', async () => {
+    await callNew('skylark', '--in', 'own');
+
+    const imported = [...read('skylark.ts').matchAll(IMPORTED)].map(([, from = '']) => from);
+    expect(imported).toEqual(['./adapter-kit/adapter.ts', './adapter-kit/kit.ts']);
+    for (const from of imported) expect(read(from)).toContain('export ');
+  });
+
+  test('writes the name and the folder into all that it writes', async () => {
+    await callNew('skylark', '--in', 'own');
+
+    const written = readdirSync(own('.'), { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+    expect(read('README.md')).toContain('reelgate adapter test ./own/skylark.ts');
+    for (const { parentPath, name } of written)
+      expect(readFileSync(path.join(parentPath, name), 'utf8')).not.toMatch(/borealis|@reelgate/);
+  });
+
+  test('keeps each file that an earlier adapter shares, and says so', async () => {
+    await callNew('skylark', '--in', 'own');
+    for (const name of ['README.md', 'adapter-kit/kit.ts']) writeFileSync(own(name), 'mine');
+
+    expect(await callNew('second', '--in', 'own', '--json')).toBe(0);
+
+    expect([read('README.md'), read('adapter-kit/kit.ts')]).toEqual(['mine', 'mine']);
+    expect(JSON.parse(String(out.mock.calls.at(-1)))).toMatchObject({
+      kept: ['own/adapter-kit/adapter.ts', 'own/adapter-kit/kit.ts', 'own/README.md'],
+    });
+  });
+
+  test.each(['skylark.ts', 'skylark.fixtures'])('writes nothing if %s is already there', async (taken) => {
+    mkdirSync(own('.'));
+    if (taken.endsWith('.ts')) writeFileSync(own(taken), 'mine');
+    else mkdirSync(own(taken));
+
+    expect(await callNew('skylark', '--in', 'own')).toBe(1);
+
+    expect(err).toHaveBeenCalledWith(`${own(taken)} is already there; expected another name, or another folder`);
+    expect(readdirSync(own('.'), { recursive: true })).toEqual([taken]);
+    if (taken.endsWith('.ts')) expect(read(taken)).toBe('mine');
+  });
+
+  test.each([
+    ['kling', 'the name kling belongs to a built-in adapter'],
+    ['relay', 'the name relay belongs to a built-in adapter'],
+    ['Skylark', 'small letters, digits and hyphens'],
+    ['../skylark', 'small letters, digits and hyphens'],
+    ['sky.lark', 'small letters, digits and hyphens'],
+    ['', 'small letters, digits and hyphens'],
+  ])('writes nothing under the name %j', async (name, reason) => {
+    expect(await callNew(name, '--in', 'own')).toBe(1);
+
+    expect(err).toHaveBeenCalledWith(expect.stringContaining(reason));
+    expect(existsSync(own('.'))).toBe(false);
+  });
 });

@@ -1,5 +1,30 @@
+import path from 'node:path';
 import { CommandFailed, defineCommand, readSingleId } from '../command.ts';
 import { resolveTypedPath } from '../environment.ts';
+
+const FOLDER = './adapters';
+
+export const adapterNew = defineCommand({
+  summary: 'write a working adapter of your own, with its fixtures and a page that leads to a channel',
+  words: 'NAME',
+  options: { in: { value: 'FOLDER', means: `the folder of your adapters; default: ${FOLDER}` } },
+  example: 'adapter new borealis',
+  run: async ({ words, options: { in: folder = FOLDER }, environment }) => {
+    const name = readSingleId(words, 'adapter');
+    // most other commands need no part of the tasks service
+    const { writeOwnAdapter } = await import('@reelgate/tasks/app');
+    const { written, kept } = tryWrite(() => writeOwnAdapter(resolveTypedPath(environment, folder), name));
+    const toTyped = (file: string): string => path.join(folder, file);
+    return {
+      answer: { written: written.map(toTyped), kept: kept.map(toTyped) },
+      text: [
+        ...written.map((file) => `wrote  ${toTyped(file)}`),
+        ...kept.map((file) => `kept   ${toTyped(file)}, which was already there`),
+        `${toTyped('README.md')} leads from here to a channel`,
+      ].join('\n'),
+    };
+  },
+});
 
 export const adapterTest = defineCommand({
   summary: 'run the contract suite over an adapter of your own, with the fixtures beside it',
@@ -16,9 +41,7 @@ export const adapterTest = defineCommand({
           ? `ok      ${name}`
           : `failed  ${name}\n        ${failure.replaceAll('\n', '\n        ')}`,
       );
-    }).catch((error: unknown) => {
-      throw new CommandFailed(error instanceof Error ? error.message : String(error));
-    });
+    }).catch(fail);
     const failed = cases.filter(({ failure }) => failure !== undefined).length;
     const ok = failed === 0;
     return {
@@ -28,3 +51,15 @@ export const adapterTest = defineCommand({
     };
   },
 });
+
+function tryWrite<T>(write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function fail(error: unknown): never {
+  throw new CommandFailed(error instanceof Error ? error.message : String(error));
+}

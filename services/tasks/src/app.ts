@@ -69,6 +69,7 @@ import { startWatches } from './workers/watches.ts';
 import { startWebhooks } from './workers/deliver-webhooks.ts';
 
 export { testOwnAdapter } from './channels/own-adapters/test-own-adapter.ts';
+export { writeOwnAdapter } from './channels/own-adapters/write-own-adapter.ts';
 export { httpMediaBytes } from './clients/http-media-bytes.ts';
 export { collect } from './clients/media-bytes.ts';
 export type { MediaBytes } from './clients/media-bytes.ts';
