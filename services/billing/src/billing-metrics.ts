@@ -26,7 +26,7 @@ export interface Measures {
   readonly callOverrun: () => void;
   /** Money that was charged now, by no earlier call. */
   readonly charged: (charge: NewCharge) => void;
-  /** Counts the cost of charged work at its upstream. */
+  /** Counts the cost of work at its upstream, and the charge that it is compared with. */
   readonly upstreamCost: (cost: Cost) => void;
 }
 
@@ -35,6 +35,8 @@ export interface Cost {
   readonly priceKey: string;
   readonly currency: string;
   readonly amount: Nanos;
+  /** The amount that was charged for the same work. */
+  readonly charged: Nanos;
   /** `reported` by the upstream, or `estimated` by the upstream prices. */
   readonly source: 'reported' | 'estimated';
 }
@@ -73,9 +75,16 @@ export function billingMeasures(metrics: Metrics, models: () => ReadonlySet<stri
     'Cost of tasks and calls at their upstreams, reported or estimated by upstream prices, in units of the currency',
     ['channel', 'model', 'currency', 'source'],
   );
+  const costed = metrics.counter(
+    'reelgate_money_costed_total',
+    'Charged money of tasks and calls whose cost at their upstreams is known, in units of the currency',
+    ['channel', 'model', 'currency', 'source'],
+  );
   return {
-    upstreamCost: ({ channel, priceKey, currency, amount, source }) => {
-      cost.labels(channel, toModelLabel(priceKey, models()), currency, source).inc(toUnits(amount));
+    upstreamCost: ({ channel, priceKey, currency, amount, charged, source }) => {
+      const place = [channel, toModelLabel(priceKey, models()), currency, source] as const;
+      cost.labels(...place).inc(toUnits(amount));
+      costed.labels(...place).inc(toUnits(charged));
     },
     charged: ({ priceKey, basis, currency, amount }) => {
       settled.labels(toModelLabel(priceKey, models()), basis, currency).inc(toUnits(amount));

@@ -42,6 +42,6 @@ export function countUpstreamCost(
   const cost = selectCost(currency, known);
   if (channel === undefined || cost === undefined) return;
   const place = { channel, priceKey: facts.priceKey, currency };
-  measures.upstreamCost({ ...place, ...cost });
+  measures.upstreamCost({ ...place, ...cost, charged });
   moneyCounts.margin(place, charged, cost);
 }

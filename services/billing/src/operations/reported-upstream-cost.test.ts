@@ -12,6 +12,7 @@ import { aConfig, order } from '../../testing/open-billing.ts';
 import type { TestBilling } from '../../testing/open-billing.ts';
 
 const NAME = 'reelgate_money_upstream_cost_total';
+const COSTED = 'reelgate_money_costed_total';
 const CONFIG = {
   ...aConfig(),
   models: { 'Alpha-H3': {} },
@@ -25,8 +26,8 @@ const IN_EUROS = { ...CONFIG, accounts: CONFIG.accounts.map((account) => ({ ...a
 const REPORTED = 300_000n;
 const ENDED = { taskId: 'task_1', state: TaskState.COMPLETED, channel: 'vendor', upstreamCostMicroUsd: REPORTED };
 
-const costs = async ({ metrics }: TestBilling): Promise<readonly string[]> =>
-  (await metrics.text()).split('\n').filter((line) => line.startsWith(`${NAME}{`));
+const listSeries = async ({ metrics }: TestBilling, name: string): Promise<readonly string[]> =>
+  (await metrics.text()).split('\n').filter((line) => line.startsWith(`${name}{`));
 const costOf = async ({ billing }: TestBilling, taskId = 'task_1') => {
   const { upstreamCost } = await billing.getHold({ taskId });
   return upstreamCost && { reported: upstreamCost.reportedMicroUsd, estimated: upstreamCost.estimatedNanos };
@@ -46,7 +47,7 @@ describeOnEngines('the upstream cost that an upstream reports', (open) => {
     await on.finish(ENDED);
 
     expect(await costOf(on)).toEqual({ reported: REPORTED, estimated: 25n * CENT });
-    expect(await costs(on)).toEqual([
+    expect(await listSeries(on, NAME)).toEqual([
       `${NAME}{channel="vendor",model="Alpha-H3",currency="USD",source="reported"} 0.3`,
     ]);
     await expectSound(on);
@@ -96,6 +97,26 @@ describeOnEngines('the upstream cost that an upstream reports', (open) => {
         ...{ requests: 2n, chargedNanos: 80n * CENT, costNanos: 55n * CENT },
         ...{ reportedRequests: 1n, reportedCostNanos: 30n * CENT },
       },
+    ]);
+  });
+
+  test('is counted with the charge of the same work, by source, so that each margin is one difference', async () => {
+    const on = await open(CONFIG);
+    for (const taskId of ['task_1', 'task_2', 'task_3', 'task_4']) await on.billing.placeHold(order(on, taskId));
+
+    await on.finish(ENDED);
+    await on.finish({ ...ENDED, taskId: 'task_2', state: TaskState.FAILED });
+    await on.billing.settleHold({ taskId: 'task_3', channel: 'vendor' });
+    await on.billing.settleHold({ taskId: 'task_4', channel: 'unpriced' });
+
+    const labels = (source: string): string => `{channel="vendor",model="Alpha-H3",currency="USD",source="${source}"}`;
+    expect(await listSeries(on, COSTED)).toEqual([
+      `${COSTED}${labels('reported')} 0.4`,
+      `${COSTED}${labels('estimated')} 0.4`,
+    ]);
+    expect(await listSeries(on, NAME)).toEqual([
+      `${NAME}${labels('reported')} 0.6`,
+      `${NAME}${labels('estimated')} 0.25`,
     ]);
   });
 
