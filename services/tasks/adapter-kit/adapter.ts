@@ -245,7 +245,10 @@ export interface Calls {
   readonly buildSubmit: (attempt: Attempt) => UpstreamRequest | { readonly unfit: string };
   readonly readSubmit: (answer: UpstreamAnswer, attempt: Attempt) => Submission;
   readonly poll: (upstreamId: string) => Steps<PollResult>;
-  /** Polls several works at once. Absent: the upstream reads one at a time. A work without a result is not known. */
+  /**
+   * Polls several works at once. Absent: the upstream reads one at a time. A work that the result leaves out does not
+   * exist, so after an answer that cannot be read each work has a result with `gone: false`.
+   */
   readonly pollMany?: ((upstreamIds: readonly string[]) => Steps<Readonly<Record<string, PollResult>>>) | undefined;
   /** Searches for an attempt by its key. Absent: the upstream cannot be asked. */
   readonly find?: ((lost: LostAttempt) => Steps<FindOutcome>) | undefined;

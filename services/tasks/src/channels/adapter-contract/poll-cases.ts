@@ -10,6 +10,9 @@ import type { ContractCase, FindCase, Phase, PollCase, PollManyCase } from './co
 
 const PHASES: readonly Phase[] = ['queued', 'running', 'succeeded', 'failed', 'unrecognised'];
 const NOTHING = { found: false, gone: false };
+/** An upstream that can be searched knows each attempt by then. */
+const DAY_MS = 86_400_000;
+const UPSTREAM_FAULT = { status: 500, text: 'oops' };
 
 export function listPollCases(contract: Contract): readonly ContractCase[] {
   const { subject, polledId, lacksPhases } = contract;
@@ -43,6 +46,15 @@ export function listPollCases(contract: Contract): readonly ContractCase[] {
 
         assertHolds(await open().poll(polledId, newSignal()), NOTHING);
       }),
+    ),
+    benchCase(
+      contract,
+      'poll reports nothing about the work after a fault of the upstream',
+      async ({ upstream, open }) => {
+        upstream.script(UPSTREAM_FAULT);
+
+        assertHolds(await open().poll(polledId, newSignal()), NOTHING);
+      },
     ),
     benchCase(
       contract,
@@ -82,7 +94,7 @@ function assertPolled({ base }: Bench, seen: PollResult | undefined, expected: P
 
 /** The cases of `pollMany`; none if the adapter reads one work at a time. */
 export function listPollManyCases(contract: Contract): readonly ContractCase[] {
-  const { subject, calls } = contract;
+  const { subject, calls, polledId } = contract;
   if (calls.pollMany === undefined) return [];
   return [
     ...readCases<PollManyCase>(subject, 'polls-many').map(({ name, upstreamIds, answers, requests, polled }) =>
@@ -96,6 +108,15 @@ export function listPollManyCases(contract: Contract): readonly ContractCase[] {
         bench.assertMade(requests);
       }),
     ),
+    benchCase(
+      contract,
+      'a poll of several works takes none for gone after a fault of the upstream',
+      async ({ upstream, open }) => {
+        upstream.script(UPSTREAM_FAULT);
+
+        assertHolds((await open().pollMany([polledId], newSignal())).get(polledId), NOTHING);
+      },
+    ),
     pureCase('a poll of several works is declared with its bound', () => {
       assert.ok((subject.adapter.pollManyMax ?? 0) > 1, 'pollManyMax is above 1');
     }),
@@ -107,7 +128,7 @@ export function listFindCases(contract: Contract): readonly ContractCase[] {
   const { subject, calls } = contract;
   if (calls.find === undefined) return [];
   const finds = readCases<FindCase>(subject, 'finds');
-  const { lost: anyLost } = takeFirst(finds, 'a case in finds.json');
+  const { lost: anyLost, now: anyNow } = takeFirst(finds, 'a case in finds.json');
   return [
     ...finds.map(({ name, lost, now, answers, requests, found }) =>
       benchCase(contract, `a search by key understands ${name}`, async ({ upstream, open, assertMade }) => {
@@ -117,6 +138,13 @@ export function listFindCases(contract: Contract): readonly ContractCase[] {
         assertMade(requests);
       }),
     ),
+    benchCase(contract, 'a search by key cannot know after a fault of the upstream', async ({ upstream, open }) => {
+      for (const now of [anyNow, anyLost.endedAt + DAY_MS]) {
+        upstream.script(UPSTREAM_FAULT);
+
+        assertHolds(await open({}, fixClock(now)).find(anyLost, newSignal()), { outcome: 'cannot know' });
+      }
+    }),
     ...BROKEN_ANSWERS.map((answer) =>
       benchCase(contract, `a search by key cannot know after ${answer}`, async ({ upstream, open }) => {
         upstream.script(answer);
