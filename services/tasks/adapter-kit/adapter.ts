@@ -72,7 +72,11 @@ export interface UpstreamRequest {
 /** A whole answer of the upstream. A call without one never reaches the adapter. */
 export interface UpstreamAnswer {
   readonly status: number;
-  /** Undefined if the answer is not JSON. An answer of more than 4 MiB counts as none. */
+  /**
+   * Undefined if the answer is not JSON. In place of each text of more than 64 KiB, counted as it is written, stands
+   * `CUT_TEXT` of the kit, so bytes inside an answer are never in memory. An answer counts as none if more than 4 MiB of
+   * it are left, or if it has more than 512 MiB.
+   */
   readonly body: unknown;
   /** The headers that `Adapter.answerHeaders` names, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -142,7 +146,8 @@ export type Report =
       readonly needsKey?: boolean | undefined;
       /**
        * The JSON pointer (RFC 6901) of the Base64 text in the JSON at `url` that holds the video, if the video is inside
-       * an answer.
+       * an answer. For a video inside the answer to a poll, `url` is the path of that poll, with `needsKey`: the answer is
+       * fetched once more, and its bytes go from there to the store.
        */
       readonly base64At?: string | undefined;
       /** The time in milliseconds since 1970 after which the address is dead, if the upstream says it. */

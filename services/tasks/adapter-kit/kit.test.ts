@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { Attempt, AttemptItem, ListedWork, UpstreamAnswer } from './adapter.ts';
 import {
   classifyError,
+  CUT_TEXT,
   findUnfit,
+  hasText,
   listPages,
   parseDataUrl,
   readCount,
@@ -31,6 +33,12 @@ describe('a value of an upstream is read as', () => {
     ['a text', readText, 'a', 'a'],
     ['nothing for an empty text', readText, '', undefined],
     ['nothing for a number instead of a text', readText, 7, undefined],
+    ['nothing for a text that was cut', readText, CUT_TEXT, undefined],
+    ['no id for a text that was cut', readId, CUT_TEXT, undefined],
+    ['the presence of a text', hasText, 'a', true],
+    ['the presence of a text that was cut', hasText, CUT_TEXT, true],
+    ['the absence of a text for an empty one', hasText, '', false],
+    ['the absence of a text for null', hasText, null, false],
     ['an id', readId, 'work-1', 'work-1'],
     ['an id for a whole number', readId, 424010985738629, '424010985738629'],
     ['no id for a number whose digits may be lost', readId, LOST_DIGITS, undefined],

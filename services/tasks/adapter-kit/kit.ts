@@ -30,9 +30,17 @@ export function readList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value if it is a non-empty text. */
+/** Stands in an answer for a text of more than 64 KiB, such as the Base64 of a video. */
+export const CUT_TEXT = '(a text of more than 64 KiB)';
+
+/** The value if it is a non-empty text. A cut text is none, because it is not what the upstream said. */
 export function readText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'string' && value !== '' && value !== CUT_TEXT ? value : undefined;
+}
+
+/** Reports whether the upstream said a non-empty text here, which may have been cut. */
+export function hasText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 /** An id is a non-empty text. A whole number is converted, unless it is so large that its digits may be lost. */

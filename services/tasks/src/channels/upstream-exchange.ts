@@ -2,19 +2,10 @@ import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
+import { openAnswerCollector } from './answer-collector.ts';
+import type { WholeAnswer } from './answer-collector.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
-const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-const SECONDS = /^\d+(\.\d+)?$/;
-
-export interface WholeAnswer {
-  readonly kind: 'answer';
-  readonly status: number;
-  /** Undefined if the answer is not JSON. */
-  readonly body: unknown;
-  readonly retryAfterMs: number | undefined;
-  readonly headers: AnswerHeaders;
-}
 
 /** The bounds at which an exchange ends without an answer. */
 export interface ExchangeBounds {
@@ -23,9 +14,6 @@ export interface ExchangeBounds {
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
 }
-
-/** By their names in lower case. */
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Connections to one upstream for exchanges. Their own deadline bounds them, so undici needs none. */
 export function openPool(origin: string, connections: number): Pool {
@@ -64,7 +52,7 @@ export function exchange(
   void clock.sleep(timeoutMs, over.signal).then(() => {
     if (!over.signal.aborted) stop(new DOMException('no answer came in time', 'TimeoutError'));
   });
-  const answer = collector();
+  const answer = openAnswerCollector();
   dispatcher.dispatch(request, {
     onRequestStart: (started) => {
       controller = started;
@@ -86,56 +74,6 @@ export function exchange(
     },
   });
   return promise;
-}
-
-interface Collector {
-  begin(status: number, headers: AnswerHeaders): void;
-  /** Adds a part. Returns whether the answer is still within the size limit. */
-  take(part: Buffer): boolean;
-  whole(): WholeAnswer;
-}
-
-function collector(): Collector {
-  const parts: Buffer[] = [];
-  let [status, bytes] = [0, 0];
-  let headers: AnswerHeaders = {};
-  return {
-    begin: (code, given) => {
-      [status, headers] = [code, given];
-    },
-    take: (part) => {
-      bytes += part.length;
-      if (bytes <= ANSWER_BYTES_MAX) parts.push(part);
-      return bytes <= ANSWER_BYTES_MAX;
-    },
-    whole: () => ({
-      kind: 'answer',
-      status,
-      body: parseJson(Buffer.concat(parts).toString('utf8')),
-      retryAfterMs: readRetryAfterMs(headers),
-      headers,
-    }),
-  };
-}
-
-/** An empty answer is told apart first: an exception costs more than the rest of a call. */
-function parseJson(text: string): unknown {
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reads Retry-After in seconds, or as a time by the clock of the upstream, which the Date header shows. */
-function readRetryAfterMs(headers: AnswerHeaders): number | undefined {
-  const header = headers['retry-after'];
-  if (header === undefined) return undefined;
-  const wait = SECONDS.test(String(header))
-    ? Number(header) * 1000
-    : Date.parse(String(header)) - Date.parse(String(headers['date']));
-  return Number.isFinite(wait) && wait > 0 ? wait : undefined;
 }
 
 function toError(reason: unknown): Error {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { UpstreamRequest } from '@reelgate/adapter-kit';
+import { CUT_TEXT } from '@reelgate/adapter-kit/kit';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -133,6 +134,15 @@ describe('an answer', () => {
 
     expect(await call()).toMatchObject({ kind: 'answer', status: 302 });
     expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('with a text of more than 4 MiB has a mark in its place', async () => {
+    upstream.script({ status: 200, json: { status: 'completed', data: 'A'.repeat(9 * 1024 * 1024), id: '狐' } });
+
+    expect(await call()).toMatchObject({
+      kind: 'answer',
+      body: { status: 'completed', data: CUT_TEXT, id: '狐' },
+    });
   });
 
   test('without an end is dropped when it is too long', async () => {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FormPart, UpstreamRequest } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
 import { exchange, openPool } from './upstream-exchange.ts';
-import type { WholeAnswer } from './upstream-exchange.ts';
+import type { WholeAnswer } from './answer-collector.ts';
 
 const CONNECTIONS_MAX = 64;
 /** Errors that certainly occur before the upstream reads a byte of the request. */

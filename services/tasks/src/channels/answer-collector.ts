@@ -1,0 +1,86 @@
+import { openLongTextCutter } from './long-text-cutter.ts';
+import type { LongTextCutter } from './long-text-cutter.ts';
+
+/** The limits of an answer in bytes. The documentation of the adapter kit states them. */
+const LIMITS: AnswerLimits = { text: 64 * 1024, kept: 4 * 1024 * 1024, whole: 512 * 1024 * 1024 };
+const SECONDS = /^\d+(\.\d+)?$/;
+
+export interface AnswerLimits {
+  /** A longer text is cut. */
+  readonly text: number;
+  /** An answer of which more is kept counts as too long. A text that is being read is kept until it is cut. */
+  readonly kept: number;
+  /** An answer of more counts as too long, so a text without an end is given up. */
+  readonly whole: number;
+}
+
+/** By their names in lower case. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+export interface WholeAnswer {
+  readonly kind: 'answer';
+  readonly status: number;
+  /** Undefined if the answer is not JSON. `CUT_TEXT` stands in place of each long text. */
+  readonly body: unknown;
+  readonly retryAfterMs: number | undefined;
+  readonly headers: AnswerHeaders;
+}
+
+/** Collects an answer while it arrives. */
+export interface AnswerCollector {
+  begin(status: number, headers: AnswerHeaders): void;
+  /** Adds a part. Returns whether the answer is still within the limits. */
+  take(part: Buffer): boolean;
+  whole(): WholeAnswer;
+}
+
+export function openAnswerCollector(limits: AnswerLimits = LIMITS): AnswerCollector {
+  const parts: Buffer[] = [];
+  let cutter: LongTextCutter | undefined;
+  let [status, bytes] = [0, 0];
+  let headers: AnswerHeaders = {};
+  const openCutter = (): LongTextCutter => {
+    const opened = openLongTextCutter(limits.text);
+    for (const part of parts.splice(0)) opened.take(part);
+    return opened;
+  };
+  return {
+    begin: (code, given) => {
+      [status, headers] = [code, given];
+    },
+    take: (part) => {
+      bytes += part.length;
+      // An answer as small as this has no long text.
+      if (bytes <= limits.text) return parts.push(part) > 0;
+      cutter ??= openCutter();
+      return cutter.take(part) <= limits.kept && bytes <= limits.whole;
+    },
+    whole: () => ({
+      kind: 'answer',
+      status,
+      body: parseJson(cutter === undefined ? Buffer.concat(parts).toString('utf8') : (cutter.finish() ?? '')),
+      retryAfterMs: readRetryAfterMs(headers),
+      headers,
+    }),
+  };
+}
+
+/** An empty answer is told apart first: an exception costs more than the rest of a call. */
+function parseJson(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads Retry-After in seconds, or as a time by the clock of the upstream, which the Date header shows. */
+function readRetryAfterMs(headers: AnswerHeaders): number | undefined {
+  const header = headers['retry-after'];
+  if (header === undefined) return undefined;
+  const wait = SECONDS.test(String(header))
+    ? Number(header) * 1000
+    : Date.parse(String(header)) - Date.parse(String(headers['date']));
+  return Number.isFinite(wait) && wait > 0 ? wait : undefined;
+}
