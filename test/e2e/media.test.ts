@@ -4,25 +4,60 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { wav } from '../../services/media/testing/pictures.ts';
 import { serves, startOrigin } from '../../services/media/testing/origin.ts';
 import type { Origin } from '../../services/media/testing/origin.ts';
+import { openFakeGemini } from '../../services/tasks/testing/upstreams/gemini.ts';
+import type { FakeGemini } from '../../services/tasks/testing/upstreams/gemini.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
-import { KEYS } from '../harness/test-config.ts';
+import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
+import type { TestConfig } from '../harness/test-config.ts';
 
 const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fixtures');
 const [VIDEO, PNG, JPEG, SMALL, MP3] = ['768p.mp4', 'image.png', 'image.jpg', 'small.png', 'audio.mp3'].map((name) =>
   readFileSync(path.join(FIXTURES, name)),
 ) as [Buffer, Buffer, Buffer, Buffer, Buffer];
 const START_TIMEOUT_MS = 120_000;
+const OMNI = 'Omni-1';
+const OMNI_SECONDS = '5';
+/** A box of a movie file that readers skip. With it, the Base64 of the video has more than 11 MiB. */
+const FREE_BOX_BYTES = 9 * 1024 * 1024;
 const BASE64 = PNG.toString('base64');
 const dataUrl = (type: string, bytes: Uint8Array): string =>
   `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
 
+/** Adds a model whose upstream answers with the bytes of each video. */
+function withOmni(config: TestConfig, host: string): TestConfig {
+  const channel = {
+    ...config.channels[0]!,
+    id: 'omni',
+    adapter: 'gemini',
+    base_url: `http://${host}`,
+    endpoints: ['video.generation'],
+    models: { [OMNI]: 'gemini-omni-1.1-flash' },
+  };
+  const model = { kind: 'video', duration: [3, 10] as const, resolutions: ['720P'], ratios: ['16:9'] };
+  return {
+    ...config,
+    channels: [...config.channels, { ...channel, reconcile: 'none' }] as TestConfig['channels'],
+    models: { ...config.models, [OMNI]: model } as TestConfig['models'],
+    prices: { ...config.prices, [OMNI]: { per_second: '0.10' } } as TestConfig['prices'],
+  };
+}
+
+function addFreeBox(movie: Buffer): Buffer {
+  const box = Buffer.alloc(FREE_BOX_BYTES, 7);
+  box.writeUInt32BE(FREE_BOX_BYTES, 0);
+  box.write('free', 4, 'latin1');
+  return Buffer.concat([movie, box]);
+}
+const LARGE_VIDEO = addFreeBox(VIDEO);
+
 let origin: Origin;
 let upstream: ScriptedUpstream;
+let gemini: FakeGemini;
 let program: Program;
 let demo: HttpCaller;
 let done: string;
@@ -31,10 +66,14 @@ let link: URL;
 let theirLink: string;
 
 beforeAll(async () => {
-  [origin, upstream] = await Promise.all([startOrigin(), startScriptedUpstream()]);
+  [origin, upstream, gemini] = await Promise.all([
+    startOrigin(),
+    startScriptedUpstream(),
+    openFakeGemini(UPSTREAM_KEY, { video: LARGE_VIDEO, isAlwaysInline: true }),
+  ]);
   program = await newProgram('one program', { upstream: upstream.host }, (config) => ({
-    ...config,
-    media: { ...config.media, fetch: { allow: [upstream.host, origin.host] } },
+    ...withOmni(config, gemini.host),
+    media: { ...config.media, fetch: { allow: [upstream.host, origin.host, gemini.host] } },
   }));
   await program.start();
   demo = httpCaller(program.base, KEYS.demo);
@@ -54,7 +93,7 @@ beforeAll(async () => {
 }, START_TIMEOUT_MS);
 afterAll(async () => {
   await program?.end();
-  await Promise.all([upstream?.stop(), origin?.close()]);
+  await Promise.all([upstream?.stop(), origin?.close(), gemini?.close()]);
 }, START_TIMEOUT_MS);
 
 type Item = Readonly<Record<string, unknown>>;
@@ -251,6 +290,22 @@ test.each(['dead', 'html', 'torn'])(
 );
 
 describe('the bytes of a result', () => {
+  test('go from inside the answer of the upstream to the store, however many they are', async () => {
+    const order = { model: OMNI, prompt: 'a red boat', seconds: OMNI_SECONDS, resolution: '720P', ratio: '16:9' };
+    const taskId = await demo.create('/v1/videos', order);
+
+    const finished = await demo.finish(taskId);
+    const { video_url: url } = finished.json as { video_url: string };
+    const content = await fetch(url);
+
+    expect(LARGE_VIDEO.toString('base64').length).toBeGreaterThan(8 * 1024 * 1024);
+    expect(Buffer.from(await content.arrayBuffer()).equals(LARGE_VIDEO)).toBe(true);
+    // the last poll and the transfer of the bytes read the same answer
+    const [create, ...reads] = gemini.requests;
+    expect(create).toBe('POST /v1beta/interactions');
+    expect(new Set(reads)).toEqual(new Set(['GET /v1beta/interactions/v1_1']));
+  });
+
   const token = { authorization: `Bearer ${KEYS.demo}` };
   const ask = (how: string, headers: Readonly<Record<string, string>> = {}, method = 'GET'): Promise<Response> =>
     fetch(how === 'link' ? link : `${program.base}/v1/videos/${done}/content`, {

@@ -12,19 +12,29 @@ export const UNSAFE_VIDEO_PROMPT = 'a fox that turns out unsafe';
 /** The Gemini API in memory: interactions and operations that move on at each poll. */
 export interface FakeGemini {
   readonly url: string;
+  /** `host:port` of the URL. */
+  readonly host: string;
   /** Method and path of every request, in order. */
   readonly requests: readonly string[];
   close(): Promise<void>;
 }
 
+export interface FakeGeminiOptions {
+  /** The video that every work ends with. Default: `GEMINI_VIDEO`. */
+  readonly video?: Buffer;
+  /** True if each interaction holds the bytes of its video, whatever delivery was ordered. */
+  readonly isAlwaysInline?: boolean;
+}
+
 interface Reply {
   readonly status: number;
   readonly json?: unknown;
-  readonly bytes?: string;
+  readonly bytes?: Buffer;
   readonly location?: string;
 }
 interface Work {
   readonly prompt: string;
+  readonly isInline: boolean;
   polls: number;
   isCancelled: boolean;
 }
@@ -32,6 +42,8 @@ interface World {
   readonly url: string;
   readonly key: string;
   readonly works: Map<string, Work>;
+  readonly video: Buffer;
+  readonly isAlwaysInline: boolean;
 }
 /** `id`: the part of the path that the pattern names. */
 type Handler = (world: World, id: string, body: Json) => Reply;
@@ -51,16 +63,19 @@ const ROUTES: readonly (readonly [string, RegExp, Handler])[] = [
 ];
 const BYTES = /^\/bytes\//;
 
-export async function openFakeGemini(key: string): Promise<FakeGemini> {
+export async function openFakeGemini(
+  key: string,
+  { video = Buffer.from(GEMINI_VIDEO), isAlwaysInline = false }: FakeGeminiOptions = {},
+): Promise<FakeGemini> {
   const requests: string[] = [];
   const works = new Map<string, Work>();
   const { url, stop } = await startTestServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     void readWhole(request).then((body) => {
-      send(response, answer({ url, key, works }, request, body.toString('utf8')));
+      send(response, answer({ url, key, works, video, isAlwaysInline }, request, body.toString('utf8')));
     });
   });
-  return { url, requests, close: stop };
+  return { url, host: new URL(url).host, requests, close: stop };
 }
 
 function send(response: ServerResponse, { status, json, bytes, location }: Reply): void {
@@ -73,7 +88,7 @@ function send(response: ServerResponse, { status, json, bytes, location }: Reply
 function answer(world: World, { method, url = '', headers }: IncomingMessage, text: string): Reply {
   const { pathname, searchParams } = new URL(url, world.url);
   // What a download is redirected to takes no key.
-  if (BYTES.test(pathname)) return { status: headers['x-goog-api-key'] === undefined ? 200 : 400, bytes: GEMINI_VIDEO };
+  if (BYTES.test(pathname)) return { status: headers['x-goog-api-key'] === undefined ? 200 : 400, bytes: world.video };
   if ((headers['x-goog-api-key'] ?? searchParams.get('key')) !== world.key)
     return pathname.includes('/files/') ? refuseByStatus(403, 'PERMISSION_DENIED', 'No access') : refuseKey();
   if (method === 'POST' && text !== '' && headers['content-type'] !== 'application/json')
@@ -104,7 +119,8 @@ const INTERACTION_FIELDS = ['model', 'input', 'background', 'response_format', '
 const FORMAT_FIELDS = ['type', 'delivery', 'aspect_ratio', 'resolution', 'duration'];
 const TASKS = ['text_to_video', 'image_to_video', 'reference_to_video', 'edit', 'extend', 'upscale', undefined];
 
-function createInteraction({ url, works }: World, _id: string, body: Json): Reply {
+function createInteraction(world: World, _id: string, body: Json): Reply {
+  const { works } = world;
   const contents = readContents(body['input']);
   const format = readObject(readList(body['response_format'])[0] ?? body['response_format']);
   const config = readObject(readObject(body['generation_config'])['video_config']);
@@ -119,9 +135,10 @@ function createInteraction({ url, works }: World, _id: string, body: Json): Repl
   if (prompt === UNSAFE_PROMPT) return refuseByCode('safety', 'The request was refused');
   const id = `v1_${works.size + 1}`;
   const isBlocking = body['background'] !== true;
-  works.set(id, { prompt, polls: isBlocking ? 2 : 0, isCancelled: false });
+  const isInline = world.isAlwaysInline || format['delivery'] === 'inline';
+  works.set(id, { prompt, isInline, polls: isBlocking ? 2 : 0, isCancelled: false });
   return isBlocking
-    ? { status: 200, json: toInteraction(url, id, works.get(id)!) }
+    ? { status: 200, json: toInteraction(world, id, works.get(id)!) }
     : { status: 200, json: { id, object: 'interaction', status: 'in_progress' } };
 }
 
@@ -146,7 +163,7 @@ function findWrongField(contents: readonly Json[], format: Json, config: Json): 
   const checks: readonly (readonly [string, boolean])[] = [
     ['input', contents.length > 0 && contents.every(isContent)],
     ['type', format['type'] === 'video'],
-    ['delivery', format['delivery'] === 'uri'],
+    ['delivery', format['delivery'] === 'uri' || format['delivery'] === 'inline'],
     ['duration', isDuration],
     ['aspect_ratio', [undefined, '16:9', '9:16'].includes(format['aspect_ratio'] as string | undefined)],
     ['resolution', [undefined, '360p', '720p', '1080p', '4k'].includes(format['resolution'] as string | undefined)],
@@ -161,10 +178,10 @@ function isContent({ type, text, data, uri, mime_type: mimeType }: Json): boolea
   return (type === 'image' || type === 'video') && (isFile || (type === 'image' && readText(uri) !== undefined));
 }
 
-function readInteraction({ url, works }: World, id: string): Reply {
-  const work = works.get(id);
+function readInteraction(world: World, id: string): Reply {
+  const work = world.works.get(id);
   if (work === undefined) return refuseByCode('invalid_request', 'Invalid interaction name');
-  const json = toInteraction(url, id, work);
+  const json = toInteraction(world, id, work);
   work.polls += 1;
   return { status: 200, json };
 }
@@ -173,17 +190,21 @@ function cancelInteraction(world: World, id: string): Reply {
   const work = world.works.get(id);
   if (work === undefined) return refuseByCode('invalid_request', 'Invalid interaction name');
   work.isCancelled ||= work.polls < 2;
-  return { status: 200, json: toInteraction(world.url, id, work) };
+  return { status: 200, json: toInteraction(world, id, work) };
 }
 
-function toInteraction(url: string, id: string, { polls, prompt, isCancelled }: Work): object {
+function toInteraction({ url, video }: World, id: string, { polls, prompt, isCancelled, isInline }: Work): object {
   const base = { id, object: 'interaction', model: 'gemini-omni-1.1-flash', updated: '2026-11-24T10:01:05Z' };
   if (isCancelled) return { ...base, status: 'cancelled' };
   if (polls < 2) return { ...base, status: polls === 0 ? 'queued' : 'in_progress' };
   const isRefused = prompt === UNSAFE_VIDEO_PROMPT;
   const content = isRefused
     ? { type: 'text', text: 'I cannot make this video.' }
-    : { type: 'video', mime_type: 'video/mp4', uri: `${url}/v1beta/files/${id}:download?alt=media` };
+    : {
+        type: 'video',
+        mime_type: 'video/mp4',
+        ...(isInline ? { data: video.toString('base64') } : { uri: `${url}/v1beta/files/${id}:download?alt=media` }),
+      };
   const tokens = { modality: isRefused ? 'text' : 'video', tokens: 28_960 };
   return {
     ...base,
@@ -212,7 +233,7 @@ function startOperation({ works }: World, model: string, { instances, parameters
     images.every((image) => readText(readObject(image)['bytesBase64Encoded']) !== undefined);
   if (!isRight) return refuseByStatus(400, 'INVALID_ARGUMENT', 'The request is not supported by this model');
   const name = `models/${model}/operations/op${works.size + 1}`;
-  works.set(name, { prompt: readText(instance['prompt']) ?? '', polls: 0, isCancelled: false });
+  works.set(name, { prompt: readText(instance['prompt']) ?? '', isInline: false, polls: 0, isCancelled: false });
   return { status: 200, json: { name } };
 }
 

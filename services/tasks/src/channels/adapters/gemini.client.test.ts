@@ -107,6 +107,34 @@ describe('the clients of Google take the fake for the API', () => {
     expect(await interactions.cancel(id)).toMatchObject({ id, status: 'cancelled' });
   });
 
+  test('@google/genai: an interaction that holds the bytes of its video', async () => {
+    const { interactions } = new GoogleGenAI({ apiKey: KEY, httpOptions: { baseUrl: upstream.url } });
+    const { id } = await interactions.create({
+      model: OMNI,
+      background: true,
+      input: [{ type: 'text', text: 'a fox' }],
+      response_format: { type: 'video', delivery: 'inline' },
+    });
+    await interactions.get(id);
+    await interactions.get(id);
+    const { output_video: video } = await interactions.get(id);
+
+    expect(video?.uri).toBeUndefined();
+    expect(Buffer.from(video?.data ?? '', 'base64').toString()).toBe(GEMINI_VIDEO);
+  });
+
+  test('@ai-sdk/google: an interaction that holds the bytes of its video', async () => {
+    const model = createGoogle({ apiKey: KEY, baseURL: `${upstream.url}/v1beta` }).interactions(OMNI);
+
+    const { content } = await model.doGenerate({
+      prompt: [{ role: 'user', content: [{ type: 'text', text: 'a fox' }] }],
+      providerOptions: { google: { responseFormat: [{ type: 'video', delivery: 'inline' }] } },
+    });
+
+    const data = Buffer.from(GEMINI_VIDEO).toString('base64');
+    expect(content).toMatchObject([{ type: 'file', mediaType: 'video/mp4', data: { type: 'data', data } }]);
+  });
+
   test('@ai-sdk/google: an interaction whose answer comes with the video', async () => {
     const model = createGoogle({ apiKey: KEY, baseURL: `${upstream.url}/v1beta` }).interactions(OMNI);
 
@@ -172,6 +200,30 @@ describe.each([
     });
   });
 });
+
+test.each([
+  ['a short text', 1024],
+  ['a text that is cut', 9 * 1024 * 1024],
+])(
+  'a video inside its interaction, as %s, is read from the answer to its poll, which needs the key',
+  async (_as, size) => {
+    await upstream.close();
+    upstream = await openFakeGemini(KEY, { video: Buffer.alloc(size, 7), isAlwaysInline: true });
+    const channel = open();
+    const id = await submit(channel, planFor(OMNI));
+
+    const { last } = await pollToEnd(channel, id);
+
+    expect(last).toMatchObject({
+      report: {
+        phase: 'succeeded',
+        url: `${upstream.url}/v1beta/interactions/${id}`,
+        base64At: '/steps/0/content/0/data',
+        credential: { header: 'x-goog-api-key' },
+      },
+    });
+  },
+);
 
 test('a refused content is the fault of the content', async () => {
   const plan = planFor(OMNI, { content: [{ text: UNSAFE_PROMPT }] });

@@ -1,5 +1,6 @@
 import type { Json, Report, Usage } from '@reelgate/adapter-kit';
 import {
+  hasText,
   readCount,
   readIsoTime,
   readList,
@@ -28,24 +29,53 @@ const REPORTS: Reports = {
   requires_continuation: toFailureReport,
 };
 
-/** Converts an interaction into a report. */
-export function toInteractionReport(work: Json): Report {
-  return withEndTime(readReport(REPORTS, work, String(work['status'])), readIsoTime(work['updated']));
+/** Converts an interaction into a report. `path` is that of the poll whose answer it is. */
+export function toInteractionReport(work: Json, path: string): Report {
+  const report = withEndTime(readReport(REPORTS, work, String(work['status'])), readIsoTime(work['updated']));
+  const isInside = report.phase === 'succeeded' && report.base64At !== undefined;
+  return isInside ? { ...report, url: path } : report;
+}
+
+interface Content {
+  readonly content: Json;
+  /** The JSON pointer of the content in its interaction. */
+  readonly pointer: string;
+}
+
+function listContents(work: Json): readonly Content[] {
+  return readList(work['steps'])
+    .map(readObject)
+    .flatMap(({ type, content: contents }, step) =>
+      type === 'model_output'
+        ? readList(contents).map((content, index) => ({
+            content: readObject(content),
+            pointer: `/steps/${step}/content/${index}`,
+          }))
+        : [],
+    );
 }
 
 /** A refusal of the content is completed work that says something and has no tokens of a video. */
 function toSuccessReport(work: Json, status: string): Report {
-  const contents = readList(work['steps'])
-    .map(readObject)
-    .filter(({ type }) => type === 'model_output')
-    .flatMap(({ content }) => readList(content).map(readObject));
-  const url = contents
-    .filter(({ type }) => type === 'video')
-    .map(({ uri }) => readWebUrl(uri))
-    .find((uri) => uri !== undefined);
-  const isText = contents.length > 0 && contents.every(({ type }) => type === 'text');
+  const contents = listContents(work);
+  const isText = contents.length > 0 && contents.every(({ content }) => content['type'] === 'text');
   if (isText && !hasVideoTokens(work)) return toContentFailure(status);
-  return { phase: 'succeeded', status, url, needsKey: true, usage: readUsage(readObject(work['usage'])) };
+  return {
+    phase: 'succeeded',
+    status,
+    ...findVideo(contents),
+    needsKey: true,
+    usage: readUsage(readObject(work['usage'])),
+  };
+}
+
+/** The first address of a video, as ordered. Without one, the bytes of the first video in the interaction itself. */
+function findVideo(contents: readonly Content[]): { readonly url?: string; readonly base64At?: string } {
+  const videos = contents.filter(({ content }) => content['type'] === 'video');
+  const url = videos.map(({ content }) => readWebUrl(content['uri'])).find((uri) => uri !== undefined);
+  if (url !== undefined) return { url };
+  const inside = videos.find(({ content }) => hasText(content['data']));
+  return inside === undefined ? {} : { base64At: `${inside.pointer}/data` };
 }
 
 function hasVideoTokens(work: Json): boolean {

@@ -29,6 +29,9 @@ const UNKNOWN_INTERACTION = /invalid interaction name/i;
  * and what the lite model of Veo lacks. Tested against recorded shapes, and with both clients against a fake; not
  * against a live upstream.
  *
+ * A video is ordered by its address, because one inside the interaction is sent twice: to the poll, and to the store. An
+ * interaction that holds its bytes all the same is read too; `@google/genai` and `@ai-sdk/google` know that form.
+ *
  * The API has no list and no id of the caller, and its webhooks are reported not to fire, so a person must search for
  * the work of a lost answer. No source shows the form in which Omni takes a last frame.
  */
@@ -50,7 +53,8 @@ export const gemini: Adapter = {
         return toSubmission(answer, { upstreamId, error, table: GEMINI_ERRORS });
       },
       *poll(upstreamId) {
-        return toPollResult(yield { method: 'GET', path: buildWorkPath(upstreamId) }, upstreamId);
+        const path = buildWorkPath(upstreamId);
+        return toPollResult(yield { method: 'GET', path }, upstreamId, path);
       },
       cancel: cancelInteraction,
       *test() {
@@ -67,12 +71,12 @@ function buildWorkPath(upstreamId: string): string {
   return OPERATION.test(upstreamId) ? `/v1beta/${upstreamId}` : `${INTERACTIONS}/${encodeURIComponent(upstreamId)}`;
 }
 
-function toPollResult(answer: UpstreamAnswer, upstreamId: string): PollResult {
+function toPollResult(answer: UpstreamAnswer, upstreamId: string, path: string): PollResult {
   const work = readObject(answer.body);
   if (answer.status === 200) {
     if (OPERATION.test(upstreamId) && (readText(work['name']) !== undefined || typeof work['done'] === 'boolean'))
       return { found: true, report: toOperationReport(work) };
-    if (typeof work['status'] === 'string') return { found: true, report: toInteractionReport(work) };
+    if (typeof work['status'] === 'string') return { found: true, report: toInteractionReport(work, path) };
   }
   const error = readError(answer.body);
   const isUnknown = answer.status === 400 && UNKNOWN_INTERACTION.test(error?.message ?? '');
