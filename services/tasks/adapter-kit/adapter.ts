@@ -64,7 +64,7 @@ export interface UpstreamRequest {
   /** A name of `Adapter.hosts`. Absent: the host of `base_url`. */
   readonly host?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The body, as JSON or as a form. */
+  /** The body, as JSON or as a form. A member of the JSON that is undefined is left out. */
   readonly json?: object | undefined;
   readonly form?: readonly FormPart[] | undefined;
 }

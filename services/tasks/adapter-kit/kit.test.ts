@@ -5,6 +5,7 @@ import {
   CUT_TEXT,
   findUnfit,
   hasText,
+  joinTexts,
   listPages,
   parseDataUrl,
   readCount,
@@ -18,6 +19,7 @@ import {
   readWebUrl,
   sortMedia,
   toMicroUsd,
+  toPrompt,
   toSubmission,
   toUsage,
 } from './kit.ts';
@@ -194,6 +196,24 @@ describe('an order is unfit for a model that', () => {
     const { content } = order({}, frame('last_frame'), frame('first_frame'), frame('reference_image'));
 
     expect(sortMedia(content)).toMatchObject({ first: 'https://a.example/1.png', images: ['https://a.example/1.png'] });
+  });
+});
+
+describe('an order', () => {
+  const image: AttemptItem = { media: 'image', role: 'last_frame', url: 'https://a.example/1.png' };
+
+  test('of texts alone has no media', () => {
+    expect(sortMedia([{ text: 'a' }])).toEqual({ images: [], videos: [], audios: [] });
+  });
+
+  test.each<[string, readonly AttemptItem[], string | undefined]>([
+    ['the lines of its texts, among its media', [{ text: 'a' }, image, { text: 'b' }], 'a\nb'],
+    ['an empty line for an empty text', [{ text: '' }, { text: 'b' }], '\nb'],
+    ['none for an empty text alone', [{ text: '' }], undefined],
+    ['none without a text', [image], undefined],
+  ])('has as its prompt %s', (_what, content, prompt) => {
+    expect(toPrompt(content)).toBe(prompt);
+    expect(joinTexts(content)).toBe(prompt ?? '');
   });
 });
 

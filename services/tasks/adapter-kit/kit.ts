@@ -260,7 +260,15 @@ function holdsOlder(page: readonly ListedWork[], since: number): boolean {
 
 /** The texts of an order as one prompt. */
 export function joinTexts(content: readonly AttemptItem[]): string {
-  return content.flatMap((item) => ('text' in item ? [item.text] : [])).join('\n');
+  let joined: string | undefined;
+  for (const item of content) if ('text' in item) joined = joined === undefined ? item.text : `${joined}\n${item.text}`;
+  return joined ?? '';
+}
+
+/** The texts of an order as one prompt; undefined if they are empty. */
+export function toPrompt(content: readonly AttemptItem[]): string | undefined {
+  const prompt = joinTexts(content);
+  return prompt === '' ? undefined : prompt;
 }
 
 export function listMedia(content: readonly AttemptItem[]): readonly AttemptMedia[] {
@@ -277,7 +285,20 @@ export interface OrderMedia {
   readonly base: string | undefined;
 }
 
+const NONE: readonly string[] = Object.freeze([]);
+/** The media of an order of texts alone, which most orders are. */
+const NO_MEDIA: OrderMedia = Object.freeze({
+  first: undefined,
+  last: undefined,
+  images: NONE,
+  videos: NONE,
+  audios: NONE,
+  base: undefined,
+});
+
 export function sortMedia(content: readonly AttemptItem[]): OrderMedia {
+  const media = listMedia(content);
+  if (media.length === 0) return NO_MEDIA;
   const urls: Record<Role, string[]> = {
     first_frame: [],
     last_frame: [],
@@ -286,7 +307,7 @@ export function sortMedia(content: readonly AttemptItem[]): OrderMedia {
     reference_audio: [],
     base_video: [],
   };
-  for (const { role, url } of listMedia(content)) if (role !== undefined) urls[role].push(url);
+  for (const { role, url } of media) if (role !== undefined) urls[role].push(url);
   return {
     first: urls.first_frame[0],
     last: urls.last_frame[0],

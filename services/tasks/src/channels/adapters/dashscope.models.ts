@@ -134,8 +134,9 @@ export function findDashscopeModel(
   models: Readonly<Record<string, DashscopeModel>>,
   id: string,
 ): DashscopeModel | undefined {
-  const known = [id, id.replace(SNAPSHOT, '')].find((one) => Object.hasOwn(models, one));
-  return known === undefined ? undefined : models[known];
+  if (Object.hasOwn(models, id)) return models[id];
+  const base = id.replace(SNAPSHOT, '');
+  return Object.hasOwn(models, base) ? models[base] : undefined;
 }
 
 /** Returns the reason why a model cannot express an order; undefined if it can. */

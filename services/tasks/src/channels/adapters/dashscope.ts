@@ -1,6 +1,7 @@
 import type {
   Adapter,
   Attempt,
+  AttemptMedia,
   ExtraFields,
   ExtraValue,
   Json,
@@ -10,13 +11,12 @@ import type {
 } from '@reelgate/adapter-kit';
 import {
   isSuccess,
-  joinTexts,
   listMedia,
   readObject,
   readText,
   sortMedia,
-  toFields,
   toNothingFound,
+  toPrompt,
   toSubmission,
 } from '@reelgate/adapter-kit/kit';
 import type { ApiError, OrderMedia } from '@reelgate/adapter-kit/kit';
@@ -131,27 +131,29 @@ function buildSubmit(
   const { model: id, content, duration, resolution = '', ratio = '' } = attempt;
   const model = findDashscopeModel(models, id);
   if (model === undefined) return { unfit: `the model ${id} is unknown to this adapter` };
+  const media = listMedia(content);
   const unfit = findDashscopeUnfit(model, attempt);
   if (unfit !== undefined) return { unfit: `the model ${id} ${unfit}` };
   const size = toSizeFields(model, attempt);
   if (size === undefined) return { unfit: `the model ${id} makes no ${resolution} at ${ratio}` };
   const { negative_prompt: negativePrompt, ...extra } = selectExtra(model, attempt.extra);
-  const prompt = joinTexts(content);
   const json = {
     model: id,
-    input: toFields({
-      prompt: prompt === '' ? undefined : prompt,
+    input: {
+      prompt: toPrompt(content),
       negative_prompt: negativePrompt,
-      ...toMediaField(model, attempt),
-    }),
+      ...(media.length > 0 && toMediaField(model, media)),
+    },
     // HappyHorse marks a video unless it is told not to.
-    parameters: toFields({ ...size, duration, ...extra, watermark: false }),
+    parameters: { ...size, duration, ...extra, watermark: false },
   };
   return { method: 'POST', path: SUBMIT, headers: ASYNC, json };
 }
 
 function selectExtra({ extra: names = [] }: DashscopeModel, extra: Attempt['extra'] = {}): Record<string, ExtraValue> {
-  return Object.fromEntries(Object.entries(extra).filter(([name]) => names.includes(name)));
+  const sent: Record<string, ExtraValue> = {};
+  for (const name of names) if (extra[name] !== undefined) sent[name] = extra[name];
+  return sent;
 }
 
 /** The size in the form of the model; undefined if the pixels of the order are unknown. */
@@ -169,12 +171,11 @@ function toSizeFields(
   return { resolution: tier, ratio: leavesRatio ? undefined : chosen };
 }
 
-function toMediaField({ media: field }: DashscopeModel, { content }: Attempt): Json {
-  const media = sortMedia(content);
-  if (field === 'img_url') return { img_url: media.first };
+function toMediaField({ media: field }: DashscopeModel, media: readonly AttemptMedia[]): Json {
+  if (field === 'img_url') return { img_url: sortMedia(media).first };
   // A prompt names them by their place, as character1, character2.
-  if (field === 'reference_urls') return { reference_urls: listMedia(content).map(({ url }) => url) };
-  const items = toMediaItems(media);
+  if (field === 'reference_urls') return { reference_urls: media.map(({ url }) => url) };
+  const items = toMediaItems(sortMedia(media));
   return items.length === 0 ? {} : { media: items };
 }
 

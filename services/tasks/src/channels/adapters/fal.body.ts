@@ -1,24 +1,39 @@
 import type { Attempt, Json, UpstreamRequest } from '@reelgate/adapter-kit';
-import { findUnfit, joinTexts, sortMedia, toFields } from '@reelgate/adapter-kit/kit';
+import { findUnfit, joinTexts, sortMedia } from '@reelgate/adapter-kit/kit';
 import type { OrderMedia } from '@reelgate/adapter-kit/kit';
 import { toSeed } from './fal.find.ts';
-import { readApp } from './fal.models.ts';
+import { PARTS, readApp } from './fal.models.ts';
 import type { FalEndpoint, FalModel, FalPart } from './fal.models.ts';
+
+type Parts = Readonly<Record<FalPart, unknown>>;
 
 /** Without it the queue runs failed work again, up to ten times. */
 const ONCE = { 'x-fal-no-retry': '1' };
 
+/** A model with the path of its endpoints. */
+export interface FalTarget {
+  readonly model: FalModel;
+  readonly path: string;
+}
+
+/** The targets of the models whose id has an owner and an app, by that id. */
+export function listTargets(models: Readonly<Record<string, FalModel>>): ReadonlyMap<string, FalTarget> {
+  const known = Object.entries(models).filter(([id]) => readApp(id) !== undefined);
+  return new Map(
+    known.map(([id, model]) => [id, { model, path: `/${id.split('/').map(encodeURIComponent).join('/')}` }]),
+  );
+}
+
 /** An order is the input of one endpoint, without an envelope. Our URL for callbacks is in the query. */
 export function buildFalSubmit(
-  models: Readonly<Record<string, FalModel>>,
+  targets: ReadonlyMap<string, FalTarget>,
   attempt: Attempt,
 ): UpstreamRequest | { readonly unfit: string } {
   const { model, content, callbackUrl } = attempt;
-  const known = Object.hasOwn(models, model) ? models[model] : undefined;
-  if (known === undefined || readApp(model) === undefined)
-    return { unfit: `the model ${model} is unknown to this adapter` };
+  const target = targets.get(model);
+  if (target === undefined) return { unfit: `the model ${model} is unknown to this adapter` };
   const media = sortMedia(content);
-  const endpoint = chooseEndpoint(known, media);
+  const endpoint = chooseEndpoint(target.model, media);
   if (endpoint === undefined) return { unfit: `the model ${model} has no endpoint for such media` };
   const parts = toParts(endpoint, attempt, media);
   const unfit = findUnfit(endpoint, attempt) ?? findNameless(endpoint, parts);
@@ -26,19 +41,21 @@ export function buildFalSubmit(
   const query = callbackUrl === undefined ? '' : `?fal_webhook=${encodeURIComponent(callbackUrl)}`;
   return {
     method: 'POST',
-    path: `/${model.split('/').map(encodeURIComponent).join('/')}${endpoint.path}${query}`,
+    path: `${target.path}${endpoint.path}${query}`,
     headers: ONCE,
     json: toInput(endpoint, attempt, parts),
   };
 }
 
-function toInput(endpoint: FalEndpoint, attempt: Attempt, parts: Json): Json {
-  const input: Record<string, unknown> = {
-    ...endpoint.fixed,
-    ...toExtra(endpoint, attempt),
-    prompt: joinTexts(attempt.content),
+function toInput(endpoint: FalEndpoint, attempt: Attempt, parts: Parts): Json {
+  const { fixed, fields, extra = [] } = endpoint;
+  const input: Record<string, unknown> = { ...fixed, prompt: joinTexts(attempt.content) };
+  const set = (name: string | undefined, value: unknown): void => {
+    if (name !== undefined && value !== undefined) input[name] = value;
   };
-  for (const [part, value] of Object.entries(parts)) input[endpoint.fields[part as FalPart] ?? part] = value;
+  // A seed that the client did not choose is one by which the work can be found.
+  for (const name of extra) set(name, attempt.extra?.[name] ?? (name === 'seed' ? toSeed(attempt.key) : undefined));
+  for (const part of PARTS) set(fields[part], parts[part]);
   return input;
 }
 
@@ -49,9 +66,9 @@ function chooseEndpoint({ text, frame, bothFrames, references }: FalModel, media
 }
 
 /** The parts of an order that the endpoint has a field for, and all media. */
-function toParts(endpoint: FalEndpoint, { duration, resolution, ratio }: Attempt, media: OrderMedia): Json {
+function toParts(endpoint: FalEndpoint, { duration, resolution, ratio }: Attempt, media: OrderMedia): Parts {
   const { fields, durationAs = 'text', resolutions, adaptive } = endpoint;
-  return toFields({
+  return {
     duration:
       fields.duration === undefined || duration === undefined ? undefined : DURATION_TEXTS[durationAs](duration),
     // The upstream takes its own spelling alone.
@@ -65,7 +82,7 @@ function toParts(endpoint: FalEndpoint, { duration, resolution, ratio }: Attempt
     images: toList(media.images),
     videos: toList(media.videos),
     audios: toList(media.audios),
-  });
+  };
 }
 
 const DURATION_TEXTS: Readonly<Record<NonNullable<FalEndpoint['durationAs']>, (seconds: number) => number | string>> = {
@@ -79,13 +96,7 @@ function toList(urls: readonly string[]): readonly string[] | undefined {
 }
 
 /** A row of an operator can allow media and name no field for them. */
-function findNameless({ fields }: FalEndpoint, parts: Json): string | undefined {
-  const nameless = Object.keys(parts).find((part) => fields[part as FalPart] === undefined);
+function findNameless({ fields }: FalEndpoint, parts: Parts): string | undefined {
+  const nameless = PARTS.find((part) => parts[part] !== undefined && fields[part] === undefined);
   return nameless === undefined ? undefined : `has no input for ${nameless}`;
-}
-
-/** An endpoint that takes a seed always gets one: that of the client, or one by which the work can be found. */
-function toExtra({ extra: taken = [] }: FalEndpoint, { key, extra = {} }: Attempt): Json {
-  const sent = Object.fromEntries(Object.entries(extra).filter(([name]) => taken.includes(name)));
-  return taken.includes('seed') ? { seed: toSeed(key), ...sent } : sent;
 }

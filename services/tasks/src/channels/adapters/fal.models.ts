@@ -3,7 +3,7 @@ import { MODEL_ROW_SCHEMA } from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
 /** A part of an order that a model takes in a field of its own name. */
-const PARTS = ['duration', 'resolution', 'ratio', 'first', 'last', 'images', 'videos', 'audios'] as const;
+export const PARTS = ['duration', 'resolution', 'ratio', 'first', 'last', 'images', 'videos', 'audios'] as const;
 export type FalPart = (typeof PARTS)[number];
 
 /** One endpoint of a model, and the names of its input fields. */

@@ -1,6 +1,6 @@
 import type { Adapter, Attempt, Json, PollResult, Steps, UpstreamAnswer } from '@reelgate/adapter-kit';
 import { isSuccess, readObject, readText, toSubmission } from '@reelgate/adapter-kit/kit';
-import { buildFalSubmit } from './fal.body.ts';
+import { buildFalSubmit, listTargets } from './fal.body.ts';
 import { findBySeed, PLATFORM, REQUESTS } from './fal.find.ts';
 import { FAL_EXTRA, FAL_MODEL_SCHEMA, FAL_MODELS, readApp } from './fal.models.ts';
 import type { FalModel } from './fal.models.ts';
@@ -47,8 +47,9 @@ export const fal: Adapter = {
   },
   openCalls: ({ options }) => {
     const models = { ...FAL_MODELS, ...(options['models'] as Readonly<Record<string, FalModel>> | undefined) };
+    const targets = listTargets(models);
     return {
-      buildSubmit: (attempt) => buildFalSubmit(models, attempt),
+      buildSubmit: (attempt) => buildFalSubmit(targets, attempt),
       readSubmit: (answer, attempt) =>
         toSubmission(answer, {
           upstreamId: readUpstreamId(readObject(answer.body), attempt),

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptMedia, Json, UpstreamRequest } from '@reelgate/adapter-kit';
-import { joinTexts, listMedia, parseDataUrl, readText, sortMedia, toFields } from '@reelgate/adapter-kit/kit';
+import { joinTexts, listMedia, parseDataUrl, sortMedia, toFields, toPrompt } from '@reelgate/adapter-kit/kit';
 import { describeUnfit } from './gemini.models.ts';
 import type { GeminiModel } from './gemini.models.ts';
 
@@ -28,12 +28,12 @@ function toInteraction({ model, content, ...order }: Attempt): object {
     model,
     background: true,
     input: [...media.map(toContentItem), ...(text === '' ? [] : [{ type: 'text', text }])],
-    response_format: toFields({
+    response_format: {
       type: 'video',
       delivery: 'uri',
       ...toFrame(order),
       duration: order.duration === undefined ? undefined : `${order.duration}s`,
-    }),
+    },
     // Without the task the model guesses what an image is for.
     generation_config: { video_config: { task: chooseTask(media) } },
   };
@@ -59,7 +59,7 @@ function toInstance({ content, duration, extra, ...order }: Attempt): object {
   return {
     instances: [
       toFields({
-        prompt: readText(joinTexts(content)),
+        prompt: toPrompt(content),
         image: toImage(first),
         lastFrame: toImage(last),
         referenceImages:

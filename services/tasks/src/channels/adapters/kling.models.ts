@@ -1,5 +1,5 @@
 import type { Attempt, Json } from '@reelgate/adapter-kit';
-import { findUnfit, MODEL_ROW_SCHEMA, readObject, sortMedia } from '@reelgate/adapter-kit/kit';
+import { findUnfit, listMedia, MODEL_ROW_SCHEMA, readObject, sortMedia } from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
 /** A model of Kling. The rows of the cases replace members where an order is one. */
@@ -81,7 +81,9 @@ export const KLING_OPTIONS: Json = {
 
 /** Returns the reason why a model cannot express an order; undefined if it can. */
 export function findKlingUnfit(model: KlingModel, attempt: Attempt): string | undefined {
-  const { first, last, images, videos } = sortMedia(attempt.content);
+  const media = listMedia(attempt.content);
+  if (media.length === 0) return findUnfit(model, attempt);
+  const { first, last, images, videos } = sortMedia(media);
   const holds = {
     frameAlone: first !== undefined && last === undefined && images.length + videos.length === 0,
     lastFrame: last !== undefined,

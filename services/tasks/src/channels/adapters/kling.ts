@@ -15,7 +15,6 @@ import {
   readObject,
   readText,
   sortMedia,
-  toFields,
   toNothingFound,
   toSubmission,
 } from '@reelgate/adapter-kit/kit';
@@ -180,7 +179,7 @@ function buildSubmit(
   const json = {
     ...(product === 'text-to-video' ? { prompt } : { contents: [...toPromptItems(prompt), ...toMediaItems(media)] }),
     settings: toSettings(model, attempt, media),
-    options: toFields({ external_task_id: key, callback_url: callbackUrl }),
+    options: { external_task_id: key, callback_url: callbackUrl },
   };
   return { method: 'POST', path: `/${product}/${encodeURIComponent(id)}`, json };
 }
@@ -188,13 +187,13 @@ function buildSubmit(
 function toSettings(model: KlingModel, { duration, resolution, ratio }: Attempt, media: OrderMedia): object {
   const hasVideo = media.videos.length > 0;
   const concrete = ratio === 'adaptive' ? undefined : ratio;
-  return toFields({
+  return {
     resolution: resolution?.toLowerCase(),
     // A frame decides the ratio, and a reference video does if the order does not.
     aspect_ratio: media.first === undefined ? (concrete ?? (hasVideo ? undefined : RATIO_OF_ADAPTIVE)) : undefined,
     duration,
     multi_shot: model.multiShot === true ? hasVideo : undefined,
-  });
+  };
 }
 
 function toPromptItems(text: string): readonly object[] {

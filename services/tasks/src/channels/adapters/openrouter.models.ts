@@ -34,5 +34,5 @@ const ANY_MODEL: ModelRow = {
 /** Returns the reason why an order cannot be expressed; undefined if it can. */
 export function describeUnfit({ models = {} }: OpenRouterOptions, attempt: Attempt): string | undefined {
   const row = Object.hasOwn(models, attempt.model) ? models[attempt.model] : undefined;
-  return findUnfit({ ...ANY_MODEL, ...row }, attempt);
+  return findUnfit(row === undefined ? ANY_MODEL : { ...ANY_MODEL, ...row }, attempt);
 }

@@ -10,7 +10,6 @@ import type {
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
 import {
-  joinTexts,
   listMedia,
   readList,
   readObject,
@@ -21,6 +20,7 @@ import {
   toFields,
   toMicroUsd,
   toNothingFound,
+  toPrompt,
   toSubmission,
 } from '@reelgate/adapter-kit/kit';
 import type { Reports } from '@reelgate/adapter-kit/kit';
@@ -101,7 +101,7 @@ function buildSubmit(options: OpenRouterOptions, attempt: Attempt): UpstreamRequ
   const references = media.filter((item) => !frames.includes(item));
   const json = toFields({
     model,
-    prompt: readText(joinTexts(content)),
+    prompt: toPrompt(content),
     duration,
     resolution: resolution === undefined ? undefined : formatResolution(resolution),
     aspect_ratio: ratio === 'adaptive' ? undefined : ratio,

@@ -1,43 +1,65 @@
 import type { Attempt, Json, UpstreamRequest } from '@reelgate/adapter-kit';
-import { findUnfit, joinTexts, listMedia, sortMedia, toFields } from '@reelgate/adapter-kit/kit';
-import { MODEL_ID } from './replicate.models.ts';
+import { findUnfit, joinTexts, listMedia, sortMedia } from '@reelgate/adapter-kit/kit';
+import { INPUT_PARTS, MODEL_ID } from './replicate.models.ts';
 import type { InputNames, ReplicateModel } from './replicate.models.ts';
 
 /** The API takes files inside a request up to this size. The data URL is measured, which is longer than its file. */
 const DATA_URL_MAX = 256 * 1024;
 
+/** The names of the parts that a model need not name. */
+const DEFAULT_NAMES: InputNames = { prompt: 'prompt' };
+
 /** An order by the parts that a model may have an input for. */
 type Parts = Readonly<Record<keyof InputNames, unknown>>;
 
+/** A model with where its orders go. */
+export interface ReplicateTarget {
+  readonly row: ReplicateModel;
+  readonly path: string;
+  readonly version: string | undefined;
+}
+
+/** The targets of the models whose id has an owner and a name, by that id. */
+export function listTargets(models: Readonly<Record<string, ReplicateModel>>): ReadonlyMap<string, ReplicateTarget> {
+  return new Map(
+    Object.entries(models).flatMap(([id, row]) => {
+      const [, owner, name, version] = MODEL_ID.exec(id) ?? [];
+      if (owner === undefined || name === undefined) return [];
+      const path =
+        version === undefined
+          ? `/v1/models/${encodeURIComponent(owner)}/${encodeURIComponent(name)}/predictions`
+          : '/v1/predictions';
+      return [[id, { row, path, version }]];
+    }),
+  );
+}
+
 export function buildReplicateSubmit(
-  models: Readonly<Record<string, ReplicateModel>>,
+  targets: ReadonlyMap<string, ReplicateTarget>,
   attempt: Attempt,
 ): UpstreamRequest | { readonly unfit: string } {
   const { model, callbackUrl } = attempt;
-  const row = Object.hasOwn(models, model) ? models[model] : undefined;
-  const [, owner, name, version] = MODEL_ID.exec(model) ?? [];
-  if (row === undefined || owner === undefined || name === undefined)
-    return { unfit: `the model ${model} is unknown to this adapter` };
+  const target = targets.get(model);
+  if (target === undefined) return { unfit: `the model ${model} is unknown to this adapter` };
+  const { row, path, version } = target;
   const parts = readParts(row, attempt);
   const unfit = findUnfit(selectLengths(row, attempt), attempt) ?? describeUnwritable(row, parts, attempt);
   if (unfit !== undefined) return { unfit: `the model ${model} ${unfit}` };
   return {
     method: 'POST',
-    path:
-      version === undefined
-        ? `/v1/models/${encodeURIComponent(owner)}/${encodeURIComponent(name)}/predictions`
-        : '/v1/predictions',
-    json: toFields({
+    path,
+    json: {
       version,
       input: toInput(row, attempt, parts),
       webhook: callbackUrl,
       webhook_events_filter: callbackUrl === undefined ? undefined : ['completed'],
-    }),
+    },
   };
 }
 
 function selectLengths(row: ReplicateModel, { resolution = '' }: Attempt): ReplicateModel {
-  const { secondsAt = {} } = row;
+  const { secondsAt } = row;
+  if (secondsAt === undefined) return row;
   const at = Object.keys(secondsAt).find((one) => one.toLowerCase() === resolution.toLowerCase());
   return at === undefined ? row : { ...row, seconds: secondsAt[at] };
 }
@@ -68,7 +90,7 @@ function describeUnwritable(row: ReplicateModel, parts: Parts, { content }: Atte
   const { inputs, resolutions, ratios } = row;
   // A model makes these without being told, if it makes them at all.
   const made: Partial<Parts> = { resolution: resolutions, ratio: ratios, prompt: inputs };
-  const unnamed = (Object.keys(parts) as (keyof InputNames)[]).find(
+  const unnamed = INPUT_PARTS.find(
     (part) => parts[part] !== undefined && inputs[part] === undefined && made[part] === undefined,
   );
   if (unnamed !== undefined) return `has no input for the part ${unnamed}`;
@@ -78,12 +100,11 @@ function describeUnwritable(row: ReplicateModel, parts: Parts, { content }: Atte
 }
 
 function toInput({ inputs, always, extra = [] }: ReplicateModel, attempt: Attempt, parts: Parts): Json {
-  const names: InputNames = { prompt: 'prompt', ...inputs };
   const input: Record<string, unknown> = { ...always };
-  for (const [name, value] of Object.entries(attempt.extra ?? {})) if (extra.includes(name)) input[name] = value;
-  for (const part of Object.keys(names) as (keyof InputNames)[]) {
-    const name = names[part];
-    if (name !== undefined) input[name] = parts[part];
-  }
-  return toFields(input);
+  const set = (name: string | undefined, value: unknown): void => {
+    if (name !== undefined && value !== undefined) input[name] = value;
+  };
+  for (const name of extra) set(name, attempt.extra?.[name]);
+  for (const part of INPUT_PARTS) set(inputs[part] ?? DEFAULT_NAMES[part], parts[part]);
+  return input;
 }

@@ -34,7 +34,7 @@ export interface ReplicateModel extends ModelRow {
 export const MODEL_ID = /^([\w-][\w.-]*)\/([\w-][\w.-]*)(?::([\w-]+))?$/;
 
 const NAME: Json = { type: 'string', minLength: 1 };
-const INPUT_PARTS: readonly (keyof InputNames)[] = [
+export const INPUT_PARTS: readonly (keyof InputNames)[] = [
   'prompt',
   'duration',
   'resolution',

@@ -10,7 +10,7 @@ import type {
 } from '@reelgate/adapter-kit';
 import { isSuccess, listPages, readObject, readText, toNothingFound, toSubmission } from '@reelgate/adapter-kit/kit';
 import type { ApiError, ErrorTable } from '@reelgate/adapter-kit/kit';
-import { buildReplicateSubmit } from './replicate.body.ts';
+import { buildReplicateSubmit, listTargets } from './replicate.body.ts';
 import { REPLICATE_MODELS, REPLICATE_OPTIONS } from './replicate.models.ts';
 import type { ReplicateModel } from './replicate.models.ts';
 import { toListedWork, toReport } from './replicate.report.ts';
@@ -60,8 +60,9 @@ export const replicate: Adapter = {
       ...REPLICATE_MODELS,
       ...(options['models'] as Readonly<Record<string, ReplicateModel>> | undefined),
     };
+    const targets = listTargets(models);
     return {
-      buildSubmit: (attempt) => buildReplicateSubmit(models, attempt),
+      buildSubmit: (attempt) => buildReplicateSubmit(targets, attempt),
       readSubmit: (answer) => {
         const upstreamId = readText(readObject(answer.body)['id']);
         return toSubmission(answer, {

@@ -1,5 +1,5 @@
 import type { Attempt, AttemptMedia, UpstreamRequest } from '@reelgate/adapter-kit';
-import { joinTexts, listMedia } from '@reelgate/adapter-kit/kit';
+import { listMedia, toPrompt } from '@reelgate/adapter-kit/kit';
 import { choosePixels, RUNWAY_MODELS } from './runway.models.ts';
 import type { RunwayModel } from './runway.models.ts';
 
@@ -22,15 +22,12 @@ export function buildRunwaySubmit(attempt: Attempt): UpstreamRequest | { readonl
         `the model ${id} makes no ${route}_to_video ` +
         `of ${attempt.resolution ?? 'that resolution'} at ${attempt.ratio ?? 'that ratio'}`,
     };
-  const promptText = joinTexts(content);
   const json = {
     model: id,
-    ...(promptText === '' ? {} : { promptText }),
-    ...(attempt.duration === undefined ? {} : { duration: attempt.duration }),
+    promptText: toPrompt(content),
+    duration: attempt.duration,
     ...frame,
-    ...(frames.length > 0
-      ? { promptImage: frames.map(({ url, role }) => ({ uri: url, position: POSITIONS[role ?? ''] })) }
-      : toReferenceFields(media)),
+    ...(media.length > 0 && toMediaFields(media, frames)),
   };
   return { method: 'POST', path: `/v1/${route}_to_video`, json };
 }
@@ -59,7 +56,9 @@ function toFrameFields(
   return model.frame === 'resolution' || ratio === undefined ? asked : { ratio, ...asked };
 }
 
-function toReferenceFields(media: readonly AttemptMedia[]): object {
+function toMediaFields(media: readonly AttemptMedia[], frames: readonly AttemptMedia[]): object {
+  if (frames.length > 0)
+    return { promptImage: frames.map(({ url, role }) => ({ uri: url, position: POSITIONS[role ?? ''] })) };
   const selectMedia = (kind: AttemptMedia['media']): readonly AttemptMedia[] =>
     media.filter((item) => item.media === kind);
   return {
