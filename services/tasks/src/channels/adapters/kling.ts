@@ -91,11 +91,19 @@ export const kling: Adapter = {
           table: ERRORS,
         }),
       *poll(upstreamId) {
-        const results = toPollResults(yield buildRead('task_ids', [upstreamId]), [upstreamId]);
-        return results[upstreamId] ?? { found: false, gone: true, error: 'the upstream does not know this task' };
+        const answer = yield buildRead('task_ids', [upstreamId]);
+        const result = readResult(answer, readTasks(answer), upstreamId);
+        return result ?? { found: false, gone: true, error: 'the upstream does not know this task' };
       },
       *pollMany(upstreamIds) {
-        return toPollResults(yield buildRead('task_ids', upstreamIds), upstreamIds);
+        const answer = yield buildRead('task_ids', upstreamIds);
+        const tasks = readTasks(answer);
+        return Object.fromEntries(
+          upstreamIds.flatMap((id) => {
+            const result = readResult(answer, tasks, id);
+            return result === undefined ? [] : [[id, result] as const];
+          }),
+        );
       },
       *find({ key }) {
         return toFound(yield buildRead('external_task_ids', [key]), key);
@@ -127,17 +135,12 @@ function readTasks({ status, body }: UpstreamAnswer): readonly Json[] | undefine
   return status === 200 && readError(body) === undefined && Array.isArray(data) ? data.map(readObject) : undefined;
 }
 
-/** The results by id. A task that a good answer does not hold is not known to the upstream, and has none. */
-function toPollResults(answer: UpstreamAnswer, ids: readonly string[]): Readonly<Record<string, PollResult>> {
-  const tasks = readTasks(answer);
-  return Object.fromEntries(
-    ids.flatMap((id) => {
-      // A 404 is about the route, not about the task.
-      if (tasks === undefined) return [[id, toNothingFound(answer, readError(answer.body), false)] as const];
-      const task = tasks.find((one) => readId(one['id']) === id);
-      return task === undefined ? [] : [[id, toPollResult(answer, task)] as const];
-    }),
-  );
+/** A task that a good answer does not hold is not known to the upstream, and has no result. */
+function readResult(answer: UpstreamAnswer, tasks: readonly Json[] | undefined, id: string): PollResult | undefined {
+  // A 404 is about the route, not about the task.
+  if (tasks === undefined) return toNothingFound(answer, readError(answer.body), false);
+  const task = tasks.find((one) => readId(one['id']) === id);
+  return task === undefined ? undefined : toPollResult(answer, task);
 }
 
 function toPollResult(answer: UpstreamAnswer, task: Json): PollResult {
