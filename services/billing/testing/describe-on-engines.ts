@@ -1,11 +1,15 @@
-import { afterEach, describe } from '@jest/globals';
-import { createDatabase } from '@reelgate/platform/testing/create-database';
+import path from 'node:path';
+import { afterAll, afterEach, describe } from '@jest/globals';
+import { buildSchemaUrl, openMigratedSchema } from '@reelgate/platform/testing/migrated-schema';
+import type { MigratedSchema } from '@reelgate/platform/testing/migrated-schema';
 import { describeWith } from '../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../test/servers/postgres-server.ts';
 import { openBilling, temporaryLocation } from './open-billing.ts';
 import type { ConfigValue, Location, TestBilling } from './open-billing.ts';
 
-/** Opens a service on an empty database. The test's end stops the service and removes the database. */
+const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
+
+/** Opens a service on a database without accounts. The test's end stops the service and removes what it wrote. */
 export type Open = (value?: ConfigValue) => Promise<TestBilling>;
 
 /** Runs the same tests on every engine that the service supports. */
@@ -13,12 +17,24 @@ export function describeOnEngines(title: string, tests: (open: Open) => void): v
   describe(`${title} on SQLite`, () => {
     tests(opener(async () => temporaryLocation()));
   });
-  let databases = 0;
   describeWith(postgresServer, title, (url) => {
+    const free: MigratedSchema[] = [];
+    const all: MigratedSchema[] = [];
+    afterAll(() => Promise.all(all.map((schema) => schema.close())));
     tests(
       opener(async () => {
-        databases += 1;
-        return temporaryLocation(await createDatabase(url(), `billing_${databases}`));
+        const known = free.pop();
+        await known?.restore();
+        const schema = known ?? (await openMigratedSchema(url(), `billing_${all.length + 1}`, MIGRATIONS));
+        if (known === undefined) all.push(schema);
+        const location = temporaryLocation(buildSchemaUrl(url(), schema.name));
+        return {
+          ...location,
+          remove: () => {
+            location.remove();
+            free.push(schema);
+          },
+        };
       }),
     );
   });

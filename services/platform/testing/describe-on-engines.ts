@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe } from '@jest/globals';
 import { describeWith } from '../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../test/servers/postgres-server.ts';
 import { openPostgres } from '../src/sql/postgres.ts';
 import { openSqlite } from '../src/sql/sqlite.ts';
 import type { Sql } from '../src/sql/sql.ts';
+import { buildSchemaUrl, openMigratedSchema } from './migrated-schema.ts';
+import type { MigratedSchema } from './migrated-schema.ts';
 
 /**
  * Opens the database of the running test. It is empty at the first call; a second call opens it as another process
@@ -14,8 +16,11 @@ import type { Sql } from '../src/sql/sql.ts';
  */
 export type OpenSql = (poolSize?: number) => Sql;
 
-/** Runs the same tests on every engine. */
-export function describeOnEngines(title: string, tests: (open: OpenSql) => void): void {
+/**
+ * Runs the same tests on every engine. With the folder of the migrations that all the tests run, the database of a test
+ * has their tables and rows already on PostgreSQL, so that they run once.
+ */
+export function describeOnEngines(title: string, tests: (open: OpenSql) => void, migrations?: string): void {
   describe(`${title} with SQLite`, () => {
     let folder = '';
     beforeEach(() => {
@@ -31,22 +36,36 @@ export function describeOnEngines(title: string, tests: (open: OpenSql) => void)
     );
   });
   describeWith(postgresServer, title, (url) => {
-    let schema = 0;
-    beforeEach(async () => {
-      schema += 1;
-      const sql = openPostgres(url(), { connections: 1 });
-      await sql.write(`CREATE SCHEMA test_${schema}`);
-      await sql.close();
-    });
+    const schema = migrations === undefined ? useNewSchemas(url) : useMigratedSchema(url, migrations);
     tests(
       closing((poolSize) =>
-        openPostgres(
-          `${url()}?options=-c%20search_path%3Dtest_${schema}`,
-          poolSize === undefined ? {} : { connections: poolSize },
-        ),
+        openPostgres(buildSchemaUrl(url(), schema()), poolSize === undefined ? {} : { connections: poolSize }),
       ),
     );
   });
+}
+
+/** A schema for each test. Returns its name. */
+function useNewSchemas(url: () => string): () => string {
+  let schema = 0;
+  beforeEach(async () => {
+    schema += 1;
+    const sql = openPostgres(url(), { connections: 1 });
+    await sql.write(`CREATE SCHEMA test_${schema}`);
+    await sql.close();
+  });
+  return () => `test_${schema}`;
+}
+
+function useMigratedSchema(url: () => string, migrations: string): () => string {
+  const name = 'migrated';
+  let schema: MigratedSchema | undefined;
+  beforeEach(async () => {
+    if (schema === undefined) schema = await openMigratedSchema(url(), name, migrations);
+    else await schema.restore();
+  });
+  afterAll(() => schema?.close());
+  return () => name;
 }
 
 function closing(open: OpenSql, removeAll = async (): Promise<void> => undefined): OpenSql {

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
-import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { describeOnEngines } from '../testing/store/describe-on-engines.ts';
 import { openDeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
 import { watchWebhooks, webhookMetrics } from './webhook-metrics.ts';

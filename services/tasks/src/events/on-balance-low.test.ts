@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { expect, test } from '@jest/globals';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import { silentLog } from '@reelgate/platform/log';
-import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { describeOnEngines } from '../../testing/store/describe-on-engines.ts';
 import { BalanceLowSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { openDeliveryWorld } from '../../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../../testing/webhooks/open-delivery-world.ts';

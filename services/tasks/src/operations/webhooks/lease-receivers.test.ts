@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
 import { eventIdsOf, openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import { anOrder } from '../../../testing/orders.ts';

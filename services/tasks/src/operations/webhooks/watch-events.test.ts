@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
 import { seeded } from '../../../../../test/harness/seeded.ts';
 import { completed } from '../../../testing/store/opened-store.ts';
 import { openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';

@@ -1,9 +1,8 @@
 import path from 'node:path';
 import { newIds } from '@reelgate/platform/ids';
 import { migrate } from '@reelgate/platform/sql/migrate';
-import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { describeOnEngines, describePooled } from '../../../testing/store/describe-on-engines.ts';
 import type { OpenSql } from '@reelgate/platform/testing/describe-on-engines';
-import { describePooled } from '@reelgate/platform/testing/describe-pooled';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { expect, test } from '@jest/globals';
 import { jobStoreConformance } from '../../../testing/jobs/job-store-conformance.ts';

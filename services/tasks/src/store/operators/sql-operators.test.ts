@@ -2,7 +2,7 @@ import path from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { migrate } from '@reelgate/platform/sql/migrate';
-import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { NewAct, OperatorStore } from '../operator-store.ts';

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import { describeOnEngines } from '@reelgate/platform/testing/describe-on-engines';
+import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { releaseBeforeShards } from '../../../testing/store/release-before-shards.ts';
 import type { ReleaseBeforeShards } from '../../../testing/store/release-before-shards.ts';
