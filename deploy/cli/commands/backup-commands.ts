@@ -1,7 +1,5 @@
 import { StoreTooNew } from '@reelgate/platform/sql/schema-state';
 import { readProgramConfig } from '../../program/config/program-config.ts';
-import { makeBackup } from '../backup/make-backup.ts';
-import { restoreBackup } from '../backup/restore-backup.ts';
 import { CommandFailed, WrongCall, defineCommand, readSingleId } from '../command.ts';
 import type { Outcome } from '../command.ts';
 import { asBytes } from '../format/quantities.ts';
@@ -21,6 +19,8 @@ export const backup = defineCommand({
     const config = readProgramConfig(environment);
     const databases = servicesOnPostgres(config);
     if (databases.length > 0) return withPostgres(databases);
+    // it needs the media service, which no other command does
+    const { makeBackup } = await import('../backup/make-backup.ts');
     const { manifest, bytes } = await makeBackup(config, folder, (text) => {
       terminal.progress(text);
     });
@@ -51,6 +51,7 @@ export const restore = defineCommand({
       throw new WrongCall(
         `this restores embedded stores, and PostgreSQL has those of: ${databases.join(', ')}; use pg_restore`,
       );
+    const { restoreBackup } = await import('../backup/restore-backup.ts');
     try {
       const { made_at, files, lost } = await restoreBackup(config, folder, (text) => {
         terminal.progress(text);

@@ -12,7 +12,8 @@ const SHAPE = `SELECT md5(string_agg(part, ',' ORDER BY part)) AS shape FROM (
   UNION ALL SELECT concat_ws(' ', tgname, tgenabled) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
     WHERE c.relnamespace = $1::regnamespace AND NOT tgisinternal
 ) parts`;
-const TABLES = "SELECT quote_ident(relname) AS name FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = 'r'";
+const TABLES =
+  "SELECT quote_ident(relname) AS name FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = 'r'";
 
 /** A schema with the tables of a service and the rows of its migrations. */
 export interface MigratedSchema {
