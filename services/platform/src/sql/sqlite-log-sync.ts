@@ -7,6 +7,9 @@ export interface LogSync {
   readonly close: () => Promise<unknown>;
 }
 
+/** Opens the log of the SQLite database in a file. */
+export type OpenLogSync = (file: string) => Promise<LogSync>;
+
 /**
  * Syncs SQLite's write-ahead log outside the event loop. SQLite itself would block the program during the sync. The log
  * stays the same file while a connection is open. SQLite locks other files, so closing this one releases no lock.

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { newDurability, openLogSync } from './sqlite-log-sync.ts';
-import type { Durability, LogSync } from './sqlite-log-sync.ts';
+import type { Durability, OpenLogSync } from './sqlite-log-sync.ts';
 import { runStatements, runWork } from './transaction.ts';
 import type { CommitResult, Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
 import { StoreUnavailable } from './sql.ts';
@@ -37,7 +37,7 @@ interface Job {
  * statement is refused. Savepoints keep their copies of pages in memory: SQLite would write those of a large batch to a
  * temporary file.
  */
-export function openSqlite(file: string, openLog: (file: string) => Promise<LogSync> = openLogSync): Sql {
+export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sql {
   makePrivate(file);
   const writer = open(file);
   const reader = open(file);

@@ -3,6 +3,7 @@ import { Secret } from '../secret.ts';
 import { postgresSchema, postgresSettings } from './postgres-settings.ts';
 import type { PostgresEntry, PostgresSettings } from './postgres-settings.ts';
 import { postgresTlsFault } from './postgres-tls.ts';
+import type { OpenLogSync } from './sqlite-log-sync.ts';
 
 /** The ways in which a start treats pending migrations: it runs them, or waits until `reelgate migrate` has run. */
 export const MIGRATION_MODES = ['run', 'check'] as const;
@@ -23,6 +24,8 @@ export interface StoreSettings extends ServiceSchema {
   readonly postgres?: Partial<PostgresSettings>;
   /** Default: run. */
   readonly mode?: MigrationMode;
+  /** Syncs the log of an embedded store. Default: the system syncs it to the disk. */
+  readonly openLog?: OpenLogSync | undefined;
 }
 
 /** The keys of a service's section that concern its store. */
