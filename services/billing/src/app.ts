@@ -65,7 +65,7 @@ interface CurrentConfig {
 
 export async function startBilling(config: BillingConfig, foundation: Foundation): Promise<RunningBilling> {
   const { bus, log, clock, dataDir } = foundation;
-  const lifecycle = openLifecycle(log);
+  const lifecycle = openLifecycle(log, clock);
   try {
     const sql = await awaitSql({ ...config.store, dataDir }, foundation);
     lifecycle.add('database', () => sql.close());

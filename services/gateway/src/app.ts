@@ -74,7 +74,7 @@ export async function startGateway(
   { public: server }: GatewayPorts,
 ): Promise<RunningGateway> {
   const { clock, newId, log, metrics, tracing } = foundation;
-  const lifecycle = openLifecycle(log);
+  const lifecycle = openLifecycle(log, clock);
   try {
     let catalogue = config.catalogue;
     const { redis, limits } = await openRedis(config, foundation, lifecycle);

@@ -72,7 +72,7 @@ export async function startMedia(
   foundation: Foundation,
   callers: MediaCallers,
 ): Promise<RunningMedia> {
-  const lifecycle = openLifecycle(foundation.log);
+  const lifecycle = openLifecycle(foundation.log, foundation.clock);
   // tried beside the database
   const confinement = confinementOnce(foundation.log);
   const confined = confinement();

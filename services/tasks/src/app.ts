@@ -93,7 +93,7 @@ export async function startTasks(
   peers: TasksPeers,
 ): Promise<RunningService> {
   const { clock, log, bus, newId } = foundation;
-  const lifecycle = openLifecycle(log);
+  const lifecycle = openLifecycle(log, clock);
   const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);
   lifecycle.add('database', () => sql.close());
 
