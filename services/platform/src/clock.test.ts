@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { inTime } from '../testing/bounded-waits.ts';
 import { fakeClock } from '../testing/fake-clock.ts';
-import { systemClock } from './clock.ts';
+import { systemClock, withTimeout } from './clock.ts';
 
 const FOR_EVER_MS = 2 ** 30;
 
@@ -49,4 +49,48 @@ test('the clock of tests moves only when it is advanced, and wakes the waits tha
 
   expect(clock.now()).toBe(1020);
   expect(woken).toEqual([10, 20]);
+});
+
+describe('work with a timeout', () => {
+  const untilAborted = (signal: AbortSignal): Promise<unknown> =>
+    new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        resolve(signal.reason);
+      });
+    });
+
+  test('is told of the end of its time by the clock', async () => {
+    const clock = fakeClock();
+    const reason = withTimeout(clock, { ms: 1000 }, untilAborted);
+
+    await clock.advance(1000);
+
+    expect(await inTime(reason)).toMatchObject({ name: 'TimeoutError', message: 'no end within 1000 ms' });
+  });
+
+  test('is told when its caller leaves', async () => {
+    const caller = new AbortController();
+    const reason = withTimeout(fakeClock(), { ms: 1000, caller: caller.signal }, untilAborted);
+
+    caller.abort('the caller left');
+
+    expect(await inTime(reason)).toBe('the caller left');
+  });
+
+  test.each([
+    ['returns', () => Promise.resolve()],
+    ['throws', () => Promise.reject(new Error('a fault of the work'))],
+  ])('leaves no wait behind when it %s', async (_end, end) => {
+    const waits: (AbortSignal | undefined)[] = [];
+    const clock = {
+      sleep: (_ms: number, signal?: AbortSignal): Promise<void> => {
+        waits.push(signal);
+        return new Promise(() => undefined);
+      },
+    };
+
+    await withTimeout(clock, { ms: 1000 }, end).catch(() => undefined);
+
+    expect(waits.map((signal) => signal?.aborted)).toEqual([true]);
+  });
 });

@@ -18,6 +18,27 @@ export interface Clock extends TimeSource, Sleeper {
 export const NOT_AWAITED = 'no longer awaited';
 
 /**
+ * Runs work with a signal that is aborted after `ms` milliseconds of the clock, or when the caller's signal is. Nothing
+ * of the wait stays behind when the work has ended.
+ */
+export async function withTimeout<T>(
+  clock: Sleeper,
+  { ms, caller }: { readonly ms: number; readonly caller?: AbortSignal | undefined },
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const ended = new AbortController();
+  void clock.sleep(ms, ended.signal).then(() => {
+    if (!ended.signal.aborted) over.abort(new DOMException(`no end within ${ms} ms`, 'TimeoutError'));
+  });
+  try {
+    return await run(caller === undefined ? over.signal : AbortSignal.any([caller, over.signal]));
+  } finally {
+    ended.abort(NOT_AWAITED);
+  }
+}
+
+/**
  * Reports whether a time is less than `ms` milliseconds ago. If the clock was set back, a time in the future is not
  * recent.
  */

@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { withTimeout } from '@reelgate/platform/clock';
 import { workMsWithin } from '@reelgate/platform/passed-deadline';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { ChannelPauseSchema } from '@reelgate/proto/tasks/v1/channel_pause';
@@ -38,10 +39,11 @@ export function operateChannels(deps: Deps, operate: OperatorDeps) {
       if (runtime === undefined) throw channelNotFound();
       const begun = clock.now();
       // An upstream that hangs is named before the call ends.
-      const limit = AbortSignal.timeout(workMsWithin(signal, TEST_TIMEOUT_MS));
-      const tested = await runtime.channel.test(AbortSignal.any([signal, limit]));
-      const ok = tested.ok;
-      const detail = !ok && limit.aborted ? 'the upstream gave no answer' : tested.detail;
+      const bounds = { ms: workMsWithin(signal, TEST_TIMEOUT_MS), caller: signal };
+      const { ok, detail } = await withTimeout(clock, bounds, async (limit) => {
+        const tested = await runtime.channel.test(limit);
+        return !tested.ok && limit.aborted ? { ok: false, detail: 'the upstream gave no answer' } : tested;
+      });
       const at = clock.now();
       const act = { at, actor, action: 'channel_tested', subject: id, reason: '' } as const;
       if (actor !== '') await operators.addAct({ ...act, detail: { ok, tookMs: at - begun } });

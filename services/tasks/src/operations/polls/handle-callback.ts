@@ -1,3 +1,4 @@
+import { withTimeout } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
@@ -87,7 +88,8 @@ async function adoptHintedWork(
     return false;
   }
   if (!runtime.polls.take()) return false;
-  const polled = await runtime.channel.poll(hint, AbortSignal.timeout(POLL_TIMEOUT_MS));
+  const { channel } = runtime;
+  const polled = await withTimeout(deps.clock, { ms: POLL_TIMEOUT_MS }, (signal) => channel.poll(hint, signal));
   if (!polled.found || !(await deps.store.adopt(taskId, hint, deps.clock.now()))) return false;
   await deps.store.resolve(taskId, { ...RESOLVED_BY_SERVICE, at: deps.clock.now() });
   deps.log.info({ taskId, channel: settings.id }, 'a callback named the work of a lost answer');

@@ -1,3 +1,4 @@
+import { withTimeout } from '@reelgate/platform/clock';
 import type { Channel, ListedWork } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
 import { inTask } from '../tracing/work-span.ts';
@@ -67,7 +68,7 @@ async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Tas
   const since = Math.min(...tasks.map(({ createdAt }) => createdAt)) - CLOCK_SLACK_MS;
   const works =
     channel?.settings.reconcile === 'list'
-      ? await channel.list(since, AbortSignal.timeout(LIST_TIMEOUT_MS))
+      ? await withTimeout(deps.clock, { ms: LIST_TIMEOUT_MS }, (signal) => channel.list(since, signal))
       : undefined;
   if (channel === undefined || works === undefined) return { channel, claims: undefined };
   // Read in this order: the owner of listed work had a row earlier, so now it is being submitted, unknown or known.

@@ -1,3 +1,4 @@
+import { withTimeout } from '@reelgate/platform/clock';
 import type { Task } from '../../domain/task.ts';
 import { inTask, inWorkSpan } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
@@ -71,12 +72,12 @@ async function refuseOrLeaveUnknown(deps: Deps, task: Task, hadNoHold: HadNoHold
 type HadNoHold = (taskId: string) => Promise<boolean>;
 
 /** Once billing could not be asked, each further task may have a hold: a start waits for one answer at most. */
-function askForHolds({ billing, log }: Deps): HadNoHold {
+function askForHolds({ billing, clock, log }: Deps): HadNoHold {
   let isAway = false;
   return async (taskId) => {
     if (isAway) return false;
     try {
-      return await billing.precludeHold(taskId, { signal: AbortSignal.timeout(HOLD_TIMEOUT_MS) });
+      return await withTimeout(clock, { ms: HOLD_TIMEOUT_MS }, (signal) => billing.precludeHold(taskId, { signal }));
     } catch (error) {
       isAway = true;
       log.warn({ taskId, err: error }, 'billing could not say whether an interrupted create has a hold');

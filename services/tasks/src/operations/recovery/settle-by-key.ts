@@ -1,3 +1,4 @@
+import { withTimeout } from '@reelgate/platform/clock';
 import type { LostAttempt } from '../../channels/channel.ts';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import type { Task } from '../../domain/task.ts';
@@ -41,7 +42,7 @@ export async function settleByKey(
 async function settleTask(deps: Deps, { channel }: ChannelRuntime, task: Task): Promise<boolean> {
   const lost = await describeLostAttempt(deps, channel.settings, task);
   if (lost === undefined) return false;
-  const found = await channel.find(lost, AbortSignal.timeout(FIND_TIMEOUT_MS));
+  const found = await withTimeout(deps.clock, { ms: FIND_TIMEOUT_MS }, (signal) => channel.find(lost, signal));
   if (found.outcome === 'accepted') return adoptFoundWork(deps, task, found);
   return found.outcome === 'never arrived' && failNeverArrived(deps, task);
 }
