@@ -22,6 +22,7 @@ import { channelFactories, channelFactory } from './channels/adapter-channel.ts'
 import { ADAPTERS } from './channels/adapters/index.ts';
 import { openChannelRegistry } from './channels/channel-registry.ts';
 import type { ChannelRegistry } from './channels/channel-registry.ts';
+import type { OpenPool } from './channels/upstream-exchange.ts';
 import { billingClient, callsClient } from './clients/billing.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
 import { mediaClient } from './clients/media.ts';
@@ -72,6 +73,7 @@ export { testOwnAdapter } from './channels/own-adapters/test-own-adapter.ts';
 export { writeOwnAdapter } from './channels/own-adapters/write-own-adapter.ts';
 export { httpMediaBytes } from './clients/http-media-bytes.ts';
 export { collect } from './clients/media-bytes.ts';
+export type { OpenPool } from './channels/upstream-exchange.ts';
 export type { MediaBytes } from './clients/media-bytes.ts';
 
 /** While calls wait for a connection this long, new creates are refused, so that those that have begun go on. */
@@ -82,6 +84,8 @@ export interface TasksPeers {
   readonly calls: Client<typeof CallService>;
   readonly media: Client<typeof MediaService>;
   readonly bytes: MediaBytes;
+  /** Opens the connections to an upstream. Default: over the network. */
+  readonly openPool?: OpenPool | undefined;
   /** True if every worker that leases jobs and webhooks runs in this process. */
   readonly haveWorkersHere?: boolean;
 }
@@ -106,6 +110,7 @@ export async function startTasks(
     chance,
     replicas: () => liveProcesses(),
     isPaused: (channelId) => paused.has(channelId),
+    openPool: peers.openPool,
   });
   const processId = newId('proc');
   const minutes = openMinuteCounter(clock, operators, processId);
@@ -286,6 +291,7 @@ async function openChannels(
     readonly chance: () => number;
     readonly replicas: () => number;
     readonly isPaused: (channelId: string) => boolean;
+    readonly openPool: OpenPool | undefined;
   },
 ): Promise<ChannelRegistry> {
   const { limits } = await openLimits(foundation, lifecycle, {
@@ -298,8 +304,8 @@ async function openChannels(
     ...options,
     limits,
     clock: foundation.clock,
-    adapters: channelFactories(ADAPTERS),
-    openAdapter: channelFactory,
+    adapters: channelFactories(ADAPTERS, options.openPool),
+    openAdapter: (adapter) => channelFactory(adapter, options.openPool),
   });
   lifecycle.add('channels', () => channels.close());
   watchCircuits(foundation.metrics, channels);

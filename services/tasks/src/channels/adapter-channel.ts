@@ -22,6 +22,7 @@ import { ENDPOINT_OF } from './channel.ts';
 import type { Channel, ChannelFactory, ChannelSettings, PlannedAttempt, PollResult, Submission } from './channel.ts';
 import { readExtraFields } from './extra-fields.ts';
 import { redactFailure } from './redact-failure.ts';
+import type { OpenPool } from './upstream-exchange.ts';
 import { upstreamHttp } from './upstream-http.ts';
 import type { UpstreamHttp, UpstreamResult } from './upstream-http.ts';
 
@@ -34,16 +35,19 @@ const KEYS_MAX = 32;
 const STEPS_MAX = 30;
 const BASE = '';
 
-/** Returns the factory of an adapter's channels. */
-export function channelFactory(adapter: Adapter): ChannelFactory {
-  return (settings, clock) => openAdapterChannel(adapter, settings, clock);
+/** Returns the factory of an adapter's channels. `openPool` opens their connections. */
+export function channelFactory(adapter: Adapter, openPool?: OpenPool): ChannelFactory {
+  return (settings, clock) => openAdapterChannel(adapter, settings, { clock, openPool });
 }
 
 /** The factories of all adapters, by the same names. */
 export function channelFactories(
   adapters: Readonly<Record<string, Adapter>>,
+  openPool?: OpenPool,
 ): Readonly<Record<string, ChannelFactory>> {
-  return Object.fromEntries(Object.entries(adapters).map(([name, adapter]) => [name, channelFactory(adapter)]));
+  return Object.fromEntries(
+    Object.entries(adapters).map(([name, adapter]) => [name, channelFactory(adapter, openPool)]),
+  );
 }
 
 /** The connections of a channel and the operations of its adapter. */
@@ -66,13 +70,17 @@ interface ChannelConnections {
  * - The failures that a poll reports can be shown to a client.
  * - An adapter that throws has the outcome of a call without an answer.
  */
-function openAdapterChannel(adapter: Adapter, settings: ChannelSettings, clock: Clock): Channel {
+function openAdapterChannel(
+  adapter: Adapter,
+  settings: ChannelSettings,
+  { clock, openPool }: { readonly clock: Clock; readonly openPool: OpenPool | undefined },
+): Channel {
   const calls = adapter.openCalls({ options: settings.options });
   const addresses = { ...listHosts(adapter), ...settings.hosts, [BASE]: settings.baseUrl };
   const hosts = new Map(
     Object.entries(addresses).map(([name, baseUrl]) => [
       name,
-      upstreamHttp({ baseUrl, clock }, () => ({
+      upstreamHttp({ baseUrl, clock, openPool }, () => ({
         accept: 'application/json',
         ...(name === KEYS_HOST ? {} : { ...adapter.headers, ...readKey(adapter, settings) }),
       })),

@@ -15,17 +15,22 @@ export interface ExchangeBounds {
   readonly signal: AbortSignal;
 }
 
+/** Connections to one upstream. */
+export type UpstreamPool = Pick<Pool, 'dispatch'> & { destroy(): Promise<void> };
+
+/** Opens at most this number of connections to an origin. */
+export type OpenPool = (origin: string, connections: number) => UpstreamPool;
+
 /** Connections to one upstream for exchanges. Their own deadline bounds them, so undici needs none. */
-export function openPool(origin: string, connections: number): Pool {
-  return new Pool(origin, { connections, connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0 });
-}
+export const openPool: OpenPool = (origin, connections) =>
+  new Pool(origin, { connections, connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0 });
 
 /**
  * Sends a request and reads the whole answer. Rejects if no whole answer comes in time, if it exceeds the size limit,
  * or if the caller leaves. A request that still waits for a connection by then is never sent.
  */
 export function exchange(
-  dispatcher: Dispatcher,
+  dispatcher: Pick<Dispatcher, 'dispatch'>,
   request: Dispatcher.DispatchOptions,
   { clock, timeoutMs, signal }: ExchangeBounds,
 ): Promise<WholeAnswer> {

@@ -7,6 +7,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '@reelgate/platform/testing/until';
 import { openScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
+import type { Dispatcher } from 'undici';
 import { upstreamHttp } from './upstream-http.ts';
 import type { UpstreamHttp, UpstreamResult } from './upstream-http.ts';
 
@@ -92,6 +93,34 @@ describe('a call', () => {
 
     expect(upstream.requests.map(({ headers }) => headers['x-count'])).toEqual(['1', '2']);
   });
+});
+
+test('the connections come from the function of the caller', async () => {
+  const opened: string[] = [];
+  const http = upstreamHttp(
+    {
+      baseUrl: 'http://upstream.example/base',
+      clock: systemClock,
+      openPool: (origin) => {
+        opened.push(origin);
+        return {
+          dispatch: ({ path }, handler) => {
+            const refused = Object.assign(new Error(`no connection for ${path}`), { code: 'ECONNREFUSED' });
+            handler.onResponseError?.({} as Dispatcher.DispatchController, refused);
+            return true;
+          },
+          destroy: async () => void opened.push('destroyed'),
+        };
+      },
+    },
+    () => ({}),
+  );
+
+  const result = await http.call({ method: 'GET', path: '/works' }, PATIENT_MS, new AbortController().signal);
+  await http.close();
+
+  expect(result).toEqual({ kind: 'unreachable', error: 'ECONNREFUSED: no connection for /base/works' });
+  expect(opened).toEqual(['http://upstream.example', 'destroyed']);
 });
 
 describe('an answer', () => {

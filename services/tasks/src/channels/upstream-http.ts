@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FormPart, UpstreamRequest } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
-import { exchange, openPool } from './upstream-exchange.ts';
 import type { WholeAnswer } from './answer-collector.ts';
+import { exchange, openPool as openHttpPool } from './upstream-exchange.ts';
+import type { OpenPool } from './upstream-exchange.ts';
 
 const CONNECTIONS_MAX = 64;
 /** Errors that certainly occur before the upstream reads a byte of the request. */
@@ -38,9 +39,15 @@ interface EncodedBody {
   readonly hasBegun?: () => boolean;
 }
 
+interface UpstreamHttpOptions {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly openPool?: OpenPool | undefined;
+}
+
 /** `headers` are those of every call. */
 export function upstreamHttp(
-  { baseUrl, clock }: { readonly baseUrl: string; readonly clock: Clock },
+  { baseUrl, clock, openPool = openHttpPool }: UpstreamHttpOptions,
   headers: () => Readonly<Record<string, string>>,
 ): UpstreamHttp {
   const { origin, pathname } = new URL(baseUrl);
