@@ -1,0 +1,62 @@
+import type { Draws } from './draws.ts';
+
+/** Every fault that a seed can have. */
+export const FAULTS = [
+  'late timers',
+  'crash',
+  'aimed crash',
+  'crash at start',
+  'power cut',
+  'slow sync',
+  'failed sync',
+  'full disk',
+  'refused connection',
+  'reset before the request',
+  'reset after the request',
+  'no answer',
+  'bad gateway after the request',
+  'throttle',
+  'content refusal',
+  'page instead of JSON',
+  'unknown state',
+  'success without URL',
+  'lost work',
+  'failing work',
+  'slow media',
+  'media away',
+  'client leaves',
+] as const;
+export type Fault = (typeof FAULTS)[number];
+
+/** Of the seeds, this part has no fault at all, so that bounds on time hold. */
+const CALM_SEEDS = 0.15;
+/** In the other seeds, each fault is on with this probability. */
+const FAULT_ON = 0.7;
+
+/** The faults of one seed. Each is on or off for the whole seed, so that seeds differ in kind. */
+export interface Faults {
+  readonly isCalm: boolean;
+  readonly listOn: () => readonly Fault[];
+  /** Reports whether the fault is on, and no end has been put to all faults. */
+  isOn(fault: Fault): boolean;
+  /** Draws whether the fault happens at this place. */
+  happens(fault: Fault, name: string, probability: number): boolean;
+  /** From now on nothing new goes wrong. */
+  end(): void;
+}
+
+export function openFaults(draws: Draws): Faults {
+  const isCalm = draws.happens('fault none', CALM_SEEDS);
+  const on = new Set(FAULTS.filter((fault) => !isCalm && draws.happens(`fault ${fault}`, FAULT_ON)));
+  let hasEnded = false;
+  const isOn = (fault: Fault): boolean => !hasEnded && on.has(fault);
+  return {
+    isCalm,
+    listOn: () => [...on],
+    isOn,
+    happens: (fault, name, probability) => isOn(fault) && draws.happens(`${fault} ${name}`, probability),
+    end: () => {
+      hasEnded = true;
+    },
+  };
+}

@@ -1,0 +1,234 @@
+import { runClients } from './clients.ts';
+import { openDraws } from './draws.ts';
+import { openEventLog } from './event-log.ts';
+import type { EventLog } from './event-log.ts';
+import { openFaults } from './faults.ts';
+import type { Fault, Faults } from './faults.ts';
+import { LostAnswer, openMachine } from './machine.ts';
+import type { Machine } from './machine.ts';
+import type { PlantedBug } from './planted-bugs.ts';
+import { openRules } from './rules.ts';
+import type { BrokenRule, Rules } from './rules.ts';
+import { openScheduler } from './scheduler.ts';
+import type { Scheduler } from './scheduler.ts';
+import { openSimulatedDisk } from './simulated-disk.ts';
+import type { CrashKind } from './simulated-disk.ts';
+import { simulatedMedia } from './simulated-media.ts';
+import { replaceNode } from './simulated-node.ts';
+import { simulatedPools } from './simulated-pool.ts';
+import { simulatedUpstreams } from './upstream-hosts.ts';
+import { openUpstreamWorks } from './upstream-works.ts';
+
+/** Far more than a run needs. */
+export const STEPS_MAX = 2_000_000;
+const CRASHES_MAX = 5;
+const CRASHES_WITHIN_MS = 60_000;
+const AIMED_CRASHES = 0.03;
+const AIMED_MS_MAX = 25;
+const AIMED_MAX = 6;
+/** Of the commits, this part is followed by a crash before or during its sync. */
+const AIMED_COMMITS = 0.003;
+const POWER_CUTS = 0.5;
+/** Faults end after this time, so that every task can come to rest. */
+const FAULTS_MS = 75_000;
+const CHECK_MS = 15_000;
+/** All tasks are at rest within this time after the end of the faults. */
+const REST_MS_MAX = 30 * 60_000;
+/** A process whose disk has failed is started again within this time. */
+const NOTICED_MS_MAX = 5000;
+
+/** Lines of the product's log that follow a durable step: a death soon after them is the most telling. */
+const AIMS: ReadonlySet<string> = new Set([
+  'a task was created',
+  'a hold was placed',
+  'an attempt was started',
+  'an attempt was accepted',
+  'an attempt was not accepted',
+  'a create was refused',
+  'a task moved',
+  'a task ended',
+  'a hold was settled',
+  'a hold was released',
+  'a task was settled',
+]);
+
+export interface SeedOptions {
+  readonly seed: number;
+  readonly stepsMax: number;
+  readonly bug: PlantedBug | undefined;
+}
+
+/** The outcome of the run of a seed. */
+export interface SeedResult {
+  readonly seed: number;
+  readonly faults: readonly Fault[];
+  readonly broken: BrokenRule | undefined;
+  readonly tasks: number;
+  readonly waiting: number;
+  readonly works: number;
+  readonly crashes: number;
+  readonly steps: number;
+  readonly virtualMs: number;
+  readonly events: EventLog;
+}
+
+/** Runs one seed to its end, to its first broken rule, or for a number of steps. One after another in a process. */
+export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<SeedResult> {
+  const draws = openDraws(seed);
+  const faults = openFaults(draws);
+  const scheduler = openScheduler({ draws, hasLateTimers: faults.isOn('late timers') });
+  const events = openEventLog(scheduler.begin);
+  const note = (process: string) => (text: string) => {
+    events.write(scheduler.now(), process, text);
+  };
+  const crashSoon = (ms: number, kind: CrashKind): void => {
+    scheduler.after(ms, scheduler.world, () => {
+      machine.crash(kind);
+    });
+  };
+  const disk = openSimulatedDisk({
+    ...{ scheduler, draws, faults },
+    log: note('disk'),
+    onCommit: () => {
+      aim('commit', AIMED_COMMITS);
+    },
+    onFailedSync: () => {
+      crashSoon(draws.whole(`disk failed at ${scheduler.steps()}`, 1, NOTICED_MS_MAX), 'kill');
+    },
+    rewrite: bug?.changeStatement ?? ((statement) => statement),
+  });
+  const rules = openRules(disk.folder);
+  const works = openUpstreamWorks({
+    ...{ scheduler, draws, faults },
+    onAccepted: (work) => {
+      rules.accepted(work, works.all());
+      aim('work', AIMED_CRASHES);
+    },
+  });
+  const aim = aimCrashes({ scheduler, faults, crashSoon, drawKind: (name) => drawCrash(draws, faults, name), draws });
+  replaceNode({ scheduler, random: draws.bytes('node') });
+  const onRejection = (reason: unknown): void => {
+    rules.break('no promise is rejected unheard', reason instanceof Error ? (reason.stack ?? '') : String(reason));
+  };
+  process.on('unhandledRejection', onRejection);
+  const machine: Machine = openMachine({
+    ...{ scheduler, draws, faults, disk, events, bug },
+    openPool: simulatedPools({
+      ...{ scheduler, draws, faults },
+      log: note('network'),
+      hosts: simulatedUpstreams({ works, faults }),
+    }),
+    media: simulatedMedia({ scheduler, draws, faults }),
+    onLine: (message) => {
+      if (AIMS.has(message)) aim('line', AIMED_CRASHES);
+    },
+    onChange: () => undefined,
+  });
+  planCrashes({ scheduler, faults, crashSoon, drawKind: (name) => drawCrash(draws, faults, name), draws });
+  let isOver = false;
+  machine.start();
+  const world = runWorld({ scheduler, draws, faults, machine, events, rules, works }).then(
+    () => {
+      isOver = true;
+    },
+    (error: unknown) => {
+      rules.break('the simulation itself runs', error instanceof Error ? (error.stack ?? '') : String(error));
+    },
+  );
+  try {
+    await scheduler.run(() => isOver || rules.broken() !== undefined || scheduler.steps() >= stepsMax);
+  } catch (error) {
+    rules.break('the program goes on', String(error));
+  }
+  if (isOver) await world;
+  const counts = machine.isUp() ? rules.count() : { tasks: 0, waiting: 0 };
+  process.off('unhandledRejection', onRejection);
+  rules.close();
+  disk.remove();
+  return {
+    ...{ seed, events, faults: faults.listOn(), broken: rules.broken(), crashes: machine.crashes() },
+    ...counts,
+    works: works.all().length,
+    steps: scheduler.steps(),
+    virtualMs: scheduler.now() - scheduler.begin,
+  };
+}
+
+interface CrashPlan {
+  readonly scheduler: Scheduler;
+  readonly faults: Faults;
+  readonly draws: ReturnType<typeof openDraws>;
+  readonly crashSoon: (ms: number, kind: CrashKind) => void;
+  readonly drawKind: (name: string) => CrashKind;
+}
+
+function drawCrash(draws: ReturnType<typeof openDraws>, faults: Faults, name: string): CrashKind {
+  return faults.isOn('power cut') && draws.happens(`${name} kind`, POWER_CUTS) ? 'power cut' : 'kill';
+}
+
+/** Some crashes at random moments. */
+function planCrashes({ faults, draws, crashSoon, drawKind }: CrashPlan): void {
+  if (!faults.isOn('crash')) return;
+  const crashes = draws.whole('crashes', 1, CRASHES_MAX);
+  for (let crash = 1; crash <= crashes; crash += 1)
+    crashSoon(draws.whole(`crash ${crash}`, 0, CRASHES_WITHIN_MS), drawKind(`crash ${crash}`));
+}
+
+/** Returns a function that is called after each step of a kind, and now and then begins a crash. */
+function aimCrashes({ faults, draws, crashSoon, drawKind }: CrashPlan): (kind: string, probability: number) => void {
+  const aims = new Map<string, number>();
+  let begun = 0;
+  return (kind, probability) => {
+    const aimed = (aims.get(kind) ?? 0) + 1;
+    aims.set(kind, aimed);
+    const name = `aim at ${kind} ${aimed}`;
+    if (begun >= AIMED_MAX || !faults.happens('aimed crash', name, probability)) return;
+    begun += 1;
+    crashSoon(draws.whole(`${name} after`, 0, AIMED_MS_MAX), drawKind(name));
+  };
+}
+
+interface World {
+  readonly scheduler: Scheduler;
+  readonly draws: ReturnType<typeof openDraws>;
+  readonly faults: Faults;
+  readonly machine: Machine;
+  readonly events: EventLog;
+  readonly rules: Rules;
+  readonly works: ReturnType<typeof openUpstreamWorks>;
+}
+
+/** The clients, the end of the faults, the rest of all tasks, and the last checks. */
+async function runWorld({ scheduler, draws, faults, machine, events, rules, works }: World): Promise<void> {
+  scheduler.after(FAULTS_MS, scheduler.world, () => {
+    events.write(scheduler.now(), 'world', 'the faults end');
+    faults.end();
+  });
+  const check = (): void => {
+    if (machine.isUp()) rules.checkMoment();
+    scheduler.after(CHECK_MS, scheduler.world, check);
+  };
+  check();
+  await runClients({ scheduler, draws, faults, machine, events, observer: rules });
+  const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + REST_MS_MAX;
+  const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
+  while (!(isHealthy() && machine.isUp() && rules.isAtRest()) && scheduler.now() < until) await scheduler.pause(1000);
+  if (!machine.isUp()) {
+    rules.break('the program starts again', 'it is down after the end of the faults');
+    return;
+  }
+  rules.checkMoment();
+  rules.checkEnd(works, faults.isCalm);
+  await checkLedger(machine, rules);
+}
+
+/** The product's own check of its ledger. */
+async function checkLedger(machine: Machine, rules: Rules): Promise<void> {
+  try {
+    const { ok, faults } = await machine.call(({ accounts }) => accounts.verifyLedger({ actor: 'simulation' }));
+    if (!ok) rules.break('the ledger verifies', faults.join('; '));
+  } catch (error) {
+    if (error instanceof LostAnswer) rules.break('the program stays up', 'it died during the last check');
+    throw error;
+  }
+}

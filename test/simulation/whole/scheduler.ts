@@ -1,0 +1,170 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Clock } from '@reelgate/platform/clock';
+import type { Draws } from './draws.ts';
+
+/** More events without a move of the clock are a loop that never ends. */
+const EVENTS_OF_A_MOMENT_MAX = 200_000;
+/** How often a timer is late, and by how much at most, while timers are late at all. */
+const LATE_TIMERS = 0.02;
+const LATE_MS_MAX = 40;
+const BEGIN = Date.UTC(2026, 0, 1);
+
+/** A process of the simulation. Nothing of it runs after its death. */
+export interface SimulatedProcess {
+  readonly name: string;
+  isAlive: boolean;
+}
+
+/** An event that has not run yet. */
+export interface PendingEvent {
+  readonly at: number;
+  readonly order: number;
+  readonly process: SimulatedProcess;
+  readonly run: () => void;
+  isCancelled: boolean;
+}
+
+export interface Scheduler {
+  readonly begin: number;
+  readonly now: () => number;
+  /** The clock of the product. Its waits belong to the process that begins them. */
+  readonly clock: Clock;
+  /** The process of the clients, of the upstreams and of the network between them. */
+  readonly world: SimulatedProcess;
+  /** The process whose event runs now. */
+  readonly current: () => SimulatedProcess;
+  /** The number of events that have run. */
+  readonly steps: () => number;
+  /** Runs something in a process after a time, unless the process dies before. */
+  after(ms: number, process: SimulatedProcess, run: () => void): PendingEvent;
+  /** A timer of the process that runs now. It can be late, and is never early. */
+  startTimer(ms: number, run: () => void): PendingEvent;
+  /** A wait of the world. */
+  pause(ms: number): Promise<void>;
+  /** Runs one event after another until the end of the run. */
+  run(isOver: () => boolean): Promise<void>;
+}
+
+export interface SchedulerOptions {
+  readonly draws: Draws;
+  readonly hasLateTimers: boolean;
+}
+
+/** Waits for one turn of the real event loop: by then all microtasks of an event have ended. */
+const realImmediate = setImmediate;
+const endMicrotasks = (): Promise<void> =>
+  new Promise((resolve) => {
+    realImmediate(resolve);
+  });
+
+/**
+ * Runs one event at a time, in the order of their times. All microtasks of an event end before the next one, so a death
+ * between two events is every death that a store can tell apart. The clock moves only when nothing is ready.
+ */
+export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Scheduler {
+  const events = openEventQueue();
+  const world: SimulatedProcess = { name: 'world', isAlive: true };
+  let [now, order, steps, timers] = [BEGIN, 0, 0, 0];
+  let current = world;
+
+  const after = (ms: number, process: SimulatedProcess, run: () => void): PendingEvent => {
+    order += 1;
+    const event = { at: now + ms, order, process, run: AsyncLocalStorage.bind(run), isCancelled: false };
+    events.add(event);
+    return event;
+  };
+  const startTimer = (ms: number, run: () => void): PendingEvent => {
+    timers += 1;
+    const isLate = hasLateTimers && draws.happens(`schedule timer ${timers}`, LATE_TIMERS);
+    const lateMs = isLate ? draws.whole(`schedule timer ${timers} by`, 1, LATE_MS_MAX) : 0;
+    return after(Math.max(1, Math.ceil(ms)) + lateMs, current, run);
+  };
+  const sleep: Clock['sleep'] = (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const over = (): void => {
+        timer.isCancelled = true;
+        signal?.removeEventListener('abort', over);
+        resolve();
+      };
+      const timer = startTimer(ms, over);
+      signal?.addEventListener('abort', over, { once: true });
+    });
+  const run = async (isOver: () => boolean): Promise<void> => {
+    let ofMoment = 0;
+    while (!isOver()) {
+      const event = events.take();
+      if (event === undefined) throw new Error('the simulation has no event left, and has not ended');
+      if (event.isCancelled || !event.process.isAlive) continue;
+      ofMoment = event.at > now ? 0 : ofMoment + 1;
+      if (ofMoment > EVENTS_OF_A_MOMENT_MAX)
+        throw new Error('the program runs without end, and its clock stands still');
+      now = Math.max(now, event.at);
+      steps += 1;
+      current = event.process;
+      event.run();
+      await endMicrotasks();
+      current = world;
+    }
+  };
+  return {
+    begin: BEGIN,
+    now: () => now,
+    clock: { now: () => now, sleep },
+    world,
+    current: () => current,
+    steps: () => steps,
+    after,
+    startTimer,
+    pause: (ms) =>
+      new Promise((resolve) => {
+        after(ms, world, resolve);
+      }),
+    run,
+  };
+}
+
+interface EventQueue {
+  add(event: PendingEvent): void;
+  take(): PendingEvent | undefined;
+}
+
+/** A binary heap. Events of one moment keep the order in which they were added. */
+function openEventQueue(): EventQueue {
+  const heap: PendingEvent[] = [];
+  const isBefore = (a: PendingEvent, b: PendingEvent): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
+  const swap = (a: number, b: number): void => {
+    [heap[a], heap[b]] = [heap[b]!, heap[a]!];
+  };
+  const sink = (from: number): void => {
+    let at = from;
+    for (;;) {
+      const [left, right] = [2 * at + 1, 2 * at + 2];
+      let least = at;
+      if (left < heap.length && isBefore(heap[left]!, heap[least]!)) least = left;
+      if (right < heap.length && isBefore(heap[right]!, heap[least]!)) least = right;
+      if (least === at) return;
+      swap(at, least);
+      at = least;
+    }
+  };
+  return {
+    add: (event) => {
+      heap.push(event);
+      for (let at = heap.length - 1; at > 0 && isBefore(heap[at]!, heap[(at - 1) >> 1]!); at = (at - 1) >> 1)
+        swap(at, (at - 1) >> 1);
+    },
+    take: () => {
+      const first = heap[0];
+      const last = heap.pop();
+      if (first !== undefined && last !== undefined && heap.length > 0) {
+        heap[0] = last;
+        sink(0);
+      }
+      return first;
+    },
+  };
+}

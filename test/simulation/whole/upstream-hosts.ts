@@ -1,0 +1,167 @@
+import type { Faults } from './faults.ts';
+import type { AnswerRequest, UpstreamAnswer, UpstreamRequest } from './simulated-pool.ts';
+import type { UpstreamWorks, Work, WorkState } from './upstream-works.ts';
+
+export const ALPHA = { origin: 'https://alpha.example', account: 'alpha-account', model: 'alpha-model' };
+export const KLING = { origin: 'https://kling.example', account: 'kling-account', model: 'kling-3.0' };
+
+const FAULTY_SUBMITS = 0.06;
+const PAGES = 0.02;
+const PAGE: UpstreamAnswer = { status: 200, text: '<html><body>Please sign in</body></html>' };
+const THROTTLED = { status: 429, headers: { 'retry-after': '1' } };
+const LIST_PAGE = 20;
+
+interface HostOptions {
+  readonly works: UpstreamWorks;
+  readonly faults: Faults;
+}
+
+const json = (status: number, body: object): UpstreamAnswer => ({ status, text: JSON.stringify(body) });
+const readObject = (value: unknown): Readonly<Record<string, unknown>> => value as Readonly<Record<string, unknown>>;
+
+/** Both upstreams, by their origins. */
+export function simulatedUpstreams(options: HostOptions): ReadonlyMap<string, AnswerRequest> {
+  return new Map([
+    [ALPHA.origin, withPages(options, answerAlpha)],
+    [KLING.origin, withPages(options, answerKling)],
+  ]);
+}
+
+type Answer = (options: HostOptions, request: UpstreamRequest, name: string) => UpstreamAnswer;
+
+/** Something between the product and the upstream now and then answers with a page of its own. */
+function withPages(options: HostOptions, answer: Answer): AnswerRequest {
+  return (request, name) => {
+    const answered = answer(options, request, name);
+    return options.faults.happens('page instead of JSON', name, PAGES) ? PAGE : answered;
+  };
+}
+
+/** The words of alpha-v2 for the states. */
+const ALPHA_WORDS: Readonly<Record<WorkState, string>> = {
+  queued: 'queued',
+  running: 'running',
+  pondering: 'pondering',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  lost: 'lost',
+};
+
+function answerAlpha(options: HostOptions, request: UpstreamRequest, name: string): UpstreamAnswer {
+  const { works } = options;
+  const { pathname, searchParams } = new URL(request.path, ALPHA.origin);
+  if (request.method === 'POST') return submitToAlpha(options, request, name);
+  const id = pathname.split('/').at(-1) ?? '';
+  if (request.method === 'DELETE') return cancelAtAlpha(works, id);
+  if (id !== 'video_generation') {
+    const work = works.find(ALPHA.account, id);
+    return work === undefined
+      ? refuseByAlpha(400, 'invalid params, invalid task_id (2013)')
+      : json(200, { task: showAlphaWork(works, work) });
+  }
+  const all = works.list(ALPHA.account);
+  const page = Number(searchParams.get('page_num') ?? 1);
+  const size = Number(searchParams.get('page_size') ?? LIST_PAGE);
+  const items = all.slice((page - 1) * size, page * size).map((work) => showAlphaWork(works, work));
+  return json(200, { items, total: all.length });
+}
+
+function submitToAlpha({ works, faults }: HostOptions, { body }: UpstreamRequest, name: string): UpstreamAnswer {
+  if (faults.happens('throttle', name, FAULTY_SUBMITS))
+    return { ...refuseByAlpha(429, 'rate limit (1002)'), ...THROTTLED };
+  if (faults.happens('content refusal', name, FAULTY_SUBMITS)) return refuseByAlpha(422, 'input new_sensitive (1026)');
+  const { content, duration, resolution, ratio, model } = readObject(body);
+  const [text] = content as readonly { readonly text?: string }[];
+  const { id } = works.accept({
+    account: ALPHA.account,
+    prompt: text?.text ?? '',
+    model: String(model),
+    duration: Number(duration),
+    resolution: String(resolution),
+    ratio: String(ratio),
+    key: undefined,
+  });
+  return json(200, { task_id: id });
+}
+
+function cancelAtAlpha(works: UpstreamWorks, id: string): UpstreamAnswer {
+  const work = works.find(ALPHA.account, id);
+  if (work === undefined || works.readState(work) !== 'queued')
+    return refuseByAlpha(400, 'a task that is not queued cannot be cancelled (2013)');
+  work.isCancelled = true;
+  return json(200, { task_id: id, action: 'cancelled', status: 'cancelled' });
+}
+
+function refuseByAlpha(status: number, message: string): UpstreamAnswer {
+  return json(status, { type: 'error', error: { type: 'refused', message } });
+}
+
+function showAlphaWork(works: UpstreamWorks, work: Work): object {
+  const state = works.readState(work);
+  const hasSucceeded = state === 'succeeded';
+  return {
+    id: work.id,
+    model: work.model,
+    status: ALPHA_WORDS[state],
+    task_type: 'generation',
+    resolution: work.resolution,
+    duration: work.duration,
+    ratio: work.ratio,
+    created_at: Math.floor(work.createdAt / 1000),
+    usage: hasSucceeded ? { total_seconds: work.duration, output_seconds: work.duration } : {},
+    ...(hasSucceeded ? { content: { url: works.takeUrl(work) } } : {}),
+    ...(state === 'failed' ? { error: { code: '1027', message: 'output contains sensitive content' } } : {}),
+  };
+}
+
+/** The words of Kling for the states. It has no cancellation. */
+const KLING_WORDS: Readonly<Record<WorkState, string>> = {
+  ...ALPHA_WORDS,
+  queued: 'submitted',
+  running: 'processing',
+};
+
+function answerKling(options: HostOptions, request: UpstreamRequest, name: string): UpstreamAnswer {
+  if (request.method === 'POST') return submitToKling(options, request, name);
+  const { works } = options;
+  const { searchParams } = new URL(request.path, KLING.origin);
+  const ids = (searchParams.get('task_ids') ?? '').split(',');
+  const keys = (searchParams.get('external_task_ids') ?? '').split(',');
+  const found = [
+    ...ids.map((id) => works.find(KLING.account, id)),
+    ...keys.map((key) => works.findByKey(KLING.account, key)),
+  ].filter((work) => work !== undefined);
+  return json(200, { code: 0, message: 'SUCCEED', data: found.map((work) => showKlingWork(works, work)) });
+}
+
+function submitToKling({ works, faults }: HostOptions, { path, body }: UpstreamRequest, name: string): UpstreamAnswer {
+  if (faults.happens('throttle', name, FAULTY_SUBMITS))
+    return { ...json(429, { code: 1302, message: 'too many requests' }), ...THROTTLED };
+  if (faults.happens('content refusal', name, FAULTY_SUBMITS))
+    return json(400, { code: 1301, message: 'failure of the risk control' });
+  const { prompt, settings, options } = readObject(body);
+  const { resolution, aspect_ratio: ratio, duration } = readObject(settings);
+  const work = works.accept({
+    account: KLING.account,
+    prompt: String(prompt),
+    model: path.split('/').at(-1) ?? '',
+    duration: Number(duration),
+    resolution: String(resolution),
+    ratio: String(ratio),
+    key: String(readObject(options)['external_task_id']),
+  });
+  return json(200, { code: 0, message: 'SUCCEED', data: { id: work.id, status: 'submitted' } });
+}
+
+function showKlingWork(works: UpstreamWorks, work: Work): object {
+  const state = works.readState(work);
+  return {
+    id: work.id,
+    external_id: work.key,
+    status: KLING_WORDS[state],
+    message: state === 'failed' ? 'the generator failed' : '',
+    outputs:
+      state === 'succeeded' ? [{ type: 'video', url: works.takeUrl(work), duration: String(work.duration) }] : [],
+  };
+}

@@ -1,0 +1,115 @@
+import type { Draws } from './draws.ts';
+import type { Faults } from './faults.ts';
+import type { Scheduler } from './scheduler.ts';
+
+const MARK = /\[(order-\d+)\]/;
+const QUEUED_MS_MAX = 8000;
+const RUNNING_MS = { least: 2000, most: 25_000 };
+const FAULTY_WORKS = 0.12;
+/** The reports of success that have no URL yet. Five of them in a row ask a person. */
+const WITHOUT_URL_MAX = 7;
+
+/** An order as an upstream has accepted it. */
+export interface AcceptedOrder {
+  readonly account: string;
+  readonly prompt: string;
+  readonly model: string;
+  readonly duration: number;
+  readonly resolution: string;
+  readonly ratio: string;
+  /** The key of the attempt, where the upstream takes one. */
+  readonly key: string | undefined;
+}
+
+export type WorkState = 'queued' | 'running' | 'pondering' | 'succeeded' | 'failed' | 'cancelled' | 'lost';
+
+/** A piece of work, as the upstream alone knows it. */
+export interface Work extends AcceptedOrder {
+  readonly id: string;
+  /** The name of the client's order. */
+  readonly order: string;
+  readonly createdAt: number;
+  readonly runsAt: number;
+  readonly endsAt: number;
+  readonly fate: 'succeeds' | 'fails' | 'is lost' | 'ponders';
+  isCancelled: boolean;
+  /** The next reports of success that have no URL. */
+  withoutUrl: number;
+}
+
+export interface UpstreamWorks {
+  readonly all: () => readonly Work[];
+  accept(order: AcceptedOrder): Work;
+  find(account: string, id: string): Work | undefined;
+  findByKey(account: string, key: string): Work | undefined;
+  /** The newest first. */
+  list(account: string): readonly Work[];
+  readState(work: Work): WorkState;
+  /** The URL of the result of work that has succeeded; undefined: the report has none. */
+  takeUrl(work: Work): string | undefined;
+}
+
+export interface WorksOptions {
+  readonly scheduler: Scheduler;
+  readonly draws: Draws;
+  readonly faults: Faults;
+  readonly onAccepted: (work: Work) => void;
+}
+
+/** Returns the name of the client's order, which stands in its prompt. */
+function readOrderName(prompt: string): string {
+  return MARK.exec(prompt)?.[1] ?? '';
+}
+
+/** The works of all upstream accounts. */
+export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: WorksOptions): UpstreamWorks {
+  const works: Work[] = [];
+  const drawFate = (name: string): Work['fate'] => {
+    if (faults.happens('failing work', name, FAULTY_WORKS)) return 'fails';
+    if (faults.happens('lost work', name, FAULTY_WORKS)) return 'is lost';
+    return faults.happens('unknown state', name, FAULTY_WORKS) ? 'ponders' : 'succeeds';
+  };
+  const readState = (work: Work): WorkState => {
+    const now = scheduler.now();
+    if (work.isCancelled) return 'cancelled';
+    if (now < work.runsAt) return 'queued';
+    if (work.fate === 'is lost') return 'lost';
+    if (now < work.endsAt) return work.fate === 'ponders' ? 'pondering' : 'running';
+    return work.fate === 'fails' ? 'failed' : 'succeeded';
+  };
+  const find = (account: string, isWanted: (work: Work) => boolean): Work | undefined =>
+    works.find((work) => work.account === account && isWanted(work) && readState(work) !== 'lost');
+  return {
+    all: () => works,
+    accept: (accepted) => {
+      const order = readOrderName(accepted.prompt);
+      const name = `upstream work ${order} ${works.filter((work) => work.order === order).length + 1}`;
+      const createdAt = scheduler.now();
+      const runsAt = createdAt + draws.whole(`${name} queued`, 0, QUEUED_MS_MAX);
+      const work: Work = {
+        ...accepted,
+        id: `work-${works.length + 1}`,
+        order,
+        createdAt,
+        runsAt,
+        endsAt: runsAt + draws.whole(`${name} running`, RUNNING_MS.least, RUNNING_MS.most),
+        fate: drawFate(name),
+        isCancelled: false,
+        withoutUrl: faults.happens('success without URL', name, FAULTY_WORKS)
+          ? draws.whole(`${name} without URL`, 1, WITHOUT_URL_MAX)
+          : 0,
+      };
+      works.push(work);
+      onAccepted(work);
+      return work;
+    },
+    find: (account, id) => find(account, (work) => work.id === id),
+    findByKey: (account, key) => find(account, (work) => work.key === key),
+    list: (account) => works.filter((work) => work.account === account && readState(work) !== 'lost').toReversed(),
+    readState,
+    takeUrl: (work) => {
+      work.withoutUrl -= 1;
+      return work.withoutUrl >= 0 ? undefined : `https://results.example/${work.id}.mp4?seconds=${work.duration}`;
+    },
+  };
+}
