@@ -1,20 +1,31 @@
 import { systemClock } from './clock.ts';
+import type { TimeSource } from './clock.ts';
 
-/** The deadline of the call that a signal belongs to, in milliseconds since 1970. */
-const deadlines = new WeakMap<AbortSignal, number>();
+/** The deadline of a call, in milliseconds since 1970, and the clock that it is read by. */
+interface PassedDeadline {
+  readonly at: number;
+  readonly clock: TimeSource;
+}
 
-export function noteDeadline(signal: AbortSignal, deadline: number): void {
-  if (deadline !== Infinity) deadlines.set(signal, deadline);
+/** By the signal of the call. */
+const deadlines = new WeakMap<AbortSignal, PassedDeadline>();
+
+export function noteDeadline(signal: AbortSignal, deadline: number, clock: TimeSource = systemClock): void {
+  if (deadline !== Infinity) deadlines.set(signal, { at: deadline, clock });
 }
 
 /**
  * Computes the deadline of a call that is made with the signal of another one: after `timeoutMs`, and at the deadline
  * of the other call at the latest. Returns undefined if neither limits it.
  */
-export function computeDeadline(signal: AbortSignal | undefined, timeoutMs: number | undefined): number | undefined {
-  const passed = signal === undefined ? undefined : deadlines.get(signal);
+export function computeDeadline(
+  signal: AbortSignal | undefined,
+  timeoutMs: number | undefined,
+  clock: TimeSource = systemClock,
+): number | undefined {
+  const passed = signal === undefined ? undefined : deadlines.get(signal)?.at;
   if (timeoutMs === undefined) return passed;
-  return Math.min(systemClock.now() + timeoutMs, passed ?? Infinity);
+  return Math.min(clock.now() + timeoutMs, passed ?? Infinity);
 }
 
 /** An answer is on its way for less time. */
@@ -29,13 +40,14 @@ const WORK_MS_MIN = 1000;
 export function workMsWithin(signal: AbortSignal | undefined, msMax: number): number {
   const deadline = signal === undefined ? undefined : deadlines.get(signal);
   if (deadline === undefined) return msMax;
-  return Math.min(msMax, Math.max(WORK_MS_MIN, deadline - systemClock.now() - ANSWER_MS));
+  return Math.min(msMax, Math.max(WORK_MS_MIN, deadline.at - deadline.clock.now() - ANSWER_MS));
 }
 
 /** Aborted when one of the two is. It carries the deadline of the call's signal. */
 export function combineSignals(call: AbortSignal | undefined, other: AbortSignal): AbortSignal {
   if (call === undefined) return other;
   const either = AbortSignal.any([call, other]);
-  noteDeadline(either, deadlines.get(call) ?? Infinity);
+  const passed = deadlines.get(call);
+  if (passed !== undefined) deadlines.set(either, passed);
   return either;
 }

@@ -5,6 +5,7 @@ import { unruled } from '../../testing/unruled.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { partialService } from '../../testing/partial-service.ts';
 import { closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
 import { systemClock } from '../clock.ts';
 import { silentLog } from '../log.ts';
 import { Problem } from '../problem.ts';
@@ -62,6 +63,34 @@ const overConnect = async (port: number, timeoutMs: string): Promise<Response> =
       },
     }),
   );
+
+test('a deadline passes by its clock alone', async () => {
+  const clock = fakeClock();
+  const told = aGate();
+  const call = withinBounds({ deadline: clock.now() + 60_000, gone: undefined, clock }, (signal) => {
+    signal.addEventListener('abort', told.open);
+    return new Promise(() => undefined);
+  }).catch((thrown: unknown) => thrown);
+
+  await clock.advance(60_000);
+
+  await inTime(told.opened);
+  expect(await inTime(call)).toMatchObject({ name: 'CallEnded', why: 'deadline_exceeded' });
+});
+
+test('a call that ends in time leaves no wait on its clock', async () => {
+  const clock = fakeClock();
+  let isTold = false;
+
+  await withinBounds({ deadline: clock.now() + 1000, gone: undefined, clock }, async (signal) => {
+    signal.addEventListener('abort', () => {
+      isTold = true;
+    });
+  });
+  await clock.advance(2000);
+
+  expect(isTold).toBe(false);
+});
 
 describe('the deadline of a caller', () => {
   test('is answered over gRPC when it passes, while the method runs on with an aborted signal', async () => {

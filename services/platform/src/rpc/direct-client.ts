@@ -1,5 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import { systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { computeDeadline } from '../passed-deadline.ts';
 import { withinBounds } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
@@ -12,31 +14,43 @@ import type { Binding, CallOptions, Caller, Client } from './service.ts';
 import { readUntilAborted, openRunningStreams } from './streams.ts';
 import type { RunningStreams } from './streams.ts';
 
-/** Calls a service of the same process as `caller`. Refusals and faults are the same as over the network. */
-export function directClient<S extends DescService>(service: S, binding: Binding, caller: Caller): Client<S> {
+/**
+ * Calls a service of the same process as `caller`. Refusals and faults are the same as over the network. The clock
+ * measures the deadlines.
+ */
+export function directClient<S extends DescService>(
+  service: S,
+  binding: Binding,
+  caller: Caller,
+  clock: Clock = systemClock,
+): Client<S> {
   const streams = openRunningStreams();
   return Object.fromEntries(
-    service.methods.map((method) => [method.localName, CALLS[method.methodKind](method, binding, { caller, streams })]),
+    service.methods.map((method) => [
+      method.localName,
+      CALLS[method.methodKind](method, binding, { caller, streams, clock }),
+    ]),
   ) as unknown as Client<S>;
 }
 
 interface CallDeps {
   readonly caller: Caller;
   readonly streams: RunningStreams;
+  readonly clock: Clock;
 }
 
 type NewCall = (method: DescMethod, binding: Binding, calling: CallDeps) => unknown;
 type Init = Record<string, unknown>;
 
 const CALLS: Readonly<Record<DescMethod['methodKind'], NewCall>> = {
-  unary: (method, binding, { caller }) => {
+  unary: (method, binding, { caller, clock }) => {
     const [run, check, begin] = [findMethod(binding, method), compileCallCheck(method), callSpans(method, 'internal')];
     return async (request: Init, options: CallOptions = {}) => {
       const { signal, timeoutMs = DEADLINE_MS, requestId = '' } = options;
       try {
         const message = create(method.input, request);
         const answer = await runInCallSpan(begin(options.span), (span) =>
-          withinBounds(toBounds(signal, timeoutMs), async (ending) => {
+          withinBounds(toBounds(clock, signal, timeoutMs), async (ending) => {
             check.first(caller, message);
             return run(message, { caller, requestId, signal: ending, span });
           }),
@@ -47,14 +61,14 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], NewCall>> = {
       }
     };
   },
-  server_streaming: (method, binding, { caller, streams }) => {
+  server_streaming: (method, binding, { caller, streams, clock }) => {
     const [run, check, begin] = [findMethod(binding, method), compileCallCheck(method), callSpans(method, 'internal')];
     return async function* (request: Init, { signal, timeoutMs, requestId = '', span: parent }: CallOptions = {}) {
       const spanned = begin(parent);
       try {
         const message = create(method.input, request);
         check.first(caller, message);
-        const answers = streams.run(caller.name, toBounds(signal, timeoutMs), (ending) =>
+        const answers = streams.run(caller.name, toBounds(clock, signal, timeoutMs), (ending) =>
           asStream(run(message, { caller, requestId, signal: ending, span: spanned.span })),
         );
         for await (const answer of answers) yield create(method.output, answer as Init);
@@ -66,13 +80,13 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], NewCall>> = {
       }
     };
   },
-  client_streaming: (method, binding, { caller }) => {
+  client_streaming: (method, binding, { caller, clock }) => {
     const [run, check, begin] = [findMethod(binding, method), compileCallCheck(method), callSpans(method, 'internal')];
     return async (requests: AsyncIterable<Init>, options: CallOptions = {}) => {
       const { signal, timeoutMs, requestId = '' } = options;
       try {
         const answer = await runInCallSpan(begin(options.span), (span) =>
-          withinBounds(toBounds(signal, timeoutMs), async (ending) => {
+          withinBounds(toBounds(clock, signal, timeoutMs), async (ending) => {
             const messages = readUntilAborted(createMessages(method, requests), ending);
             const checked = await checkStream(messages, {
               first: (request) => {
@@ -96,8 +110,8 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], NewCall>> = {
   },
 };
 
-function toBounds(gone: AbortSignal | undefined, timeoutMs: number | undefined): CallBounds {
-  return { deadline: computeDeadline(gone, timeoutMs), gone };
+function toBounds(clock: Clock, gone: AbortSignal | undefined, timeoutMs: number | undefined): CallBounds {
+  return { deadline: computeDeadline(gone, timeoutMs, clock), gone, clock };
 }
 
 async function* createMessages(method: DescMethod, requests: AsyncIterable<Init>): AsyncGenerator<object> {

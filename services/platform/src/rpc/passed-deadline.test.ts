@@ -5,6 +5,7 @@ import { aGate } from '../../testing/bounded-waits.ts';
 import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { openConnect, closingTransports, TRANSPORTS } from '../../testing/rpc-transports.ts';
 import { unruled } from '../../testing/unruled.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
 import { computeDeadline, combineSignals, noteDeadline, workMsWithin } from '../passed-deadline.ts';
 
 const MediaService = unruled(MediaContract);
@@ -117,4 +118,14 @@ describe('the work for a call', () => {
     expect(workMsWithin(signalOf(100), 5000)).toBe(1000);
     expect(workMsWithin(signalOf(-100), 500)).toBe(500);
   });
+});
+
+test('the time for the work is measured by the clock of the deadline, also through a combined signal', () => {
+  const clock = fakeClock();
+  const call = new AbortController().signal;
+  noteDeadline(call, clock.now() + 4000, clock);
+  const either = combineSignals(call, new AbortController().signal);
+
+  expect([workMsWithin(call, 20_000), workMsWithin(either, 20_000)]).toEqual([3500, 3500]);
+  expect(computeDeadline(either, 60_000, clock)).toBe(clock.now() + 4000);
 });

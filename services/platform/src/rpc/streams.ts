@@ -32,7 +32,7 @@ export function openRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams 
     else byCaller.set(caller, held);
   };
   return {
-    async *run(caller, { deadline, gone }, method) {
+    async *run(caller, { deadline, gone, clock }, method) {
       assertRoom(running.size, byCaller.get(caller) ?? 0);
       const ending = new AbortController();
       // A listener, because `AbortSignal.any` would cost each open stream a kilobyte.
@@ -40,7 +40,7 @@ export function openRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams 
         ending.abort(gone?.reason);
       };
       if (gone?.aborted === true) leave();
-      const watch = watchBounds({ deadline, gone: ending.signal });
+      const watch = watchBounds({ deadline, gone: ending.signal, clock });
       gone?.addEventListener('abort', leave, { once: true });
       const expiry = setTimeout(() => {
         ending.abort(streamExpired());
