@@ -21,7 +21,7 @@ export function listAdapters(own: readonly TestedAdapter[]): KnownAdapters {
   return { ...ADAPTERS, ...Object.fromEntries(own.map(({ name: called, adapter }) => [called, adapter])) };
 }
 
-/** What each adapter adds to the schema of a channel. */
+/** Returns the keys that each adapter adds to the schema of a channel. */
 export function describeAdapters(adapters: KnownAdapters) {
   return {
     /** The endpoints that each adapter can serve, by its name. */
