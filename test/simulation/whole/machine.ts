@@ -1,4 +1,5 @@
 import { startBilling } from '@reelgate/billing/app';
+import type { Clock } from '@reelgate/platform/clock';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
@@ -186,26 +187,31 @@ async function startServices(options: MachineOptions, process: SimulatedProcess)
   const configs = simulatedConfigs();
   const billing = await startBilling({ ...configs.billing, store: { ...configs.billing.store, openLog } }, foundation);
   const tasks = await startTasks({ ...configs.tasks, store: { ...configs.tasks.store, openLog } }, foundation, {
-    billing: connect(billing, BillingService, 'tasks'),
-    calls: connect(billing, CallService, 'tasks'),
+    billing: connect(billing, BillingService, 'tasks', clock),
+    calls: connect(billing, CallService, 'tasks', clock),
     media,
     bytes: simulatedBytes,
     openPool: bug?.changePool?.(options.openPool) ?? options.openPool,
     haveWorkersHere: true,
   });
   return {
-    tasks: connect(tasks, TaskService, 'gateway'),
-    billing: connect(billing, BillingService, 'gateway'),
-    accounts: connect(billing, AccountService, 'operator'),
+    tasks: connect(tasks, TaskService, 'gateway', clock),
+    billing: connect(billing, BillingService, 'gateway', clock),
+    accounts: connect(billing, AccountService, 'operator', clock),
   };
 }
 
 type AnyService = typeof TaskService | typeof BillingService | typeof AccountService | typeof CallService;
 
-function connect<S extends AnyService>({ bindings }: RunningService, service: S, caller: Identity): Client<S> {
+function connect<S extends AnyService>(
+  { bindings }: RunningService,
+  service: S,
+  caller: Identity,
+  clock: Clock,
+): Client<S> {
   const binding = bindings.find((one) => one.service === service);
   if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
-  return directClient(service, binding, toCaller(caller));
+  return directClient(service, binding, toCaller(caller), clock);
 }
 
 /** Writes the lines of the product into the log of events. The path of the disk differs from run to run. */
