@@ -147,9 +147,8 @@ function watchDatabases({ faults, log, handles, synced, rewrite, onCommit }: Wat
     return prepare.call(this, handles.has(this) ? rewrite(sql) : sql);
   };
   DatabaseSync.prototype.close = function closeWatched(this: DatabaseSync): void {
-    // the last close copies the whole log into the database, syncs it, and removes the log
-    synced.delete(path.basename(this.location() ?? ''));
-    handles.delete(this);
+    // The last close by the product copies the whole log into the database, syncs it, and removes the log.
+    if (handles.delete(this)) synced.delete(path.basename(this.location() ?? ''));
     close.call(this);
   };
 }
