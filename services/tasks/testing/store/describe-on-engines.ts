@@ -3,7 +3,7 @@ import { describeOnEngines as describeOnNewEngines } from '@reelgate/platform/te
 import type { OpenSql } from '@reelgate/platform/testing/describe-on-engines';
 import { describePooled as describeOnNewPools } from '@reelgate/platform/testing/describe-pooled';
 
-export const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
+const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 
 /** Runs the same tests on every engine. A test still runs the migrations of this service, which may have run already. */
 export function describeOnEngines(title: string, tests: (open: OpenSql) => void): void {
