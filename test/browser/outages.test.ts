@@ -86,7 +86,7 @@ describeInBrowser('a page whose server', () => {
     );
 
     test(
-      'comes back without a reload, and a screen reader hears of it once',
+      'comes back without a reload, and a screen reader hears of each state once',
       async () => {
         await world.program.stop();
         await banner().waitFor();
@@ -102,7 +102,10 @@ describeInBrowser('a page whose server', () => {
 
         // the view and the session, at growing distances
         expect(triedMs).toBeGreaterThan(TRIED_MS_MIN);
-        expect(new Set(spoken).size).toBe(2);
+        // a slow machine also shows a server that starts, which is another thing to hear
+        const kinds = new Set(spoken.map((text) => text.replace(/ since .*/, '')));
+        expect([...kinds]).toContain('▲ No answer from the server');
+        expect(new Set(spoken).size).toBe(kinds.size);
         expect(spoken.at(-1)).toBe('');
         expect([await page.locator('.old').count(), await loads()]).toEqual([0, 1]);
       },
