@@ -7,6 +7,7 @@ import { until } from '@reelgate/platform/testing/until';
 import type { DoctorLine } from '../../deploy/cli/doctor/doctor-line.ts';
 import { S3_KEYS, startS3Server } from '../../services/media/testing/s3-server.ts';
 import type { S3Server } from '../../services/media/testing/s3-server.ts';
+import { askDoctor } from '../harness/ask-doctor.ts';
 import { openCuttableLine } from '../harness/cuttable-line.ts';
 import type { CuttableLine } from '../harness/cuttable-line.ts';
 import { newProgram } from '../harness/program.ts';
@@ -66,8 +67,7 @@ describeWith(natsServer, 'four processes', (bus) => {
       rmSync(folder, { recursive: true });
     }, TIMEOUT_MS);
 
-    const examined = async (): Promise<readonly DoctorLine[]> =>
-      ((await program.command('doctor')).json as { readonly lines: readonly DoctorLine[] }).lines;
+    const examined = async (): Promise<readonly DoctorLine[]> => (await askDoctor(program)).lines;
     const named = ({ subject, part }: DoctorLine): string => `${subject.replace(/ \(.*\)$/, '')} ${part}`;
     const graded = (lines: readonly DoctorLine[], part: RegExp): readonly string[] =>
       lines.filter((line) => part.test(named(line))).map((line) => `${line.grade} ${named(line)}`);

@@ -4,12 +4,13 @@ import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@reelgate/platform/testing/until';
 import type { DoctorLine } from '../../deploy/cli/doctor/doctor-line.ts';
+import { askDoctor } from '../harness/ask-doctor.ts';
 import { openCuttableLine } from '../harness/cuttable-line.ts';
 import type { CuttableLine } from '../harness/cuttable-line.ts';
 import { httpCaller } from '../harness/client.ts';
 import { newDatabases } from '../harness/databases.ts';
 import { newProgram } from '../harness/program.ts';
-import type { CommandResult, Program } from '../harness/program.ts';
+import type { Program } from '../harness/program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { CHANNEL, KEYS, SIGNING_KEY, UPSTREAM_KEY, callerKey } from '../harness/test-config.ts';
@@ -59,10 +60,7 @@ describeWith(natsServer, 'four processes', (bus) => {
       await Promise.all([upstream?.stop(), nats?.stop(), database?.stop()]);
     }, TIMEOUT_MS);
 
-    const examined = async (): Promise<{ readonly lines: readonly DoctorLine[]; readonly result: CommandResult }> => {
-      const result = await program.command('doctor');
-      return { result, lines: (result.json as { readonly lines: readonly DoctorLine[] }).lines };
-    };
+    const examined = () => askDoctor(program);
     const bad = (lines: readonly DoctorLine[]): readonly string[] =>
       lines.flatMap(({ subject, part, grade }) =>
         // The configuration of the tests names a model without a price.
