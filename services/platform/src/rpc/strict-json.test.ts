@@ -1,4 +1,4 @@
-import { create, equals, fromJsonString, toJson } from '@bufbuild/protobuf';
+import { create, fromJsonString, toBinary, toJson } from '@bufbuild/protobuf';
 import type { DescMessage, JsonValue } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -252,7 +252,8 @@ test('every message of the contracts is read as it was written, in both spelling
 
       const read = fromJsonString(message, readStrictJson(message, new TextEncoder().encode(text)));
 
-      expect(equals(message, read, value)).toBe(true);
+      // as bytes, because no NaN equals another one
+      expect(toBinary(message, read)).toEqual(toBinary(message, value));
     }),
     { numRuns: 500 },
   );
