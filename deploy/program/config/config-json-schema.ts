@@ -1,4 +1,4 @@
-import { listAdapters } from '@reelgate/tasks/config';
+import { ADAPTER_NAME_PATTERN, listAdapters } from '@reelgate/tasks/config';
 import { listAdapterNames } from './channels-schema.ts';
 import { describeConfig } from './program-schema.ts';
 
@@ -9,7 +9,7 @@ const VARIABLE_PATTERN = '\\$\\{(file:/[^}\\n]+|[A-Za-z_][A-Za-z0-9_]*(:-[^}\\n]
 const BUILT_IN = listAdapters([]);
 /** An editor knows the names of the built-in adapters alone. */
 const ADAPTER_NAME: Schema = {
-  anyOf: [{ enum: listAdapterNames(BUILT_IN) }, { type: 'string', pattern: '^[a-z][a-z0-9-]{0,63}$' }],
+  anyOf: [{ enum: listAdapterNames(BUILT_IN) }, { type: 'string', pattern: ADAPTER_NAME_PATTERN }],
   description: 'a built-in adapter, or the name of a file under adapters',
 };
 /** The formats of the configuration reader, in words and as patterns that every validator knows. */

@@ -94,6 +94,24 @@ describe('an adapter that passed its tests', () => {
   });
 });
 
+test('options that the code of an adapter refuses are refused before a reload applies anything', async () => {
+  const text = readFileSync(at('borealis.ts'), 'utf8');
+  const strict = text
+    .replace('openCalls: () => ({', "openCalls: ({ options }) => ({ ...(options['mode'] === 'odd' ? refuse() : {}),")
+    .replace(
+      '  return {\n    kit: 1,',
+      "  const refuse = (): never => { throw new Error('no such mode'); };\n  return {\n    kit: 1,\n    options: { type: 'object' },",
+    );
+  writeFileSync(at('borealis.ts'), strict);
+  const cases = await testOwnAdapter(at('borealis.ts'));
+  expect(cases.filter(({ failure }) => failure !== undefined)).toEqual([]);
+
+  expect(() => read({ options: { mode: 'even' } })).not.toThrow();
+  expect(() => read({ options: { mode: 'odd' } })).toThrow(
+    /channels\.0\.options: the adapter borealis refuses them: Error: no such mode/,
+  );
+});
+
 describe('at its place in the configuration is refused', () => {
   const lineOf = (reason: string): RegExp =>
     new RegExp(String.raw`reelgate\.yaml:3: adapters\.0: .*borealis\.ts:1: ${reason}`);

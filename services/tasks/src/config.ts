@@ -19,6 +19,7 @@ import type { WebhookSettings, WebhooksEntry } from './webhook-settings.ts';
 
 export { describeAdapters, listAdapters, videoChannelSchema } from './channels/video-channel-config.ts';
 export type { KnownAdapters } from './channels/video-channel-config.ts';
+export { ADAPTER_NAME_PATTERN } from './channels/own-adapters/adapter-name.ts';
 export { loadTestedAdapter } from './channels/own-adapters/load-own-adapter.ts';
 export type { TestedAdapter } from './channels/own-adapters/load-own-adapter.ts';
 export { buildRecordPath } from './channels/own-adapters/test-record.ts';

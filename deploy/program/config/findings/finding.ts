@@ -63,6 +63,8 @@ interface ComparedModel {
   readonly defaults: { readonly duration?: number; readonly resolution?: string; readonly ratio?: string };
 }
 
+export type ComparedOptions = Readonly<Record<string, unknown>>;
+
 interface ComparedChannel {
   readonly id: string;
   readonly adapter: string;
@@ -71,6 +73,8 @@ interface ComparedChannel {
   readonly endpoints: readonly string[];
   readonly models: Readonly<Record<string, string>>;
   readonly callbacks: boolean;
+  /** Absent: a relay channel. */
+  readonly options?: ComparedOptions;
 }
 
 interface ComparedAccount {

@@ -130,6 +130,17 @@ describe('a new configuration', () => {
     expect(idsOf(channels)).toEqual(['main']);
   });
 
+  test('that an adapter refuses leaves every channel as it was', () => {
+    const { channels } = openIdleRegistry([channelSettings(), channelSettings({ id: 'other' })]);
+
+    expect(() => {
+      channels.replace([channelSettings({ weight: 2 }), channelSettings({ id: 'bad', adapter: 'missing' })]);
+    }).toThrow('missing');
+
+    expect(idsOf(channels).toSorted()).toEqual(['main', 'other']);
+    expect(channels.find('main')?.channel.settings.weight).toBe(1);
+  });
+
   test('opens a channel of an adapter again only if the text of the adapter has changed', () => {
     const settings = (sha256: string): ChannelSettings =>
       channelSettings({ ownAdapter: { adapter: BOREALIS, sha256 } });

@@ -59,8 +59,8 @@ export function openChannelRegistry(
   const runtimes = new Map<string, { runtime: ChannelRuntime; made: string; current: boolean }>();
   const replaced: Channel[] = [];
   const replace = (next: readonly ChannelSettings[]): void => {
-    for (const entry of runtimes.values()) entry.current = false;
-    for (const one of next) {
+    // an adapter may refuse its options, and then the channels stay as they were
+    const opened = next.map((one) => {
       const made = JSON.stringify({
         ...one,
         ownAdapter: one.ownAdapter?.sha256,
@@ -68,11 +68,14 @@ export function openChannelRegistry(
         callbackSecret: one.callbackSecret?.reveal(),
       });
       const known = runtimes.get(one.id);
-      if (known?.made === made) known.current = true;
-      else {
-        if (known !== undefined) replaced.push(known.runtime.channel);
-        runtimes.set(one.id, { runtime: openRuntime(one), made, current: true });
-      }
+      return known?.made === made ? known : { runtime: openRuntime(one), made, current: true };
+    });
+    for (const entry of runtimes.values()) entry.current = false;
+    for (const [at, entry] of opened.entries()) {
+      const id = next[at]?.id ?? '';
+      const known = runtimes.get(id);
+      if (known !== undefined && known !== entry) replaced.push(known.runtime.channel);
+      runtimes.set(id, Object.assign(entry, { current: true }));
     }
   };
   const openRuntime = (one: ChannelSettings): ChannelRuntime => {

@@ -1,6 +1,8 @@
 import { ADAPTERS } from '../adapters/index.ts';
 
-const NAME = /^[a-z][a-z0-9-]{0,63}$/;
+/** The pattern of the names of adapters. */
+export const ADAPTER_NAME_PATTERN = '^[a-z][a-z0-9-]{0,63}$';
+const NAME = new RegExp(ADAPTER_NAME_PATTERN);
 /** The adapter of the channels of the gateway, which is none of this service. */
 const RELAY = 'relay';
 
