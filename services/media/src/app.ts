@@ -38,13 +38,13 @@ import { newResultCounter } from './operations/results/watch-kept-results.ts';
 import { linkObject } from './operations/staging/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
 import { findFfmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
-import type { Ffmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
+import type { Thumbnails } from './thumbnails/draw-thumbnails.ts';
 import { makeThumbnail } from './thumbnails/make-thumbnail.ts';
 import { hashReference, stageMedia } from './operations/staging/stage-media.ts';
 import { withThumbnails } from './thumbnails/with-thumbnails.ts';
 import { assertConfined } from './probe/confinement/confinement-check.ts';
 import { confinementOnce } from './probe/confinement/confinement.ts';
-import type { Confinement } from './probe/confinement/confinement.ts';
+import type { Draw, Probe } from './probe/probe.ts';
 import { openParsing } from './open-parsing.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
@@ -61,39 +61,85 @@ export interface RunningMedia extends RunningService {
   readonly bytes: MediaBytes;
 }
 
-/** Identifies the callers of the ports that this service shares with others. */
-export interface MediaCallers {
+/** The parts that work outside this process: stored bytes, fetches, parsers, and requests to receivers of webhooks. */
+export interface MediaBackends {
+  readonly blobs: BlobStore;
+  readonly incoming: IncomingFolder;
+  readonly fetcher: Fetcher;
+  readonly sendWebhook: SendWebhook;
+  readonly probes: { readonly reference: Probe; readonly result: Probe };
+  /** Draws a picture anew. */
+  readonly redraw: Draw;
+  readonly thumbnails: Thumbnails;
+}
+
+export interface BackendParts {
+  readonly lifecycle: Lifecycle;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+export type OpenBackends = (parts: BackendParts) => Promise<MediaBackends>;
+
+export interface MediaPeers {
+  /** Identifies the callers of the ports that this service shares with others. */
   readonly identify: IdentifyCaller;
+  /** Default: the folder or the bucket of the configuration, the network, and processes that parse. */
+  readonly openBackends?: OpenBackends;
 }
 
 /** Builds the media service. One process for the files of clients starts with it; the others start on demand. */
 export async function startMedia(
   config: MediaConfig,
   foundation: Foundation,
-  callers: MediaCallers,
+  { identify, openBackends }: MediaPeers,
 ): Promise<RunningMedia> {
   const lifecycle = openLifecycle(foundation.log, foundation.clock);
   // tried beside the database
-  const confinement = confinementOnce(foundation.log);
-  const confined = confinement();
+  const prepared = openBackends === undefined ? prepareBackends(config, foundation) : openBackends;
   const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);
   lifecycle.add('database', () => sql.close());
   try {
-    const ffmpeg = findFfmpeg(config.ffmpeg, foundation.log);
-    // a named path can be wrong; the search on the PATH goes on beside the start
-    if (config.ffmpeg !== undefined) await ffmpeg;
-    assertConfined((await confined).level, config.probe.leastConfinement);
-    const folder = blobFolder(config.blobs, foundation.dataDir) ?? path.join(foundation.dataDir, 'blobs');
-    const scratch = path.join(folder, 'incoming');
-    const blobs = await openBlobs(config.blobs, { ...foundation, folder, scratch, lifecycle });
-    const opened = { ...callers, sql, lifecycle, ffmpeg, confinement, folder, scratch, blobs };
-    const media = buildMedia(config, foundation, opened);
+    const stopping = new AbortController();
+    const backends = await prepared({ lifecycle, stopping: stopping.signal });
+    const media = buildMedia(config, foundation, { identify, sql, lifecycle, stopping, backends });
     if (config.blobs.kind === 's3') await waitForBucket(config.blobs, media.ready, foundation);
     return media;
   } catch (error) {
     await lifecycle.stop();
     throw error;
   }
+}
+
+/** Begins to try what confines the parsers, and returns what opens the parts outside this process. */
+function prepareBackends(config: MediaConfig, foundation: Foundation): OpenBackends {
+  const confinement = confinementOnce(foundation.log);
+  const confined = confinement();
+  return async ({ lifecycle, stopping }) => {
+    const { clock, log, newId } = foundation;
+    const ffmpeg = findFfmpeg(config.ffmpeg, log);
+    // a named path can be wrong; the search on the PATH goes on beside the start
+    if (config.ffmpeg !== undefined) await ffmpeg;
+    assertConfined((await confined).level, config.probe.leastConfinement);
+    const folder = blobFolder(config.blobs, foundation.dataDir) ?? path.join(foundation.dataDir, 'blobs');
+    const scratch = path.join(folder, 'incoming');
+    const opened = await openBlobs(config.blobs, { ...foundation, folder, scratch, lifecycle });
+    const faults = storageFaults(log);
+    const incoming = guardIncoming(openIncoming(scratch, newId), faults);
+    const parsing = { clock, log, newId, folder, lifecycle, ffmpeg, confinement, checks: foundation.checks };
+    const { pools, thumbnails } = openParsing(config.probe, parsing);
+    const blobs = guardBlobs(opened, faults);
+    foundation.checks?.add(blobsCheck(blobs, config.blobs), diskCheck('disk of files', folder));
+    return {
+      blobs,
+      incoming,
+      fetcher: openGuardedFetcher(config, foundation, { incoming, stopping }),
+      sendWebhook: openSender(config, foundation, stopping),
+      probes: { reference: pools.references.probe, result: pools.results.probe },
+      redraw: pools.references.redraw,
+      thumbnails,
+    };
+  };
 }
 
 /** A bucket that refuses the credentials ends the start. */
@@ -106,31 +152,20 @@ async function waitForBucket(
   await whenReachable(ready, { clock, log, dependency, isAway: (error) => !isForbidden(error) });
 }
 
-interface OpenedParts extends MediaCallers {
+interface OpenedParts extends Pick<MediaPeers, 'identify'> {
   readonly sql: Sql;
   readonly lifecycle: Lifecycle;
-  readonly ffmpeg: Promise<Ffmpeg | undefined>;
-  readonly confinement: () => Promise<Confinement>;
-  readonly folder: string;
-  /** The folder of files that arrive. */
-  readonly scratch: string;
-  readonly blobs: BlobStore;
+  readonly stopping: AbortController;
+  readonly backends: MediaBackends;
 }
 
 function buildMedia(
   config: MediaConfig,
   foundation: Foundation,
-  { sql, lifecycle, ffmpeg, confinement, identify, folder, scratch, blobs: opened }: OpenedParts,
+  { sql, lifecycle, identify, stopping, backends }: OpenedParts,
 ): RunningMedia {
-  const { clock, log, newId } = foundation;
-  const stopping = new AbortController();
-  const faults = storageFaults(log);
-  const incoming = guardIncoming(openIncoming(scratch, newId), faults);
-  const blobs = guardBlobs(opened, faults);
-  const parsing = { clock, log, newId, folder, lifecycle, ffmpeg, confinement, checks: foundation.checks };
-  const { pools, thumbnails } = openParsing(config.probe, parsing);
-  const fetcher = openGuardedFetcher(config, foundation, { incoming, stopping: stopping.signal });
-  const sendWebhook = openSender(config, foundation, stopping.signal);
+  const { clock, log } = foundation;
+  const { blobs, incoming, fetcher, sendWebhook, probes, redraw, thumbnails } = backends;
   const deps = {
     ...foundation,
     ...config,
@@ -139,9 +174,9 @@ function buildMedia(
     blobs,
     incoming,
     fetcher,
-    probe: pools.references.probe,
+    probe: probes.reference,
     thumbnails,
-    redraw: config.stagedRedraw ? pools.references.redraw : undefined,
+    redraw: config.stagedRedraw ? redraw : undefined,
   };
 
   const flights = singleFlight<MediaObject>();
@@ -150,7 +185,7 @@ function buildMedia(
     drawing.run(result.id, () => makeThumbnail(deps, result), stopping.signal);
   const ingest = withThumbnails(
     clock,
-    (order: IngestOrder) => ingestResult({ ...deps, probe: pools.results.probe }, order),
+    (order: IngestOrder) => ingestResult({ ...deps, probe: probes.result }, order),
     thumbnailOf,
   );
   lifecycle.add('thumbnails', () => drawing.settled());
@@ -175,7 +210,6 @@ function buildMedia(
   });
   lifecycle.add('count of results', () => results.stop());
 
-  foundation.checks?.add(blobsCheck(blobs, config.blobs), diskCheck('disk of files', folder));
   const bytes = mediaBytes({ ...deps, thumbnailOf });
   return {
     bytes,
