@@ -7,6 +7,7 @@ import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { BillingClient } from './billing-client.ts';
 import type { BillingCalls } from './calls-client.ts';
+import type { OpenRelayPool } from '../relay/channels/relay-channels.ts';
 import type { MediaPort } from './media-port.ts';
 import type { TasksClient } from './tasks-client.ts';
 import type { SenderClient } from './webhook-sender.ts';
@@ -27,6 +28,8 @@ export interface GatewayClients {
   /** Under the identity of the gateway. */
   readonly pauses: Client<typeof OperatorService>;
   readonly operator: OperatorClients;
+  /** Opens the connections to an upstream of relayed calls. Default: over the network. */
+  readonly openRelayPool?: OpenRelayPool;
 }
 
 /** The services for the operator console, under the identity `operator` of the program. */

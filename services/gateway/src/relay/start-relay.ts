@@ -44,6 +44,7 @@ export async function startRelay(
     limits,
     chance: newChance(random),
     isPaused: (id) => pauses.of(id) !== undefined,
+    openPool: clients.openRelayPool,
   });
   lifecycle.add('relay channels', () => channels.close());
   const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });

@@ -26,10 +26,16 @@ const KEEP_ALIVE_MS = 4000;
 const READ_AHEAD_BYTES = 2048;
 const CONNECTION = { timeout: CONNECT_TIMEOUT_MS, highWaterMark: READ_AHEAD_BYTES };
 
+/** Connections to the upstream of a channel. */
+export type RelayPool = Pick<Pool, 'dispatch' | 'request'> & { close(): Promise<void>; destroy(): Promise<void> };
+
+/** Opens connections to an origin, with the time-outs of a channel. */
+export type OpenRelayPool = (origin: string, settings: RelayChannelSettings) => RelayPool;
+
 /** A channel with its state while the gateway runs; all its endpoints share it. */
 export interface RelayChannel {
   readonly settings: RelayChannelSettings;
-  readonly pool: Pool;
+  readonly pool: RelayPool;
   readonly circuit: Circuit;
   /** Those of all replicas, as far as they share them. */
   readonly limits: PeerLimits;
@@ -63,11 +69,19 @@ export interface RelayChannelsOptions {
   readonly limits?: SharedLimits;
   /** Reports whether an operator has paused a channel; absent if no channel is paused. */
   readonly isPaused?: (id: string) => boolean;
+  /** Default: over the network. */
+  readonly openPool?: OpenRelayPool | undefined;
 }
 
 export function openRelayChannels(
   settings: readonly RelayChannelSettings[],
-  { clock, chance, limits = divideLimits(clock), isPaused = () => false }: RelayChannelsOptions,
+  {
+    clock,
+    chance,
+    limits = divideLimits(clock),
+    isPaused = () => false,
+    openPool = openRelayPool,
+  }: RelayChannelsOptions,
 ): RelayChannels {
   let current = new Map<string, { readonly channel: RelayChannel; readonly made: string }>();
   /** The channels by endpoint and model. */
@@ -86,7 +100,7 @@ export function openRelayChannels(
       next.map((one) => {
         const made = JSON.stringify({ ...one, apiKey: one.apiKey.reveal() });
         const known = before.get(one.id);
-        return [one.id, known?.made === made ? known : { channel: newChannel(one, limits), made }];
+        return [one.id, known?.made === made ? known : { channel: newChannel(one, limits, openPool), made }];
       }),
     );
     for (const [id, { channel }] of before) if (current.get(id)?.channel !== channel) leave(channel);
@@ -110,7 +124,7 @@ export function openRelayChannels(
   };
 }
 
-function newChannel(settings: RelayChannelSettings, shared: SharedLimits): RelayChannel {
+function newChannel(settings: RelayChannelSettings, shared: SharedLimits, openPool: OpenRelayPool): RelayChannel {
   const { origin, pathname } = new URL(settings.baseUrl);
   const semaphore = newSemaphore({ permits: settings.inFlightMax, waitingMax: 0 });
   const limits = shared.forPeer(settings.id, {
@@ -131,16 +145,19 @@ function newChannel(settings: RelayChannelSettings, shared: SharedLimits): Relay
     credential: CREDENTIALS[settings.auth](settings.apiKey.reveal()),
     toUpstreamPath: upstreamPath(pathname),
     findIdentities: cacheIdentities(settings),
-    pool: new Pool(origin, {
-      allowH2: false,
-      connect: CONNECTION,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      headersTimeout: settings.firstByteTimeoutMs,
-      bodyTimeout: settings.idleTimeoutMs,
-    }),
+    pool: openPool(origin, settings),
   };
 }
+
+const openRelayPool: OpenRelayPool = (origin, { firstByteTimeoutMs, idleTimeoutMs }) =>
+  new Pool(origin, {
+    allowH2: false,
+    connect: CONNECTION,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    headersTimeout: firstByteTimeoutMs,
+    bodyTimeout: idleTimeoutMs,
+  });
 
 const CREDENTIALS: Readonly<Record<RelayAuth, (key: string) => RelayChannel['credential']>> = {
   bearer: (key) => ({ name: 'authorization', value: `Bearer ${key}` }),
