@@ -1,20 +1,20 @@
-import { isProblem } from '@reelgate/platform/problem';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import type { Task } from '@reelgate/proto/tasks/v1/task';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import type { Draws } from './draws.ts';
-import type { EventLog } from './event-log.ts';
-import type { Faults } from './faults.ts';
-import { LostAnswer } from './machine.ts';
-import type { Machine } from './machine.ts';
-import type { Scheduler } from './scheduler.ts';
-import { ACCOUNT, DURATIONS, MODEL, RATIOS, RESOLUTIONS, TOKEN_KEY } from './simulated-config.ts';
+import { CLIENT_DIALECTS, isFinal, readSeenTask } from './dialects.ts';
+import type { ClientDialect, ClientOrder, SeenTask } from './dialects.ts';
+import { RECEIVERS } from './receivers.ts';
+import { DURATIONS, MODELS, POOR, RATIOS, REMIXED_MODEL, REVOKED, RICH } from './simulated-config.ts';
+import type { HttpOrder } from './simulated-http.ts';
+import { mayRepeat, sendOrder } from './world.ts';
+import type { World } from './world.ts';
 
 const CLIENTS = 6;
 const ORDERS_EACH = 4;
 const APART_MS_MAX = 9000;
 const WITH_KEY = 0.75;
 const REPEATED = 0.3;
+/** Of the orders with a key, this part sends the key again with another order. */
+const OTHER_BODIES = 0.15;
+const WITH_PICTURE = 0.2;
+const WITH_WEBHOOK = 0.3;
 const CANCELLED = 0.25;
 const CANCELLED_TWICE = 0.4;
 /** Half of the cancels come when the first poll of the task is due. */
@@ -23,150 +23,187 @@ const FIRST_POLL_MS = { least: 2800, most: 3100 };
 const LEFT_EARLY = 0.15;
 const LEAVE_MS_MAX = 1500;
 const READ_APART_MS = { least: 700, most: 5000 };
+const WAITING_READS = 0.2;
 const RETRY_MS = { least: 300, most: 3000 };
+const REMIXED = 0.25;
+const DELETED = 0.15;
+const CONTENT_READ = 0.3;
 /** A client gives an order up after this many creates without an answer. */
 const CREATES_MAX = 60;
 /** And a task after this many reads: it waits for a person. */
 const READS_MAX = 60;
 
-/** What the clients saw, for the rules. */
-export interface Observer {
-  /** A create was answered with a task. */
-  promised(order: string, key: string, task: Task): void;
-  read(taskId: string, task: Task): void;
-  /** A read says that there is no such task. */
-  missing(taskId: string): void;
-}
-
-export interface ClientsOptions {
-  readonly scheduler: Scheduler;
-  readonly draws: Draws;
-  readonly faults: Faults;
-  readonly machine: Machine;
-  readonly events: EventLog;
-  readonly observer: Observer;
+/** A token and the account that it belongs to. */
+interface Caller {
+  readonly account: string;
+  readonly token: string;
 }
 
 interface Order {
   readonly name: string;
+  readonly caller: Caller;
   /** Empty: none. */
   readonly key: string;
+  readonly request: Pick<HttpOrder, 'path' | 'body'>;
+}
+
+/** A task that a client was told of. */
+interface Promised {
+  readonly order: string;
+  readonly caller: Caller;
+  readonly taskId: string;
 }
 
 /** Runs every client to its end: it has ordered, and each of its tasks has ended or waits for a person. */
-export async function runClients(options: ClientsOptions): Promise<void> {
-  const tokenId = await readTokenId(options);
+export async function runClients(world: World): Promise<void> {
+  const { scheduler, draws } = world;
   await Promise.all(
     Array.from({ length: CLIENTS }, async (_none, client) => {
       const orders: Promise<void>[] = [];
       for (let number = 0; number < ORDERS_EACH; number += 1) {
         const name = `order-${client * ORDERS_EACH + number}`;
-        await options.scheduler.pause(options.draws.whole(`${name} wait`, 0, APART_MS_MAX));
-        orders.push(runOrder(options, tokenId, name));
+        await scheduler.pause(draws.whole(`${name} wait`, 0, APART_MS_MAX));
+        orders.push(runOrder(world, drawCaller(world, client, name), name));
       }
       await Promise.all(orders);
     }),
   );
 }
 
-async function readTokenId({ machine, scheduler }: ClientsOptions): Promise<string> {
-  for (;;) {
-    try {
-      const { principal } = await machine.call(({ billing }) => billing.authenticate({ key: TOKEN_KEY }));
-      return principal?.tokenId ?? '';
-    } catch {
-      await scheduler.pause(RETRY_MS.least);
-    }
-  }
+/** The fifth client has little credit, and the token of the sixth is revoked on the way. */
+function drawCaller({ draws }: World, client: number, name: string): Caller {
+  if (client === 4) return { account: POOR.id, token: POOR.keys[0] };
+  if (client === 5) return { account: REVOKED.id, token: REVOKED.keys[0] };
+  return { account: RICH.id, token: draws.pick(`${name} token`, RICH.keys) };
 }
 
-async function runOrder(options: ClientsOptions, tokenId: string, name: string): Promise<void> {
-  const { draws } = options;
-  const order: Order = { name, key: draws.happens(`${name} key`, WITH_KEY) ? `key-of-${name}` : '' };
-  const isRepeated = order.key !== '' && draws.happens(`${name} repeat`, REPEATED);
+function drawOrder({ draws }: World, name: string, words: string): ClientOrder {
+  const model = draws.pick(`${name} model`, Object.keys(MODELS));
+  return {
+    model,
+    prompt: `a fox in the snow [${name}]${words}`,
+    seconds: draws.pick(`${name} duration`, DURATIONS),
+    resolution: draws.pick(`${name} resolution`, Object.keys(MODELS[model] ?? {})),
+    ratio: draws.pick(`${name} ratio`, RATIOS),
+    picture: draws.happens(`${name} picture`, WITH_PICTURE) ? `https://pictures.example/${name}.png` : undefined,
+    webhookUrl: draws.happens(`${name} webhook`, WITH_WEBHOOK) ? draws.pick(`${name} receiver`, RECEIVERS) : undefined,
+  };
+}
+
+async function runOrder(world: World, caller: Caller, name: string): Promise<void> {
+  const { draws } = world;
+  const dialect = draws.pick(`${name} dialect`, CLIENT_DIALECTS);
+  const key = draws.happens(`${name} key`, WITH_KEY) ? `key-of-${name}` : '';
+  const described = drawOrder(world, name, '');
+  const order: Order = { name, caller, key, request: dialect.create(described) };
+  const isRepeated = key !== '' && draws.happens(`${name} repeat`, REPEATED);
   // the second create runs beside the first one
-  const creates = [createUntilAnswered(options, tokenId, order)];
-  if (isRepeated) creates.push(createUntilAnswered(options, tokenId, { ...order, name: `${name} again` }, name));
+  const creates = [createUntilAnswered(world, order)];
+  if (isRepeated) creates.push(createUntilAnswered(world, { ...order, name: `${name} again` }, name));
   const [taskId] = await Promise.all(creates);
   if (taskId === undefined) return;
-  const cancels = draws.happens(`${name} cancel`, CANCELLED) ? [cancel(options, name, taskId)] : [];
+  if (key !== '' && draws.happens(`${name} other body`, OTHER_BODIES))
+    await createOther(world, { ...order, request: dialect.create(drawOrder(world, name, ' at night')) });
+  const promised: Promised = { order: name, caller, taskId };
+  const cancels = draws.happens(`${name} cancel`, CANCELLED) ? [cancel(world, promised)] : [];
   if (cancels.length > 0 && draws.happens(`${name} cancel twice`, CANCELLED_TWICE))
-    cancels.push(cancel(options, name, taskId));
-  await Promise.all([readUntilEnd(options, name, taskId), ...cancels]);
+    cancels.push(cancel(world, promised));
+  const [seen] = await Promise.all([readUntilEnd(world, promised, dialect), ...cancels]);
+  if (seen?.status === 'completed') await useResult(world, promised, described.model === REMIXED_MODEL);
+}
+
+/** Looks at a finished video, orders a variation of it, and removes it. */
+async function useResult(world: World, promised: Promised, mayRemix: boolean): Promise<void> {
+  const { draws } = world;
+  const { order } = promised;
+  if (draws.happens(`${order} content`, CONTENT_READ)) await readContent(world, promised);
+  if (mayRemix && draws.happens(`${order} remix`, REMIXED)) await remix(world, promised);
+  if (draws.happens(`${order} delete`, DELETED)) await remove(world, promised);
 }
 
 /** Returns the id of the task; undefined if the order was refused, or no answer came and the client has no key. */
-async function createUntilAnswered(
-  { scheduler, draws, faults, machine, events, observer }: ClientsOptions,
-  tokenId: string,
-  { name, key }: Order,
-  order = name,
-): Promise<string | undefined> {
-  const request = {
-    accountId: ACCOUNT,
-    tokenId,
-    idempotencyKey: key,
-    order: {
-      kind: TaskKind.GENERATION,
-      model: MODEL,
-      content: [{ item: { case: 'text' as const, value: `a fox in the snow [${order}]` } }],
-      duration: draws.pick(`${order} duration`, DURATIONS),
-      resolution: draws.pick(`${order} resolution`, RESOLUTIONS),
-      ratio: draws.pick(`${order} ratio`, RATIOS),
-    },
-  };
-  const note = (text: string): void => {
-    events.write(scheduler.now(), 'client', `${name} ${text}`);
-  };
+async function createUntilAnswered(world: World, sent: Order, order = sent.name): Promise<string | undefined> {
+  const { scheduler, draws, faults, rules } = world;
+  const { name, caller, key, request } = sent;
   for (let create = 1; create <= CREATES_MAX; create += 1) {
     const leaves = faults.happens('client leaves', `${name} create ${create}`, LEFT_EARLY);
-    const leaveMs = leaves ? draws.whole(`${name} create ${create} leave`, 0, LEAVE_MS_MAX) : undefined;
-    try {
-      const { task, replayed } = await machine.call(
-        ({ tasks }, signal) => tasks.createTask(request, { signal }),
-        leaveMs,
-      );
-      note(`is task ${task?.id ?? ''}${replayed ? ', replayed' : ''}`);
-      observer.promised(order, key, task!);
-      return task?.id;
-    } catch (error) {
-      note(`has no task: ${String(error)}`);
-      const mayRepeat = key !== '' && !(isProblem(error) && error.kind === 'invalid');
-      if (!mayRepeat || (isProblem(error) && error.kind === 'unprocessable')) return undefined;
+    const leaveAfterMs = leaves ? draws.whole(`${name} create ${create} leave`, 0, LEAVE_MS_MAX) : undefined;
+    const answer = await sendOrder(world, name, { ...post(caller, request, key) }, { leaveAfterMs });
+    if (answer !== undefined && answer.status < 300) {
+      const task = readSeenTask(answer);
+      rules.promised({ order, account: caller.account, key }, task);
+      return task.id;
     }
+    if (answer !== undefined && !mayRepeat(answer)) return undefined;
+    // without a key, a lost answer is not repeated
+    if (key === '' && answer === undefined) return undefined;
     await scheduler.pause(draws.whole(`${name} create ${create} retry`, RETRY_MS.least, RETRY_MS.most));
   }
   return undefined;
 }
 
-async function readUntilEnd(options: ClientsOptions, name: string, taskId: string): Promise<void> {
-  const { scheduler, draws, machine, events, observer } = options;
-  for (let reads = 1; reads <= READS_MAX; reads += 1) {
-    await scheduler.pause(draws.whole(`${name} read ${reads}`, READ_APART_MS.least, READ_APART_MS.most));
-    try {
-      const { task } = await machine.call(({ tasks }) => tasks.getTask({ accountId: ACCOUNT, taskId }));
-      observer.read(taskId, task!);
-      if (task?.state === TaskState.COMPLETED || task?.state === TaskState.FAILED) {
-        events.write(scheduler.now(), 'client', `${name} ended: ${TaskState[task.state]}`);
-        return;
-      }
-    } catch (error) {
-      if (isProblem(error) && error.kind === 'not_found') observer.missing(taskId);
-      else if (!(error instanceof LostAnswer) && !isProblem(error)) throw error;
-    }
-  }
+const post = ({ token }: Caller, { path, body }: Pick<HttpOrder, 'path' | 'body'>, key = ''): HttpOrder => ({
+  ...{ method: 'POST', path, key: token, body },
+  headers: key === '' ? {} : { 'idempotency-key': key },
+});
+
+/** A key that belongs to a task never makes another one. */
+async function createOther(world: World, { name, caller, key, request }: Order): Promise<void> {
+  const answer = await sendOrder(world, `${name} other body`, post(caller, request, key));
+  if (answer !== undefined && answer.status < 300)
+    world.rules.break('a key with another body is refused', `${key}: ${answer.text}`);
 }
 
-async function cancel({ scheduler, draws, machine, events, observer }: ClientsOptions, name: string, taskId: string) {
-  const { least, most } = draws.happens(`${name} cancel at poll`, AT_FIRST_POLL)
+async function readUntilEnd(
+  world: World,
+  { order, caller, taskId }: Promised,
+  dialect: ClientDialect,
+): Promise<SeenTask | undefined> {
+  const { scheduler, draws, rules } = world;
+  for (let reads = 1; reads <= READS_MAX; reads += 1) {
+    await scheduler.pause(draws.whole(`${order} read ${reads}`, READ_APART_MS.least, READ_APART_MS.most));
+    const waits = draws.happens(`${order} read ${reads} waits`, WAITING_READS);
+    const answer = await sendOrder(world, order, {
+      ...{ method: 'GET', path: dialect.read(taskId), key: caller.token },
+      headers: waits ? { prefer: 'wait=5' } : {},
+    });
+    // a revoked token reads nothing
+    if (answer?.status === 401) return undefined;
+    if (answer?.status === 404) rules.missing(taskId);
+    if (answer?.status !== 200) continue;
+    const task = readSeenTask(answer);
+    rules.read(dialect.name, task);
+    if (isFinal(task)) return task;
+  }
+  return undefined;
+}
+
+async function cancel(world: World, { order, caller, taskId }: Promised): Promise<void> {
+  const { scheduler, draws, rules } = world;
+  const { least, most } = draws.happens(`${order} cancel at poll`, AT_FIRST_POLL)
     ? FIRST_POLL_MS
     : { least: 0, most: READ_APART_MS.most };
-  await scheduler.pause(draws.whole(`${name} cancel after`, least, most));
-  try {
-    const { task } = await machine.call(({ tasks }) => tasks.cancelTask({ accountId: ACCOUNT, taskId }));
-    observer.read(taskId, task!);
-    events.write(scheduler.now(), 'client', `${name} is cancelled`);
-  } catch (error) {
-    events.write(scheduler.now(), 'client', `${name} is not cancelled: ${String(error)}`);
-  }
+  await scheduler.pause(draws.whole(`${order} cancel after`, least, most));
+  const path = `/v1/videos/${taskId}/cancel`;
+  const answer = await sendOrder(world, `${order} cancel`, { method: 'POST', path, key: caller.token });
+  if (answer?.status === 200) rules.read('openai', readSeenTask(answer));
+}
+
+async function readContent(world: World, { order, caller, taskId }: Promised): Promise<void> {
+  const path = `/v1/videos/${taskId}/content`;
+  const answer = await sendOrder(world, `${order} content`, { method: 'GET', path, key: caller.token });
+  if (answer !== undefined && answer.status >= 400 && answer.status < 500 && answer.status !== 401)
+    world.rules.break('the result of a completed task can be read', `${taskId}: ${answer.status} ${answer.text}`);
+}
+
+async function remix(world: World, { order, caller, taskId }: Promised): Promise<void> {
+  const name = `${order}-remix`;
+  const request = { path: `/v1/videos/${taskId}/remix`, body: { model: REMIXED_MODEL, resolution: '2K' } };
+  const remixed = await createUntilAnswered(world, { name, caller, key: `key-of-${name}`, request });
+  if (remixed !== undefined) await readUntilEnd(world, { order: name, caller, taskId: remixed }, CLIENT_DIALECTS[0]!);
+}
+
+async function remove(world: World, { order, caller, taskId }: Promised): Promise<void> {
+  world.rules.removed(taskId);
+  await sendOrder(world, `${order} delete`, { method: 'DELETE', path: `/v1/videos/${taskId}`, key: caller.token });
 }

@@ -25,6 +25,11 @@ export const FAULTS = [
   'slow media',
   'media away',
   'client leaves',
+  'broken stream',
+  'callbacks',
+  'receiver hangs',
+  'receiver loses answers',
+  'receiver fails',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 

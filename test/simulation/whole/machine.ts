@@ -1,5 +1,7 @@
 import { startBilling } from '@reelgate/billing/app';
-import type { Clock } from '@reelgate/platform/clock';
+import { startGateway } from '@reelgate/gateway/app';
+import type { OpenRelayPool } from '@reelgate/gateway/relay/channels/relay-channels';
+import { startMedia } from '@reelgate/media/app';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
@@ -11,49 +13,58 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import type { OpenLogSync } from '@reelgate/platform/sql/sqlite-log-sync';
 import { NO_TRACING } from '@reelgate/platform/trace/trace';
-import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
-import type { MediaService } from '@reelgate/proto/media/v1/media_service';
-import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { startTasks } from '@reelgate/tasks/app';
 import type { OpenPool } from '@reelgate/tasks/app';
+import { connectGateway, connectOperator } from '../../../deploy/program/connect-gateway.ts';
+import type { Connect } from '../../../deploy/program/connect-gateway.ts';
 import { toCaller } from '../../../deploy/program/identities.ts';
 import type { Identity } from '../../../deploy/program/identities.ts';
+import { inProcessMedia, inProcessMediaBytes } from '../../../deploy/program/in-process-media.ts';
 import type { Draws } from './draws.ts';
 import { showFields } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
 import type { Faults } from './faults.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
-import { PUBLIC_URL, SIGNING_KEY, simulatedConfigs } from './simulated-config.ts';
+import { PUBLIC_URL, SIGNING_KEY } from './simulated-config.ts';
+import type { SimulatedConfigs } from './simulated-config.ts';
+import type { SimulatedBackends } from './simulated-backends.ts';
 import type { CrashKind, SimulatedDisk } from './simulated-disk.ts';
-import { simulatedBytes } from './simulated-media.ts';
+import { LostAnswer, openSimulatedPort } from './simulated-http.ts';
+import type { HttpAnswer, HttpOrder, SendOptions, SimulatedPort } from './simulated-http.ts';
 
 const CALL_MS_MAX = 8;
 const RESTART_MS = { least: 200, most: 4000 };
 const CRASHES_AT_START = 0.1;
 const START_MS_MAX = 40;
 
-/** The services of one process that is up, as their callers see them. */
+/** The services of one process that is up, as operators see them. */
 export interface Services {
-  readonly tasks: Client<typeof TaskService>;
-  readonly billing: Client<typeof BillingService>;
+  readonly channels: Client<typeof OperatorService>;
   readonly accounts: Client<typeof AccountService>;
 }
 
-/** The call did not reach the process, or its answer was lost. */
-export class LostAnswer extends Error {
-  override readonly name = 'LostAnswer';
+interface StartedProgram {
+  readonly services: Services;
+  readonly reload: (value: unknown) => Promise<void>;
 }
 
 /** The machine on which the program runs, dies and starts again. */
 export interface Machine {
   /** Starts the first process. */
   start(): void;
-  /** Calls the running process from outside. Rejects with LostAnswer if it is down, or dies before it answers. */
-  call<T>(run: (services: Services, signal: AbortSignal) => Promise<T>, leaveAfterMs?: number): Promise<T>;
+  /** Sends a request to the public port. Rejects with LostAnswer if no whole answer comes. */
+  send(order: HttpOrder, options?: SendOptions): Promise<HttpAnswer>;
+  /** Calls the running process as an operator. Rejects with LostAnswer if it is down, or dies before it answers. */
+  call<T>(run: (services: Services) => Promise<T>): Promise<T>;
   crash(kind: CrashKind): void;
+  /** Changes the configuration: the running process reads it, and so do those that start later. */
+  reload(): void;
   readonly isUp: () => boolean;
   readonly crashes: () => number;
 }
@@ -64,24 +75,31 @@ export interface MachineOptions {
   readonly faults: Faults;
   readonly disk: SimulatedDisk;
   readonly events: EventLog;
-  readonly openPool: OpenPool;
-  readonly media: Client<typeof MediaService>;
+  readonly openPool: OpenPool & OpenRelayPool;
+  readonly backends: SimulatedBackends;
+  /** The configuration after a number of changes. */
+  readonly readConfigs: (reloads: number) => SimulatedConfigs;
   readonly bug: PlantedBug | undefined;
   /** Called for each line of the log of the product. */
   readonly onLine: (message: string) => void;
-  /** Called when a process has died or is up. */
-  readonly onChange: () => void;
 }
 
 interface PendingCall {
   readonly fail: () => void;
 }
 
+interface RunningProcess {
+  readonly process: SimulatedProcess;
+  readonly http: SimulatedPort;
+  /** Undefined until the start has ended. */
+  readonly started: StartedProgram | undefined;
+}
+
 export function openMachine(options: MachineOptions): Machine {
-  const { scheduler, draws, faults, disk, events, onChange } = options;
+  const { scheduler, draws, faults, disk, events, backends } = options;
   const pending = new Set<PendingCall>();
-  let [boots, crashes, calls] = [0, 0, 0];
-  let running: { readonly process: SimulatedProcess; readonly services: Services | undefined } | undefined;
+  let [boots, crashes, calls, reloads] = [0, 0, 0, 0];
+  let running: RunningProcess | undefined;
   const note = (text: string): void => {
     events.write(scheduler.now(), 'machine', text);
   };
@@ -89,14 +107,14 @@ export function openMachine(options: MachineOptions): Machine {
   const start = (): void => {
     boots += 1;
     const process: SimulatedProcess = { name: `process-${boots}`, isAlive: true };
-    running = { process, services: undefined };
+    const http = openSimulatedPort({ scheduler, draws, process });
+    running = { process, http, started: undefined };
     note(`${process.name} starts`);
     scheduler.after(0, process, () => {
-      startServices(options, process).then(
-        (services) => {
-          running = { process, services };
+      startProgram(options, { process, http, configs: options.readConfigs(reloads) }).then(
+        (started) => {
+          running = { process, http, started };
           note(`${process.name} is up`);
-          onChange();
         },
         (error: unknown) => {
           note(`${process.name} cannot start: ${String(error)}`);
@@ -114,16 +132,33 @@ export function openMachine(options: MachineOptions): Machine {
   const crash = (kind: CrashKind): void => {
     if (running === undefined) return;
     crashes += 1;
-    running.process.isAlive = false;
-    note(`${running.process.name} dies: ${kind}`);
+    const { process, http } = running;
+    process.isAlive = false;
+    note(`${process.name} dies: ${kind}`);
     running = undefined;
     disk.crash(kind);
+    backends.crash(kind);
+    http.cut();
     for (const { fail } of pending) fail();
     pending.clear();
-    onChange();
     scheduler.after(draws.whole(`crash ${crashes} restart`, RESTART_MS.least, RESTART_MS.most), scheduler.world, start);
   };
-  const call: Machine['call'] = (run, leaveAfterMs) =>
+  const reload = (): void => {
+    reloads += 1;
+    if (running?.started === undefined) return;
+    const { process, started } = running;
+    note(`the configuration changes for the ${reloads}. time`);
+    scheduler.after(0, process, () => {
+      started.reload(options.readConfigs(reloads).value).catch((error: unknown) => {
+        note(`the configuration is not read: ${String(error)}`);
+      });
+    });
+  };
+  const send: Machine['send'] = async (order, sending) => {
+    if (running?.started === undefined) throw new LostAnswer('the process is down');
+    return running.http.send(order, sending);
+  };
+  const call: Machine['call'] = (run) =>
     new Promise((resolve, reject) => {
       calls += 1;
       const name = `call ${calls}`;
@@ -138,16 +173,14 @@ export function openMachine(options: MachineOptions): Machine {
         },
       };
       scheduler.after(draws.whole(`${name} out`, 1, CALL_MS_MAX), scheduler.world, () => {
-        if (running?.services === undefined) {
+        if (running?.started === undefined) {
           lost.fail();
           return;
         }
-        const { process, services } = running;
+        const { process, started } = running;
         pending.add(lost);
         scheduler.after(0, process, () => {
-          const leaving = new AbortController();
-          if (leaveAfterMs !== undefined) scheduler.after(leaveAfterMs, process, () => leaving.abort());
-          run(services, leaving.signal)
+          run(started.services)
             .finally(() => pending.delete(lost))
             .then(
               (answer) => {
@@ -164,12 +197,21 @@ export function openMachine(options: MachineOptions): Machine {
         });
       });
     });
-  return { start, call, crash, isUp: () => running?.services !== undefined, crashes: () => crashes };
+  return { start, send, call, crash, reload, isUp: () => running?.started !== undefined, crashes: () => crashes };
 }
 
-/** Starts billing and tasks as the single program composes them: a bus in the process, and direct calls. */
-async function startServices(options: MachineOptions, process: SimulatedProcess): Promise<Services> {
-  const { scheduler, draws, disk, media, bug } = options;
+interface ProgramParts {
+  readonly process: SimulatedProcess;
+  readonly http: SimulatedPort;
+  readonly configs: SimulatedConfigs;
+}
+
+/** Starts all services as the single program composes them: a bus in the process, and direct calls. */
+async function startProgram(
+  options: MachineOptions,
+  { process, http, configs }: ProgramParts,
+): Promise<StartedProgram> {
+  const { scheduler, draws, disk, backends, bug } = options;
   const log = openProcessLog(options, process);
   const { clock } = scheduler;
   const random = draws.bytes(`ids of ${process.name}`);
@@ -184,34 +226,64 @@ async function startServices(options: MachineOptions, process: SimulatedProcess)
     dataDir: disk.folder(),
   };
   const openLog: OpenLogSync = bug?.changeLogSync?.(disk.openLog, scheduler) ?? disk.openLog;
-  const configs = simulatedConfigs();
-  const billing = await startBilling({ ...configs.billing, store: { ...configs.billing.store, openLog } }, foundation);
-  const tasks = await startTasks({ ...configs.tasks, store: { ...configs.tasks.store, openLog } }, foundation, {
-    billing: connect(billing, BillingService, 'tasks', clock),
-    calls: connect(billing, CallService, 'tasks', clock),
-    media,
-    bytes: simulatedBytes,
-    openPool: bug?.changePool?.(options.openPool) ?? options.openPool,
+  const onDisk = <C extends { readonly store: object }>(config: C): C => ({
+    ...config,
+    store: { ...config.store, openLog },
+  });
+  const billing = await startBilling(onDisk(configs.billing), foundation);
+  const media = await startMedia(onDisk(configs.media), foundation, {
+    // no call comes over HTTP
+    identify: () => toCaller('operator'),
+    openBackends: backends.open,
+  });
+  const openPool = bug?.changePool?.(options.openPool) ?? options.openPool;
+  const tasks = await startTasks(onDisk(configs.tasks), foundation, {
+    billing: connect(billing, 'tasks', clock)(BillingService),
+    calls: connect(billing, 'tasks', clock)(CallService),
+    media: connect(media, 'tasks', clock)(MediaService),
+    bytes: inProcessMediaBytes(media.bytes),
+    openPool,
     haveWorkersHere: true,
   });
+  const operator = connectOperator(connect(tasks, 'operator', clock), connect(billing, 'operator', clock));
+  const gateway = await startGateway(
+    configs.gateway,
+    foundation,
+    {
+      ...connectGateway(
+        connect(tasks, 'gateway', clock),
+        connect(billing, 'gateway', clock),
+        connect(media, 'gateway', clock),
+      ),
+      media: inProcessMedia(media.bytes),
+      operator: { ...operator, reach: async () => [], configuration: refuseConfiguration },
+      openRelayPool: options.openPool,
+    },
+    { public: http.port, admin: undefined },
+  );
   return {
-    tasks: connect(tasks, TaskService, 'gateway', clock),
-    billing: connect(billing, BillingService, 'gateway', clock),
-    accounts: connect(billing, AccountService, 'operator', clock),
+    services: { channels: operator.tasks, accounts: operator.accounts },
+    reload: async (value) => {
+      for (const service of [billing, media, tasks, gateway]) await service.reload(value);
+    },
   };
 }
 
-type AnyService = typeof TaskService | typeof BillingService | typeof AccountService | typeof CallService;
+function refuseConfiguration(): never {
+  throw new Error('the simulation has no console');
+}
 
-function connect<S extends AnyService>(
-  { bindings }: RunningService,
-  service: S,
+/** Connects a part of this process with the services of another part. */
+function connect(
+  { bindings }: Pick<RunningService, 'bindings'>,
   caller: Identity,
-  clock: Clock,
-): Client<S> {
-  const binding = bindings.find((one) => one.service === service);
-  if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
-  return directClient(service, binding, toCaller(caller), clock);
+  clock: Foundation['clock'],
+): Connect {
+  return (service) => {
+    const binding = bindings.find((one) => one.service === service);
+    if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
+    return directClient(service, binding, toCaller(caller), clock);
+  };
 }
 
 /** Writes the lines of the product into the log of events. The path of the disk differs from run to run. */

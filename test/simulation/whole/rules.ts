@@ -1,9 +1,10 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import type { Task } from '@reelgate/proto/tasks/v1/task';
-import type { Observer } from './clients.ts';
-import { NANOS_PER_SECOND } from './simulated-config.ts';
+import { isFinal } from './dialects.ts';
+import type { SeenTask } from './dialects.ts';
+import type { Delivery } from './receivers.ts';
+import { NANOS_PER_SECOND, PRIVATE_NAMES, REMIX_NANOS_PER_SECOND } from './simulated-config.ts';
+import type { HttpAnswer, HttpOrder } from './simulated-http.ts';
 import type { UpstreamWorks, Work } from './upstream-works.ts';
 
 /** Without faults, a finished task is settled within this time. The sweep alone would take longer. */
@@ -15,6 +16,33 @@ export interface BrokenRule {
   readonly detail: string;
 }
 
+/** A create as its client knows it. */
+export interface PromisedOrder {
+  /** The name of the order, however often it is sent. */
+  readonly order: string;
+  readonly account: string;
+  /** Empty: none. */
+  readonly key: string;
+}
+
+/** What the clients saw. */
+interface Observer {
+  /** A create was answered with a task. */
+  promised(order: PromisedOrder, task: SeenTask): void;
+  promisedJob(key: string, jobId: string): void;
+  /** A task or a job was read. Different dialects have different words for the same end. */
+  read(dialect: string, task: SeenTask): void;
+  /** A read says that there is no such task. */
+  missing(taskId: string): void;
+  /** A client is about to remove a task. */
+  removed(taskId: string): void;
+  /** An operator was told that the token is revoked. */
+  revoked(token: string): void;
+  answered(order: HttpOrder, answer: HttpAnswer): void;
+  /** A receiver of webhooks has taken a delivery in. */
+  delivered(delivery: Delivery): void;
+}
+
 export interface Rules extends Observer {
   readonly broken: () => BrokenRule | undefined;
   /** The upstream has accepted an order. */
@@ -22,7 +50,7 @@ export interface Rules extends Observer {
   /** The rules that hold at every moment. */
   checkMoment(): void;
   /** Reports whether every task has ended and is settled, or waits for a person. */
-  isAtRest(): boolean;
+  isAtRest(isCalm: boolean): boolean;
   /** The rules that hold at the end of a run. */
   checkEnd(works: UpstreamWorks, isCalm: boolean): void;
   break(rule: string, detail: string): void;
@@ -39,15 +67,24 @@ const RESTLESS = `SELECT t.id, t.state, t.admission, t.settled_at FROM tasks t
   WHERE (t.finished_at IS NULL OR t.settled_at IS NULL) AND NOT ${WAITS}`;
 const UNBALANCED = 'SELECT event_key FROM ledger_lines GROUP BY event_key HAVING SUM(amount_nanos) <> 0';
 const HELD = `SELECT a.id, a.held_nanos FROM accounts a WHERE a.held_nanos <>
-  (SELECT COALESCE(SUM(h.amount_nanos), 0) FROM holds h WHERE h.account_id = a.id AND h.state = 'open')`;
+  (SELECT COALESCE(SUM(h.amount_nanos), 0) FROM holds h WHERE h.account_id = a.id AND h.state = 'open') +
+  (SELECT COALESCE(SUM(c.amount_nanos), 0) FROM calls c WHERE c.account_id = a.id AND c.ended_at IS NULL)`;
+/** Holds come out of what is there. Only a charge above its hold may take more. */
+const OVERDRAWN = `SELECT id, balance_nanos, held_nanos FROM accounts
+  WHERE held_nanos > 0 AND balance_nanos - held_nanos < 0`;
 const ENDED_TWICE = `SELECT task_id FROM financial_events WHERE kind IN ('settle', 'release')
   GROUP BY task_id HAVING COUNT(*) > 1`;
 const HAS_ATTEMPTS = "SELECT name FROM sqlite_schema WHERE name = 'attempts'";
 const ATTEMPTS = `SELECT a.task_id FROM attempts a JOIN tasks t ON t.id = a.task_id
   WHERE instr(t.order_json, ?) > 0`;
+/** Deliveries that nothing will send, or that have ended without one. */
+const LOST_EVENTS = `SELECT t.id, t.webhook_url FROM tasks t
+  WHERE t.webhook_url IS NOT NULL AND t.finished_at IS NOT NULL AND t.admission <> 'refused'
+    AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.subject_id = t.id AND d.url = t.webhook_url)`;
+const STUCK_DELIVERIES = "SELECT id, subject_id FROM webhook_deliveries WHERE state = 'pending' AND due_at IS NULL";
 
 /** Judges a run by the rules of the product's contract, by what clients and upstreams saw, and by the stores. */
-export function openRules(folder: () => string): Rules {
+export function openRules(folder: () => string, now: () => number): Rules {
   let broken: BrokenRule | undefined;
   const stores = openReaders(folder);
   const { read } = stores;
@@ -57,8 +94,9 @@ export function openRules(folder: () => string): Rules {
   const none = (rule: string, rows: readonly Row[]): void => {
     if (rows.length > 0) breakRule(rule, rows.slice(0, 3).map(showRow).join('; '));
   };
+  const observer = openObserver(breakRule, now);
   return {
-    ...openObserver(breakRule),
+    ...observer,
     broken: () => broken,
     break: breakRule,
     accepted: ({ order, account }, works) => {
@@ -66,6 +104,8 @@ export function openRules(folder: () => string): Rules {
       if (all.length > 1)
         breakRule('an order is accepted at most once', `${order}: ${all.map(({ id }) => id).join(', ')}`);
       // the process that sent it may be dead by now, and its successor may not have begun
+      const source = order.replace(/-remix$/, '');
+      if (source !== order) return;
       if (read('tasks', HAS_ATTEMPTS).length === 0 || read('tasks', ATTEMPTS, `[${order}]`).length === 0)
         breakRule('a submission has a stored attempt', `${order} at ${account}`);
     },
@@ -73,13 +113,23 @@ export function openRules(folder: () => string): Rules {
       none('the lines of an event sum to zero', read('billing', UNBALANCED));
       none('the held amount is that of the open holds', read('billing', HELD));
       none('a hold ends once', read('billing', ENDED_TWICE));
+      none('no account is overdrawn', read('billing', OVERDRAWN));
     },
-    isAtRest: () => read('tasks', `${RESTLESS} LIMIT 1`).length === 0 && read('tasks', OUTBOX).length === 0,
+    isAtRest: (isCalm) =>
+      read('tasks', `${RESTLESS} LIMIT 1`).length === 0 &&
+      read('tasks', OUTBOX).length === 0 &&
+      read('tasks', RUNNING_JOBS).length === 0 &&
+      // a hold whose settlement died with its process lapses after an hour
+      (!isCalm || read('billing', OPEN_CALLS).length === 0),
     checkEnd: (works, isCalm) => {
       none('every task ends and is settled, or waits for a person', read('tasks', RESTLESS));
       none('the outbox is empty', read('tasks', OUTBOX));
       none('a task that waits has a reason', read('tasks', "SELECT task_id FROM attention WHERE reason = ''"));
+      none('the end of a task with a webhook has a delivery', read('tasks', LOST_EVENTS));
+      none('a pending delivery has a time', read('tasks', STUCK_DELIVERIES));
+      observer.checkDelivered(read, none);
       checkMoney(read, none);
+      checkJobs(read, none, now());
       checkCounters(read, breakRule);
       checkWorks(read, works, breakRule);
       if (isCalm) checkCalm(read, none);
@@ -92,6 +142,8 @@ export function openRules(folder: () => string): Rules {
   };
 }
 
+const RUNNING_JOBS = "SELECT id FROM jobs WHERE state NOT IN ('completed', 'failed') LIMIT 1";
+const OPEN_CALLS = 'SELECT id FROM calls WHERE ended_at IS NULL LIMIT 1';
 const OUTBOX = 'SELECT id FROM outbox LIMIT 1';
 
 /** Reads the stores beside the product, on connections of its own. */
@@ -115,41 +167,126 @@ function openReaders(folder: () => string): { readonly read: Read; readonly clos
   return { read, close };
 }
 
+interface OpenObserver extends Observer {
+  /** A delivery that the store calls delivered has arrived. */
+  checkDelivered(read: Read, none: (rule: string, rows: readonly Row[]) => void): void;
+}
+
 /** What clients were told stays true. */
-function openObserver(breakRule: Rules['break']): Observer {
+function openObserver(breakRule: Rules['break'], now: () => number): OpenObserver {
   const taskOfKey = new Map<string, string>();
   const promised = new Map<string, string>();
   const ended = new Map<string, string>();
-  const read = (taskId: string, task: Task): void => {
-    const before = ended.get(taskId);
-    const now = showEnd(task);
-    if (before !== undefined && before !== now)
-      breakRule('a final state never changes', `${taskId}: ${before}, then ${now}`);
-    if (isFinal(task)) ended.set(taskId, now);
+  const removed = new Set<string>();
+  const revoked = new Map<string, number>();
+  const events = openSeenEvents(breakRule);
+  const read: Observer['read'] = (dialect, task) => {
+    if (!isFinal(task)) return;
+    // every dialect says the same state, and each its own error
+    for (const [of, end] of [
+      [task.id, task.status],
+      [`${dialect} ${task.id}`, `${task.status} ${task.error}`],
+    ] as const) {
+      const before = ended.get(of);
+      if (before !== undefined && before !== end)
+        breakRule('a final state never changes', `${of}: ${before}, then ${end}`);
+      ended.set(of, end);
+    }
+  };
+  const promiseKey = (account: string, key: string, id: string): void => {
+    const known = taskOfKey.get(`${account} ${key}`);
+    if (known !== undefined && known !== id) breakRule('a key makes one task', `${key}: ${known} and ${id}`);
+    taskOfKey.set(`${account} ${key}`, id);
   };
   return {
-    promised: (order, key, task) => {
-      const known = key === '' ? undefined : taskOfKey.get(key);
-      if (known !== undefined && known !== task.id)
-        breakRule('a key makes one task', `${key}: ${known} and ${task.id}`);
-      if (key !== '') taskOfKey.set(key, task.id);
-      promised.set(task.id, order);
-      // a replayed create answers with the task as it is now
-      if (isFinal(task)) read(task.id, task);
-    },
     read,
+    promised: ({ order, account, key }, task) => {
+      if (key !== '') promiseKey(account, key, task.id);
+      promised.set(task.id, order);
+    },
+    promisedJob: (key, jobId) => {
+      promiseKey('', key, jobId);
+    },
     missing: (taskId) => {
-      breakRule('no task is lost', `${taskId} of ${promised.get(taskId) ?? 'no order'} is not found`);
+      if (!removed.has(taskId))
+        breakRule('no task is lost', `${taskId} of ${promised.get(taskId) ?? 'no order'} is not found`);
+    },
+    removed: (taskId) => {
+      removed.add(taskId);
+    },
+    revoked: (token) => {
+      revoked.set(token, now());
+    },
+    answered: ({ method, path, key }, answer) => {
+      hidePrivate(`${method} ${path}`, `${answer.text} ${JSON.stringify(answer.headers)}`, breakRule);
+      const since = now() - (revoked.get(key) ?? Infinity);
+      if (answer.status < 300 && since > REVOKED_MS_MAX)
+        breakRule('a revoked token is refused', `${method} ${path} ${since} ms after its revocation`);
+    },
+    delivered: (delivery) => {
+      hidePrivate(`a webhook to ${delivery.url}`, delivery.body, breakRule);
+      events.delivered(delivery);
+    },
+    checkDelivered: events.checkDelivered,
+  };
+}
+
+/** A known token is asked about again after ten seconds, and a request can last for a while. */
+const REVOKED_MS_MAX = 20_000;
+
+function hidePrivate(where: string, text: string, breakRule: Rules['break']): void {
+  const found = PRIVATE_NAMES.find((name) => text.includes(name));
+  if (found !== undefined) breakRule('nothing of an upstream is in an answer', `${where}: ${found} in ${text}`);
+}
+
+/** An event has one id for a subject, and one subject. */
+function openSeenEvents(breakRule: Rules['break']): Pick<OpenObserver, 'delivered' | 'checkDelivered'> {
+  const idOfSubject = new Map<string, string>();
+  const bodies = new Map<string, string>();
+  const answered = new Set<string>();
+  return {
+    delivered: ({ url, id, body, isAnswered }) => {
+      const { type, data } = JSON.parse(body) as { readonly type: string; readonly data: { readonly id: string } };
+      const subject = `${type} ${data.id}`;
+      const known = idOfSubject.get(subject);
+      if (known !== undefined && known !== id)
+        breakRule('an event has one id', `${subject} comes as ${known} and as ${id}`);
+      idOfSubject.set(subject, id);
+      const before = bodies.get(id);
+      if (before !== undefined && before !== subject)
+        breakRule('an event has one subject', `${id} is ${before}, then ${subject}`);
+      bodies.set(id, subject);
+      if (isAnswered) answered.add(`${id} ${url}`);
+    },
+    checkDelivered: (read, none) => {
+      none(
+        'a delivered event has arrived',
+        read(
+          'tasks',
+          `SELECT d.event_id, COALESCE(d.url, e.url) AS url FROM webhook_deliveries d
+            LEFT JOIN webhook_endpoints e ON e.id = d.endpoint_id WHERE d.state = 'delivered'`,
+        ).filter(({ event_id: id, url }) => url !== null && !answered.has(`${String(id)} ${String(url)}`)),
+      );
     },
   };
 }
 
-function isFinal({ state }: Task): boolean {
-  return state === TaskState.COMPLETED || state === TaskState.FAILED;
-}
+/** A lapsed hold is released within this time. */
+const LAPSE_MS_MAX = 120_000;
 
-function showEnd({ state, failure, result }: Task): string {
-  return `${TaskState[state]} ${failure?.code ?? ''} ${result?.object ?? ''}`;
+/** Each job has ended, and each call is closed and charged at most its hold. */
+function checkJobs(read: Read, none: (rule: string, rows: readonly Row[]) => void, now: number): void {
+  none('every queued call ends', read('tasks', RUNNING_JOBS));
+  none(
+    'the hold of a call ends, or lapses in time',
+    read('billing', 'SELECT id, placed_at, lapses_at FROM calls WHERE ended_at IS NULL').filter(
+      ({ lapses_at: at }) => Number(at) < now - LAPSE_MS_MAX,
+    ),
+  );
+  none(
+    'a call is charged at most its hold',
+    read('billing', 'SELECT id, amount_nanos, charged_nanos FROM calls WHERE charged_nanos > amount_nanos'),
+  );
 }
 
 /** Charged is seconds times price for a completed task, nothing for a failed one; no other hold is open. */
@@ -170,7 +307,8 @@ function checkMoney(read: Read, none: (rule: string, rows: readonly Row[]) => vo
     tasks.filter(({ id, state, seconds, settled_at: at }) => {
       if (state !== 'completed' || at === null) return false;
       const hold = holds.get(String(id));
-      const price = NANOS_PER_SECOND[String(hold?.['resolution'])] ?? 0n;
+      const isRemix = String(hold?.['price_key']).endsWith(REMIX_PRICE);
+      const price = isRemix ? REMIX_NANOS_PER_SECOND : (NANOS_PER_SECOND[String(hold?.['resolution'])] ?? 0n);
       return BigInt(hold?.['charged_nanos'] ?? -1) !== BigInt(Number(seconds)) * price;
     }),
   );
@@ -179,6 +317,8 @@ function checkMoney(read: Read, none: (rule: string, rows: readonly Row[]) => vo
     tasks.filter(({ id, state }) => state === 'failed' && Number(holds.get(String(id))?.['charged_nanos'] ?? 0) !== 0),
   );
 }
+
+const REMIX_PRICE = '__regeneration';
 
 /** The counters in flight, with their shards, are those of the tasks that say that they are counted. */
 function checkCounters(read: Read, breakRule: Rules['break']): void {
@@ -208,13 +348,14 @@ function checkWorks(read: Read, works: UpstreamWorks, breakRule: Rules['break'])
     const own = owners.filter(({ upstream_account: account, upstream_id: id }) => {
       return account === work.account && id === work.id;
     });
-    const isAwaited = owners.some(
-      ({ order_json: order, waits }) => waits === 1 && String(order).includes(`[${work.order}]`),
-    );
+    const isRemix = work.source !== undefined;
+    const isAwaited =
+      isRemix ||
+      owners.some(({ order_json: order, waits }) => waits === 1 && String(order).includes(`[${work.order}]`));
     if (own.length !== 1 && !isAwaited && works.readState(work) !== 'lost')
       breakRule('every accepted work belongs to one task', `${work.id} of ${work.order} has ${own.length}`);
     const [owner] = own;
-    if (owner !== undefined && !String(owner['order_json']).includes(`[${work.order}]`))
+    if (!isRemix && owner !== undefined && !String(owner['order_json']).includes(`[${work.order}]`))
       breakRule('a task has the work of its own order', `${String(owner['id'])} has ${work.id} of ${work.order}`);
     if (owner?.['state'] === 'completed' && works.readState(work) !== 'succeeded')
       breakRule('a completed task has work that succeeded', `${String(owner['id'])} has ${work.id}`);
@@ -232,7 +373,7 @@ function checkCalm(read: Read, none: (rule: string, rows: readonly Row[]) => voi
   none('without faults no task waits for a person', read('tasks', 'SELECT task_id, reason FROM attention'));
   none(
     `without faults a task is settled within ${SETTLED_MS_MAX} ms of its end`,
-    read('tasks', 'SELECT id, finished_at FROM tasks WHERE finished_at IS NOT NULL').filter(
+    read('tasks', "SELECT id, finished_at FROM tasks WHERE finished_at IS NOT NULL AND admission <> 'refused'").filter(
       ({ id, finished_at: at }) => (ended.get(String(id)) ?? Infinity) - Number(at) > SETTLED_MS_MAX,
     ),
   );

@@ -1,23 +1,30 @@
+import { runCallbacks } from './callbacks.ts';
+import { runCalls } from './calls.ts';
 import { runClients } from './clients.ts';
 import { openDraws } from './draws.ts';
 import { openEventLog } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
 import { openFaults } from './faults.ts';
 import type { Fault, Faults } from './faults.ts';
-import { LostAnswer, openMachine } from './machine.ts';
+import { openMachine } from './machine.ts';
 import type { Machine } from './machine.ts';
 import type { PlantedBug } from './planted-bugs.ts';
+import { runOperators } from './operators.ts';
+import { openReceivers } from './receivers.ts';
 import { openRules } from './rules.ts';
 import type { BrokenRule, Rules } from './rules.ts';
 import { openScheduler } from './scheduler.ts';
 import type { Scheduler } from './scheduler.ts';
 import { openSimulatedDisk } from './simulated-disk.ts';
 import type { CrashKind } from './simulated-disk.ts';
-import { simulatedMedia } from './simulated-media.ts';
+import { simulatedBackends } from './simulated-backends.ts';
+import { drawVariation, readSimulatedConfigs } from './simulated-config.ts';
+import { LostAnswer } from './simulated-http.ts';
 import { replaceNode } from './simulated-node.ts';
 import { simulatedPools } from './simulated-pool.ts';
 import { simulatedUpstreams } from './upstream-hosts.ts';
 import { openUpstreamWorks } from './upstream-works.ts';
+import type { World } from './world.ts';
 
 /** Far more than a run needs. */
 export const STEPS_MAX = 2_000_000;
@@ -50,6 +57,8 @@ const AIMS: ReadonlySet<string> = new Set([
   'a hold was settled',
   'a hold was released',
   'a task was settled',
+  'a result was stored',
+  'a call was settled',
 ]);
 
 export interface SeedOptions {
@@ -97,11 +106,12 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
     },
     rewrite: bug?.changeStatement ?? ((statement) => statement),
   });
-  const rules = openRules(disk.folder);
+  const rules = openRules(disk.folder, scheduler.now);
   const works = openUpstreamWorks({
     ...{ scheduler, draws, faults },
     onAccepted: (work) => {
       rules.accepted(work, works.all());
+      runCallbacks(world, work, works.all());
       aim('work', AIMED_CRASHES);
     },
   });
@@ -111,6 +121,7 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
     rules.break('no promise is rejected unheard', reason instanceof Error ? (reason.stack ?? '') : String(reason));
   };
   process.on('unhandledRejection', onRejection);
+  const variation = drawVariation(draws);
   const machine: Machine = openMachine({
     ...{ scheduler, draws, faults, disk, events, bug },
     openPool: simulatedPools({
@@ -118,16 +129,29 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
       log: note('network'),
       hosts: simulatedUpstreams({ works, faults }),
     }),
-    media: simulatedMedia({ scheduler, draws, faults }),
+    backends: simulatedBackends({
+      ...{ scheduler, draws, faults },
+      receivers: openReceivers({
+        ...{ scheduler, draws, faults },
+        log: note('receiver'),
+        onDelivery: (delivery) => {
+          rules.delivered(delivery);
+        },
+      }),
+      onKept: () => {
+        aim('result', AIMED_CRASHES);
+      },
+    }),
+    readConfigs: (reloads) => readSimulatedConfigs(variation, reloads),
     onLine: (message) => {
       if (AIMS.has(message)) aim('line', AIMED_CRASHES);
     },
-    onChange: () => undefined,
   });
+  const world: World = { scheduler, draws, faults, machine, events, rules };
   planCrashes({ scheduler, faults, crashSoon, drawKind: (name) => drawCrash(draws, faults, name), draws });
   let isOver = false;
   machine.start();
-  const world = runWorld({ scheduler, draws, faults, machine, events, rules, works }).then(
+  const running = runWorld(world, works).then(
     () => {
       isOver = true;
     },
@@ -140,7 +164,7 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
   } catch (error) {
     rules.break('the program goes on', String(error));
   }
-  if (isOver) await world;
+  if (isOver) await running;
   const counts = machine.isUp() ? rules.count() : { tasks: 0, waiting: 0 };
   process.off('unhandledRejection', onRejection);
   rules.close();
@@ -188,18 +212,9 @@ function aimCrashes({ faults, draws, crashSoon, drawKind }: CrashPlan): (kind: s
   };
 }
 
-interface World {
-  readonly scheduler: Scheduler;
-  readonly draws: ReturnType<typeof openDraws>;
-  readonly faults: Faults;
-  readonly machine: Machine;
-  readonly events: EventLog;
-  readonly rules: Rules;
-  readonly works: ReturnType<typeof openUpstreamWorks>;
-}
-
 /** The clients, the end of the faults, the rest of all tasks, and the last checks. */
-async function runWorld({ scheduler, draws, faults, machine, events, rules, works }: World): Promise<void> {
+async function runWorld(world: World, works: ReturnType<typeof openUpstreamWorks>): Promise<void> {
+  const { scheduler, faults, machine, events, rules } = world;
   scheduler.after(FAULTS_MS, scheduler.world, () => {
     events.write(scheduler.now(), 'world', 'the faults end');
     faults.end();
@@ -209,10 +224,11 @@ async function runWorld({ scheduler, draws, faults, machine, events, rules, work
     scheduler.after(CHECK_MS, scheduler.world, check);
   };
   check();
-  await runClients({ scheduler, draws, faults, machine, events, observer: rules });
+  await Promise.all([runClients(world), runCalls(world), runOperators(world)]);
   const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + REST_MS_MAX;
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
-  while (!(isHealthy() && machine.isUp() && rules.isAtRest()) && scheduler.now() < until) await scheduler.pause(1000);
+  while (!(isHealthy() && machine.isUp() && rules.isAtRest(faults.isCalm)) && scheduler.now() < until)
+    await scheduler.pause(1000);
   if (!machine.isUp()) {
     rules.break('the program starts again', 'it is down after the end of the faults');
     return;

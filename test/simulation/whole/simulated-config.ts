@@ -1,57 +1,186 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { billingConfig } from '@reelgate/billing/config';
 import type { BillingConfig } from '@reelgate/billing/config';
+import { gatewayConfig } from '@reelgate/gateway/config';
+import type { GatewayConfig } from '@reelgate/gateway/config';
+import { mediaConfig } from '@reelgate/media/config';
+import type { MediaConfig } from '@reelgate/media/config';
 import { tasksConfig } from '@reelgate/tasks/config';
 import type { TasksConfig } from '@reelgate/tasks/config';
-import { ALPHA, KLING } from './upstream-hosts.ts';
+import { readProgramConfig } from '../../../deploy/program/config/program-config.ts';
+import type { Draws } from './draws.ts';
+import { ALPHA, CHAT, KLING } from './upstream-hosts.ts';
+import { RESULTS_HOST, WORK_ID } from './upstream-works.ts';
 
 export const PUBLIC_URL = 'https://gateway.example';
-export const ACCOUNT = 'acme';
-export const TOKEN_KEY = 'sk-simulated-0123456789';
 export const SIGNING_KEY = 'signing-key-of-the-simulation';
-export const MODEL = 'Simulated-V1';
+export const CHAT_MODEL = 'simulated-chat';
 export const DURATIONS = [5, 10] as const;
 export const RATIOS = ['16:9', '9:16', '1:1'] as const;
-/** Billionths of a dollar for a second, by resolution. */
-export const NANOS_PER_SECOND: Readonly<Record<string, bigint>> = { '720p': 80_000_000n, '1080p': 130_000_000n };
-export const RESOLUTIONS = Object.keys(NANOS_PER_SECOND);
+/** The models with their prices: billionths of a dollar for a second, by resolution. Only the second one has remixes. */
+export const MODELS: Readonly<Record<string, Readonly<Record<string, bigint>>>> = {
+  'Simulated-V1': { '720p': 80_000_000n, '1080p': 130_000_000n },
+  'Alpha-H3': { '768P': 70_000_000n, '2K': 150_000_000n },
+};
+export const REMIXED_MODEL = 'Alpha-H3';
+/** By resolution: no two models have the same one. */
+export const NANOS_PER_SECOND: Readonly<Record<string, bigint>> = Object.assign({}, ...Object.values(MODELS));
+export const REMIX_NANOS_PER_SECOND = 50_000_000n;
+export const ALPHA_CHANNEL = 'alpha-channel';
+export const KLING_CHANNEL = 'kling-channel';
+const CHAT_CHANNEL = 'chat-channel';
+
+/** The accounts of the clients, each with the keys of its tokens. */
+export const RICH = { id: 'acme', keys: ['sk-simulated-acme-1', 'sk-simulated-acme-2'] } as const;
+export const POOR = { id: 'shoestring', keys: ['sk-simulated-shoestring'] } as const;
+/** Its token is revoked in the middle of a run. */
+export const REVOKED = { id: 'leaver', keys: ['sk-simulated-leaver'] } as const;
+
+/** Names that no client may see. */
+export const PRIVATE_NAMES: readonly string[] = [
+  ...[ALPHA, KLING, CHAT].flatMap(({ origin, account, models }) => [
+    new URL(origin).host,
+    account,
+    ...Object.values(models),
+  ]),
+  ...[ALPHA_CHANNEL, KLING_CHANNEL, CHAT_CHANNEL, WORK_ID, RESULTS_HOST],
+];
+
+/** What seeds differ in. */
+interface Variation {
+  readonly poorCredit: string;
+  readonly perToken: number;
+  readonly channelInFlight: number;
+  readonly requestsPerMinute: number;
+  readonly hasCallbacks: boolean;
+}
+
+/** Draws the settings of a seed. Most seeds have room, and some have limits that are full most of the time. */
+export function drawVariation(draws: Draws): Variation {
+  const isTight = draws.happens('config tight', TIGHT);
+  return {
+    poorCredit: draws.pick('config credit', ['0.50', '1.50', '4.00']),
+    perToken: isTight ? draws.whole('config per token', 2, 6) : 1000,
+    channelInFlight: isTight ? draws.whole('config in flight', 2, 8) : 1000,
+    requestsPerMinute: isTight ? draws.whole('config requests', 6, 30) : 6000,
+    hasCallbacks: draws.happens('config callbacks', CALLBACKS),
+  };
+}
+
+const TIGHT = 0.25;
+const CALLBACKS = 0.5;
 
 interface ChannelPlace {
   readonly origin: string;
   readonly account: string;
-  readonly model: string;
+  readonly models: Readonly<Record<string, string>>;
 }
 
-function describeChannel(adapter: string, { origin, account, model }: ChannelPlace): object {
+/** `weight` is what a reload changes. */
+function describeChannel(
+  [id, adapter, endpoints]: readonly [id: string, adapter: string, endpoints: readonly string[]],
+  { origin, account, models }: ChannelPlace,
+  { channelInFlight, requestsPerMinute }: Variation,
+  weight: number,
+): object {
   return {
-    ...{ id: `${adapter}-channel`, adapter, base_url: origin, api_key: `key-of-${account}`, upstream_account: account },
-    ...{ endpoints: ['video.generation'], models: { [MODEL]: model }, priority: 0, weight: 1, enabled: true },
-    limits: { requests_per_minute: 6000, in_flight: 1000, polls_per_minute: 6000 },
-    timeouts: { submit: '20s', poll: '10s' },
-    ...{ reconcile: 'list', callbacks: false, hosts: {}, options: {}, regeneration: 'task' },
+    ...{ id, adapter, base_url: origin, api_key: `key-of-${account}`, weight },
+    ...(adapter === 'relay' ? {} : { upstream_account: account }),
+    ...{ endpoints, models },
+    limits: { requests_per_minute: requestsPerMinute, in_flight: channelInFlight },
   };
 }
 
-/** The values that the schema check returns, of one model on two channels that are equally good. */
-const VALUE = {
-  tasks: {
-    in_flight: { per_token: 1000, total: 1000 },
-    poll: { first: '3s', factor: 1.5, max: '15s', soft_deadline: '30m', hard_deadline: '24h' },
-    retention: '90d',
-    jobs: { per_token: 100, total: 1000, lease: '20s', deadline: '1h' },
-  },
-  billing: { overrun_factor: 10, send_ahead_max: '1' },
-  webhooks: { allow: [], retention: '30d', endpoints_per_account: 20 },
-  models: { [MODEL]: { duration: DURATIONS, resolutions: RESOLUTIONS, ratios: RATIOS } },
-  channels: [describeChannel('alpha-v2', ALPHA), describeChannel('kling', KLING)],
-  prices: { [MODEL]: { per_second: { '720p': '0.08', '1080p': '0.13' } } },
-  accounts: [
-    {
-      ...{ id: ACCOUNT, currency: 'USD', credit: '100000.00', upstream_accounts: [] },
-      tokens: [{ key: TOKEN_KEY, models: ['*'] }],
-    },
-  ],
-};
+const toDecimal = (nanos: bigint): string => (Number(nanos) / 1e9).toFixed(2);
 
-export function simulatedConfigs(): { readonly tasks: TasksConfig; readonly billing: BillingConfig } {
-  return { tasks: tasksConfig(VALUE, PUBLIC_URL), billing: billingConfig(VALUE) };
+/** The configuration of the one program as an operator writes it; `reloads` counts its changes. */
+function describeProgram(variation: Variation, reloads: number): object {
+  const { perToken, hasCallbacks } = variation;
+  const weights = { alpha: 1 + (reloads % 3), kling: 1 + ((reloads + 1) % 3) };
+  const tokens = (keys: readonly string[]): object[] => keys.map((key) => ({ key, models: ['*'] }));
+  return {
+    ...{ public_url: PUBLIC_URL, data_dir: '.', signing_key: SIGNING_KEY },
+    gateway: { listen: '127.0.0.1:8080', limits: { creates_per_minute: 6000, reads_per_minute: 60_000 } },
+    tasks: {
+      listen: '127.0.0.1:9101',
+      in_flight: { per_token: perToken, total: 1000 },
+      poll: { first: '3s', factor: 1.5, max: '15s' },
+    },
+    billing: { listen: '127.0.0.1:9102' },
+    media: { listen: '127.0.0.1:9103', http: '127.0.0.1:9113' },
+    models: Object.fromEntries(
+      Object.entries(MODELS).map(([model, prices]) => [
+        model,
+        { kind: 'video', duration: [5, 10], resolutions: Object.keys(prices), ratios: RATIOS },
+      ]),
+    ),
+    channels: [
+      {
+        ...describeChannel(
+          [ALPHA_CHANNEL, 'alpha-v2', ['video.generation', 'video.regeneration']],
+          ALPHA,
+          variation,
+          weights.alpha,
+        ),
+        ...(hasCallbacks ? { callbacks: true } : {}),
+      },
+      describeChannel([KLING_CHANNEL, 'kling', ['video.generation']], KLING, variation, weights.kling),
+      describeChannel([CHAT_CHANNEL, 'relay', ['chat']], CHAT, variation, 1),
+    ],
+    prices: {
+      ...Object.fromEntries(
+        Object.entries(MODELS).map(([model, prices]) => [
+          model,
+          { per_second: Object.fromEntries(Object.entries(prices).map(([name, nanos]) => [name, toDecimal(nanos)])) },
+        ]),
+      ),
+      [`${REMIXED_MODEL}__regeneration`]: { per_second: toDecimal(REMIX_NANOS_PER_SECOND) },
+      [CHAT_MODEL]: { per_million_tokens: { input: '0.50', output: '1.50' }, hold: '0.05' },
+    },
+    accounts: [
+      { id: RICH.id, credit: '100000.00', tokens: tokens(RICH.keys) },
+      { id: POOR.id, credit: variation.poorCredit, tokens: tokens(POOR.keys) },
+      { id: REVOKED.id, credit: '100.00', tokens: tokens(REVOKED.keys) },
+    ],
+  };
+}
+
+/** The configurations of the four services, and the value that a reload gives them. */
+export interface SimulatedConfigs {
+  readonly value: unknown;
+  readonly gateway: GatewayConfig;
+  readonly tasks: TasksConfig;
+  readonly billing: BillingConfig;
+  readonly media: MediaConfig;
+}
+
+const known = new Map<string, SimulatedConfigs>();
+
+/** Reads the configuration of a seed, as a start of the program or a reload does. Equal texts are read once. */
+export function readSimulatedConfigs(variation: Variation, reloads: number): SimulatedConfigs {
+  const text = JSON.stringify(describeProgram(variation, reloads));
+  const read = known.get(text) ?? readText(text);
+  known.set(text, read);
+  return read;
+}
+
+/** YAML has all of JSON. */
+function readText(text: string): SimulatedConfigs {
+  const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-simulated-config-'));
+  try {
+    const file = path.join(folder, 'reelgate.yaml');
+    writeFileSync(file, text);
+    const { value } = readProgramConfig({ REELGATE_CONFIG: file });
+    return {
+      value,
+      gateway: gatewayConfig(value),
+      tasks: tasksConfig(value, PUBLIC_URL),
+      billing: billingConfig(value),
+      media: mediaConfig(value),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }

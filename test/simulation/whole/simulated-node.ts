@@ -109,6 +109,7 @@ function replaceDates(): void {
   }
   Object.assign(globalThis, { Date: SimulatedDate });
   performance.now = measureRun;
+  performance.eventLoopUtilization = () => ({ idle: 0, active: 0, utilization: 0 });
   process.hrtime.bigint = () => BigInt(measureRun()) * 1_000_000n;
   process.uptime = () => measureRun() / SECOND_MS;
 }

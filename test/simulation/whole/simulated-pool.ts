@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { OpenRelayPool } from '@reelgate/gateway/relay/channels/relay-channels';
 import type { OpenPool } from '@reelgate/tasks/app';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
@@ -7,6 +8,8 @@ import type { Scheduler } from './scheduler.ts';
 const LATENCY_MS_MAX = 60;
 /** How often each fault of the network happens to a request, while it is on. */
 const FAULTY_REQUESTS = 0.03;
+const BROKEN_STREAMS = 0.3;
+const PART_MS_MAX = 300;
 
 export interface UpstreamRequest {
   readonly method: string;
@@ -19,6 +22,8 @@ export interface UpstreamAnswer {
   readonly status: number;
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The text in pieces, which arrive one after another. */
+  readonly parts?: readonly string[];
 }
 
 /** A host of an upstream. `name` is that of the request, for choices. */
@@ -39,7 +44,7 @@ const BAD_GATEWAY: UpstreamAnswer = { status: 502, text: '<html><body>502 Bad Ga
 type Fate = 'refused' | 'reset before' | 'reset after' | 'no answer' | 'bad gateway' | 'answered';
 
 /** Opens connections that lead to the simulated upstreams, over a network that loses requests and answers. */
-export function simulatedPools(options: PoolOptions): OpenPool {
+export function simulatedPools(options: PoolOptions): OpenPool & OpenRelayPool {
   const { scheduler, draws, faults, log, hosts } = options;
   let requests = 0;
   const drawFate = (name: string): Fate => {
@@ -49,7 +54,25 @@ export function simulatedPools(options: PoolOptions): OpenPool {
     if (faults.happens('no answer', name, FAULTY_REQUESTS)) return 'no answer';
     return faults.happens('bad gateway after the request', name, FAULTY_REQUESTS) ? 'bad gateway' : 'answered';
   };
-  return (origin) => ({
+  const streamAnswer = (exchange: Exchange, parts: readonly string[], answer: UpstreamAnswer, name: string): void => {
+    const process = scheduler.current();
+    const breaksAt = faults.happens('broken stream', name, BROKEN_STREAMS)
+      ? draws.whole(`upstream ${name} breaks`, 1, parts.length)
+      : Infinity;
+    exchange.begin(answer);
+    const next = (part: number): void => {
+      if (part === breaksAt) exchange.fail('UND_ERR_SOCKET');
+      else if (part === parts.length) exchange.end();
+      else {
+        exchange.take(parts[part] ?? '');
+        scheduler.after(draws.whole(`upstream ${name} part ${part}`, 1, PART_MS_MAX), process, () => {
+          next(part + 1);
+        });
+      }
+    };
+    next(0);
+  };
+  return (origin: string, settings: unknown) => ({
     dispatch: (request, handler) => {
       const answerRequest = hosts.get(origin);
       if (answerRequest === undefined) throw new Error(`no simulated upstream is at ${origin}`);
@@ -75,15 +98,36 @@ export function simulatedPools(options: PoolOptions): OpenPool {
         }
         const answer = answerRequest(readRequest(request), name);
         log(`${said} ${answer.status} ${answer.text.slice(0, 120)}`);
-        if (fate === 'no answer') return;
+        if (fate === 'no answer') {
+          endLate(exchange, settings, (ms, run) => scheduler.after(ms, process, run));
+          return;
+        }
         deliver(() => {
           if (fate === 'reset after') exchange.fail('ECONNRESET');
-          else exchange.answer(fate === 'bad gateway' ? BAD_GATEWAY : answer);
+          else if (fate === 'bad gateway' || answer.parts === undefined)
+            exchange.answer(fate === 'bad gateway' ? BAD_GATEWAY : answer);
+          else streamAnswer(exchange, answer.parts, answer, name);
         });
       });
       return true;
     },
+    request: refuseRequest,
+    close: async () => undefined,
     destroy: async () => undefined,
+  });
+}
+
+/** The check of an operator's command is no part of a run. */
+function refuseRequest(): never {
+  throw new Error('the simulation sends no request of a check');
+}
+
+/** The connections of relayed calls have time-outs of their own; those of tasks leave them to their callers. */
+function endLate(exchange: Exchange, settings: unknown, after: (ms: number, run: () => void) => void): void {
+  if (typeof settings !== 'object' || settings === null) return;
+  const { firstByteTimeoutMs } = settings as { readonly firstByteTimeoutMs: number };
+  after(firstByteTimeoutMs, () => {
+    exchange.fail('UND_ERR_HEADERS_TIMEOUT');
   });
 }
 
@@ -96,7 +140,7 @@ function readRequest({ method, path, body, headers }: Dispatcher.DispatchOptions
   return {
     method,
     path,
-    body: typeof body === 'string' ? (JSON.parse(body) as unknown) : undefined,
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? (JSON.parse(String(body)) as unknown) : undefined,
     authorization,
   };
 }
@@ -105,6 +149,9 @@ interface Exchange {
   readonly controller: Dispatcher.DispatchController;
   start(): void;
   answer(answer: UpstreamAnswer): void;
+  begin(answer: UpstreamAnswer): void;
+  take(text: string): void;
+  end(): void;
   fail(code: string): void;
 }
 
@@ -127,15 +174,24 @@ function openExchange(handler: Dispatcher.DispatchHandler): Exchange {
       handler.onResponseError?.(controller, why);
     },
   };
+  const begin = ({ status, headers = {} }: UpstreamAnswer): void => {
+    if (!aborted) handler.onResponseStart?.(controller, status, headers);
+  };
+  const take = (text: string): void => {
+    if (!aborted) handler.onResponseData?.(controller, Buffer.from(text));
+  };
+  const end = (): void => {
+    if (!aborted) handler.onResponseEnd?.(controller, {});
+  };
   return {
     controller,
     start: () => handler.onRequestStart?.(controller, {}),
-    answer: ({ status, text, headers = {} }) => {
-      if (aborted) return;
-      handler.onResponseStart?.(controller, status, headers);
-      handler.onResponseData?.(controller, Buffer.from(text));
-      handler.onResponseEnd?.(controller, {});
+    answer: (answer) => {
+      begin(answer);
+      take(answer.text);
+      end();
     },
+    ...{ begin, take, end },
     fail: (code) => {
       if (!aborted) handler.onResponseError?.(controller, Object.assign(new Error(code), { code }));
     },

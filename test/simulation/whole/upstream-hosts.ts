@@ -2,8 +2,18 @@ import type { Faults } from './faults.ts';
 import type { AnswerRequest, UpstreamAnswer, UpstreamRequest } from './simulated-pool.ts';
 import type { UpstreamWorks, Work, WorkState } from './upstream-works.ts';
 
-export const ALPHA = { origin: 'https://alpha.example', account: 'alpha-account', model: 'alpha-model' };
-export const KLING = { origin: 'https://kling.example', account: 'kling-account', model: 'kling-3.0' };
+export const ALPHA = {
+  ...{ origin: 'https://alpha.example', account: 'alpha-account' },
+  models: { 'Simulated-V1': 'alpha-model-1', 'Alpha-H3': 'alpha-model-2' },
+};
+export const KLING = {
+  ...{ origin: 'https://kling.example', account: 'kling-account' },
+  models: { 'Simulated-V1': 'kling-3.0' },
+};
+export const CHAT = {
+  ...{ origin: 'https://chat.example', account: 'chat-account' },
+  models: { 'simulated-chat': 'chat-model-1' },
+};
 
 const FAULTY_SUBMITS = 0.06;
 const PAGES = 0.02;
@@ -19,11 +29,12 @@ interface HostOptions {
 const json = (status: number, body: object): UpstreamAnswer => ({ status, text: JSON.stringify(body) });
 const readObject = (value: unknown): Readonly<Record<string, unknown>> => value as Readonly<Record<string, unknown>>;
 
-/** Both upstreams, by their origins. */
+/** The upstreams, by their origins. */
 export function simulatedUpstreams(options: HostOptions): ReadonlyMap<string, AnswerRequest> {
   return new Map([
     [ALPHA.origin, withPages(options, answerAlpha)],
     [KLING.origin, withPages(options, answerKling)],
+    [CHAT.origin, withPages(options, answerChat)],
   ]);
 }
 
@@ -67,20 +78,32 @@ function answerAlpha(options: HostOptions, request: UpstreamRequest, name: strin
   return json(200, { items, total: all.length });
 }
 
+interface AlphaOrder {
+  readonly model: string;
+  readonly content?: readonly { readonly text?: string }[];
+  readonly duration?: number;
+  readonly resolution: string;
+  readonly ratio?: string;
+  readonly source_task_id?: string;
+  readonly callback_url?: string;
+}
+
 function submitToAlpha({ works, faults }: HostOptions, { body }: UpstreamRequest, name: string): UpstreamAnswer {
   if (faults.happens('throttle', name, FAULTY_SUBMITS))
     return { ...refuseByAlpha(429, 'rate limit (1002)'), ...THROTTLED };
   if (faults.happens('content refusal', name, FAULTY_SUBMITS)) return refuseByAlpha(422, 'input new_sensitive (1026)');
-  const { content, duration, resolution, ratio, model } = readObject(body);
-  const [text] = content as readonly { readonly text?: string }[];
+  const { content = [], duration, resolution, ratio, model, callback_url, source_task_id } = body as AlphaOrder;
+  const text = content.find((item) => item.text !== undefined);
+  const source = source_task_id === undefined ? undefined : works.find(ALPHA.account, source_task_id);
   const { id } = works.accept({
     account: ALPHA.account,
     prompt: text?.text ?? '',
-    model: String(model),
-    duration: Number(duration),
-    resolution: String(resolution),
-    ratio: String(ratio),
+    ...{ model, resolution },
+    duration: duration ?? source?.duration ?? 0,
+    ratio: ratio ?? source?.ratio ?? '',
     key: undefined,
+    source,
+    callbackUrl: callback_url,
   });
   return json(200, { task_id: id });
 }
@@ -104,7 +127,7 @@ function showAlphaWork(works: UpstreamWorks, work: Work): object {
     id: work.id,
     model: work.model,
     status: ALPHA_WORDS[state],
-    task_type: 'generation',
+    task_type: work.source === undefined ? 'generation' : 'regeneration',
     resolution: work.resolution,
     duration: work.duration,
     ratio: work.ratio,
@@ -135,21 +158,29 @@ function answerKling(options: HostOptions, request: UpstreamRequest, name: strin
   return json(200, { code: 0, message: 'SUCCEED', data: found.map((work) => showKlingWork(works, work)) });
 }
 
+interface KlingOrder {
+  readonly prompt?: string;
+  readonly contents?: readonly { readonly type: string; readonly text?: string }[];
+  readonly settings: { readonly resolution: string; readonly aspect_ratio?: string; readonly duration: number };
+  readonly options: { readonly external_task_id: string };
+}
+
 function submitToKling({ works, faults }: HostOptions, { path, body }: UpstreamRequest, name: string): UpstreamAnswer {
   if (faults.happens('throttle', name, FAULTY_SUBMITS))
     return { ...json(429, { code: 1302, message: 'too many requests' }), ...THROTTLED };
   if (faults.happens('content refusal', name, FAULTY_SUBMITS))
     return json(400, { code: 1301, message: 'failure of the risk control' });
-  const { prompt, settings, options } = readObject(body);
-  const { resolution, aspect_ratio: ratio, duration } = readObject(settings);
+  const { prompt, contents = [], settings, options } = body as KlingOrder;
+  const words = contents.find(({ type }) => type === 'prompt');
+  const { resolution, aspect_ratio: ratio = '', duration } = settings;
   const work = works.accept({
     account: KLING.account,
-    prompt: String(prompt),
+    prompt: prompt ?? words?.text ?? '',
     model: path.split('/').at(-1) ?? '',
-    duration: Number(duration),
-    resolution: String(resolution),
-    ratio: String(ratio),
-    key: String(readObject(options)['external_task_id']),
+    ...{ duration, resolution, ratio },
+    key: options.external_task_id,
+    source: undefined,
+    callbackUrl: undefined,
   });
   return json(200, { code: 0, message: 'SUCCEED', data: { id: work.id, status: 'submitted' } });
 }
@@ -165,3 +196,33 @@ function showKlingWork(works: UpstreamWorks, work: Work): object {
       state === 'succeeded' ? [{ type: 'video', url: works.takeUrl(work), duration: String(work.duration) }] : [],
   };
 }
+
+const CHAT_USAGE = { prompt_tokens: 12, completion_tokens: 6, total_tokens: 18 };
+const CHAT_WORDS = ['Foxes', ' are', ' small', ' to', ' medium', ' sized'];
+
+/** A relayed call, which is answered at once or word by word. */
+function answerChat({ faults }: HostOptions, { body }: UpstreamRequest, name: string): UpstreamAnswer {
+  if (faults.happens('throttle', name, FAULTY_SUBMITS))
+    return { ...json(429, { error: { message: 'too many requests', type: 'requests', code: null } }), ...THROTTLED };
+  const { model, stream } = readObject(body);
+  const head = { id: 'chatcmpl-1', created: 1, model };
+  if (stream !== true)
+    return {
+      ...json(200, {
+        ...{ ...head, object: 'chat.completion', usage: CHAT_USAGE },
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: CHAT_WORDS.join('') } }],
+      }),
+      headers: JSON_TYPE,
+    };
+  const chunk = (more: object): string =>
+    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...more })}\n\n`;
+  const parts = [
+    ...CHAT_WORDS.map((content) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
+    chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+    chunk({ choices: [], usage: CHAT_USAGE }),
+    'data: [DONE]\n\n',
+  ];
+  return { status: 200, text: parts.join(''), parts, headers: { 'content-type': 'text/event-stream' } };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };

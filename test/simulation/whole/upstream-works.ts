@@ -2,6 +2,9 @@ import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
 
+/** Every id of a work begins with it. */
+export const WORK_ID = 'upstream-work-';
+export const RESULTS_HOST = 'results.example';
 const MARK = /\[(order-\d+)\]/;
 const QUEUED_MS_MAX = 8000;
 const RUNNING_MS = { least: 2000, most: 25_000 };
@@ -19,6 +22,10 @@ export interface AcceptedOrder {
   readonly ratio: string;
   /** The key of the attempt, where the upstream takes one. */
   readonly key: string | undefined;
+  /** The work that this one is a variation of. */
+  readonly source: Work | undefined;
+  /** The address that the upstream calls when the work has changed. */
+  readonly callbackUrl: string | undefined;
 }
 
 export type WorkState = 'queued' | 'running' | 'pondering' | 'succeeded' | 'failed' | 'cancelled' | 'lost';
@@ -82,13 +89,14 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
   return {
     all: () => works,
     accept: (accepted) => {
-      const order = readOrderName(accepted.prompt);
+      const { source } = accepted;
+      const order = source === undefined ? readOrderName(accepted.prompt) : `${source.order}-remix`;
       const name = `upstream work ${order} ${works.filter((work) => work.order === order).length + 1}`;
       const createdAt = scheduler.now();
       const runsAt = createdAt + draws.whole(`${name} queued`, 0, QUEUED_MS_MAX);
       const work: Work = {
         ...accepted,
-        id: `work-${works.length + 1}`,
+        id: `${WORK_ID}${works.length + 1}`,
         order,
         createdAt,
         runsAt,
@@ -109,7 +117,7 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
     readState,
     takeUrl: (work) => {
       work.withoutUrl -= 1;
-      return work.withoutUrl >= 0 ? undefined : `https://results.example/${work.id}.mp4?seconds=${work.duration}`;
+      return work.withoutUrl >= 0 ? undefined : `https://${RESULTS_HOST}/${work.id}.mp4?seconds=${work.duration}`;
     },
   };
 }

@@ -1,0 +1,115 @@
+import { RECEIVERS } from './receivers.ts';
+import { ALPHA_CHANNEL, KLING_CHANNEL, POOR, REVOKED, RICH } from './simulated-config.ts';
+import type { Services } from './machine.ts';
+import { mayRepeat, readMembers, sendOrder } from './world.ts';
+import type { World } from './world.ts';
+
+const WITHIN_MS = 60_000;
+const PAUSES = 0.5;
+const PAUSED_MS = { least: 2000, most: 20_000 };
+const REVOKES = 0.6;
+const RELOADS_MAX = 3;
+const RELOADS = 0.5;
+const CREDITS = 0.5;
+const CREDIT_NANOS = 5_000_000_000n;
+const LIMITS = 0.5;
+/** Less than an order costs. */
+const LIMIT_NANOS = 100_000_000n;
+const ENDPOINTS = 0.7;
+const ENDPOINT_ENDS = 0.3;
+const REPEATS_MAX = 30;
+const RETRY_MS = { least: 300, most: 2000 };
+const CALLED_MAX = 60;
+
+/** What operators and owners of accounts do in the middle of a run, each in some of the seeds. */
+export async function runOperators(world: World): Promise<void> {
+  const { draws, scheduler, machine } = world;
+  const acts: Promise<void>[] = [];
+  const plan = (name: string, probability: number, act: () => Promise<void>): void => {
+    if (world.faults.isCalm || !draws.happens(`operator ${name}`, probability)) return;
+    acts.push(scheduler.pause(draws.whole(`operator ${name} wait`, 0, WITHIN_MS)).then(act));
+  };
+  plan('pause', PAUSES, () => pauseChannel(world));
+  plan('revoke', REVOKES, () => revokeToken(world));
+  plan('credit', CREDITS, () => creditAccount(world));
+  plan('limit', LIMITS, () => lowerLimit(world));
+  for (let reload = 1; reload <= RELOADS_MAX; reload += 1)
+    plan(`reload ${reload}`, RELOADS, async () => {
+      machine.reload();
+    });
+  if (draws.happens('operator endpoint', ENDPOINTS)) acts.push(runEndpoint(world));
+  await Promise.all(acts);
+}
+
+/** Repeats a call until it is answered, because a lost answer says nothing. */
+async function repeatCall<T>(world: World, name: string, run: (services: Services) => Promise<T>): Promise<T> {
+  const { machine, scheduler, draws, events } = world;
+  for (let call = 1; ; call += 1) {
+    try {
+      const answer = await machine.call(run);
+      events.write(scheduler.now(), 'operator', `${name} is done`);
+      return answer;
+    } catch (error) {
+      if (call === CALLED_MAX) throw error;
+      events.write(scheduler.now(), 'operator', `${name} is not done: ${String(error)}`);
+      await scheduler.pause(draws.whole(`operator ${name} ${call}`, RETRY_MS.least, RETRY_MS.most));
+    }
+  }
+}
+
+async function pauseChannel(world: World): Promise<void> {
+  const { draws, scheduler } = world;
+  const id = draws.pick('operator paused channel', [ALPHA_CHANNEL, KLING_CHANNEL]);
+  await repeatCall(world, 'pause', ({ channels }) => channels.pauseChannel({ id, reason: 'a look at the upstream' }));
+  await scheduler.pause(draws.whole('operator pause', PAUSED_MS.least, PAUSED_MS.most));
+  await repeatCall(world, 'resume', ({ channels }) => channels.resumeChannel({ id, reason: 'it works' }));
+}
+
+async function findToken(world: World, accountId: string): Promise<string> {
+  const { tokens } = await repeatCall(world, 'list of tokens', ({ accounts }) => accounts.listTokens({ accountId }));
+  return tokens[0]?.id ?? '';
+}
+
+async function revokeToken(world: World): Promise<void> {
+  const id = await findToken(world, REVOKED.id);
+  await repeatCall(world, 'revocation', ({ accounts }) => accounts.revokeToken({ id }));
+  world.rules.revoked(REVOKED.keys[0]);
+}
+
+async function lowerLimit(world: World): Promise<void> {
+  const id = await findToken(world, RICH.id);
+  await repeatCall(world, 'limit', ({ accounts }) => accounts.updateTokenLimits({ id, limitNanos: LIMIT_NANOS }));
+}
+
+/** The reference makes one credit of all repeats. */
+async function creditAccount(world: World): Promise<void> {
+  await repeatCall(world, 'credit', ({ accounts }) =>
+    accounts.creditAccount({ id: POOR.id, amountNanos: CREDIT_NANOS, reason: 'a transfer', requestId: 'transfer-1' }),
+  );
+}
+
+/** The owner of an account adds an endpoint for webhooks, and in some seeds removes it. */
+async function runEndpoint(world: World): Promise<void> {
+  const { draws, scheduler, faults } = world;
+  const [key] = RICH.keys;
+  const body = {
+    ...{ name: 'all ends', url: RECEIVERS[2], payload: draws.pick('endpoint payload', ['thin', 'full']) },
+    event_types: ['video.completed', 'video.failed'],
+  };
+  for (let repeat = 1; repeat <= REPEATS_MAX; repeat += 1) {
+    const answer = await sendOrder(world, 'endpoint', { method: 'POST', path: '/v1/webhook_endpoints', key, body });
+    if (answer !== undefined && answer.status < 300) {
+      if (!faults.isCalm && draws.happens('endpoint ends', ENDPOINT_ENDS)) {
+        await scheduler.pause(draws.whole('endpoint end', 0, WITHIN_MS));
+        const path = `/v1/webhook_endpoints/${String(readMembers(answer)['id'])}`;
+        await sendOrder(world, 'endpoint', { method: 'DELETE', path, key });
+      }
+      return;
+    }
+    if (answer !== undefined && !mayRepeat(answer)) {
+      world.rules.break('an endpoint can be made', `${answer.status} ${answer.text}`);
+      return;
+    }
+    await scheduler.pause(draws.whole(`endpoint retry ${repeat}`, RETRY_MS.least, RETRY_MS.most));
+  }
+}

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { MediaBackends, OpenBackends } from '@reelgate/media/app';
+import { FetchFault } from '@reelgate/media/fetch/fetch-fault';
+import type { ImageFacts, MediaFacts, VideoFacts } from '@reelgate/media/domain/media-facts';
+import type { Draws } from './draws.ts';
+import type { Faults } from './faults.ts';
+import type { Receivers } from './receivers.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { CrashKind } from './simulated-disk.ts';
+
+const FETCH_MS = { least: 20, most: 600 };
+const SLOW_MS_MAX = 20_000;
+const FAULTY_FETCHES = 0.08;
+const WRITE_MS_MAX = 6;
+const PROBE_MS_MAX = 40;
+/** Of the kept files whose sync has not ended, this part is on the disk already. */
+const EARLY_FILES = 0.5;
+/** A medium is a line of JSON with its facts, so that a probe reads what a fetch wrote. */
+const VIDEO: Omit<VideoFacts, 'durationMs'> = {
+  family: 'video',
+  mediaType: 'video/mp4',
+  width: 1280,
+  height: 720,
+  frameRate: 24,
+  frames: 120,
+  videoCodec: 'avc',
+};
+const PICTURE: ImageFacts = { family: 'image', mediaType: 'image/png', width: 640, height: 640 };
+
+export interface BackendsOptions {
+  readonly scheduler: Scheduler;
+  readonly draws: Draws;
+  readonly faults: Faults;
+  readonly receivers: Receivers;
+  /** Called when a result is stored: the moment is a good one to die. */
+  readonly onKept: () => void;
+}
+
+/** The bytes of the media service, its network and its parsers. The kept files outlive the processes. */
+export interface SimulatedBackends {
+  readonly open: OpenBackends;
+  /** The process has died. Files that were being received are gone, and a power cut takes what was not synced. */
+  crash(kind: CrashKind): void;
+}
+
+interface KeptFile {
+  readonly bytes: Buffer;
+  isSynced: boolean;
+}
+
+export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
+  const { scheduler, draws, faults, receivers, onKept } = options;
+  const kept = new Map<string, KeptFile>();
+  const received = new Map<string, Buffer>();
+  let [fetches, files, writes, probes] = [0, 0, 0, 0];
+  const wait = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      scheduler.after(ms, scheduler.current(), resolve);
+    });
+  const receive = async (bytes: Buffer) => {
+    files += 1;
+    const path = `file-${files}`;
+    await wait(draws.whole(`media write ${files}`, 1, WRITE_MS_MAX));
+    received.set(path, bytes);
+    return {
+      path,
+      bytes: bytes.byteLength,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      discard: async () => {
+        received.delete(path);
+      },
+    };
+  };
+  const download = async (facts: MediaFacts, code: 'network' | 'status') => {
+    fetches += 1;
+    const name = `media fetch ${fetches}`;
+    const most = faults.happens('slow media', name, FAULTY_FETCHES) ? SLOW_MS_MAX : FETCH_MS.most;
+    await wait(draws.whole(`${name} ms`, FETCH_MS.least, most));
+    if (faults.happens('media away', name, FAULTY_FETCHES))
+      throw new FetchFault(code, 'could not be fetched: its address cannot be reached');
+    return receive(Buffer.from(JSON.stringify(facts)));
+  };
+  const probe = async (path: string) => {
+    probes += 1;
+    await wait(draws.whole(`media probe ${probes}`, 1, PROBE_MS_MAX));
+    const bytes = received.get(path) ?? kept.get(path)?.bytes;
+    if (bytes === undefined) return { fault: 'broken' } as const;
+    return { facts: JSON.parse(bytes.toString()) as MediaFacts };
+  };
+  const copy = async (path: string, into: string) => {
+    const outcome = await probe(path);
+    const bytes = received.get(path) ?? kept.get(path)?.bytes;
+    if (bytes !== undefined) received.set(into, bytes);
+    return outcome;
+  };
+  const readRange = (key: string, range?: { readonly start: number; readonly end: number }): Buffer | undefined => {
+    const file = kept.get(key);
+    return range === undefined ? file?.bytes : file?.bytes.subarray(range.start, range.end + 1);
+  };
+  const blobs: MediaBackends['blobs'] = {
+    keep: async (key, { path }) => {
+      writes += 1;
+      const bytes = received.get(path);
+      // a repeated call finds the file where it has put it
+      if (bytes === undefined && kept.has(key)) return;
+      if (bytes === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
+      const file: KeptFile = { bytes, isSynced: false };
+      if (draws.happens(`media keep ${writes} early`, EARLY_FILES)) kept.set(key, file);
+      received.delete(path);
+      await wait(draws.whole(`media keep ${writes}`, 1, WRITE_MS_MAX));
+      kept.set(key, file);
+      file.isSynced = true;
+      onKept();
+    },
+    has: async (key, bytes) => {
+      const file = kept.get(key);
+      if (file?.bytes.byteLength !== bytes) return false;
+      await wait(1);
+      file.isSynced = true;
+      return true;
+    },
+    findSize: async (key) => kept.get(key)?.bytes.byteLength,
+    open: async (key, range) => {
+      const bytes = readRange(key, range);
+      return bytes && Readable.from([bytes]);
+    },
+    pieces: async (key, range) => {
+      const bytes = readRange(key, range);
+      return bytes && Readable.from([bytes]);
+    },
+    withFile: async (key, work) => (kept.has(key) ? work(key) : undefined),
+    linkTo: async () => undefined,
+    list: async (after, limit) =>
+      [...kept]
+        .filter(([key]) => key > after)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .slice(0, limit)
+        .map(([key, { bytes }]) => ({ key, bytes: bytes.byteLength })),
+    remove: async (key) => {
+      kept.delete(key);
+    },
+    check: async () => undefined,
+  };
+  const incoming: MediaBackends['incoming'] = {
+    begin: async () => {
+      const parts: Uint8Array[] = [];
+      return {
+        get bytes() {
+          return parts.reduce((sum, part) => sum + part.byteLength, 0);
+        },
+        append: async (source) => {
+          for await (const part of source) parts.push(part);
+        },
+        finish: () => receive(Buffer.concat(parts)),
+        discard: async () => undefined,
+      };
+    },
+    fill: async (write) => {
+      files += 1;
+      const path = `file-${files}`;
+      if (!(await write(path))) return undefined;
+      const bytes = received.get(path);
+      if (bytes === undefined) throw new Error('nothing was drawn into the file');
+      received.delete(path);
+      return receive(bytes);
+    },
+  };
+  return {
+    open: async () => ({
+      blobs,
+      incoming,
+      fetcher: {
+        fetchReference: async () => ({ ...(await download(PICTURE, 'network')), isFromException: false }),
+        withResult: async ({ url }, use) => {
+          const seconds = Number(new URL(url).searchParams.get('seconds') ?? 0);
+          return use(await download({ ...VIDEO, durationMs: seconds * 1000 }, 'status'));
+        },
+      },
+      sendWebhook: (order) => receivers.send(order),
+      probes: { reference: probe, result: probe },
+      redraw: copy,
+      // no thumbnail is drawn
+      thumbnails: { canDraw: async () => false, draw: async () => ({ fault: 'not_decoded' }) },
+    }),
+    crash: (kind) => {
+      received.clear();
+      if (kind === 'power cut') for (const [key, { isSynced }] of kept) if (!isSynced) kept.delete(key);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { Draws } from './draws.ts';
+import type { EventLog } from './event-log.ts';
+import type { Faults } from './faults.ts';
+import type { Machine } from './machine.ts';
+import type { Rules } from './rules.ts';
+import type { Scheduler } from './scheduler.ts';
+import { LostAnswer } from './simulated-http.ts';
+import type { HttpAnswer, HttpOrder, SendOptions } from './simulated-http.ts';
+
+const SHOWN_MAX = 160;
+
+/** What everything outside the program shares: clients, operators, and the callbacks of upstreams. */
+export interface World {
+  readonly scheduler: Scheduler;
+  readonly draws: Draws;
+  readonly faults: Faults;
+  readonly machine: Machine;
+  readonly events: EventLog;
+  readonly rules: Rules;
+}
+
+/** A client comes again after an answer with this status; after any other refusal it does not. */
+export function mayRepeat({ status }: HttpAnswer): boolean {
+  return status === 429 || status === 409 || status >= 500;
+}
+
+/** The members of an answer; none if it is no JSON object. */
+export function readMembers({ text }: HttpAnswer): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  } catch {
+    return {};
+  }
+}
+
+/** Sends a request of a client and writes what came of it; undefined: no whole answer came. */
+export async function sendOrder(
+  { machine, events, scheduler, rules }: World,
+  name: string,
+  order: HttpOrder,
+  options: SendOptions = {},
+): Promise<HttpAnswer | undefined> {
+  const note = (text: string): void => {
+    events.write(scheduler.now(), 'client', `${name}: ${order.method} ${order.path} ${text}`);
+  };
+  try {
+    const answer = await machine.send(order, options);
+    note(`is answered ${answer.status} ${answer.text.slice(0, SHOWN_MAX)}`);
+    rules.answered(order, answer);
+    return answer;
+  } catch (error) {
+    if (!(error instanceof LostAnswer)) throw error;
+    note('has no answer');
+    return undefined;
+  }
+}
