@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from '@jest/globals';
 import { openDraws } from './draws.ts';
 import { openScheduler } from './scheduler.ts';
@@ -20,19 +21,50 @@ test('events run in the order of their times, and those of one moment in the ord
   expect(ran).toEqual(['a 5', 'd 7', 'c 20', 'b 20']);
 });
 
-test('all microtasks of an event end before the next event', async () => {
+test('all microtasks and ticks of an event end before the next event', async () => {
   const scheduler = open();
   const ran: string[] = [];
   scheduler.after(1, scheduler.world, () => {
     void Promise.resolve()
       .then(() => Promise.resolve())
-      .then(() => ran.push('a microtask of the first event'));
+      .then(() => {
+        ran.push('a microtask of the first event');
+        process.nextTick(() => {
+          ran.push('its tick');
+          void Promise.resolve().then(() => ran.push('the microtask of its tick'));
+        });
+      });
   });
   scheduler.after(1, scheduler.world, () => ran.push('the second event'));
 
-  await scheduler.run(() => ran.length === 2);
+  await scheduler.run(() => ran.length === 4);
 
-  expect(ran).toEqual(['a microtask of the first event', 'the second event']);
+  expect(ran).toEqual(['a microtask of the first event', 'its tick', 'the microtask of its tick', 'the second event']);
+});
+
+test('an event runs in the asynchronous context of the moment in which it was added', async () => {
+  const scheduler = open();
+  const context = new AsyncLocalStorage<string>();
+  const seen: unknown[] = [];
+  const see = (): void => void seen.push(context.getStore());
+  context.run('of the adder', () => scheduler.after(1, scheduler.world, see));
+  scheduler.after(2, scheduler.world, see);
+
+  await scheduler.run(() => seen.length === 2);
+
+  expect(seen).toEqual(['of the adder', undefined]);
+});
+
+test('an event that throws ends the run, and no further event runs', async () => {
+  const scheduler = open();
+  const ran: string[] = [];
+  scheduler.after(1, scheduler.world, () => {
+    throw new Error('the first event failed');
+  });
+  scheduler.after(2, scheduler.world, () => ran.push('the second event'));
+
+  await expect(scheduler.run(() => false)).rejects.toThrow('the first event failed');
+  expect(ran).toEqual([]);
 });
 
 test('nothing of a process runs after its death', async () => {

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Draws } from './draws.ts';
 
@@ -20,7 +19,7 @@ export interface PendingEvent {
   readonly at: number;
   readonly order: number;
   readonly process: SimulatedProcess;
-  readonly run: () => void;
+  readonly begin: (value: undefined) => void;
   isCancelled: boolean;
 }
 
@@ -42,7 +41,7 @@ export interface Scheduler {
   /** A wait of the world. */
   pause(ms: number): Promise<void>;
   /** Runs one event after another until the end of the run. */
-  run(isOver: () => boolean): Promise<void>;
+  run(isOver: () => boolean): Promise<unknown>;
 }
 
 export interface SchedulerOptions {
@@ -50,12 +49,10 @@ export interface SchedulerOptions {
   readonly hasLateTimers: boolean;
 }
 
-/** Waits for one turn of the real event loop: by then all microtasks of an event have ended. */
+/** Between two immediates, Node ends all microtasks and all ticks. */
 const realImmediate = setImmediate;
-const endMicrotasks = (): Promise<void> =>
-  new Promise((resolve) => {
-    realImmediate(resolve);
-  });
+/** The events of one turn of the real event loop. Each turn asks the kernel for news. */
+const EVENTS_OF_A_TURN = 64;
 
 /**
  * Runs one event at a time, in the order of their times. All microtasks of an event end before the next one, so a death
@@ -64,12 +61,22 @@ const endMicrotasks = (): Promise<void> =>
 export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Scheduler {
   const events = openEventQueue();
   const world: SimulatedProcess = { name: 'world', isAlive: true };
-  let [now, order, steps, timers] = [BEGIN, 0, 0, 0];
+  let [now, order, steps, timers, ofMoment] = [BEGIN, 0, 0, 0, 0];
   let current = world;
+  let failure: { readonly error: unknown } | undefined;
 
   const after = (ms: number, process: SimulatedProcess, run: () => void): PendingEvent => {
     order += 1;
-    const event = { at: now + ms, order, process, run: AsyncLocalStorage.bind(run), isCancelled: false };
+    // A reaction of a promise runs in the asynchronous context of this moment. AsyncLocalStorage.bind costs much more.
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    void promise.then(() => {
+      try {
+        run();
+      } catch (error) {
+        failure ??= { error };
+      }
+    });
+    const event: PendingEvent = { at: now + ms, order, process, begin: resolve, isCancelled: false };
     events.add(event);
     return event;
   };
@@ -93,23 +100,30 @@ export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Sched
       const timer = startTimer(ms, over);
       signal?.addEventListener('abort', over, { once: true });
     });
-  const run = async (isOver: () => boolean): Promise<void> => {
-    let ofMoment = 0;
-    while (!isOver()) {
+  const takeNext = (): PendingEvent => {
+    for (;;) {
       const event = events.take();
       if (event === undefined) throw new Error('the simulation has no event left, and has not ended');
-      if (event.isCancelled || !event.process.isAlive) continue;
-      ofMoment = event.at > now ? 0 : ofMoment + 1;
-      if (ofMoment > EVENTS_OF_A_MOMENT_MAX)
-        throw new Error('the program runs without end, and its clock stands still');
-      now = Math.max(now, event.at);
-      steps += 1;
-      current = event.process;
-      event.run();
-      await endMicrotasks();
-      current = world;
+      if (!event.isCancelled && event.process.isAlive) return event;
     }
   };
+  const runNext = (): void => {
+    const event = takeNext();
+    ofMoment = event.at > now ? 0 : ofMoment + 1;
+    if (ofMoment > EVENTS_OF_A_MOMENT_MAX) throw new Error('the program runs without end, and its clock stands still');
+    now = Math.max(now, event.at);
+    steps += 1;
+    current = event.process;
+    event.begin(undefined);
+  };
+  const run = (isOver: () => boolean): Promise<unknown> =>
+    repeatInImmediates(() => {
+      current = world;
+      if (failure !== undefined) throw failure.error;
+      if (isOver()) return false;
+      runNext();
+      return true;
+    });
   return {
     begin: BEGIN,
     now: () => now,
@@ -125,6 +139,29 @@ export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Sched
       }),
     run,
   };
+}
+
+/** Calls `step` in one immediate after another, as long as it returns true. */
+function repeatInImmediates(step: () => boolean): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  let isOver = false;
+  const stepOnce = (): void => {
+    if (isOver) return;
+    try {
+      isOver = !step();
+      if (isOver) resolve(undefined);
+    } catch (error) {
+      isOver = true;
+      reject(error);
+    }
+  };
+  const beginTurn = (): void => {
+    if (isOver) return;
+    for (let event = 0; event < EVENTS_OF_A_TURN; event += 1) realImmediate(stepOnce);
+    realImmediate(beginTurn);
+  };
+  beginTurn();
+  return promise;
 }
 
 interface EventQueue {
