@@ -13,7 +13,7 @@ const ADVISORY_LOCK = 7_301_952;
  * Several processes can start at the same moment. A file that has run must never change: another checksum stops the
  * start. The lock ends with the transaction, so that it also works behind a pooler.
  */
-export async function migrate(sql: Sql, folder: string): Promise<readonly string[]> {
+export async function migrate(sql: Pick<Sql, 'engine' | 'transaction'>, folder: string): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
   return sql.transaction(async (query) => {
     if (sql.engine === 'postgres') await lockAlone(query);

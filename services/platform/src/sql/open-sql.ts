@@ -15,6 +15,7 @@ export interface SqlOptions extends StoreSettings {
  */
 export async function openSql(options: SqlOptions): Promise<Sql> {
   const { url, dataDir, migrations, postgres, mode = 'run' } = options;
+  if (options.open !== undefined) return options.open();
   if (url !== undefined && mode === 'run') await migrateStore(options);
   if (url === undefined) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const sql = await openStore(options, postgres);

@@ -3,6 +3,7 @@ import { Secret } from '../secret.ts';
 import { postgresSchema, postgresSettings } from './postgres-settings.ts';
 import type { PostgresEntry, PostgresSettings } from './postgres-settings.ts';
 import { postgresTlsFault } from './postgres-tls.ts';
+import type { Sql } from './sql.ts';
 import type { OpenLogSync } from './sqlite-log-sync.ts';
 
 /** The ways in which a start treats pending migrations: it runs them, or waits until `reelgate migrate` has run. */
@@ -26,6 +27,8 @@ export interface StoreSettings extends ServiceSchema {
   readonly mode?: MigrationMode;
   /** Syncs the log of an embedded store. Default: the system syncs it to the disk. */
   readonly openLog?: OpenLogSync | undefined;
+  /** Opens a store whose tables are up to date. Default: the server of the URL, or the file. */
+  readonly open?: (() => Promise<Sql>) | undefined;
 }
 
 /** The keys of a service's section that concern its store. */
