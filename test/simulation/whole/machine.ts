@@ -11,6 +11,7 @@ import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
+import type { ServiceSchema } from '@reelgate/platform/sql/store-settings';
 import type { OpenLogSync } from '@reelgate/platform/sql/sqlite-log-sync';
 import { NO_TRACING } from '@reelgate/platform/trace/trace';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
@@ -30,11 +31,14 @@ import { showFields } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
 import type { Faults } from './faults.ts';
 import type { PlantedBug } from './planted-bugs.ts';
+import { newProcess } from './scheduler.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
 import { PUBLIC_URL, SIGNING_KEY } from './simulated-config.ts';
 import type { SimulatedConfigs } from './simulated-config.ts';
 import type { SimulatedBackends } from './simulated-backends.ts';
 import type { CrashKind, SimulatedDisk } from './simulated-disk.ts';
+import type { SimulatedBus } from './simulated-bus.ts';
+import type { SimulatedServer } from './simulated-server.ts';
 import { LostAnswer, openSimulatedPort } from './simulated-http.ts';
 import type { HttpAnswer, HttpOrder, SendOptions, SimulatedPort } from './simulated-http.ts';
 
@@ -42,6 +46,17 @@ const CALL_MS_MAX = 8;
 const RESTART_MS = { least: 200, most: 4000 };
 const CRASHES_AT_START = 0.1;
 const START_MS_MAX = 40;
+/** Between the starts of several processes. */
+const APART_MS_MAX = 3000;
+/** Each process sees a change of the configuration at its own time. */
+const RELOAD_MS_MAX = 1500;
+
+/** The servers that several processes share. */
+export interface SharedServers {
+  readonly replicas: number;
+  readonly server: SimulatedServer;
+  readonly bus: SimulatedBus;
+}
 
 /** The services of one process that is up, as operators see them. */
 export interface Services {
@@ -56,15 +71,19 @@ interface StartedProgram {
 
 /** The machine on which the program runs, dies and starts again. */
 export interface Machine {
-  /** Starts the first process. */
+  /** Starts every process. */
   start(): void;
   /** Sends a request to the public port. Rejects with LostAnswer if no whole answer comes. */
   send(order: HttpOrder, options?: SendOptions): Promise<HttpAnswer>;
   /** Calls the running process as an operator. Rejects with LostAnswer if it is down, or dies before it answers. */
   call<T>(run: (services: Services) => Promise<T>): Promise<T>;
+  /** Ends one of the processes. */
   crash(kind: CrashKind): void;
+  /** Changes the time of one of the processes, and returns a sentence about it. */
+  disturb(change: (process: SimulatedProcess) => string): void;
   /** Changes the configuration: the running process reads it, and so do those that start later. */
   reload(): void;
+  /** True if every process is up. */
   readonly isUp: () => boolean;
   readonly crashes: () => number;
 }
@@ -79,12 +98,15 @@ export interface MachineOptions {
   readonly backends: SimulatedBackends;
   /** The configuration after a number of changes. */
   readonly readConfigs: (reloads: number) => SimulatedConfigs;
+  /** Undefined: one process has its stores on its own disk. */
+  readonly shared: SharedServers | undefined;
   readonly bug: PlantedBug | undefined;
   /** Called for each line of the log of the product. */
   readonly onLine: (message: string) => void;
 }
 
 interface PendingCall {
+  readonly process: SimulatedProcess;
   readonly fail: () => void;
 }
 
@@ -95,92 +117,115 @@ interface RunningProcess {
   readonly started: StartedProgram | undefined;
 }
 
+/** A place for a process: one that has died is followed by the next. */
+interface Slot {
+  running: RunningProcess | undefined;
+}
+
 export function openMachine(options: MachineOptions): Machine {
-  const { scheduler, draws, faults, disk, events, backends } = options;
+  const { scheduler, draws, faults, disk, events, backends, shared } = options;
   const pending = new Set<PendingCall>();
-  let [boots, crashes, calls, reloads] = [0, 0, 0, 0];
-  let running: RunningProcess | undefined;
+  let [boots, crashes, calls, sends, reloads] = [0, 0, 0, 0, 0];
+  const slots: readonly Slot[] = Array.from({ length: shared?.replicas ?? 1 }, () => ({ running: undefined }));
   const note = (text: string): void => {
     events.write(scheduler.now(), 'machine', text);
   };
+  const listUp = (): readonly Slot[] => slots.filter(({ running }) => running?.started !== undefined);
 
-  const start = (): void => {
+  const start = (slot: Slot): void => {
     boots += 1;
-    const process: SimulatedProcess = { name: `process-${boots}`, isAlive: true };
+    const process = newProcess(`process-${boots}`);
     const http = openSimulatedPort({ scheduler, draws, process });
-    running = { process, http, started: undefined };
+    slot.running = { process, http, started: undefined };
     note(`${process.name} starts`);
     scheduler.after(0, process, () => {
       startProgram(options, { process, http, configs: options.readConfigs(reloads) }).then(
         (started) => {
-          running = { process, http, started };
+          slot.running = { process, http, started };
           note(`${process.name} is up`);
         },
         (error: unknown) => {
           note(`${process.name} cannot start: ${String(error)}`);
           scheduler.after(1, scheduler.world, () => {
-            if (process.isAlive) crash('kill');
+            if (process.isAlive) end(slot, 'kill');
           });
         },
       );
     });
     if (faults.happens('crash at start', `crash of boot ${boots}`, CRASHES_AT_START))
       scheduler.after(draws.whole(`crash of boot ${boots} after`, 0, START_MS_MAX), scheduler.world, () => {
-        if (process.isAlive) crash('kill');
+        if (process.isAlive) end(slot, 'kill');
       });
   };
-  const crash = (kind: CrashKind): void => {
+  const end = (slot: Slot, kind: CrashKind): void => {
+    const { running } = slot;
     if (running === undefined) return;
     crashes += 1;
     const { process, http } = running;
     process.isAlive = false;
     note(`${process.name} dies: ${kind}`);
-    running = undefined;
-    disk.crash(kind);
-    backends.crash(kind);
+    slot.running = undefined;
+    if (shared === undefined) disk.crash(kind);
+    shared?.server.drop(process);
+    backends.crash(process, kind);
     http.cut();
-    for (const { fail } of pending) fail();
-    pending.clear();
-    scheduler.after(draws.whole(`crash ${crashes} restart`, RESTART_MS.least, RESTART_MS.most), scheduler.world, start);
+    for (const call of [...pending].filter(({ process: of }) => of === process)) {
+      pending.delete(call);
+      call.fail();
+    }
+    const restartMs = draws.whole(`crash ${crashes} restart`, RESTART_MS.least, RESTART_MS.most);
+    scheduler.after(restartMs, scheduler.world, () => {
+      start(slot);
+    });
+  };
+  const findVictim = (): Slot | undefined => {
+    const alive = slots.filter(({ running }) => running !== undefined);
+    return alive.length === 0 ? undefined : draws.pick(`crash ${crashes + 1} of`, alive);
   };
   const reload = (): void => {
     reloads += 1;
-    if (running?.started === undefined) return;
-    const { process, started } = running;
     note(`the configuration changes for the ${reloads}. time`);
-    scheduler.after(0, process, () => {
-      started.reload(options.readConfigs(reloads).value).catch((error: unknown) => {
-        note(`the configuration is not read: ${String(error)}`);
-      });
-    });
+    const { value } = options.readConfigs(reloads);
+    for (const { running } of listUp())
+      scheduler.after(
+        draws.whole(`reload ${reloads} of ${running?.process.name}`, 0, RELOAD_MS_MAX),
+        running!.process,
+        () => {
+          running!.started!.reload(value).catch((error: unknown) => {
+            note(`the configuration is not read: ${String(error)}`);
+          });
+        },
+      );
   };
   const send: Machine['send'] = async (order, sending) => {
-    if (running?.started === undefined) throw new LostAnswer('the process is down');
-    return running.http.send(order, sending);
+    sends += 1;
+    const up = listUp();
+    if (up.length === 0) throw new LostAnswer('no process is up');
+    return draws.pick(`http to ${sends}`, up).running!.http.send(order, sending);
   };
   const call: Machine['call'] = (run) =>
     new Promise((resolve, reject) => {
       calls += 1;
       const name = `call ${calls}`;
-      const inWorld = (end: () => void): void => {
-        scheduler.after(draws.whole(`${name} back`, 1, CALL_MS_MAX), scheduler.world, end);
+      const inWorld = (settle: () => void): void => {
+        scheduler.after(draws.whole(`${name} back`, 1, CALL_MS_MAX), scheduler.world, settle);
       };
-      const lost: PendingCall = {
-        fail: () => {
-          inWorld(() => {
-            reject(new LostAnswer('the process died before it answered'));
-          });
-        },
+      const fail = (): void => {
+        inWorld(() => {
+          reject(new LostAnswer('the process died before it answered'));
+        });
       };
       scheduler.after(draws.whole(`${name} out`, 1, CALL_MS_MAX), scheduler.world, () => {
-        if (running?.started === undefined) {
-          lost.fail();
+        const up = listUp();
+        if (up.length === 0) {
+          fail();
           return;
         }
-        const { process, started } = running;
+        const { process, started } = draws.pick(`${name} to`, up).running!;
+        const lost: PendingCall = { process, fail };
         pending.add(lost);
         scheduler.after(0, process, () => {
-          run(started.services)
+          run(started!.services)
             .finally(() => pending.delete(lost))
             .then(
               (answer) => {
@@ -197,7 +242,27 @@ export function openMachine(options: MachineOptions): Machine {
         });
       });
     });
-  return { start, send, call, crash, reload, isUp: () => running?.started !== undefined, crashes: () => crashes };
+  return {
+    start: () => {
+      slots.forEach((slot, index) => {
+        scheduler.after(index === 0 ? 0 : draws.whole(`start ${index}`, 0, APART_MS_MAX), scheduler.world, () => {
+          start(slot);
+        });
+      });
+    },
+    ...{ send, call, reload },
+    crash: (kind) => {
+      const victim = findVictim();
+      if (victim !== undefined) end(victim, kind);
+    },
+    disturb: (change) => {
+      const victim = findVictim()?.running?.process;
+      if (victim === undefined) return;
+      note(change(victim));
+    },
+    isUp: () => slots.every(({ running }) => running?.started !== undefined),
+    crashes: () => crashes,
+  };
 }
 
 interface ProgramParts {
@@ -211,12 +276,12 @@ async function startProgram(
   options: MachineOptions,
   { process, http, configs }: ProgramParts,
 ): Promise<StartedProgram> {
-  const { scheduler, draws, disk, backends, bug } = options;
+  const { scheduler, draws, disk, backends, bug, shared } = options;
   const log = openProcessLog(options, process);
-  const { clock } = scheduler;
+  const clock = scheduler.openClock(process);
   const random = draws.bytes(`ids of ${process.name}`);
   const signingKey = new Secret(SIGNING_KEY);
-  const bus: Bus = openLocalBus(clock, log);
+  const bus: Bus = shared?.bus.connect(process, log) ?? openLocalBus(clock, log);
   const foundation: Foundation = {
     ...{ clock, random, newId: newIds(clock, random), log, signingKey, acceptedKeys: acceptOnly(signingKey) },
     metrics: openMetrics(false, clock),
@@ -226,15 +291,19 @@ async function startProgram(
     dataDir: disk.folder(),
   };
   const openLog: OpenLogSync = bug?.changeLogSync?.(disk.openLog, scheduler) ?? disk.openLog;
-  const onDisk = <C extends { readonly store: object }>(config: C): C => ({
+  const onDisk = <C extends { readonly store: ServiceSchema }>(config: C): C => ({
     ...config,
-    store: { ...config.store, openLog },
+    store: {
+      ...config.store,
+      openLog,
+      open: shared && (async () => shared.server.connect(config.store.name, process)),
+    },
   });
   const billing = await startBilling(onDisk(configs.billing), foundation);
   const media = await startMedia(onDisk(configs.media), foundation, {
     // no call comes over HTTP
     identify: () => toCaller('operator'),
-    openBackends: backends.open,
+    openBackends: async () => backends.open(process),
   });
   const openPool = bug?.changePool?.(options.openPool) ?? options.openPool;
   const tasks = await startTasks(onDisk(configs.tasks), foundation, {
@@ -243,7 +312,7 @@ async function startProgram(
     media: connect(media, 'tasks', clock)(MediaService),
     bytes: inProcessMediaBytes(media.bytes),
     openPool,
-    haveWorkersHere: true,
+    haveWorkersHere: shared === undefined,
   });
   const operator = connectOperator(connect(tasks, 'operator', clock), connect(billing, 'operator', clock));
   const gateway = await startGateway(

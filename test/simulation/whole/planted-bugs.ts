@@ -22,7 +22,7 @@ export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
   'unsynced-commits': {
     changeLogSync: (openLog, scheduler) => async (file) => {
       const { close } = await openLog(file);
-      return { sync: () => scheduler.clock.sleep(SYNC_MS), close };
+      return { sync: () => scheduler.openClock(scheduler.current()).sleep(SYNC_MS), close };
     },
   },
   /** The event of the end of a task reaches billing never. Only the sweep settles. */

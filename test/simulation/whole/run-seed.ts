@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { runCallbacks } from './callbacks.ts';
 import { runCalls } from './calls.ts';
 import { runClients } from './clients.ts';
@@ -7,7 +8,7 @@ import type { EventLog } from './event-log.ts';
 import { openFaults } from './faults.ts';
 import type { Fault, Faults } from './faults.ts';
 import { openMachine } from './machine.ts';
-import type { Machine } from './machine.ts';
+import type { Machine, SharedServers } from './machine.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { runOperators } from './operators.ts';
 import { openReceivers } from './receivers.ts';
@@ -15,6 +16,8 @@ import { openRules } from './rules.ts';
 import type { BrokenRule, Rules } from './rules.ts';
 import { openScheduler } from './scheduler.ts';
 import type { Scheduler } from './scheduler.ts';
+import { openSimulatedBus } from './simulated-bus.ts';
+import { openSimulatedServer } from './simulated-server.ts';
 import { openSimulatedDisk } from './simulated-disk.ts';
 import type { CrashKind } from './simulated-disk.ts';
 import { simulatedBackends } from './simulated-backends.ts';
@@ -43,6 +46,14 @@ const CHECK_MS = 15_000;
 const REST_MS_MAX = 30 * 60_000;
 /** A process whose disk has failed is started again within this time. */
 const NOTICED_MS_MAX = 5000;
+const SHARED = 0.35;
+const REPLICAS_MAX = 3;
+const FREEZES_MAX = 3;
+/** A process that stands still for more than ten heartbeats is taken for dead. */
+const FROZEN_MS = { least: 500, most: 40_000 };
+const JUMPS_MAX = 3;
+const JUMP_MS_MAX = 20 * 60_000;
+const AWAYS_MAX = 2;
 
 /** Lines of the product's log that follow a durable step: a death soon after them is the most telling. */
 const AIMS: ReadonlySet<string> = new Set([
@@ -95,6 +106,7 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
       machine.crash(kind);
     });
   };
+  const variation = drawVariation(draws);
   const disk = openSimulatedDisk({
     ...{ scheduler, draws, faults },
     log: note('disk'),
@@ -106,7 +118,8 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
     },
     rewrite: bug?.changeStatement ?? ((statement) => statement),
   });
-  const rules = openRules(disk.folder, scheduler.now);
+  const shared = await openShared({ scheduler, draws, faults }, disk.root, note('server'), variation);
+  const rules = openRules(shared === undefined ? disk.folder : () => shared.server.folder, scheduler.now);
   const works = openUpstreamWorks({
     ...{ scheduler, draws, faults },
     onAccepted: (work) => {
@@ -121,9 +134,8 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
     rules.break('no promise is rejected unheard', reason instanceof Error ? (reason.stack ?? '') : String(reason));
   };
   process.on('unhandledRejection', onRejection);
-  const variation = drawVariation(draws);
   const machine: Machine = openMachine({
-    ...{ scheduler, draws, faults, disk, events, bug },
+    ...{ scheduler, draws, faults, disk, events, bug, shared },
     openPool: simulatedPools({
       ...{ scheduler, draws, faults },
       log: note('network'),
@@ -148,6 +160,7 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
     },
   });
   const world: World = { scheduler, draws, faults, machine, events, rules };
+  planDisturbances(world, shared);
   planCrashes({ scheduler, faults, crashSoon, drawKind: (name) => drawCrash(draws, faults, name), draws });
   let isOver = false;
   machine.start();
@@ -168,6 +181,7 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
   const counts = machine.isUp() ? rules.count() : { tasks: 0, waiting: 0 };
   process.off('unhandledRejection', onRejection);
   rules.close();
+  shared?.server.close();
   disk.remove();
   return {
     ...{ seed, events, faults: faults.listOn(), broken: rules.broken(), crashes: machine.crashes() },
@@ -176,6 +190,52 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
     steps: scheduler.steps(),
     virtualMs: scheduler.now() - scheduler.begin,
   };
+}
+
+/** In some seeds, several processes share a database server and a bus. */
+async function openShared(
+  parts: Pick<World, 'scheduler' | 'draws' | 'faults'>,
+  root: string,
+  log: (text: string) => void,
+  variation: ReturnType<typeof drawVariation>,
+): Promise<SharedServers | undefined> {
+  const { draws } = parts;
+  if (!draws.happens('machine shared', SHARED)) return undefined;
+  const server = openSimulatedServer({ ...parts, log, folder: path.join(root, 'server') });
+  const { tasks, billing, media } = readSimulatedConfigs(variation, 0);
+  for (const { store } of [tasks, billing, media]) await server.prepare(store);
+  return { server, bus: openSimulatedBus(parts), replicas: draws.whole('machine replicas', 1, REPLICAS_MAX) };
+}
+
+/** Processes that stand still for a while, clocks that are set, and a server that is away. */
+function planDisturbances({ scheduler, draws, faults, machine }: World, shared: SharedServers | undefined): void {
+  const plan = (fault: Fault, most: number, act: (name: string) => void): void => {
+    if (!faults.isOn(fault)) return;
+    const times = draws.whole(`${fault} times`, 1, most);
+    for (let time = 1; time <= times; time += 1) {
+      const name = `${fault} ${time}`;
+      scheduler.after(draws.whole(`${name} at`, 0, CRASHES_WITHIN_MS), scheduler.world, () => {
+        act(name);
+      });
+    }
+  };
+  plan('frozen process', FREEZES_MAX, (name) => {
+    machine.disturb((process) => {
+      const ms = draws.whole(`${name} ms`, FROZEN_MS.least, FROZEN_MS.most);
+      process.frozenUntil = scheduler.now() + ms;
+      return `${process.name} stands still for ${ms} ms`;
+    });
+  });
+  plan('clock jump', JUMPS_MAX, (name) => {
+    machine.disturb((process) => {
+      process.skewMs = draws.whole(`${name} ms`, -JUMP_MS_MAX, JUMP_MS_MAX);
+      return `the clock of ${process.name} is set to ${process.skewMs} ms`;
+    });
+  });
+  if (shared !== undefined)
+    plan('server away', AWAYS_MAX, () => {
+      shared.server.goAway();
+    });
 }
 
 interface CrashPlan {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from '@jest/globals';
 import { openDraws } from './draws.ts';
-import { openScheduler } from './scheduler.ts';
+import { newProcess, openScheduler } from './scheduler.ts';
 
 const open = () => openScheduler({ draws: openDraws(1), hasLateTimers: false });
 
@@ -69,11 +69,14 @@ test('an event that throws ends the run, and no further event runs', async () =>
 
 test('nothing of a process runs after its death', async () => {
   const scheduler = open();
-  const process = { name: 'process', isAlive: true };
+  const process = newProcess('process');
   const ran: string[] = [];
   scheduler.after(1, process, () => {
     ran.push('before');
-    void scheduler.clock.sleep(10).then(() => ran.push('after a wait of the dead process'));
+    void scheduler
+      .openClock(process)
+      .sleep(10)
+      .then(() => ran.push('after a wait of the dead process'));
   });
   scheduler.after(5, process, () => ran.push('after'));
   scheduler.after(3, scheduler.world, () => {
@@ -92,4 +95,19 @@ test('a program that runs without end while its clock stands still is found', as
   again();
 
   await expect(scheduler.run(() => false)).rejects.toThrow('its clock stands still');
+});
+
+test('a process that stands still runs later, in its order, and the world goes on meanwhile', async () => {
+  const scheduler = open();
+  const process = newProcess('process');
+  process.frozenUntil = scheduler.begin + 20;
+  const ran: string[] = [];
+  scheduler.after(1, process, () => ran.push(`first at ${scheduler.now() - scheduler.begin}`));
+  scheduler.after(2, process, () => ran.push(`second at ${scheduler.now() - scheduler.begin}`));
+  scheduler.after(3, process, () => ran.push('cancelled')).isCancelled = true;
+  scheduler.after(5, scheduler.world, () => ran.push('the world'));
+
+  await scheduler.run(() => ran.length === 3);
+
+  expect(ran).toEqual(['the world', 'first at 20', 'second at 20']);
 });

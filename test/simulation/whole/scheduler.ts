@@ -12,12 +12,17 @@ const BEGIN = Date.UTC(2026, 0, 1);
 export interface SimulatedProcess {
   readonly name: string;
   isAlive: boolean;
+  /** Nothing of it runs before this time: its machine is busy with something else. */
+  frozenUntil: number;
+  /** How much its clock is ahead of the time of the world. */
+  skewMs: number;
 }
 
 /** An event that has not run yet. */
 export interface PendingEvent {
-  readonly at: number;
-  readonly order: number;
+  /** Later than it was asked for, if its process stands still. */
+  at: number;
+  order: number;
   readonly process: SimulatedProcess;
   readonly begin: (value: undefined) => void;
   isCancelled: boolean;
@@ -26,8 +31,10 @@ export interface PendingEvent {
 export interface Scheduler {
   readonly begin: number;
   readonly now: () => number;
-  /** The clock of the product. Its waits belong to the process that begins them. */
-  readonly clock: Clock;
+  /** The clock of a process. Its waits belong to the process that begins them. */
+  openClock(process: SimulatedProcess): Clock;
+  /** The time as the process knows it that runs now. */
+  readonly localNow: () => number;
   /** The process of the clients, of the upstreams and of the network between them. */
   readonly world: SimulatedProcess;
   /** The process whose event runs now. */
@@ -60,7 +67,7 @@ const EVENTS_OF_A_TURN = 64;
  */
 export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Scheduler {
   const events = openEventQueue();
-  const world: SimulatedProcess = { name: 'world', isAlive: true };
+  const world = newProcess('world');
   let [now, order, steps, timers, ofMoment] = [BEGIN, 0, 0, 0, 0];
   let current = world;
   let failure: { readonly error: unknown } | undefined;
@@ -104,7 +111,12 @@ export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Sched
     for (;;) {
       const event = events.take();
       if (event === undefined) throw new Error('the simulation has no event left, and has not ended');
-      if (!event.isCancelled && event.process.isAlive) return event;
+      if (event.isCancelled || !event.process.isAlive) continue;
+      const { frozenUntil } = event.process;
+      if (event.at >= frozenUntil) return event;
+      order += 1;
+      [event.at, event.order] = [frozenUntil, order];
+      events.add(event);
     }
   };
   const runNext = (): void => {
@@ -127,7 +139,8 @@ export function openScheduler({ draws, hasLateTimers }: SchedulerOptions): Sched
   return {
     begin: BEGIN,
     now: () => now,
-    clock: { now: () => now, sleep },
+    openClock: (process) => ({ now: () => now + process.skewMs, sleep }),
+    localNow: () => now + current.skewMs,
     world,
     current: () => current,
     steps: () => steps,
@@ -204,4 +217,9 @@ function openEventQueue(): EventQueue {
       return first;
     },
   };
+}
+
+/** A process that is up, with a clock that is right. */
+export function newProcess(name: string): SimulatedProcess {
+  return { name, isAlive: true, frozenUntil: 0, skewMs: 0 };
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { MediaBackends, OpenBackends } from '@reelgate/media/app';
+import type { MediaBackends } from '@reelgate/media/app';
 import { FetchFault } from '@reelgate/media/fetch/fetch-fault';
 import type { ImageFacts, MediaFacts, VideoFacts } from '@reelgate/media/domain/media-facts';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
 import type { Receivers } from './receivers.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { Scheduler, SimulatedProcess } from './scheduler.ts';
 import type { CrashKind } from './simulated-disk.ts';
 
 const FETCH_MS = { least: 20, most: 600 };
@@ -39,9 +39,10 @@ export interface BackendsOptions {
 
 /** The bytes of the media service, its network and its parsers. The kept files outlive the processes. */
 export interface SimulatedBackends {
-  readonly open: OpenBackends;
+  /** Opens them for one process. All processes share the kept files. */
+  open(process: SimulatedProcess): MediaBackends;
   /** The process has died. Files that were being received are gone, and a power cut takes what was not synced. */
-  crash(kind: CrashKind): void;
+  crash(process: SimulatedProcess, kind: CrashKind): void;
 }
 
 interface KeptFile {
@@ -52,6 +53,7 @@ interface KeptFile {
 export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
   const { scheduler, draws, faults, receivers, onKept } = options;
   const kept = new Map<string, KeptFile>();
+  /** By the process that receives them, whose name begins their path. */
   const received = new Map<string, Buffer>();
   let [fetches, files, writes, probes] = [0, 0, 0, 0];
   const wait = (ms: number): Promise<void> =>
@@ -60,7 +62,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
     });
   const receive = async (bytes: Buffer) => {
     files += 1;
-    const path = `file-${files}`;
+    const path = `${scheduler.current().name}/file-${files}`;
     await wait(draws.whole(`media write ${files}`, 1, WRITE_MS_MAX));
     received.set(path, bytes);
     return {
@@ -158,7 +160,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
     },
     fill: async (write) => {
       files += 1;
-      const path = `file-${files}`;
+      const path = `${scheduler.current().name}/file-${files}`;
       if (!(await write(path))) return undefined;
       const bytes = received.get(path);
       if (bytes === undefined) throw new Error('nothing was drawn into the file');
@@ -167,7 +169,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
     },
   };
   return {
-    open: async () => ({
+    open: () => ({
       blobs,
       incoming,
       fetcher: {
@@ -183,8 +185,8 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
       // no thumbnail is drawn
       thumbnails: { canDraw: async () => false, draw: async () => ({ fault: 'not_decoded' }) },
     }),
-    crash: (kind) => {
-      received.clear();
+    crash: (process, kind) => {
+      for (const path of received.keys()) if (path.startsWith(`${process.name}/`)) received.delete(path);
       if (kind === 'power cut') for (const [key, { isSynced }] of kept) if (!isSynced) kept.delete(key);
     },
   };

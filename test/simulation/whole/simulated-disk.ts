@@ -23,6 +23,8 @@ export type CrashKind = 'kill' | 'power cut';
  * anew without making it shorter. From then on a power cut loses nothing of it, like a kill.
  */
 export interface SimulatedDisk {
+  /** The folder of everything that outlives the processes. */
+  readonly root: string;
   /** The folder of the files of the running process. */
   readonly folder: () => string;
   readonly openLog: OpenLogSync;
@@ -99,6 +101,7 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
     log(`the log of ${database} keeps ${left} of ${most} bytes, of which ${least} were synced`);
   };
   return {
+    root,
     folder,
     openLog,
     crash: (kind) => {

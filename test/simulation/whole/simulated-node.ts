@@ -97,8 +97,8 @@ function replaceTimers(): void {
 
 function replaceDates(): void {
   const RealDate = Date;
-  const now = (): number => readSources().scheduler.now();
-  const measureRun = (): number => now() - readSources().scheduler.begin;
+  const now = (): number => readSources().scheduler.localNow();
+  const measureRun = (): number => readSources().scheduler.now() - readSources().scheduler.begin;
   class SimulatedDate extends RealDate {
     constructor(...values: readonly unknown[]) {
       super(...((values.length === 0 ? [now()] : values) as [number]));
