@@ -4,8 +4,8 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { silentLog } from '../log.ts';
 import type { Log } from '../log.ts';
 import { currentRequestId, inRequest } from '../request-context.ts';
-import { startWorker } from './worker.ts';
-import type { Worker } from './worker.ts';
+import { NOTHING_DUE, REST_MAX_MS, startWorker } from './worker.ts';
+import type { PassResult, Worker } from './worker.ts';
 
 const IDLE_MS = 1000;
 
@@ -16,7 +16,7 @@ afterEach(async () => {
 
 /** A worker with passes from the test, and the number of passes that began. It is idle or in its first wait. */
 async function aWorker(
-  pass: (number: number, signal: AbortSignal) => Promise<number>,
+  pass: (number: number, signal: AbortSignal, now: number) => Promise<PassResult>,
   { idleMs = IDLE_MS, apartMs }: { readonly idleMs?: number; readonly apartMs?: number } = {},
 ) {
   const clock = fakeClock();
@@ -29,7 +29,7 @@ async function aWorker(
     log,
     idleMs,
     apartMs,
-    pass: (signal) => pass((passes += 1), signal),
+    pass: (signal) => pass((passes += 1), signal, clock.now()),
   });
   workers.push(worker);
   await clock.advance(0);
@@ -72,6 +72,49 @@ describe('a worker', () => {
     await clock.advance(1);
     expect(passes()).toBe(2);
     await clock.advance(IDLE_MS);
+    expect(passes()).toBe(3);
+  });
+
+  test('rests until work is due, if a pass knows that moment', async () => {
+    const { clock, passes } = await aWorker(async (_number, _signal, now) => ({ dueAt: now + 3000 }));
+
+    await clock.advance(2999);
+    expect(passes()).toBe(1);
+    await clock.advance(1);
+    expect(passes()).toBe(2);
+  });
+
+  test('rests for its idle time, if work is due sooner', async () => {
+    const { clock, passes } = await aWorker(async (_number, _signal, now) => ({ dueAt: now + 10 }));
+
+    await clock.advance(IDLE_MS - 1);
+    expect(passes()).toBe(1);
+    await clock.advance(1);
+    expect(passes()).toBe(2);
+  });
+
+  test('rests for a limited time, if nothing is due, because the clock can be set forward', async () => {
+    const { clock, passes } = await aWorker(async () => NOTHING_DUE);
+
+    await clock.advance(REST_MAX_MS - 1);
+    expect(passes()).toBe(1);
+    await clock.advance(1);
+    expect(passes()).toBe(2);
+  });
+
+  test('ends the rest before due work when it is woken, also during the pass that found nothing', async () => {
+    const asked = aGate();
+    const { worker, clock, passes } = await aWorker(async (number) => {
+      if (number === 2) await asked.opened;
+      return NOTHING_DUE;
+    });
+    worker.wake();
+    await clock.advance(0);
+    expect(passes()).toBe(2);
+
+    worker.wake();
+    asked.open();
+    await clock.advance(0);
     expect(passes()).toBe(3);
   });
 

@@ -11,20 +11,33 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
+/** The amount of work that a pass did. If it knows when work is due next, 0 becomes that moment. */
+export type PassResult = number | NextDue;
+
+/** A pass did nothing. Before this moment nothing is due, unless somebody wakes the worker. */
+export interface NextDue {
+  readonly dueAt: number;
+}
+
+/** No moment is known at which work is due. */
+export const NOTHING_DUE: NextDue = { dueAt: Infinity };
+
 export interface WorkerOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Milliseconds between passes that did nothing. */
+  /** Milliseconds between passes that did nothing, and do not know when work is due next. */
   readonly idleMs: number;
   /** A pass after a pass that did work begins this long after its begin, so that what comes meanwhile shares it. */
   readonly apartMs?: number | undefined;
-  /** One pass. Gives the amount of its work; if it is not 0, the next pass follows at once. */
-  readonly pass: (signal: AbortSignal) => Promise<number>;
+  /** One pass. If it did work, the next pass follows at once. */
+  readonly pass: (signal: AbortSignal) => Promise<PassResult>;
 }
 
 /** The return of a database or a peer is noticed within this time. */
 const FAILURES_BACKOFF_MAX_MS = 5000;
+/** Work that becomes due because the clock was set forward is noticed within this time. */
+export const REST_MAX_MS = 5000;
 
 export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: WorkerOptions): Worker {
   const stopping = new AbortController();
@@ -37,18 +50,21 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
       woken = false;
       const next = clock.now() + apartMs;
       let did = 0;
+      let restMs = idleMs;
       try {
-        did = await pass(stopping.signal);
+        const result = await pass(stopping.signal);
+        if (typeof result === 'number') did = result;
+        else restMs = computeRestMs(result.dueAt - clock.now(), idleMs);
         failures = 0;
       } catch (error) {
         failures += 1;
+        restMs = computeBackoffMs(failures, idleMs);
         log.error({ worker: name, failures, err: error }, 'a pass failed');
       }
       if (did > 0 && next > clock.now()) await clock.sleep(Math.min(apartMs, next - clock.now()), stopping.signal);
       if (did > 0 || woken) continue;
       pause = new AbortController();
-      const backoff = Math.min(idleMs * 2 ** Math.min(failures, 10), Math.max(idleMs, FAILURES_BACKOFF_MAX_MS));
-      await clock.sleep(backoff, AbortSignal.any([pause.signal, stopping.signal]));
+      await clock.sleep(restMs, AbortSignal.any([pause.signal, stopping.signal]));
     }
   };
 
@@ -64,4 +80,14 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
       await running;
     },
   };
+}
+
+/** Milliseconds until the next pass after some failures in a row. */
+function computeBackoffMs(failures: number, idleMs: number): number {
+  return Math.min(idleMs * 2 ** Math.min(failures, 10), Math.max(idleMs, FAILURES_BACKOFF_MAX_MS));
+}
+
+/** Milliseconds until the next pass, if work is due in `dueMs`: never less than without that knowledge. */
+function computeRestMs(dueMs: number, idleMs: number): number {
+  return Math.max(idleMs, Math.min(dueMs, REST_MAX_MS));
 }
