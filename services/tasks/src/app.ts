@@ -61,6 +61,7 @@ import { tasksMetrics, watchCircuits, watchReplicas } from './tasks-metrics.ts';
 import { callbackUrls, mediaUrls } from './upstream-urls.ts';
 import { drainWork, handOver } from './workers/hand-over.ts';
 import { startOperators } from './workers/operators.ts';
+import type { PollerOptions } from './workers/poll-channel.ts';
 import { jobPasses, startWorkers, taskPasses } from './workers/passes.ts';
 import { startPollers } from './workers/pollers.ts';
 import type { Pollers } from './workers/pollers.ts';
@@ -131,29 +132,31 @@ export async function startTasks(
   const jobs = jobDeps(deps, { jobs: sqlJobs(sql, newId), bus, config, calls: callsClient(peers.calls) });
   const checked = { backlog, checks: sqlSelfChecks(sql), jobs: jobs.jobs, softDeadlineMs: config.softDeadlineMs };
   foundation.checks?.add(...tasksSelfChecks(deps, checked));
-  const liveness = openProcessLiveness(deps, sql.engine === 'sqlite');
+  // one process alone can have an embedded database
+  const isAlone = sql.engine === 'sqlite';
+  const liveness = openProcessLiveness(deps, isAlone);
   liveProcesses = () => liveness.count();
   watchReplicas(foundation.metrics, liveProcesses);
   const sampler = gaugeSampler(foundation.metrics, { service: 'tasks', clock, log });
   watchBacklogs(sampler, { tasks: backlog, jobs: jobs.jobs, channels, clock });
   watchOutbox(sampler, { sql, service: 'tasks', clock });
-  const channelIds = (): readonly string[] => current.channelIds;
   const operatorDeps = await startOperators(
     foundation,
-    { operators, backlog, channels, paused, channelIds },
+    { operators, backlog, channels, paused, channelIds: () => current.channelIds },
     minutes,
     lifecycle,
   );
   const webhookStore = sqlWebhooks(sql, newId);
   await liveness.recoverAtStart();
   // No worker has survived the process that had the database and all workers before.
-  const isAlone = sql.engine === 'sqlite' && peers.haveWorkersHere === true;
-  if (isAlone) await endLeases({ jobs: jobs.jobs, webhooks: webhookStore, clock, log });
+  const hasAllWorkers = isAlone && peers.haveWorkersHere === true;
+  if (hasAllWorkers) await endLeases({ jobs: jobs.jobs, webhooks: webhookStore, clock, log });
   lifecycle.add('process', () => handOver(deps));
   const settlements: SlowSettlements = new Map();
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
-  const passes = [...taskPasses(deps, { sql, bus, config }, { liveness, settlements }), ...jobPasses(jobs, isAlone)];
-  const pollers = startWork(deps, passes, wake, lifecycle);
+  const parts = { liveness, settlements, isAlone };
+  const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers)];
+  const pollers = startWork(deps, { passes, wake, isAlone }, lifecycle);
   const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
   const webhooks = await startWebhooks(
     foundation,
@@ -165,6 +168,7 @@ export async function startTasks(
       limits: config.webhooks,
       watches: watches.watches,
       sampler,
+      isAlone,
     },
     lifecycle,
   );
@@ -195,8 +199,13 @@ export async function startTasks(
   };
 }
 
+interface WorkOptions extends PollerOptions {
+  readonly passes: Parameters<typeof startWorkers>[1];
+  readonly wake: Wake;
+}
+
 /** Starts the passes, then the pollers. */
-function startWork(deps: Deps, passes: Parameters<typeof startWorkers>[1], wake: Wake, lifecycle: Lifecycle): Pollers {
+function startWork(deps: Deps, { passes, wake, isAlone }: WorkOptions, lifecycle: Lifecycle): Pollers {
   startWorkers(deps, passes, (name, worker) => {
     if (name === 'outbox')
       wake.outbox = () => {
@@ -204,7 +213,7 @@ function startWork(deps: Deps, passes: Parameters<typeof startWorkers>[1], wake:
       };
     lifecycle.add(name, () => worker.stop());
   });
-  const pollers = startPollers(deps);
+  const pollers = startPollers(deps, { isAlone });
   wake.polls = (channelId) => {
     pollers.wake(channelId);
   };

@@ -36,6 +36,11 @@ export function hastenInterval(intervalMs: number, livesMs: number): number {
   return isSoon ? Math.round(intervalMs / HASTE) : intervalMs;
 }
 
+/** The shortest time in milliseconds that a new task can have to wait for its first poll. */
+export function shortestFirstInterval({ firstMs }: PollPlan): number {
+  return Math.floor(firstMs * JITTER_LEAST);
+}
+
 /** The longest time in milliseconds that a task can have to wait for its next poll. */
 export function longestInterval({ maxMs }: PollPlan): number {
   return Math.max(ERROR_BACKOFF_MAX_MS, maxMs);

@@ -81,6 +81,8 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
     'tasks_due',
     (store) => store.claimDue('main', { now: 1, leaseUntil: 2, limit: 10, owner: 'proc_1' }),
   ],
+  ['the next due task of a channel', 'tasks_due', (store) => store.findNextDue('main', 1)],
+  ['the first unsettled task', 'tasks_unsettled', (store) => store.findFirstUnsettled()],
   ['the unsettled tasks', 'tasks_unsettled', (store) => store.listUnsettled({ before: 1, beyond: 2, limit: 10 })],
   ['the overdue tasks', 'tasks_unfinished', (store) => store.listOverdue(10)],
   ['the tasks past the soft deadline', 'tasks_unfinished', (store) => store.listLate('soft', 1, 10)],

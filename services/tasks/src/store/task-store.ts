@@ -266,6 +266,8 @@ export interface ReadStore extends TaskReader, TaskLister, HistoryReader {
    * Finished tasks whose settlement is due before a time. Also those due after a time that none can have unless the
    * clock was set back.
    */
+  /** The time from which on the first finished task waits to be settled. */
+  findFirstUnsettled(): Promise<number | undefined>;
   listUnsettled(which: {
     readonly before: number;
     readonly beyond: number;
@@ -314,6 +316,8 @@ export interface TaskLeaseStore {
     channel: string,
     options: { readonly now: number; readonly leaseUntil: number; readonly limit: number; readonly owner: string },
   ): Promise<readonly Task[]>;
+  /** The first moment at which a task of a channel that no process has leased is due. */
+  findNextDue(channel: string, now: number): Promise<number | undefined>;
   /** Ends all leases of a process, and marks their tasks as resumed until the next outcome of a poll. */
   dropLeases(owner: string): Promise<void>;
   /** The ids of the tasks of a channel that are leased to a process. */

@@ -1,7 +1,7 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { startWorker } from '@reelgate/platform/lifecycle/worker';
-import type { Worker } from '@reelgate/platform/lifecycle/worker';
+import { NOTHING_DUE, startWorker } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult, Worker } from '@reelgate/platform/lifecycle/worker';
 import type { GaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import { onBalanceLow } from '../events/on-balance-low.ts';
@@ -43,6 +43,8 @@ export interface WebhookParts {
   readonly limits: WebhookLimits;
   readonly watches: OpenWatches;
   readonly sampler: GaugeSampler;
+  /** True if no other process writes events. */
+  readonly isAlone: boolean;
 }
 
 export interface RunningWebhooks {
@@ -58,18 +60,22 @@ export async function startWebhooks(
   lifecycle: Lifecycle,
 ): Promise<RunningWebhooks> {
   const { bus, clock, checks } = foundation;
-  const { webhooks, sampler } = parts;
+  const { webhooks, sampler, isAlone } = parts;
   watchWebhooks(sampler, { webhooks, clock });
   checks?.add(...webhookSelfChecks({ webhooks, clock }));
   const deps = openDeps(foundation, parts);
-  const start = (name: string, idleMs: number, pass: () => Promise<number>, apartMs?: number): Worker => {
+  const start = (name: string, idleMs: number, pass: () => Promise<PassResult>, apartMs?: number): Worker => {
     const worker = startWorker({ name, clock, log: deps.log, idleMs, apartMs, pass });
     lifecycle.add(name, () => worker.stop());
     return worker;
   };
   // Deliveries have seconds to spare. While many tasks end at one moment, the ends come first.
   const spare = spareTime(clock, loopUtilization());
-  const dispatchInTime = async (): Promise<number> => (spare.mayBegin() ? dispatchEvents(deps) : 0);
+  const dispatchInTime = async (): Promise<PassResult> => {
+    if (!spare.mayBegin()) return 0;
+    const taken = await dispatchEvents(deps);
+    return taken === 0 && isAlone ? NOTHING_DUE : taken;
+  };
   const dispatch = start('event dispatch', DISPATCH_IDLE_MS, dispatchInTime, DISPATCH_APART_MS);
   start('webhook retention', REMOVE_IDLE_MS, () => removeOldWebhooks(deps));
   start('webhook secrets', RESEAL_IDLE_MS, () => resealSecrets(deps));

@@ -1,7 +1,7 @@
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { relayOutbox } from '@reelgate/platform/bus/outbox';
-import { startWorker } from '@reelgate/platform/lifecycle/worker';
-import type { Worker } from '@reelgate/platform/lifecycle/worker';
+import { NOTHING_DUE, REST_MAX_MS, startWorker } from '@reelgate/platform/lifecycle/worker';
+import type { NextDue, PassResult, Worker } from '@reelgate/platform/lifecycle/worker';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { TasksConfig } from '../config.ts';
 import { publishFinished } from '../events/task-events.ts';
@@ -13,7 +13,7 @@ import { sweepJobs } from '../operations/recovery/end-lost-jobs.ts';
 import { removeOldJobs, removeOldTasks } from '../operations/retention/remove-old-records.ts';
 import { HEARTBEAT_MS } from './process-liveness.ts';
 import type { ProcessLiveness } from './process-liveness.ts';
-import { settleFinished } from './settle-finished.ts';
+import { findNextSettlement, settleFinished } from './settle-finished.ts';
 import type { SlowSettlements } from './settle-finished.ts';
 
 const OUTBOX_IDLE_MS = 500;
@@ -32,20 +32,48 @@ export interface WorkerParts {
 }
 
 /** `apartMs`: a pass after one that did work begins this long after its begin. */
-type Pass = readonly [name: string, idleMs: number, pass: () => Promise<number>, apartMs?: number];
+type Pass = readonly [name: string, idleMs: number, pass: () => Promise<PassResult>, apartMs?: number];
+
+export interface PassParts {
+  readonly liveness: ProcessLiveness;
+  readonly settlements: SlowSettlements;
+  /** True if no other process makes work for these passes. Then they rest until work is due. */
+  readonly isAlone: boolean;
+}
+
+const findNothingDue = async (): Promise<NextDue> => NOTHING_DUE;
+
+/** The pass; after one that did nothing, `findDue` tells when work is due next. */
+function withNextDue(
+  pass: () => Promise<number>,
+  findDue: () => Promise<NextDue | undefined> = findNothingDue,
+): () => Promise<PassResult> {
+  return async () => {
+    const did = await pass();
+    return did > 0 ? did : ((await findDue()) ?? 0);
+  };
+}
 
 export function taskPasses(
   deps: Deps,
   { sql, bus, config }: WorkerParts,
-  { liveness, settlements }: { readonly liveness: ProcessLiveness; readonly settlements: SlowSettlements },
+  { liveness, settlements, isAlone }: PassParts,
 ): readonly Pass[] {
+  const untilDue = isAlone ? withNextDue : (pass: () => Promise<number>): typeof pass => pass;
   return [
-    ['outbox', OUTBOX_IDLE_MS, () => relayOutbox(sql, publishFinished(bus)), OUTBOX_APART_MS],
-    ['settle', SETTLE_IDLE_MS, () => settleFinished(deps, settlements)],
+    ['outbox', OUTBOX_IDLE_MS, untilDue(() => relayOutbox(sql, publishFinished(bus))), OUTBOX_APART_MS],
+    [
+      'settle',
+      SETTLE_IDLE_MS,
+      untilDue(
+        () => settleFinished(deps, settlements),
+        () => findNextSettlement(deps, settlements),
+      ),
+    ],
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
     ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config)],
     ['retention', REMOVE_IDLE_MS, () => removeOldTasks(deps, config.retentionMs)],
-    ['heartbeat', HEARTBEAT_MS, () => liveness.beat()],
+    ['heartbeat', HEARTBEAT_MS, untilDue(() => liveness.beat())],
     ['takeover', HEARTBEAT_MS, () => liveness.takeOver()],
   ];
 }
@@ -53,10 +81,17 @@ export function taskPasses(
 /** `isAlone`: no worker lives in another process, so a lease that has ended has no worker that could not renew it. */
 export function jobPasses(jobs: JobDeps, isAlone: boolean): readonly Pass[] {
   const upSince = isAlone ? -Infinity : jobs.clock.now();
+  const sweep = (): Promise<number> => sweepJobs(jobs, upSince);
   return [
-    ['job sweep', SWEEP_IDLE_MS, () => sweepJobs(jobs, upSince)],
+    ['job sweep', SWEEP_IDLE_MS, isAlone ? withNextDue(sweep, () => findNextLoss(jobs)) : sweep],
     ['job retention', REMOVE_IDLE_MS, () => removeOldJobs(jobs)],
   ];
+}
+
+/** Undefined: a lease may end soon. One that begins now ends later. */
+async function findNextLoss({ jobs, clock, limits }: JobDeps): Promise<NextDue | undefined> {
+  const rest = clock.now() + Math.min(REST_MAX_MS, limits.leaseMs);
+  return (await jobs.lostJobs(rest, 1)).length === 0 ? { dueAt: rest } : undefined;
 }
 
 export function startWorkers(

@@ -23,7 +23,7 @@ async function withDue(count: number, options: WorldOptions = {}) {
 }
 
 async function passAndWait({ poller }: { readonly world: World; readonly poller: ChannelPoller }): Promise<number> {
-  const taken = await poller.pass('main');
+  const taken = Number(await poller.pass('main'));
   await poller.idle();
   return taken;
 }

@@ -59,7 +59,7 @@ async function passAndWait({
   readonly world: World;
   readonly poller: ChannelPoller;
 }): Promise<number> {
-  const taken = await poller.pass('main');
+  const taken = Number(await poller.pass('main'));
   await poller.idle();
   expect(world.journal.names().filter((name) => name === 'main.poll').length).toBeGreaterThanOrEqual(taken);
   return taken;
@@ -237,7 +237,7 @@ describe('concurrent polls', () => {
     await Promise.all([poller.idle(), other.idle()]);
 
     const polled = world.journal.calls.filter(({ name }) => name === 'main.poll').map(({ args }) => args[0]);
-    expect(taken[0] + taken[1]).toBe(40);
+    expect(Number(taken[0]) + Number(taken[1])).toBe(40);
     expect(new Set(polled).size).toBe(polled.length);
   });
 });
@@ -397,7 +397,7 @@ describe('where one call polls several works', () => {
     const { world, poller } = await withDue(600, { channels: [channelSettings({ pollsPerMinute: 6000 })] });
     world.upstream.pollManyMax = PER_CALL;
 
-    for (let pass = 0; pass < 200 && (await poller.pass('main')) > 0; pass += 1) await poller.idle();
+    for (let pass = 0; pass < 200 && Number(await poller.pass('main')) > 0; pass += 1) await poller.idle();
 
     const calls = world.journal.names().filter((name) => name === 'main.pollMany');
     expect(calls.length).toBeGreaterThan(0);

@@ -1,8 +1,9 @@
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { PollResult } from '../channels/channel.ts';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
-import { longestInterval } from '../domain/poll-interval.ts';
+import { longestInterval, shortestFirstInterval } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
 import { applyReport } from '../operations/polls/apply-report.ts';
 import { inTask } from '../operations/tracing/work-span.ts';
@@ -29,7 +30,7 @@ const UNKNOWN_TASK = 'the upstream does not know this task';
 
 export interface ChannelPoller {
   /** Leases due tasks, as many as may run at once, and starts their polls. Returns how many it leased. */
-  pass(channelId: string): Promise<number>;
+  pass(channelId: string): Promise<PassResult>;
   /** Resolves when all started work has ended. */
   idle(): Promise<void>;
 }
@@ -45,8 +46,17 @@ interface PollerState {
   hasUnknownLeases: boolean;
 }
 
+export interface PollerOptions {
+  /** True if no other process polls, or changes when tasks are due. */
+  readonly isAlone: boolean;
+}
+
 /** Polls the tasks of one channel. A slow poll delays no other. */
-export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefined): ChannelPoller {
+export function channelPoller(
+  deps: Deps,
+  runtime: () => ChannelRuntime | undefined,
+  { isAlone }: PollerOptions = { isAlone: false },
+): ChannelPoller {
   const state: PollerState = {
     running: new Map(),
     polling: 0,
@@ -64,6 +74,10 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
       if (free <= 0) return 1;
       await correctClock(channelId);
       if (state.hasUnknownLeases) await dropUnknownLeases(deps, state, channelId);
+      if (isAlone && state.running.size === 0) {
+        const dueAt = await findNextDue(deps, channelId);
+        if (dueAt > deps.clock.now()) return { dueAt };
+      }
       const limit = Math.min(free, current.polls.left() * perCall);
       return limit === 0 ? 0 : startPolls(deps, current, state, limit);
     },
@@ -71,6 +85,16 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
       await Promise.all(state.running.values());
     },
   };
+}
+
+/**
+ * The moment at which a task is due, if nothing wakes the poller before and no poll is running. A task that is accepted
+ * in the meantime is due later.
+ */
+async function findNextDue({ store, clock, pollPlan }: Deps, channelId: string): Promise<number> {
+  const now = clock.now();
+  const dueAt = (await store.findNextDue(channelId, now)) ?? Infinity;
+  return Math.min(dueAt, now + shortestFirstInterval(pollPlan));
 }
 
 /** Returns the number of tasks that can begin now. */

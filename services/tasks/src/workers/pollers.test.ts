@@ -1,12 +1,14 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import { succeeded } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
+import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { startPollers } from './pollers.ts';
 
 const open = useWorlds();
 const HAND_OVER_MS = 5000;
+const IDLE_MS = 200;
 const CLAIMS_APART_MS = 50;
 const SPARE = channelSettings({ id: 'spare' });
 
@@ -33,6 +35,52 @@ test('a task is polled when it is due, and no more after its end', async () => {
   await world.clock.advance(60_000);
   expect(pollsOf(world)).toBe(length);
   await pollers.stop();
+});
+
+const countClaims = ({ journal }: World): number => journal.names().filter((name) => name === 'store.claimDue').length;
+
+describe('the poller of a process that has its database alone', () => {
+  test('claims no task before one is due, and polls it then', async () => {
+    const world = await open();
+    const { task } = await world.create();
+    const pollers = startPollers(world.deps, { isAlone: true });
+
+    await world.clock.advance(task.nextPollAt! - world.clock.now() - 1);
+    expect(countClaims(world)).toBe(0);
+    await world.clock.advance(IDLE_MS);
+    await world.clock.advance(0);
+
+    expect(pollsOf(world)).toBe(1);
+    await pollers.stop();
+  });
+
+  test('polls a task in time that is accepted while it rests', async () => {
+    const world = await open();
+    const pollers = startPollers(world.deps, { isAlone: true });
+    await world.clock.advance(100);
+
+    const { task } = await world.create();
+    await world.clock.advance(task.nextPollAt! - world.clock.now());
+    await world.clock.advance(IDLE_MS);
+    await world.clock.advance(0);
+
+    expect(pollsOf(world)).toBe(1);
+    await pollers.stop();
+  });
+
+  test('polls a task at once that an operator retries, or whose cancel was not confirmed', async () => {
+    const world = await open();
+    const { task } = await world.create();
+    const pollers = startPollers(world.deps, { isAlone: true });
+    await world.clock.advance(0);
+    const deps = { ...world.deps, wake: { ...world.deps.wake, polls: pollers.wake } };
+
+    await expect(cancelTask(deps, task.accountId, task.id, new AbortController().signal)).rejects.toThrow('confirm');
+    await world.clock.advance(0);
+
+    expect(pollsOf(world)).toBe(2);
+    await pollers.stop();
+  });
 });
 
 test('waking a channel polls its due tasks at once', async () => {

@@ -5,7 +5,7 @@ import type { World } from '../../testing/open-world.ts';
 import { aText, anImage, anOrder } from '../../testing/orders.ts';
 import { completed, numbered } from '../../testing/store/opened-store.ts';
 import type { Task, Usage } from '../domain/task.ts';
-import { settleFinished } from './settle-finished.ts';
+import { findNextSettlement, settleFinished } from './settle-finished.ts';
 import type { SlowSettlements } from './settle-finished.ts';
 
 const open = useWorlds();
@@ -38,6 +38,17 @@ describe('a finished task', () => {
     const [settle, ...others] = world.journal.calls.filter(({ name }) => name.startsWith('billing.'));
     expect(settle).toMatchObject({ name: 'billing.settle', args: [task.id, USAGE, { channel: 'main' }] });
     expect(others).toEqual([]);
+  });
+
+  test('is settled by the pass after the rest that its end begins', async () => {
+    const { world, task } = await withEnded('completed');
+    await world.clock.advance(1000);
+
+    const next = await findNextSettlement(world.deps, new Map());
+    await world.clock.advance(next!.dueAt - world.clock.now());
+
+    expect(await settleFinished(world.deps)).toBe(1);
+    expect(holdOf(world, task)).toMatchObject({ state: 'settled' });
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { NOT_AWAITED } from '@reelgate/platform/clock';
+import type { NextDue } from '@reelgate/platform/lifecycle/worker';
 import { settleTask } from '../operations/ends/settle-task.ts';
 import { inTask, inWorkSpan } from '../operations/tracing/work-span.ts';
 import type { Deps } from '../operations/deps.ts';
@@ -47,6 +48,17 @@ export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map
   isOver = true;
   if (settled.length > 0) await markSettled(deps, settled);
   return settled.length;
+}
+
+/**
+ * The moment at which the next settlement is due; undefined: some are under way. A task that ends in the meantime is due
+ * later.
+ */
+export async function findNextSettlement({ store, clock }: Deps, slow: SlowSettlements): Promise<NextDue | undefined> {
+  if (slow.size > 0) return undefined;
+  const now = clock.now();
+  const first = (await store.findFirstUnsettled()) ?? Infinity;
+  return { dueAt: Math.min(first, now) + EVENT_HEAD_START_MS + 1 };
 }
 
 async function markSettled({ store, clock, count }: Deps, taskIds: readonly string[]): Promise<void> {

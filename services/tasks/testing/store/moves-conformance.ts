@@ -51,6 +51,19 @@ export function movesConformance(open: OpenStore): void {
       expect(await claim(other, AT + 1000)).toEqual(['task_1']);
     });
 
+    test('is due next at the time of the first task of the channel that no process has leased', async () => {
+      expect(await store.findNextDue('main', AT)).toBeUndefined();
+      await accepted(store, 'task_leased', { nextPollAt: AT });
+      await accepted(store, 'task_late', { nextPollAt: AT + 70 });
+      await accepted(store, 'task_early', { nextPollAt: AT + 50 });
+      await accepted(store, 'task_elsewhere', { channel: 'spare', nextPollAt: AT + 10 });
+      await completed(store, 'task_ended');
+      await claim(store, AT);
+
+      expect(await store.findNextDue('main', AT + 999)).toBe(AT + 50);
+      expect(await store.findNextDue('main', AT + 1000)).toBe(AT);
+    });
+
     test('leases different tasks to two concurrent processes, and all tasks in the end', async () => {
       const ids = numbered(60);
       for (const id of ids) await accepted(store, id, ROOMY);
@@ -389,6 +402,16 @@ export function movesConformance(open: OpenStore): void {
     expect(await store.listUnsettled({ ...soon, before: AT + 501 })).toMatchObject([
       { id: 'task_1', settleFailures: 1 },
     ]);
+  });
+
+  test('the first unsettled task is the one that waits for the longest time', async () => {
+    expect(await store.findFirstUnsettled()).toBeUndefined();
+    for (const id of ['task_1', 'task_2', 'task_3']) await completed(store, id);
+    await store.putOffSettlement('task_1', AT + 500);
+    await store.putOffSettlement('task_2', AT + 200);
+    await store.markSettled(['task_3'], AT + 5);
+
+    expect(await store.findFirstUnsettled()).toBe(AT + 200);
   });
 
   test('a settled task is marked once, and no longer waits for its settlement', async () => {

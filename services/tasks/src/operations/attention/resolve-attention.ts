@@ -38,6 +38,7 @@ const UNFINISHED: Readonly<Record<Resolution, CarryOut>> = {
     endTask(deps, task, { state: 'failed', at: deps.clock.now(), failure: BY_OPERATOR, causedBy: 'us', decision }),
   retry: async (deps, task, decision) => {
     await deps.store.makeDue(task.id, deps.clock.now());
+    deps.wake.polls(task.mapping?.channel ?? '');
     return deps.store.resolve(task.id, { ...decision, at: deps.clock.now() });
   },
 };

@@ -18,6 +18,7 @@ export async function cancelTask(deps: Deps, accountId: string, taskId: string, 
   if (why !== undefined) throw notCancellable(why);
   if (!(await isCancelled(deps, task, signal))) {
     await deps.store.makeDue(taskId, deps.clock.now());
+    deps.wake.polls(task.mapping?.channel ?? '');
     throw notCancellable('the generator did not confirm the cancellation');
   }
   const ended = await endTask(deps, task, {

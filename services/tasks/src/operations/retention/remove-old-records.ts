@@ -1,3 +1,5 @@
+import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { JobDeps } from '../jobs/job-deps.ts';
 import type { Clock } from '@reelgate/platform/clock';
 import type { ActStore, MinuteStore } from '../../store/operator-store.ts';
@@ -19,13 +21,12 @@ const MINUTES_KEPT_MS = 25 * HOUR_MS;
  * One pass that removes expired idempotency keys, and finished and settled tasks that are older than the retention
  * time, with their history. Each pass handles one small batch, so it never delays creates.
  */
-export async function removeOldTasks({ store, clock, log }: Deps, retentionMs: number): Promise<number> {
+export async function removeOldTasks({ store, clock, log }: Deps, retentionMs: number): Promise<PassResult> {
   const now = clock.now();
-  await store.removeKeys(now, KEYS_MAX);
+  const keys = await store.removeKeys(now, KEYS_MAX);
   const removed = await store.removeFinished({ before: now - retentionMs, now, limit: TASKS_MAX });
   if (removed > 0) log.info({ removed }, 'old tasks were removed');
-  // Zero makes the worker wait before the next batch, however much is left.
-  return 0;
+  return restAfter(keys + removed);
 }
 
 /**
@@ -54,11 +55,15 @@ export interface WebhookRetentionDeps {
 }
 
 /** One pass that removes events and ended deliveries that are older than the retention time, in one small batch. */
-export async function removeOldWebhooks({ webhooks, clock, log, limits }: WebhookRetentionDeps): Promise<number> {
+export async function removeOldWebhooks({ webhooks, clock, log, limits }: WebhookRetentionDeps): Promise<PassResult> {
   const removed = await webhooks.removeOldWebhooks({ before: clock.now() - limits.retentionMs, limit: EVENTS_MAX });
   if (removed > 0) log.info({ removed }, 'old events and deliveries were removed');
-  // Zero makes the worker wait before the next batch, however much is left.
-  return 0;
+  return restAfter(removed);
+}
+
+/** However much is left, the next batch waits for the idle time of the worker. A pass that found nothing rests longer. */
+function restAfter(removed: number): PassResult {
+  return removed > 0 ? 0 : NOTHING_DUE;
 }
 
 /**

@@ -225,6 +225,14 @@ function sqlLeases(sql: Sql): TaskLeaseStore {
   return {
     claimDue: async (channel, { now, leaseUntil, limit, owner }) =>
       (await sql.write(...claimDue({ channel, now, leaseUntil, limit, owner }))).map(TASK.read),
+    findNextDue: async (channel, now) => {
+      const [first] = await sql.read(
+        `SELECT next_poll_at FROM tasks WHERE channel = $1 AND next_poll_at IS NOT NULL
+           AND (lease_until IS NULL OR lease_until <= $2) ORDER BY next_poll_at LIMIT 1`,
+        [channel, now],
+      );
+      return first === undefined ? undefined : Number(first['next_poll_at']);
+    },
     dropLeases: async (owner) => {
       await sql.write(
         'UPDATE tasks SET lease_until = NULL, owner = NULL, resumed = 1 WHERE owner = $1 AND lease_until IS NOT NULL',

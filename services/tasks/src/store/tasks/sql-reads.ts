@@ -101,6 +101,13 @@ export function sqlReads(sql: Sql): ReadStore {
       ).map((row) => text(row['id'])),
     listWithAdmission: (admission, { limit, after }) =>
       tasks(`${WITH_ADMISSION[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
+    findFirstUnsettled: async () => {
+      const [first] = await sql.read(
+        `SELECT settle_at FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL AND settle_at > 0
+         ORDER BY settle_at LIMIT 1`,
+      );
+      return first === undefined ? undefined : Number(first['settle_at']);
+    },
     listUnsettled: async ({ before, beyond, limit }) => [
       ...(await selectUnsettled('settle_at < $1', [before, limit])),
       ...(await selectUnsettled('settle_at > $1', [beyond, limit])),
