@@ -5,6 +5,7 @@ import { readFields, catchRefusal } from '../../testing/refusals.ts';
 import { TRANSPORTS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import type { OpenTransport } from '../../testing/rpc-transports.ts';
 import { RuledStreamService } from '../../testing/stream-service.ts';
+import { compileCallCheck } from './call-check.ts';
 import { bind } from './service.ts';
 
 const openFor = closingTransports();
@@ -123,4 +124,11 @@ test.each([
   expect(await catchRefusal(opened.client(MediaService, 'key-of-the-reader').linkObject({}))).toMatchObject({
     reason: 'scope_missing',
   });
+});
+
+test('the servers and clients of one process share the check of a method', () => {
+  const { linkObject, stageMedia } = MediaService.method;
+
+  expect(compileCallCheck(linkObject)).toBe(compileCallCheck(linkObject));
+  expect(compileCallCheck(linkObject)).not.toBe(compileCallCheck(stageMedia));
 });

@@ -11,8 +11,19 @@ export interface CallCheck {
   later(request: object): void;
 }
 
-/** Throws if a rule of the method or of its request is not valid. */
+/** Several servers and clients of one process share the check of a method. */
+const COMPILED = new WeakMap<DescMethod, CallCheck>();
+
+/** Throws if a rule of the method or of its request is not valid. Compiles each method once. */
 export function compileCallCheck(method: DescMethod): CallCheck {
+  const known = COMPILED.get(method);
+  if (known !== undefined) return known;
+  const check = compile(method);
+  COMPILED.set(method, check);
+  return check;
+}
+
+function compile(method: DescMethod): CallCheck {
   const assertMayCall = compileAccessCheck(method);
   const assertRules = compileRuleCheck(method.input);
   return {
