@@ -46,7 +46,7 @@ type Fate = 'refused' | 'reset before' | 'reset after' | 'no answer' | 'bad gate
 /** Opens connections that lead to the simulated upstreams, over a network that loses requests and answers. */
 export function simulatedPools(options: PoolOptions): OpenPool & OpenRelayPool {
   const { scheduler, draws, faults, log, hosts } = options;
-  let requests = 0;
+  const nameRequest = newRequestNames();
   const drawFate = (name: string): Fate => {
     if (faults.happens('refused connection', name, FAULTY_REQUESTS)) return 'refused';
     if (faults.happens('reset before the request', name, FAULTY_REQUESTS)) return 'reset before';
@@ -76,8 +76,7 @@ export function simulatedPools(options: PoolOptions): OpenPool & OpenRelayPool {
     dispatch: (request, handler) => {
       const answerRequest = hosts.get(origin);
       if (answerRequest === undefined) throw new Error(`no simulated upstream is at ${origin}`);
-      requests += 1;
-      const name = `upstream request ${requests}`;
+      const name = nameRequest(request);
       const process = scheduler.current();
       const exchange = openExchange(handler);
       const fate = drawFate(name);
@@ -131,6 +130,27 @@ function endLate(exchange: Exchange, settings: unknown, after: (ms: number, run:
   });
 }
 
+const ORDER_MARK = /(?:order|call)-\d+/;
+
+/**
+ * Names a request by what it asks for, by the order or call in its body, and by how often that was asked before. So a
+ * run without one of its orders leaves the requests for the others as they are.
+ */
+function newRequestNames(): (request: Dispatcher.DispatchOptions) => string {
+  const counts = new Map<string, number>();
+  return (request) => {
+    const [order = ''] = isText(request.body) ? (ORDER_MARK.exec(String(request.body)) ?? []) : [];
+    const asked = `upstream ${requestLine(request)} ${order}`;
+    const count = (counts.get(asked) ?? 0) + 1;
+    counts.set(asked, count);
+    return `${asked} ${count}`;
+  };
+}
+
+function isText(body: unknown): boolean {
+  return typeof body === 'string' || Buffer.isBuffer(body);
+}
+
 function requestLine({ method, path }: Dispatcher.DispatchOptions): string {
   return `${method} ${path}`;
 }
@@ -140,7 +160,7 @@ function readRequest({ method, path, body, headers }: Dispatcher.DispatchOptions
   return {
     method,
     path,
-    body: typeof body === 'string' || Buffer.isBuffer(body) ? (JSON.parse(String(body)) as unknown) : undefined,
+    body: isText(body) ? (JSON.parse(String(body)) as unknown) : undefined,
     authorization,
   };
 }

@@ -91,12 +91,13 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
     accept: (accepted) => {
       const { source } = accepted;
       const order = source === undefined ? readOrderName(accepted.prompt) : `${source.order}-remix`;
-      const name = `upstream work ${order} ${works.filter((work) => work.order === order).length + 1}`;
+      const number = works.filter((work) => work.order === order).length + 1;
+      const name = `upstream work ${order} ${number}`;
       const createdAt = scheduler.now();
       const runsAt = createdAt + draws.whole(`${name} queued`, 0, QUEUED_MS_MAX);
       const work: Work = {
         ...accepted,
-        id: `${WORK_ID}${works.length + 1}`,
+        id: `${WORK_ID}${order}-${number}`,
         order,
         createdAt,
         runsAt,
