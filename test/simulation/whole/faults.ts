@@ -21,6 +21,7 @@ export const FAULTS = [
   'unknown state',
   'success without URL',
   'lost work',
+  'late knowledge',
   'failing work',
   'slow media',
   'media away',

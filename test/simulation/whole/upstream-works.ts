@@ -9,6 +9,8 @@ const MARK = /\[(order-\d+)\]/;
 const QUEUED_MS_MAX = 8000;
 const RUNNING_MS = { least: 2000, most: 25_000 };
 const FAULTY_WORKS = 0.12;
+/** An upstream that reads from a copy does not know a work for a time. Five such answers in a row ask a person. */
+const UNKNOWN_MS_MAX = 12_000;
 /** The reports of success that have no URL yet. Five of them in a row ask a person. */
 const WITHOUT_URL_MAX = 7;
 
@@ -40,6 +42,8 @@ export interface Work extends AcceptedOrder {
   readonly endsAt: number;
   readonly fate: 'succeeds' | 'fails' | 'is lost' | 'ponders';
   isCancelled: boolean;
+  /** The upstream cannot be asked for it by its id until then. */
+  readonly knownAt: number;
   /** The next reports of success that have no URL. */
   withoutUrl: number;
 }
@@ -104,6 +108,9 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
         endsAt: runsAt + draws.whole(`${name} running`, RUNNING_MS.least, RUNNING_MS.most),
         fate: drawFate(name),
         isCancelled: false,
+        knownAt: faults.happens('late knowledge', name, FAULTY_WORKS)
+          ? createdAt + draws.whole(`${name} known after`, 0, UNKNOWN_MS_MAX)
+          : createdAt,
         withoutUrl: faults.happens('success without URL', name, FAULTY_WORKS)
           ? draws.whole(`${name} without URL`, 1, WITHOUT_URL_MAX)
           : 0,
@@ -112,7 +119,7 @@ export function openUpstreamWorks({ scheduler, draws, faults, onAccepted }: Work
       onAccepted(work);
       return work;
     },
-    find: (account, id) => find(account, (work) => work.id === id),
+    find: (account, id) => find(account, (work) => work.id === id && scheduler.now() >= work.knownAt),
     findByKey: (account, key) => find(account, (work) => work.key === key),
     list: (account) => works.filter((work) => work.account === account && readState(work) !== 'lost').toReversed(),
     readState,
