@@ -15,11 +15,11 @@ const REPEATED = 0.3;
 const OTHER_BODIES = 0.15;
 const WITH_PICTURE = 0.2;
 const WITH_WEBHOOK = 0.3;
-const CANCELLED = 0.25;
+const CANCELLED = 0.35;
 const CANCELLED_TWICE = 0.4;
-/** Half of the cancels come when the first poll of the task is due. */
-const AT_FIRST_POLL = 0.5;
-const FIRST_POLL_MS = { least: 2800, most: 3100 };
+/** Of the cancels, this part comes when the first poll of the task is due. */
+const AT_FIRST_POLL = 0.7;
+const FIRST_POLL_MS = { least: 2300, most: 3000 };
 const LEFT_EARLY = 0.15;
 const LEAVE_MS_MAX = 1500;
 const READ_APART_MS = { least: 700, most: 5000 };

@@ -5,7 +5,7 @@ import type { SeenTask } from './dialects.ts';
 import type { Delivery } from './receivers.ts';
 import { NANOS_PER_SECOND, PRIVATE_NAMES, REMIX_NANOS_PER_SECOND } from './simulated-config.ts';
 import type { HttpAnswer, HttpOrder } from './simulated-http.ts';
-import type { UpstreamWorks, Work } from './upstream-works.ts';
+import type { UpstreamWorks, Work, WorkState } from './upstream-works.ts';
 
 /** Without faults, a finished task is settled within this time. The sweep alone would take longer. */
 const SETTLED_MS_MAX = 3000;
@@ -130,6 +130,8 @@ export function openRules(folder: () => string, now: () => number): Rules {
       observer.checkDelivered(read, none);
       checkMoney(read, none);
       checkJobs(read, none, now());
+      none('a task ends once', read('tasks', FINISHED_TWICE));
+      none('a finished task is in no counter', read('tasks', COUNTED_AFTER_END));
       checkCounters(read, breakRule);
       checkWorks(read, works, breakRule);
       if (isCalm) checkCalm(read, none);
@@ -145,6 +147,12 @@ export function openRules(folder: () => string, now: () => number): Rules {
 const RUNNING_JOBS = "SELECT id FROM jobs WHERE state NOT IN ('completed', 'failed') LIMIT 1";
 const OPEN_CALLS = 'SELECT id FROM calls WHERE ended_at IS NULL LIMIT 1';
 const OUTBOX = 'SELECT id FROM outbox LIMIT 1';
+const FINISHED_TWICE = `SELECT task_id, COUNT(*) AS ends FROM task_events WHERE type IN ('completed', 'failed')
+  GROUP BY task_id HAVING COUNT(*) > 1`;
+const COUNTED_AFTER_END = `SELECT id, in_flight_json FROM tasks
+  WHERE finished_at IS NOT NULL AND COALESCE(in_flight_json, '[]') <> '[]'`;
+/** What the work of a failed task can have come to. */
+const UNPAID: ReadonlySet<WorkState> = new Set(['failed', 'cancelled', 'lost']);
 
 /** Reads the stores beside the product, on connections of its own. */
 function openReaders(folder: () => string): { readonly read: Read; readonly close: () => void } {
@@ -359,6 +367,8 @@ function checkWorks(read: Read, works: UpstreamWorks, breakRule: Rules['break'])
       breakRule('a task has the work of its own order', `${String(owner['id'])} has ${work.id} of ${work.order}`);
     if (owner?.['state'] === 'completed' && works.readState(work) !== 'succeeded')
       breakRule('a completed task has work that succeeded', `${String(owner['id'])} has ${work.id}`);
+    if (owner?.['state'] === 'failed' && !UNPAID.has(works.readState(work)))
+      breakRule('a failed task has no work that succeeds', `${String(owner['id'])} has ${work.id}`);
   }
 }
 

@@ -42,8 +42,8 @@ const POWER_CUTS = 0.5;
 /** Faults end after this time, so that every task can come to rest. */
 const FAULTS_MS = 75_000;
 const CHECK_MS = 15_000;
-/** All tasks are at rest within this time after the end of the faults. */
-const REST_MS_MAX = 30 * 60_000;
+/** All tasks are at rest within this time after the end of the faults. It is shorter than the lease of a task. */
+const REST_MS_MAX = 10 * 60_000;
 /** A process whose disk has failed is started again within this time. */
 const NOTICED_MS_MAX = 5000;
 const SHARED = 0.35;
