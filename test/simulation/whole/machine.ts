@@ -2,7 +2,6 @@ import { startBilling } from '@reelgate/billing/app';
 import { startGateway } from '@reelgate/gateway/app';
 import type { OpenRelayPool } from '@reelgate/gateway/relay/channels/relay-channels';
 import { startMedia } from '@reelgate/media/app';
-import type { Bus } from '@reelgate/platform/bus/bus';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { newIds } from '@reelgate/platform/ids';
@@ -12,7 +11,6 @@ import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import type { ServiceSchema } from '@reelgate/platform/sql/store-settings';
-import type { OpenLogSync } from '@reelgate/platform/sql/sqlite-log-sync';
 import { NO_TRACING } from '@reelgate/platform/trace/trace';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
@@ -30,7 +28,6 @@ import type { Draws } from './draws.ts';
 import { showFields } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
 import type { Faults } from './faults.ts';
-import type { PlantedBug } from './planted-bugs.ts';
 import { newProcess } from './scheduler.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
 import { PUBLIC_URL, SIGNING_KEY } from './simulated-config.ts';
@@ -100,7 +97,6 @@ export interface MachineOptions {
   readonly readConfigs: (reloads: number) => SimulatedConfigs;
   /** Undefined: one process has its stores on its own disk. */
   readonly shared: SharedServers | undefined;
-  readonly bug: PlantedBug | undefined;
   /** Called for each line of the log of the product. */
   readonly onLine: (message: string) => void;
 }
@@ -276,21 +272,21 @@ async function startProgram(
   options: MachineOptions,
   { process, http, configs }: ProgramParts,
 ): Promise<StartedProgram> {
-  const { scheduler, draws, disk, backends, bug, shared } = options;
+  const { scheduler, draws, disk, backends, shared } = options;
   const log = openProcessLog(options, process);
   const clock = scheduler.openClock(process);
   const random = draws.bytes(`ids of ${process.name}`);
   const signingKey = new Secret(SIGNING_KEY);
-  const bus: Bus = shared?.bus.connect(process, log) ?? openLocalBus(clock, log);
+  const bus = shared?.bus.connect(process, log) ?? openLocalBus(clock, log);
   const foundation: Foundation = {
     ...{ clock, random, newId: newIds(clock, random), log, signingKey, acceptedKeys: acceptOnly(signingKey) },
     metrics: openMetrics(false, clock),
-    bus: bug?.changeBus?.(bus) ?? bus,
+    bus,
     tracing: NO_TRACING,
     publicUrl: PUBLIC_URL,
     dataDir: disk.folder(),
   };
-  const openLog: OpenLogSync = bug?.changeLogSync?.(disk.openLog, scheduler) ?? disk.openLog;
+  const { openLog } = disk;
   const onDisk = <C extends { readonly store: ServiceSchema }>(config: C): C => ({
     ...config,
     store: {
@@ -305,7 +301,7 @@ async function startProgram(
     identify: () => toCaller('operator'),
     openBackends: async () => backends.open(process),
   });
-  const openPool = bug?.changePool?.(options.openPool) ?? options.openPool;
+  const { openPool } = options;
   const tasks = await startTasks(onDisk(configs.tasks), foundation, {
     billing: connect(billing, 'tasks', clock)(BillingService),
     calls: connect(billing, 'tasks', clock)(CallService),

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { plantBug } from './plant-bug.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
-import { runSeed, STEPS_MAX } from './run-seed.ts';
 import type { SeedResult } from './run-seed.ts';
 import type { BrokenRule } from './rules.ts';
 
@@ -19,10 +19,14 @@ const { values } = parseArgs({
 });
 const first = readNumber('seed', values.seed);
 const count = values.seeds === undefined ? 1 : readNumber('seeds', values.seeds);
-const stepsMax = values.steps === undefined ? STEPS_MAX : readNumber('steps', values.steps);
 const bug = values.bug === undefined ? undefined : PLANTED_BUGS[values.bug];
 if (values.bug !== undefined && bug === undefined)
   fail(`bug: no planted bug is called ${values.bug}; expected one of ${Object.keys(PLANTED_BUGS).join(', ')}`);
+const assertPlanted = bug === undefined ? () => undefined : plantBug(bug);
+// the product is loaded only now, so that a bug can be planted into its source
+const { runSeed, STEPS_MAX } = await import('./run-seed.ts');
+assertPlanted();
+const stepsMax = values.steps === undefined ? STEPS_MAX : readNumber('steps', values.steps);
 const commit = readCommit();
 // the simulation replaces these
 const readRealTime = process.hrtime.bigint;
@@ -30,7 +34,7 @@ const begun = readRealTime();
 
 let totals = { tasks: 0, crashes: 0, steps: 0, virtualMs: 0 };
 for (let seed = first; seed < first + count; seed += 1) {
-  const result = await runSeed({ seed, stepsMax, bug });
+  const result = await runSeed({ seed, stepsMax });
   const { tasks, crashes, steps, virtualMs } = totals;
   totals = {
     tasks: tasks + result.tasks,

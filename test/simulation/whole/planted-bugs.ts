@@ -1,69 +1,481 @@
-import type { Bus } from '@reelgate/platform/bus/bus';
-import type { OpenLogSync } from '@reelgate/platform/sql/sqlite-log-sync';
-import { TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
-import type { OpenPool } from '@reelgate/tasks/app';
-import type { Scheduler } from './scheduler.ts';
-
-const SYNC_MS = 3;
-/** Longer than a key is kept. */
-const LONG_MS = 1_000_000_000_000;
-
-/** A fault of the product, made by a port that does not keep its promise. */
-export interface PlantedBug {
-  readonly changeBus?: (bus: Bus) => Bus;
-  readonly changeLogSync?: (openLog: OpenLogSync, scheduler: Scheduler) => OpenLogSync;
-  readonly changePool?: (openPool: OpenPool) => OpenPool;
-  readonly changeStatement?: (statement: string) => string;
+/** A change of one text of the product's source. */
+export interface SourceEdit {
+  /** From the root of the repository. */
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly text: string;
+  readonly becomes: string;
 }
 
-/** The planted bugs, by the names that `--bug` takes. */
-export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = {
-  /** Success is reported before the disk has the commit. */
+/** A fault of the product, made by changes of its source as it is loaded. */
+export interface PlantedBug {
+  /** What the program does wrong. */
+  readonly story: string;
+  readonly edits: readonly SourceEdit[];
+}
+
+/** A planted bug that the simulation finds. */
+export interface FoundBug extends PlantedBug {
+  /** It is found within `seeds` seeds from this one on. */
+  readonly first: number;
+  readonly seeds: number;
+  /** Any of these rules finds it. */
+  readonly rules: readonly string[];
+}
+
+/** A planted bug that no client, fault or rule of the simulation shows yet. */
+export interface HiddenBug extends PlantedBug {
+  /** What the simulation lacks to find it. */
+  readonly missing: string;
+}
+
+const SQLITE = 'services/platform/src/sql/sqlite.ts';
+const CREATE_TASK = 'services/tasks/src/operations/creates/create-task.ts';
+const SUBMIT_ATTEMPTS = 'services/tasks/src/operations/attempts/submit-attempts.ts';
+const RECOVER_CREATES = 'services/tasks/src/operations/recovery/recover-creates.ts';
+const CREATES = 'services/tasks/src/store/tasks/sql-creates.ts';
+const MOVES = 'services/tasks/src/store/tasks/sql-moves.ts';
+const ADMISSION = 'services/tasks/src/store/tasks/sql-admission.ts';
+const SETTLE_FINISHED = 'services/tasks/src/workers/settle-finished.ts';
+const APPLY_REPORT = 'services/tasks/src/operations/polls/apply-report.ts';
+const HOLDS = 'services/billing/src/store/holds/sql-hold-store.ts';
+
+const ONE = 'an order is accepted at most once';
+const OWN = 'every accepted work belongs to one task';
+const REST = 'every task ends and is settled, or waits for a person';
+
+const DROP_EVENT: SourceEdit = {
+  file: MOVES,
+  text: 'stageEvent(query, { id: taskId, ...finishedEvent(task, finish), carrier: finish.trace }, finish.at),',
+  becomes: 'undefined,',
+};
+
+/** The planted bugs that are found, by the names that `--bug` takes. */
+export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
   'unsynced-commits': {
-    changeLogSync: (openLog, scheduler) => async (file) => {
-      const { close } = await openLog(file);
-      return { sync: () => scheduler.openClock(scheduler.current()).sleep(SYNC_MS), close };
-    },
-  },
-  /** The event of the end of a task reaches billing never. Only the sweep settles. */
-  'dropped-events': {
-    changeBus: (bus) => ({
-      ...bus,
-      publish: async (schema, message, event) => {
-        if (schema.typeName !== TaskFinishedSchema.typeName) await bus.publish(schema, message, event);
+    story: 'A transaction succeeds before the disk has it.',
+    edits: [
+      {
+        file: SQLITE,
+        text: 'await synced?.catch(throwUnsynced(true));',
+        becomes: 'void synced?.catch(() => undefined);',
       },
-    }),
+    ],
+    first: 1,
+    seeds: 3,
+    rules: ['a submission has a stored attempt', 'no task is lost', ONE, OWN],
   },
-  /** An answer that was lost counts as an order that was never sent, so the next channel gets the order too. */
-  'lost-answer-is-refusal': {
-    changePool: (openPool) => (origin, connections) => {
-      const pool = openPool(origin, connections);
-      return {
-        ...pool,
-        dispatch: (request, handler) =>
-          pool.dispatch(request, {
-            onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
-            onResponseStart: (controller, status, headers) => handler.onResponseStart?.(controller, status, headers),
-            onResponseData: (controller, part) => handler.onResponseData?.(controller, part),
-            onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
-            onResponseError: (controller, error) => {
-              const refused = Object.assign(new Error(error.message), { code: 'ECONNREFUSED' });
-              handler.onResponseError?.(controller, refused);
-            },
-          }),
-      };
-    },
+  'rows-before-their-sync': {
+    story: 'An order is submitted while the row of its task is on its way to the disk.',
+    edits: [
+      {
+        file: 'services/tasks/src/store/tasks/sql-permits.ts',
+        text: 'await sql.transaction(\n      (query) =>\n        whileAwaited(',
+        becomes: 'await sql.commitAhead(\n      (query) =>\n        whileAwaited(',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a submission has a stored attempt', ONE, OWN, 'a hold has its task'],
   },
-  /** A key is forgotten as soon as its task is written. */
-  'forgotten-keys': {
-    changeStatement: (statement) =>
-      statement
-        .replace('FROM idempotency_keys WHERE account_id = ? AND key = ? AND expires_at > ?', `$& + ${LONG_MS}`)
-        .replace('WHERE idempotency_keys.expires_at <= ?', `$& + ${LONG_MS}`),
+  'attempts-beside-their-request': {
+    story: 'The second attempt of a create is written beside its request and not before it.',
+    edits: [
+      {
+        file: SUBMIT_ATTEMPTS,
+        text: 'if (!(await deps.store.startAttempt(taskId, { number, owner, channel, inFlightMax, at: deps.clock.now() }))) {',
+        becomes: `const at = deps.clock.now();
+  void deps.clock.sleep(80).then(() => deps.store.startAttempt(taskId, { number, owner, channel, inFlightMax, at }))
+    .catch(() => undefined);
+  if (number < 0) {`,
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a submission has a stored attempt', ONE, OWN],
   },
-  /** The release of a hold moves the money, and leaves the hold open. */
+  'lost-answers-are-refusals': {
+    story: 'A lost answer counts as an order that was never sent, so the next channel gets the order too.',
+    edits: [
+      {
+        file: 'services/tasks/src/channels/upstream-http.ts',
+        text: "kind: wasSent ? 'lost' : 'unreachable'",
+        becomes: "kind: wasSent ? 'unreachable' : 'unreachable'",
+      },
+    ],
+    first: 1,
+    seeds: 3,
+    rules: [ONE, OWN],
+  },
+  'lost-answers-are-asked-again': {
+    story: 'An order whose answer was lost is sent to the same upstream again.',
+    edits: [
+      {
+        file: SUBMIT_ATTEMPTS,
+        text: 'return await channel.submit(attempt, signal);',
+        becomes: `const first = await channel.submit(attempt, signal);
+    return first.outcome === 'unknown' ? await channel.submit(attempt, signal) : first;`,
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: [ONE, OWN],
+  },
+  'throttled-orders-are-sent-later': {
+    story: 'An order that an upstream throttles goes to the next channel, and to the first one again after its wait.',
+    edits: [
+      {
+        file: SUBMIT_ATTEMPTS,
+        text: 'const ms = deps.clock.now() - begunAt;',
+        becomes: `const ms = deps.clock.now() - begunAt;
+    if (submission.outcome === 'refused' && submission.fault === 'throttle')
+      void deps.clock.sleep(1000).then(() => channel.submit(planned, signal));`,
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: [ONE, OWN],
+  },
+  'recovery-refuses-started-creates': {
+    story: 'A restart refuses a create whose attempt had started, so its client orders again.',
+    edits: [
+      {
+        file: RECOVER_CREATES,
+        text: 'if (started === undefined || (await hadNoHold(task.id))) {',
+        becomes: 'if (started === undefined || started.number > 0 || (await hadNoHold(task.id))) {',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: [ONE, OWN],
+  },
+  'any-fitting-work-is-adopted': {
+    story: 'A task whose answer was lost takes the first work that fits, although another task could own it.',
+    edits: [
+      {
+        file: 'services/tasks/src/operations/recovery/reconcile-unknown.ts',
+        text: 'const only = fitting.length === 1 && fitting[0]?.[1].size === 1 ? fitting[0][0] : undefined;',
+        becomes: 'const only = fitting[0]?.[0];',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a task has the work of its own order', OWN, ONE],
+  },
+  'dropped-events': {
+    story: 'The event of the end of a task reaches billing never. Only the sweep settles.',
+    edits: [DROP_EVENT],
+    first: 6,
+    seeds: 1,
+    // the sweep repairs it, so only the bound on time of a seed without faults shows it
+    rules: ['without faults a task is settled within 3000 ms of its end'],
+  },
+  'dropped-events-and-a-blind-sweep': {
+    story: 'No event of the end of a task is staged, and the sweep marks as settled what it could not settle.',
+    edits: [
+      DROP_EVENT,
+      {
+        file: SETTLE_FINISHED,
+        text: 'return false;\n  }\n}\n\nfunction settleBackoff',
+        becomes: 'return true;\n  }\n}\n\nfunction settleBackoff',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: [
+      'no hold stays open after the end of its task',
+      'a completed task is charged its seconds times the price',
+      'without faults a task is settled within 3000 ms of its end',
+    ],
+  },
+  'sweep-trusts-the-event': {
+    story: 'The sweep marks a finished task as settled without asking billing.',
+    edits: [
+      {
+        file: SETTLE_FINISHED,
+        text: 'await inWorkSpan(deps, traced, CONFIRM, (span) => settleTask(deps, task, span));',
+        becomes: 'await inWorkSpan(deps, traced, CONFIRM, async () => undefined);',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['no hold stays open after the end of its task', 'a completed task is charged its seconds times the price'],
+  },
+  'settled-without-a-check': {
+    story: 'A settlement does not look at the state of its hold, and its key is not unique.',
+    edits: [
+      {
+        file: HOLDS,
+        text: `=> CostedDecision,
+): Promise<Outcome | undefined> {
+  const record = await lockHold(query, taskId);
+  if (record?.state !== 'open') return`,
+        becomes: `=> CostedDecision,
+): Promise<Outcome | undefined> {
+  const record = await lockHold(query, taskId);
+  if (record?.hold === undefined) return`,
+      },
+      {
+        file: HOLDS,
+        text: "if (known !== undefined && known.state !== 'open') return",
+        becomes: "if (known?.state === 'void') return",
+      },
+      {
+        file: 'services/billing/src/domain/ledger.ts',
+        text: 'key: `${kind}:${hold.taskId}`,',
+        becomes: "key: kind === 'hold' ? `${kind}:${hold.taskId}` : `${kind}:${hold.taskId}:${at}`,",
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a hold ends once', 'the held amount is that of the open holds'],
+  },
   'open-holds': {
-    changeStatement: (statement) =>
-      statement.replace("UPDATE holds SET state = 'released'", "UPDATE holds SET state = 'open'"),
+    story: 'The release of a hold moves the money, and leaves the hold open.',
+    edits: [{ file: HOLDS, text: "UPDATE holds SET state = 'released'", becomes: "UPDATE holds SET state = 'open'" }],
+    first: 1,
+    seeds: 2,
+    rules: ['the held amount is that of the open holds'],
+  },
+  'no-hold-for-keys': {
+    story: 'An order with a key is submitted without a hold.',
+    edits: [
+      {
+        file: CREATE_TASK,
+        text: "await placeHold(deps, create);\n    step = 'stage';",
+        becomes: "if (create.task.idempotency === undefined) await placeHold(deps, create);\n    step = 'stage';",
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a completed task is charged its seconds times the price'],
+  },
+  'refused-creates-keep-their-hold': {
+    story: 'The hold of a create that no upstream accepted stays open.',
+    edits: [
+      {
+        file: CREATE_TASK,
+        text: 'if (isHeld) await releaseRefused(deps, task, span);',
+        becomes: 'if (isHeld) await Promise.resolve();',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['no hold stays open after the end of its task'],
+  },
+  'failures-are-charged': {
+    story: 'A failed task is charged like a completed one.',
+    edits: [
+      {
+        file: 'services/billing/src/events/on-task-finished.ts',
+        text: 'else if (state === TaskState.COMPLETED) await settleCompletedTask',
+        becomes: 'else if (state !== undefined) await settleCompletedTask',
+      },
+      {
+        file: 'services/billing/src/events/on-task-finished.ts',
+        text: 'if (state === TaskState.FAILED)',
+        becomes: 'if (state === undefined)',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a failed task is charged nothing'],
+  },
+  'a-billionth-is-lost': {
+    story: 'A charge takes a billionth too little from the balance of its account.',
+    edits: [
+      {
+        file: HOLDS,
+        text: 'changeBoth(query, hold, { balance: -amount, held: -hold.amount }),',
+        becomes: 'changeBoth(query, hold, { balance: 1n - amount, held: -hold.amount }),',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['the ledger verifies'],
+  },
+  'forgotten-keys': {
+    story: 'A key is forgotten as soon as its task is written.',
+    edits: [
+      {
+        file: 'services/tasks/src/operations/creates/idempotency.ts',
+        text: 'KEY_LIFETIME_MS = 24 * 3600 * 1000;',
+        becomes: 'KEY_LIFETIME_MS = 1;',
+      },
+    ],
+    first: 1,
+    seeds: 2,
+    rules: [ONE, 'a key makes one task', OWN],
+  },
+  'stolen-keys': {
+    story: 'Of two creates with one key at the same moment, the second takes the key from the first.',
+    edits: [
+      {
+        file: ADMISSION,
+        text: "WHERE idempotency_keys.expires_at <= ${of('createdAt')} RETURNING task_id",
+        becomes: "WHERE ${of('createdAt')} > 0 RETURNING task_id",
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: [ONE, 'a key makes one task', OWN],
+  },
+  'tasks-end-twice': {
+    story: 'The statement that ends a task has no condition on its state.',
+    edits: [
+      {
+        file: MOVES,
+        text: "WHERE id = ${of('taskId')} AND ${UNFINISHED} AND ${ADMITTED}",
+        becomes: "WHERE id = ${of('taskId')} AND ${ADMITTED}",
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a task ends once', 'a final state never changes', 'a hold ends once'],
+  },
+  'polls-revive-tasks': {
+    story: 'A poll that comes late writes over the end of its task.',
+    edits: [
+      {
+        file: MOVES,
+        text: "AND state = ${of('from')} AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id",
+        becomes: "AND ${of('from')} <> '' RETURNING id",
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a task ends once', 'a final state never changes', REST],
+  },
+  'unconfirmed-cancels': {
+    story: 'A cancel ends its task whatever the upstream says.',
+    edits: [
+      {
+        file: 'services/tasks/src/operations/ends/cancel-task.ts',
+        text: 'if (!(await isCancelled(deps, task, signal))) {',
+        becomes: 'if (!(await isCancelled(deps, task, signal)) && task.id === accountId) {',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a failed task has no work that succeeds'],
+  },
+  'failures-stay-counted': {
+    story: 'A task that fails stays in the counters of tasks in flight.',
+    edits: [
+      {
+        file: MOVES,
+        text: 'leaveCounters(query, taskId, row),',
+        becomes: "finish.state === 'completed' ? leaveCounters(query, taskId, row) : undefined,",
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a finished task is in no counter'],
+  },
+  'counters-are-not-given-back': {
+    story: 'A refused create leaves the list of its counters, and they go on counting it.',
+    edits: [
+      {
+        file: CREATES,
+        text: "await note(query, taskId, at, { type: 'refused', detail: { ...failure } });\n        await leaveCounters(query, taskId, row);",
+        becomes: `await note(query, taskId, at, { type: 'refused', detail: { ...failure } });
+        await query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]);`,
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a counter counts the tasks in it'],
+  },
+  'unknown-states-are-waited-for': {
+    story: 'A person is never told of a state that no adapter knows.',
+    edits: [
+      {
+        file: APPLY_REPORT,
+        text: "await raiseAttention(\n      deps,\n      task,\n      'unknown_status',",
+        becomes: "await Promise.resolve(\n      deps,\n      task,\n      'unknown_status',",
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: [REST],
+  },
+  'leases-outlive-their-process': {
+    story: 'The leases of a dead process stay, so its tasks are not polled for a quarter of an hour.',
+    edits: [
+      {
+        file: 'services/tasks/src/workers/process-liveness.ts',
+        text: 'await deps.store.dropLeases(id);',
+        becomes: '',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: [REST],
+  },
+  'unknown-ids-are-failures': {
+    story: 'A task fails at the first poll whose answer says that its work is not known.',
+    edits: [
+      {
+        file: 'services/tasks/src/workers/poll-channel.ts',
+        text: "else if (polled.gone) await postponePoll(deps, task, UNKNOWN_TASK, 'unknown_upstream_task');",
+        becomes: `else if (polled.gone)
+      await applyReport(deps, task, { phase: 'failed', status: 'gone', failure: { code: 'gone', message: 'gone' } });`,
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a failed task has no work that succeeds'],
+  },
+  'another-body-under-a-key': {
+    story: 'A key with another body is answered with the task of the first one.',
+    edits: [
+      {
+        file: 'services/tasks/src/operations/creates/admit-create.ts',
+        text: 'if (record.fingerprint !== idempotency.fingerprint) throw keyReused();',
+        becomes: '',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a key takes one body'],
   },
 };
+
+/** The planted bugs that are not found, with what would find them. `--bug` takes their names too. */
+export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
+  'overdrawn-accounts': {
+    story: 'A hold is placed whatever the balance of its account.',
+    edits: [
+      {
+        file: 'services/billing/src/store/balances/sql-balances.ts',
+        text: 'WHERE id = $2 AND balance_nanos - held_nanos >= $1 RETURNING',
+        becomes: 'WHERE id = $2 RETURNING',
+      },
+    ],
+    missing: 'an account with little credit',
+  },
+  'leases-are-taken-while-they-live': {
+    story: 'A worker leases a task although another one holds its lease.',
+    edits: [
+      {
+        file: MOVES,
+        text: "AND next_poll_at <= ${of('now')} AND (lease_until IS NULL OR lease_until <= ${of('now')})",
+        becomes: "AND next_poll_at <= ${of('now')}",
+      },
+    ],
+    missing: 'two processes on one store: a process knows the tasks that it polls itself',
+  },
+  'failed-syncs-are-ignored': {
+    story: 'A transaction succeeds although the sync of its log failed.',
+    edits: [
+      {
+        file: SQLITE,
+        text: 'await synced?.catch(throwUnsynced(true));',
+        becomes: 'await synced?.catch(() => undefined);',
+      },
+    ],
+    missing: 'a failed sync that loses the pages of its commits',
+  },
+};
+
+export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = { ...FOUND_BUGS, ...HIDDEN_BUGS };

@@ -9,7 +9,6 @@ import { openFaults } from './faults.ts';
 import type { Fault, Faults } from './faults.ts';
 import { openMachine } from './machine.ts';
 import type { Machine, SharedServers } from './machine.ts';
-import type { PlantedBug } from './planted-bugs.ts';
 import { runOperators } from './operators.ts';
 import { openReceivers } from './receivers.ts';
 import { openRules } from './rules.ts';
@@ -75,7 +74,6 @@ const AIMS: ReadonlySet<string> = new Set([
 export interface SeedOptions {
   readonly seed: number;
   readonly stepsMax: number;
-  readonly bug: PlantedBug | undefined;
 }
 
 /** The outcome of the run of a seed. */
@@ -93,7 +91,7 @@ export interface SeedResult {
 }
 
 /** Runs one seed to its end, to its first broken rule, or for a number of steps. One after another in a process. */
-export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<SeedResult> {
+export async function runSeed({ seed, stepsMax }: SeedOptions): Promise<SeedResult> {
   const draws = openDraws(seed);
   const faults = openFaults(draws);
   const scheduler = openScheduler({ draws, hasLateTimers: faults.isOn('late timers') });
@@ -116,7 +114,6 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
     onFailedSync: () => {
       crashSoon(draws.whole(`disk failed at ${scheduler.steps()}`, 1, NOTICED_MS_MAX), 'kill');
     },
-    rewrite: bug?.changeStatement ?? ((statement) => statement),
   });
   const shared = await openShared({ scheduler, draws, faults }, disk.root, note('server'), variation);
   const rules = openRules(shared === undefined ? disk.folder : () => shared.server.folder, scheduler.now);
@@ -135,7 +132,7 @@ export async function runSeed({ seed, stepsMax, bug }: SeedOptions): Promise<See
   };
   process.on('unhandledRejection', onRejection);
   const machine: Machine = openMachine({
-    ...{ scheduler, draws, faults, disk, events, bug, shared },
+    ...{ scheduler, draws, faults, disk, events, shared },
     openPool: simulatedPools({
       ...{ scheduler, draws, faults },
       log: note('network'),

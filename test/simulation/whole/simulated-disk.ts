@@ -42,8 +42,6 @@ export interface DiskOptions {
   readonly onCommit: () => void;
   /** Called when a sync has failed: the process is of no use from then on. */
   readonly onFailedSync: () => void;
-  /** Changes the statements of the product, to plant a fault. */
-  readonly rewrite: (statement: string) => string;
 }
 
 export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
@@ -128,10 +126,10 @@ interface WatchOptions extends DiskOptions {
   readonly synced: Map<string, number>;
 }
 
-const { exec, prepare, close } = DatabaseSync.prototype;
+const { exec, close } = DatabaseSync.prototype;
 
-/** Knows every open database, lets a commit meet a full disk, and plants faults in statements. */
-function watchDatabases({ faults, log, handles, synced, rewrite, onCommit }: WatchOptions): void {
+/** Knows every open database, and lets a commit meet a full disk. */
+function watchDatabases({ faults, log, handles, synced, onCommit }: WatchOptions): void {
   let commits = 0;
   DatabaseSync.prototype.exec = function execWatched(this: DatabaseSync, sql: string): void {
     handles.add(this);
@@ -145,9 +143,6 @@ function watchDatabases({ faults, log, handles, synced, rewrite, onCommit }: Wat
     }
     exec.call(this, sql);
     if (sql === 'COMMIT') onCommit();
-  };
-  DatabaseSync.prototype.prepare = function prepareWatched(this: DatabaseSync, sql: string) {
-    return prepare.call(this, handles.has(this) ? rewrite(sql) : sql);
   };
   DatabaseSync.prototype.close = function closeWatched(this: DatabaseSync): void {
     // The last close by the product copies the whole log into the database, syncs it, and removes the log.
