@@ -222,8 +222,8 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
       },
       {
         file: 'services/billing/src/domain/ledger.ts',
-        text: 'key: `${kind}:${hold.taskId}`,',
-        becomes: "key: kind === 'hold' ? `${kind}:${hold.taskId}` : `${kind}:${hold.taskId}:${at}`,",
+        text: `key: \`\${kind}:\${hold.taskId}\`,`,
+        becomes: `key: kind === 'hold' ? \`\${kind}:\${hold.taskId}\` : \`\${kind}:\${hold.taskId}:\${at}\`,`,
       },
     ],
     first: 1,
@@ -312,8 +312,8 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: ADMISSION,
-        text: "WHERE idempotency_keys.expires_at <= ${of('createdAt')} RETURNING task_id",
-        becomes: "WHERE ${of('createdAt')} > 0 RETURNING task_id",
+        text: `WHERE idempotency_keys.expires_at <= \${of('createdAt')} RETURNING task_id`,
+        becomes: `WHERE \${of('createdAt')} > 0 RETURNING task_id`,
       },
     ],
     first: 1,
@@ -325,8 +325,8 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: MOVES,
-        text: "WHERE id = ${of('taskId')} AND ${UNFINISHED} AND ${ADMITTED}",
-        becomes: "WHERE id = ${of('taskId')} AND ${ADMITTED}",
+        text: `WHERE id = \${of('taskId')} AND \${UNFINISHED} AND \${ADMITTED}`,
+        becomes: `WHERE id = \${of('taskId')} AND \${ADMITTED}`,
       },
     ],
     first: 1,
@@ -338,8 +338,8 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: MOVES,
-        text: "AND state = ${of('from')} AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id",
-        becomes: "AND ${of('from')} <> '' RETURNING id",
+        text: `AND state = \${of('from')} AND \${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`,
+        becomes: `AND \${of('from')} <> '' RETURNING id`,
       },
     ],
     first: 1,
@@ -459,8 +459,8 @@ export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
     edits: [
       {
         file: MOVES,
-        text: "AND next_poll_at <= ${of('now')} AND (lease_until IS NULL OR lease_until <= ${of('now')})",
-        becomes: "AND next_poll_at <= ${of('now')}",
+        text: `AND next_poll_at <= \${of('now')} AND (lease_until IS NULL OR lease_until <= \${of('now')})`,
+        becomes: `AND next_poll_at <= \${of('now')}`,
       },
     ],
     missing: 'two processes on one store: a process knows the tasks that it polls itself',
