@@ -3,7 +3,8 @@ import type { HttpOrder } from './simulated-http.ts';
 import { mayRepeat, readMembers, sendOrder } from './world.ts';
 import type { World } from './world.ts';
 
-const CALLS = 6;
+/** The names of the calls of a run. */
+export const CALLS: readonly string[] = Array.from({ length: 6 }, (_none, at) => `call-${at}`);
 const WITHIN_MS = 60_000;
 const STREAMED = 0.5;
 const QUEUED = 0.5;
@@ -15,10 +16,9 @@ const RETRY_MS = { least: 300, most: 3000 };
 
 /** Clients that call a synchronous route, at once or through the queue, and read the answer or leave it. */
 export async function runCalls(world: World): Promise<void> {
-  const { scheduler, draws } = world;
+  const { scheduler, draws, faults } = world;
   await Promise.all(
-    Array.from({ length: CALLS }, async (_none, number) => {
-      const name = `call-${number}`;
+    CALLS.filter((name) => !faults.isLeftOut(name)).map(async (name) => {
       await scheduler.pause(draws.whole(`${name} wait`, 0, WITHIN_MS));
       await (draws.happens(`${name} queued`, QUEUED) ? runQueuedCall(world, name) : runCall(world, name));
     }),

@@ -55,20 +55,33 @@ export interface Faults {
   isOn(fault: Fault): boolean;
   /** Draws whether the fault happens at this place. */
   happens(fault: Fault, name: string, probability: number): boolean;
+  /** The places at which the fault has happened. */
+  listPlaces(fault: Fault): readonly string[];
+  /** Reports whether the run does without the fault, the place of a fault, the crash or the order of this name. */
+  isLeftOut(name: string): boolean;
   /** From now on nothing new goes wrong. */
   end(): void;
 }
 
-export function openFaults(draws: Draws): Faults {
+export function openFaults(draws: Draws, without: ReadonlySet<string> = new Set()): Faults {
   const isCalm = draws.happens('fault none', CALM_SEEDS);
-  const on = new Set(FAULTS.filter((fault) => !isCalm && draws.happens(`fault ${fault}`, FAULT_ON)));
+  const on = new Set(
+    FAULTS.filter((fault) => !isCalm && !without.has(fault) && draws.happens(`fault ${fault}`, FAULT_ON)),
+  );
+  const places = new Map<Fault, string[]>();
   let hasEnded = false;
   const isOn = (fault: Fault): boolean => !hasEnded && on.has(fault);
   return {
     isCalm,
     listOn: () => [...on],
     isOn,
-    happens: (fault, name, probability) => isOn(fault) && draws.happens(`${fault} ${name}`, probability),
+    happens: (fault, name, probability) => {
+      if (!isOn(fault) || without.has(name) || !draws.happens(`${fault} ${name}`, probability)) return false;
+      places.set(fault, [...(places.get(fault) ?? []), name]);
+      return true;
+    },
+    listPlaces: (fault) => places.get(fault) ?? [],
+    isLeftOut: (name) => without.has(name),
     end: () => {
       hasEnded = true;
     },

@@ -17,6 +17,10 @@ const LIMITS = 0.5;
 const LIMIT_NANOS = 100_000_000n;
 const ENDPOINTS = 0.7;
 const ENDPOINT_ENDS = 0.3;
+/** The names of all that operators and owners can do in a run. */
+export const ACTS: readonly string[] = ['pause', 'revoke', 'credit', 'limit', 'endpoint']
+  .concat(Array.from({ length: RELOADS_MAX }, (_none, at) => `reload ${at + 1}`))
+  .map((name) => `operator ${name}`);
 const REPEATS_MAX = 30;
 const RETRY_MS = { least: 300, most: 2000 };
 const CALLED_MAX = 60;
@@ -26,7 +30,8 @@ export async function runOperators(world: World): Promise<void> {
   const { draws, scheduler, machine } = world;
   const acts: Promise<void>[] = [];
   const plan = (name: string, probability: number, act: () => Promise<void>): void => {
-    if (world.faults.isCalm || !draws.happens(`operator ${name}`, probability)) return;
+    if (world.faults.isCalm || world.faults.isLeftOut(`operator ${name}`)) return;
+    if (!draws.happens(`operator ${name}`, probability)) return;
     acts.push(scheduler.pause(draws.whole(`operator ${name} wait`, 0, WITHIN_MS)).then(act));
   };
   plan('pause', PAUSES, () => pauseChannel(world));
@@ -37,7 +42,7 @@ export async function runOperators(world: World): Promise<void> {
     plan(`reload ${reload}`, RELOADS, async () => {
       machine.reload();
     });
-  if (draws.happens('operator endpoint', ENDPOINTS)) acts.push(runEndpoint(world));
+  if (!world.faults.isLeftOut('operator endpoint') && draws.happens('operator endpoint', ENDPOINTS)) acts.push(runEndpoint(world));
   await Promise.all(acts);
 }
 

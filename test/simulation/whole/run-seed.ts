@@ -38,6 +38,8 @@ const AIMED_MAX = 6;
 /** Of the commits, this part is followed by a crash before or during its sync. */
 const AIMED_COMMITS = 0.003;
 const POWER_CUTS = 0.5;
+/** The faults whose every place is a crash. */
+const CRASH_FAULTS: readonly Fault[] = ['aimed crash', 'crash at start'];
 /** Faults end after this time, so that every task can come to rest. */
 const FAULTS_MS = 75_000;
 const CHECK_MS = 15_000;
@@ -74,6 +76,11 @@ const AIMS: ReadonlySet<string> = new Set([
 export interface SeedOptions {
   readonly seed: number;
   readonly stepsMax: number;
+  /**
+   * The names of the faults, crashes, orders, calls and acts that the run does without. Everything else stays as the
+   * seed drew it.
+   */
+  readonly without?: ReadonlySet<string>;
 }
 
 /** The outcome of the run of a seed. */
@@ -85,15 +92,17 @@ export interface SeedResult {
   readonly waiting: number;
   readonly works: number;
   readonly crashes: number;
+  /** The names of the crashes that were drawn. */
+  readonly crashNames: readonly string[];
   readonly steps: number;
   readonly virtualMs: number;
   readonly events: EventLog;
 }
 
 /** Runs one seed to its end, to its first broken rule, or for a number of steps. One after another in a process. */
-export async function runSeed({ seed, stepsMax }: SeedOptions): Promise<SeedResult> {
+export async function runSeed({ seed, stepsMax, without }: SeedOptions): Promise<SeedResult> {
   const draws = openDraws(seed);
-  const faults = openFaults(draws);
+  const faults = openFaults(draws, without);
   const scheduler = openScheduler({ draws, hasLateTimers: faults.isOn('late timers') });
   const events = openEventLog(scheduler.begin);
   const note = (process: string) => (text: string) => {
@@ -158,7 +167,7 @@ export async function runSeed({ seed, stepsMax }: SeedOptions): Promise<SeedResu
   });
   const world: World = { scheduler, draws, faults, machine, events, rules };
   planDisturbances(world, shared);
-  planCrashes({ scheduler, faults, crashSoon, drawKind: (name) => drawCrash(draws, faults, name), draws });
+  const planned = planCrashes({ scheduler, faults, crashSoon, drawKind: (name) => drawCrash(draws, faults, name), draws });
   let isOver = false;
   machine.start();
   const running = runWorld(world, works).then(
@@ -182,6 +191,7 @@ export async function runSeed({ seed, stepsMax }: SeedOptions): Promise<SeedResu
   disk.remove();
   return {
     ...{ seed, events, faults: faults.listOn(), broken: rules.broken(), crashes: machine.crashes() },
+    crashNames: [...planned, ...CRASH_FAULTS.flatMap((fault) => faults.listPlaces(fault))],
     ...counts,
     works: works.all().length,
     steps: scheduler.steps(),
@@ -247,12 +257,13 @@ function drawCrash(draws: ReturnType<typeof openDraws>, faults: Faults, name: st
   return faults.isOn('power cut') && draws.happens(`${name} kind`, POWER_CUTS) ? 'power cut' : 'kill';
 }
 
-/** Some crashes at random moments. */
-function planCrashes({ faults, draws, crashSoon, drawKind }: CrashPlan): void {
-  if (!faults.isOn('crash')) return;
-  const crashes = draws.whole('crashes', 1, CRASHES_MAX);
-  for (let crash = 1; crash <= crashes; crash += 1)
-    crashSoon(draws.whole(`crash ${crash}`, 0, CRASHES_WITHIN_MS), drawKind(`crash ${crash}`));
+/** Some crashes at random moments. Returns their names. */
+function planCrashes({ faults, draws, crashSoon, drawKind }: CrashPlan): readonly string[] {
+  if (!faults.isOn('crash')) return [];
+  const names = Array.from({ length: draws.whole('crashes', 1, CRASHES_MAX) }, (_none, at) => `crash ${at + 1}`);
+  const planned = names.filter((name) => !faults.isLeftOut(name));
+  for (const name of planned) crashSoon(draws.whole(name, 0, CRASHES_WITHIN_MS), drawKind(name));
+  return planned;
 }
 
 /** Returns a function that is called after each step of a kind, and now and then begins a crash. */
