@@ -1,92 +1,78 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { systemClock } from '@reelgate/platform/clock';
+import { KEPT_SEEDS } from './kept-seeds.ts';
 import { plantBug } from './plant-bug.ts';
-import { PLANTED_BUGS } from './planted-bugs.ts';
-import type { SeedResult } from './run-seed.ts';
-import type { BrokenRule } from './rules.ts';
+import type { SeedToPlay } from './play-seeds.ts';
+import { BadOption, readOptions } from './read-options.ts';
+import type { NightOptions, SimulateOptions } from './read-options.ts';
+import { runNight } from './run-night.ts';
 
-const USAGE = 'npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--log FILE] [--bug NAME]';
+/** The new seeds that run beside the kept ones. With them, a check of a change stays far below a minute. */
+const NEW_SEEDS = 6;
+const SEED_MAX = 900_000_000;
+const DAY_MS = 24 * 3600 * 1000;
+/** More than a night of one machine runs, so that the nights of two days do not meet. */
+const SEEDS_OF_A_DAY = 40_000;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string' },
-    steps: { type: 'string' },
-    log: { type: 'string' },
-    bug: { type: 'string' },
-  },
-});
-const first = readNumber('seed', values.seed);
-const count = values.seeds === undefined ? 1 : readNumber('seeds', values.seeds);
-const bug = values.bug === undefined ? undefined : PLANTED_BUGS[values.bug];
-if (values.bug !== undefined && bug === undefined)
-  fail(`bug: no planted bug is called ${values.bug}; expected one of ${Object.keys(PLANTED_BUGS).join(', ')}`);
-const assertPlanted = bug === undefined ? () => undefined : plantBug(bug);
-// the product is loaded only now, so that a bug can be planted into its source
-const { runSeed, STEPS_MAX } = await import('./run-seed.ts');
-assertPlanted();
-const stepsMax = values.steps === undefined ? STEPS_MAX : readNumber('steps', values.steps);
-const commit = readCommit();
-// the simulation replaces these
 const readRealTime = process.hrtime.bigint;
-const begun = readRealTime();
+const today = Math.floor(Date.now() / DAY_MS);
+const options = readWords();
+process.exit((await simulate(options)) ? 0 : 1);
 
-let totals = { tasks: 0, crashes: 0, steps: 0, virtualMs: 0 };
-for (let seed = first; seed < first + count; seed += 1) {
-  const result = await runSeed({ seed, stepsMax });
-  const { tasks, crashes, steps, virtualMs } = totals;
-  totals = {
-    tasks: tasks + result.tasks,
-    crashes: crashes + result.crashes,
-    steps: steps + result.steps,
-    virtualMs: virtualMs + result.virtualMs,
-  };
-  show(result);
-  if (values.log !== undefined) writeFileSync(values.log, result.events.text());
-  if (result.broken !== undefined) {
-    tell(result, result.broken);
-    process.exit(1);
+function readWords(): SimulateOptions {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof BadOption)) throw error;
+    console.error(error.message);
+    process.exit(2);
   }
 }
-showTotals();
-process.exit(0);
 
-function show({ seed, faults, tasks, waiting, works, crashes, steps, virtualMs, events }: SeedResult): void {
-  console.log(
-    `seed ${seed}: ${tasks} tasks (${waiting} wait for a person), ${works} works, ${crashes} crashes, ${steps} steps, ` +
-      `${toMinutes(virtualMs)} virtual minutes, log ${events.digest()}`,
-  );
-  if (count === 1) console.log(`faults: ${faults.length === 0 ? 'none' : faults.join(', ')}`);
+/** Does what the command line asks for. Returns whether every rule held. */
+async function simulate(asked: SimulateOptions): Promise<boolean> {
+  const commit = readCommit();
+  if (asked.mode === 'night') return simulateNight(asked, commit);
+  // the product is loaded only now, so that a bug can be planted into its source
+  const assertPlanted = asked.bug === undefined ? () => undefined : plantBug(asked.bug.planted);
+  const { playSeeds, shrinkSeed } = await import('./play-seeds.ts');
+  assertPlanted();
+  let isStopping = false;
+  // who started this program ends it after a seed
+  if (asked.asJson)
+    process.on('SIGINT', () => {
+      isStopping = true;
+    });
+  const playing = { ...asked, commit, readRealTime, isStopping: () => isStopping };
+  if (asked.mode === 'shrink') return shrinkSeed(playing, asked.seed);
+  if (asked.mode === 'seeds') return playSeeds(playing, listSeeds(asked.seed, asked.seeds ?? 1, asked.without));
+  const first = asked.seed ?? drawSeed(commit);
+  return playSeeds(playing, [...KEPT_SEEDS, ...listSeeds(first, asked.seeds ?? NEW_SEEDS, asked.without)]);
 }
 
-function showTotals(): void {
-  const seconds = Number(readRealTime() - begun) / 1e9;
-  const { tasks, crashes, steps, virtualMs } = totals;
-  console.log(
-    `${count} seeds in ${seconds.toFixed(1)} s: ${(tasks / seconds).toFixed(1)} tasks, ` +
-      `${(crashes / seconds).toFixed(1)} crashes, ${(steps / seconds).toFixed(0)} steps and ` +
-      `${toMinutes(virtualMs / seconds)} virtual minutes a second`,
-  );
+/** The first interrupt ends the night after the seeds that run, the second one at once. */
+function simulateNight(asked: NightOptions, commit: string): Promise<boolean> {
+  const [stop, kill] = [new AbortController(), new AbortController()];
+  process.on('SIGINT', () => {
+    if (stop.signal.aborted) kill.abort();
+    else stop.abort();
+  });
+  return runNight({
+    ...{ options: asked, commit, clock: systemClock, stop, kill: kill.signal },
+    firstSeed: asked.seed ?? today * SEEDS_OF_A_DAY,
+    print: (text) => {
+      console.log(text);
+    },
+  });
 }
 
-/** Tells what a person needs to find the cause. */
-function tell({ seed, events }: SeedResult, { rule, detail }: BrokenRule): void {
-  const steps = values.steps === undefined ? [] : ['--steps', values.steps];
-  const planted = values.bug === undefined ? [] : ['--bug', values.bug];
-  console.log(['the last events:', ...events.last(), ''].join('\n'));
-  console.log(`seed ${seed} at commit ${commit}, Node ${process.version}, breaks the rule: ${rule}`);
-  console.log(detail);
-  console.log(`replay: ${['npm run simulate --', '--seed', seed, ...steps, ...planted].join(' ')}`);
+function listSeeds(first: number, count: number, without: ReadonlySet<string>): readonly SeedToPlay[] {
+  return Array.from({ length: count }, (_none, at) => ({ seed: first + at, without: [...without] }));
 }
 
-function toMinutes(ms: number): string {
-  return (ms / 60_000).toFixed(1);
-}
-
-function readNumber(name: string, text: string | undefined): number {
-  if (text === undefined || !/^\d{1,9}$/.test(text)) fail(`${name}: expected a whole number; ${USAGE}`);
-  return Number(text);
+/** The first new seed of a change: each commit has others, and one commit always has the same. */
+function drawSeed(commit: string): number {
+  return /^[0-9a-f]{7,}$/.test(commit) ? Number.parseInt(commit.slice(0, 7), 16) % SEED_MAX : today * SEEDS_OF_A_DAY;
 }
 
 function readCommit(): string {
@@ -95,9 +81,4 @@ function readCommit(): string {
   } catch {
     return 'unknown';
   }
-}
-
-function fail(message: string): never {
-  console.error(message);
-  process.exit(2);
 }

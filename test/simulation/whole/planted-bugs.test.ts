@@ -21,7 +21,7 @@ test.each(CHEAP)('%s is found, told as a story, and replayed by the printed comm
   const [, seed, rule = ''] = /^seed (\d+) at commit .*, Node .*, breaks the rule: (.*)$/m.exec(out) ?? [];
   expect(rules).toContain(rule);
   expect(out).toContain(`replay: npm run simulate -- --seed ${seed} --bug ${bug}`);
-  const events = out.match(/^\d+ \S+ .*$/gm) ?? [];
+  const events = out.match(/^\d\d:\d\d\.\d{3} {2}\S+ +\S.*$/gm) ?? [];
   expect(events.length).toBeGreaterThan(EVENTS_SHOWN_LEAST);
   expect(events.length).toBeLessThanOrEqual(EVENTS_SHOWN_MAX);
 });

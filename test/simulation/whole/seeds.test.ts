@@ -2,7 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
+import { KEPT_SEEDS } from './kept-seeds.ts';
 import { simulateSeeds } from './simulate-seeds.ts';
+import { tellStory } from './tell-story.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-simulation-logs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -19,12 +21,36 @@ test('a seed is one run: in two processes, alone and after another seed, its log
 });
 
 test('seeds with faults and without faults hold every rule', async () => {
-  const { code, out } = await simulateSeeds('--seed', '6', '--seeds', '4');
+  const { code, out } = await simulateSeeds('--seed', '5', '--seeds', '2');
 
-  expect(out.match(/^seed \d+: [1-9]\d* tasks/gm)).toHaveLength(4);
+  expect(out.match(/^seed \d+: [1-9]\d* tasks/gm)).toHaveLength(2);
   expect(out).toMatch(/^seed \d+: .* [1-9]\d* crashes/m);
   expect(out).toMatch(/^seed \d+: .* 0 crashes/m);
   expect(code).toBe(0);
+});
+
+// about 15 s: the new seeds are a fixed number
+test('the kept seeds, and new ones that follow from the commit, hold every rule', async () => {
+  const { code, out } = await simulateSeeds('--kept');
+
+  const [, story = ''] = out.split('the last events:');
+  expect(story).toBe('');
+  expect(out.match(/^seed \d+: /gm)?.length).toBeGreaterThan(KEPT_SEEDS.length);
+  expect(code).toBe(0);
+});
+
+test('a run does without the fault and the order that are left out, and keeps the others', async () => {
+  const run = ['--seed', '1', '--steps', '2000'];
+  const whole = await simulateSeeds(...run, '--log', logFile('whole'));
+  const without = await simulateSeeds(...run, '--without', 'slow sync,order-6', '--log', logFile('without'));
+
+  const countOrders = (name: string) => (readFileSync(logFile(name), 'utf8').match(/ order-6 /g) ?? []).length;
+  expect(whole.out).toContain(', slow sync,');
+  expect(countOrders('whole')).toBeGreaterThan(0);
+  expect(without.out).not.toContain('slow sync');
+  expect(countOrders('without')).toBe(0);
+  expect(without.out).toContain(', failed sync,');
+  expect(readFileSync(logFile('without'), 'utf8')).toContain(' order-9 ');
 });
 
 test('a run ends after a number of steps', async () => {
@@ -34,9 +60,29 @@ test('a run ends after a number of steps', async () => {
   expect(code).toBe(0);
 });
 
-test('a seed that is no number is refused', async () => {
-  const { code, out } = await simulateSeeds('--seed', 'eleven');
+test.each<[string, readonly string[], string]>([
+  ['a seed that is no number', ['--seed', 'eleven'], 'seed: eleven is no number; expected a whole number'],
+  ['no seed', [], 'seed: is missing; expected a whole number'],
+  ['a name that means nothing', ['--seed', '1', '--without', 'slow sink'], 'without: slow sink is no name'],
+  ['a time that is none', ['--night', '--until', '25:00'], 'until: 25:00 is no time of day; expected HH:MM'],
+  ['a bug that is not planted', ['--seed', '1', '--bug', 'none'], 'bug: no planted bug is called none'],
+])('%s is refused', async (_what, words, message) => {
+  const { code, out } = await simulateSeeds(...words);
 
-  expect(out).toContain('seed: expected a whole number');
+  expect(out).toContain(message);
   expect(code).toBe(2);
+});
+
+test('a story has the time as minutes and seconds, the process, and a sentence', () => {
+  expect(
+    tellStory([
+      '61007 process-2 info a task ended {"taskId":"task_1","attempt":2}',
+      '61007 process-2 error a poll failed {}',
+      '0 machine process-1 starts',
+    ]),
+  ).toEqual([
+    '01:01.007  process-2   a task ended (taskId task_1, attempt 2)',
+    '01:01.007  process-2   error: a poll failed',
+    '00:00.000  machine     process-1 starts',
+  ]);
 });

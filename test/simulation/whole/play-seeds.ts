@@ -1,0 +1,123 @@
+import { writeFileSync } from 'node:fs';
+import { ORDERS } from './clients.ts';
+import type { KeptSeed } from './kept-seeds.ts';
+import { STEPS_MAX } from './read-options.ts';
+import type { SeedsOptions } from './read-options.ts';
+import { runSeed } from './run-seed.ts';
+import type { SeedResult } from './run-seed.ts';
+import type { SeedReport } from './seed-report.ts';
+import { shrinkRun } from './shrink-run.ts';
+import { tellStory } from './tell-story.ts';
+
+export interface PlayOptions extends SeedsOptions {
+  readonly commit: string;
+  /** Nanoseconds of the real clock, which the simulation replaces. */
+  readonly readRealTime: () => bigint;
+  /** Reports whether to end after the seed that runs now. */
+  readonly isStopping: () => boolean;
+}
+
+/** A seed to run, and the names that it does without. */
+export type SeedToPlay = Pick<KeptSeed, 'seed' | 'without'>;
+
+/** Runs seeds one after another, up to the first broken rule. Returns whether every rule held. */
+export async function playSeeds(options: PlayOptions, plays: readonly SeedToPlay[]): Promise<boolean> {
+  const { asJson, log, stepsMax } = options;
+  const begun = options.readRealTime();
+  const reports: SeedReport[] = [];
+  for (const { seed, without } of plays) {
+    const result = await runSeed({ seed, stepsMax, without: new Set(without) });
+    const report = toReport(result);
+    reports.push(report);
+    if (asJson) console.log(JSON.stringify(report));
+    else showResult(result, plays.length === 1);
+    if (log !== undefined) writeFileSync(log, result.events.text());
+    if (result.broken !== undefined) {
+      if (!asJson) tellBroken(options, result, { without, stepsMax });
+      return false;
+    }
+    if (options.isStopping()) break;
+  }
+  if (!asJson) showTotals(reports, Number(options.readRealTime() - begun) / 1e9);
+  return true;
+}
+
+/** Finds a shorter run of a seed that breaks the same rule, and tells it. Returns whether every rule held at first. */
+export async function shrinkSeed(options: PlayOptions, seed: number): Promise<boolean> {
+  const { without, stepsMax, log } = options;
+  const first = await runSeed({ seed, stepsMax, without });
+  showResult(first, true);
+  if (first.broken === undefined) return true;
+  console.log(`breaks the rule: ${first.broken.rule}`);
+  const shrunk = await shrinkRun({
+    ...{ first, without, orders: ORDERS },
+    run: (tried) => runSeed({ seed, stepsMax, without: tried }),
+    onRun: ({ left, isSame }) => {
+      console.log(`without ${left.join(', ')}: ${isSame ? 'breaks the same rule' : 'does not'}`);
+    },
+  });
+  const { result, runs } = shrunk;
+  const orders = ORDERS.filter((order) => !shrunk.without.has(order));
+  if (log !== undefined) writeFileSync(log, result.events.text());
+  console.log(`${runs} runs left ${orders.length} of ${ORDERS.length} orders: ${orders.join(', ')}`);
+  showResult(result, true);
+  tellBroken(options, result, { without: [...shrunk.without], stepsMax: result.steps });
+  return false;
+}
+
+function toReport({ events: _events, broken, crashNames: _names, ...counts }: SeedResult): SeedReport {
+  return { ...counts, rule: broken?.rule, detail: broken?.detail };
+}
+
+function showResult({ seed, faults, events, ...counts }: SeedResult, isAlone: boolean): void {
+  const { tasks, waiting, works, crashes, steps, virtualMs } = counts;
+  console.log(
+    `seed ${seed}: ${tasks} tasks (${waiting} wait for a person), ${works} works, ${crashes} crashes, ${steps} steps, ` +
+      `${toMinutes(virtualMs)} virtual minutes, log ${events.digest()}`,
+  );
+  if (isAlone) console.log(`faults: ${faults.length === 0 ? 'none' : faults.join(', ')}`);
+}
+
+function showTotals(reports: readonly SeedReport[], seconds: number): void {
+  const sum = (count: (report: SeedReport) => number): number =>
+    reports.reduce((total, report) => total + count(report), 0);
+  const rate = (count: (report: SeedReport) => number, digits: number): string =>
+    (sum(count) / seconds).toFixed(digits);
+  console.log(
+    `${reports.length} seeds in ${seconds.toFixed(1)} s: ${rate(({ tasks }) => tasks, 1)} tasks, ` +
+      `${rate(({ crashes }) => crashes, 1)} crashes, ${rate(({ steps }) => steps, 0)} steps and ` +
+      `${toMinutes(sum(({ virtualMs }) => virtualMs) / seconds)} virtual minutes a second`,
+  );
+}
+
+/** Tells what a person needs to find the cause: the last events as a story, the rule, and the command that replays it. */
+function tellBroken(
+  options: PlayOptions,
+  { seed, events, broken }: SeedResult,
+  run: { readonly without: readonly string[]; readonly stepsMax: number },
+): void {
+  console.log(['the last events:', ...tellStory(events.last()), ''].join('\n'));
+  console.log(
+    `seed ${seed} at commit ${options.commit}, Node ${process.version}, breaks the rule: ${broken?.rule ?? ''}`,
+  );
+  console.log(broken?.detail);
+  console.log(`replay: ${buildCommand(options, seed, run)}`);
+}
+
+/** The command that runs a seed again. */
+function buildCommand(
+  { bug }: PlayOptions,
+  seed: number,
+  { without, stepsMax }: { readonly without: readonly string[]; readonly stepsMax: number },
+): string {
+  return [
+    `npm run simulate -- --seed ${seed}`,
+    ...(without.length === 0 ? [] : [`--without '${without.join(',')}'`]),
+    ...(stepsMax === STEPS_MAX ? [] : [`--steps ${stepsMax}`]),
+    ...(bug === undefined ? [] : [`--bug ${bug.name}`]),
+  ].join(' ');
+}
+
+function toMinutes(ms: number): string {
+  return (ms / 60_000).toFixed(1);
+}
