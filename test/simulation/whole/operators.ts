@@ -42,7 +42,8 @@ export async function runOperators(world: World): Promise<void> {
     plan(`reload ${reload}`, RELOADS, async () => {
       machine.reload();
     });
-  if (!world.faults.isLeftOut('operator endpoint') && draws.happens('operator endpoint', ENDPOINTS)) acts.push(runEndpoint(world));
+  if (!world.faults.isLeftOut('operator endpoint') && draws.happens('operator endpoint', ENDPOINTS))
+    acts.push(runEndpoint(world));
   await Promise.all(acts);
 }
 

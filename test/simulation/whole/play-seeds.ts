@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
+import { CALLS } from './calls.ts';
 import { ORDERS } from './clients.ts';
 import type { KeptSeed } from './kept-seeds.ts';
+import { ACTS } from './operators.ts';
 import { STEPS_MAX } from './read-options.ts';
 import type { SeedsOptions } from './read-options.ts';
 import { runSeed } from './run-seed.ts';
@@ -50,7 +52,7 @@ export async function shrinkSeed(options: PlayOptions, seed: number): Promise<bo
   if (first.broken === undefined) return true;
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
-    ...{ first, without, orders: ORDERS },
+    ...{ first, without, asked: [[...ACTS, ...CALLS], ORDERS] },
     run: (tried) => runSeed({ seed, stepsMax, without: tried }),
     onRun: ({ left, isSame }) => {
       console.log(`without ${left.join(', ')}: ${isSame ? 'breaks the same rule' : 'does not'}`);

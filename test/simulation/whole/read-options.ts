@@ -8,7 +8,8 @@ export const STEPS_MAX = 2_000_000;
 const CORES_MAX = 64;
 const HOURS_MAX = 1000;
 const NAMES_MAX = 200;
-const CRASH_OR_ORDER = /^(crash \d{1,3}|crash of boot \d{1,4}|aim at [a-z]{1,10} \d{1,7}|order-\d{1,4})$/;
+const PART =
+  /^(crash \d{1,3}|crash of boot \d{1,4}|aim at [a-z]{1,10} \d{1,7}|(order|call)-\d{1,4}|operator [a-z ]{1,20}\d{0,2})$/;
 
 export const USAGE = `npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--without NAMES] [--log FILE] [--bug NAME]
 npm run simulate -- --seed N --shrink
@@ -122,10 +123,10 @@ function readTime(text: string | undefined): number | undefined {
 /** The names that a run does without. A name that means nothing would change nothing unseen, so it is refused. */
 function readNames(text: string | undefined): ReadonlySet<string> {
   const names = (text ?? '').split(',').filter((name) => name !== '');
-  const unknown = names.find((name) => !FAULTS.some((fault) => fault === name) && !CRASH_OR_ORDER.test(name));
+  const unknown = names.find((name) => !FAULTS.some((fault) => fault === name) && !PART.test(name));
   if (unknown !== undefined)
     throw new BadOption(
-      `without: ${unknown} is no name; expected faults, crashes and orders such as slow sync,order-5`,
+      `without: ${unknown} is no name; expected faults, crashes, orders, calls or acts such as slow sync,order-5`,
     );
   if (names.length > NAMES_MAX)
     throw new BadOption(`without: ${names.length} names are too many; expected at most ${NAMES_MAX}`);

@@ -28,8 +28,6 @@ import { simulatedUpstreams } from './upstream-hosts.ts';
 import { openUpstreamWorks } from './upstream-works.ts';
 import type { World } from './world.ts';
 
-/** Far more than a run needs. */
-export const STEPS_MAX = 2_000_000;
 const CRASHES_MAX = 5;
 const CRASHES_WITHIN_MS = 60_000;
 const AIMED_CRASHES = 0.03;
@@ -167,7 +165,13 @@ export async function runSeed({ seed, stepsMax, without }: SeedOptions): Promise
   });
   const world: World = { scheduler, draws, faults, machine, events, rules };
   planDisturbances(world, shared);
-  const planned = planCrashes({ scheduler, faults, crashSoon, drawKind: (name) => drawCrash(draws, faults, name), draws });
+  const planned = planCrashes({
+    scheduler,
+    faults,
+    crashSoon,
+    drawKind: (name) => drawCrash(draws, faults, name),
+    draws,
+  });
   let isOver = false;
   machine.start();
   const running = runWorld(world, works).then(

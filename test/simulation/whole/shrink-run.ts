@@ -7,8 +7,8 @@ export interface ShrinkOptions {
   /** The run that broke a rule, and what it did without. */
   readonly first: SeedResult;
   readonly without: ReadonlySet<string>;
-  /** The names of all orders of a run. */
-  readonly orders: readonly string[];
+  /** The names of all that can be asked for in a run: the acts and calls, then the orders. */
+  readonly asked: readonly (readonly string[])[];
   readonly run: (without: ReadonlySet<string>) => Promise<SeedResult>;
   /** Called after each run. */
   readonly onRun: (run: { readonly left: readonly string[]; readonly isSame: boolean }) => void;
@@ -22,11 +22,11 @@ export interface ShrunkRun {
 }
 
 /**
- * Leaves out faults, then crashes, then orders, as long as the run breaks the same rule. Nothing else is changed: what
+ * Leaves out faults, then crashes, then acts, calls and orders, as long as the run breaks the same rule. Nothing else is changed: what
  * is left keeps the choices of its name. Requests, calls and timers are named by their number in the run, so a shorter
  * run can be another one. That is why only the rule decides, and why a run that breaks another rule does not count.
  */
-export async function shrinkRun({ first, without, orders, run, onRun }: ShrinkOptions): Promise<ShrunkRun> {
+export async function shrinkRun({ first, without, asked, run, onRun }: ShrinkOptions): Promise<ShrunkRun> {
   let shrunk = { result: first, without };
   let runs = 0;
   const tryWithout = async (names: readonly string[]): Promise<boolean> => {
@@ -48,6 +48,6 @@ export async function shrinkRun({ first, without, orders, run, onRun }: ShrinkOp
   };
   await leaveOut(first.faults);
   await leaveOut(shrunk.result.crashNames);
-  await leaveOut(orders.filter((order) => !shrunk.without.has(order)));
+  for (const names of asked) await leaveOut(names.filter((name) => !shrunk.without.has(name)));
   return { ...shrunk, runs };
 }
