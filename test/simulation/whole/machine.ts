@@ -1,34 +1,23 @@
-import { startBilling } from '@reelgate/billing/app';
-import { startGateway } from '@reelgate/gateway/app';
+import type { DescService } from '@bufbuild/protobuf';
 import type { OpenRelayPool } from '@reelgate/gateway/relay/channels/relay-channels';
-import { startMedia } from '@reelgate/media/app';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import { newIds } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
-import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
-import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import type { ServiceSchema } from '@reelgate/platform/sql/store-settings';
-import { NO_TRACING } from '@reelgate/platform/trace/trace';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import { startTasks } from '@reelgate/tasks/app';
 import type { OpenPool } from '@reelgate/tasks/app';
-import { connectGateway, connectOperator } from '../../../deploy/program/connect-gateway.ts';
 import type { Connect } from '../../../deploy/program/connect-gateway.ts';
-import { toCaller } from '../../../deploy/program/identities.ts';
 import type { Identity } from '../../../deploy/program/identities.ts';
-import { inProcessMedia, inProcessMediaBytes } from '../../../deploy/program/in-process-media.ts';
 import type { Draws } from './draws.ts';
 import { showFields } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
 import type { Faults } from './faults.ts';
 import { newProcess } from './scheduler.ts';
+import type { Program } from './program.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
 import { PUBLIC_URL, SIGNING_KEY } from './simulated-config.ts';
 import type { SimulatedConfigs } from './simulated-config.ts';
@@ -63,7 +52,8 @@ export interface Services {
 
 interface StartedProgram {
   readonly services: Services;
-  readonly reload: (value: unknown) => Promise<void>;
+  /** Reads the configuration after a number of changes. */
+  readonly reload: (reloads: number) => Promise<void>;
 }
 
 /** The machine on which the program runs, dies and starts again. */
@@ -93,8 +83,10 @@ export interface MachineOptions {
   readonly events: EventLog;
   readonly openPool: OpenPool & OpenRelayPool;
   readonly backends: SimulatedBackends;
-  /** The configuration after a number of changes. */
-  readonly readConfigs: (reloads: number) => SimulatedConfigs;
+  /** The releases that run side by side and one after another. */
+  readonly programs: readonly Program[];
+  /** The configuration after a number of changes, as a release reads it. */
+  readonly readConfigs: (program: Program, reloads: number) => SimulatedConfigs;
   /** Undefined: one process has its stores on its own disk. */
   readonly shared: SharedServers | undefined;
   /** Called for each line of the log of the product. */
@@ -133,9 +125,10 @@ export function openMachine(options: MachineOptions): Machine {
     const process = newProcess(`process-${boots}`);
     const http = openSimulatedPort({ scheduler, draws, process });
     slot.running = { process, http, started: undefined };
-    note(`${process.name} starts`);
+    const program = draws.pick(`machine release of boot ${boots}`, options.programs);
+    note(`${process.name} starts with ${program.name}`);
     scheduler.after(0, process, () => {
-      startProgram(options, { process, http, configs: options.readConfigs(reloads) }).then(
+      startProgram(options, { process, http, program, configs: options.readConfigs(program, reloads) }).then(
         (started) => {
           slot.running = { process, http, started };
           note(`${process.name} is up`);
@@ -181,13 +174,12 @@ export function openMachine(options: MachineOptions): Machine {
   const reload = (): void => {
     reloads += 1;
     note(`the configuration changes for the ${reloads}. time`);
-    const { value } = options.readConfigs(reloads);
     for (const { running } of listUp())
       scheduler.after(
         draws.whole(`reload ${reloads} of ${running?.process.name}`, 0, RELOAD_MS_MAX),
         running!.process,
         () => {
-          running!.started!.reload(value).catch((error: unknown) => {
+          running!.started!.reload(reloads).catch((error: unknown) => {
             note(`the configuration is not read: ${String(error)}`);
           });
         },
@@ -262,6 +254,7 @@ export function openMachine(options: MachineOptions): Machine {
 }
 
 interface ProgramParts {
+  readonly program: Program;
   readonly process: SimulatedProcess;
   readonly http: SimulatedPort;
   readonly configs: SimulatedConfigs;
@@ -270,19 +263,22 @@ interface ProgramParts {
 /** Starts all services as the single program composes them: a bus in the process, and direct calls. */
 async function startProgram(
   options: MachineOptions,
-  { process, http, configs }: ProgramParts,
+  { process, http, configs, program }: ProgramParts,
 ): Promise<StartedProgram> {
   const { scheduler, draws, disk, backends, shared } = options;
+  const { secret, identities, inProcessMedia, connectGateway } = program;
   const log = openProcessLog(options, process);
   const clock = scheduler.openClock(process);
   const random = draws.bytes(`ids of ${process.name}`);
-  const signingKey = new Secret(SIGNING_KEY);
-  const bus = shared?.bus.connect(process, log) ?? openLocalBus(clock, log);
+  const signingKey = new secret.Secret(SIGNING_KEY);
+  const bus = shared?.bus.connect(process, log) ?? program.localBus.openLocalBus(clock, log);
   const foundation: Foundation = {
-    ...{ clock, random, newId: newIds(clock, random), log, signingKey, acceptedKeys: acceptOnly(signingKey) },
-    metrics: openMetrics(false, clock),
+    ...{ clock, random, log, signingKey },
+    newId: program.ids.newIds(clock, random),
+    acceptedKeys: secret.acceptOnly(signingKey),
+    metrics: program.metrics.openMetrics(false, clock),
     bus,
-    tracing: NO_TRACING,
+    tracing: program.trace.NO_TRACING,
     publicUrl: PUBLIC_URL,
     dataDir: disk.folder(),
   };
@@ -292,35 +288,37 @@ async function startProgram(
     store: {
       ...config.store,
       openLog,
-      open: shared && (async () => shared.server.connect(config.store.name, process)),
+      open: shared && (async () => shared.server.connect(config.store.name, process, program.sql.StoreUnavailable)),
     },
   });
-  const billing = await startBilling(onDisk(configs.billing), foundation);
-  const media = await startMedia(onDisk(configs.media), foundation, {
+  const connect = (service: Pick<RunningService, 'bindings'>, caller: Identity): Connect =>
+    connectDirect(program, service, caller, clock);
+  const billing = await program.billing.startBilling(onDisk(configs.billing), foundation);
+  const media = await program.media.startMedia(onDisk(configs.media), foundation, {
     // no call comes over HTTP
-    identify: () => toCaller('operator'),
-    openBackends: async () => backends.open(process),
+    identify: () => identities.toCaller('operator'),
+    openBackends: async () => backends.open(process, program.fetchFault.FetchFault),
   });
   const { openPool } = options;
-  const tasks = await startTasks(onDisk(configs.tasks), foundation, {
-    billing: connect(billing, 'tasks', clock)(BillingService),
-    calls: connect(billing, 'tasks', clock)(CallService),
-    media: connect(media, 'tasks', clock)(MediaService),
-    bytes: inProcessMediaBytes(media.bytes),
+  const tasks = await program.tasks.startTasks(onDisk(configs.tasks), foundation, {
+    billing: connect(billing, 'tasks')(BillingService),
+    calls: connect(billing, 'tasks')(CallService),
+    media: connect(media, 'tasks')(MediaService),
+    bytes: inProcessMedia.inProcessMediaBytes(media.bytes),
     openPool,
     haveWorkersHere: shared === undefined,
   });
-  const operator = connectOperator(connect(tasks, 'operator', clock), connect(billing, 'operator', clock));
-  const gateway = await startGateway(
+  const operator = connectGateway.connectOperator(connect(tasks, 'operator'), connect(billing, 'operator'));
+  const gateway = await program.gateway.startGateway(
     configs.gateway,
     foundation,
     {
-      ...connectGateway(
-        connect(tasks, 'gateway', clock),
-        connect(billing, 'gateway', clock),
-        connect(media, 'gateway', clock),
+      ...connectGateway.connectGateway(
+        connect(tasks, 'gateway'),
+        connect(billing, 'gateway'),
+        connect(media, 'gateway'),
       ),
-      media: inProcessMedia(media.bytes),
+      media: inProcessMedia.inProcessMedia(media.bytes),
       operator: { ...operator, reach: async () => [], configuration: refuseConfiguration },
       openRelayPool: options.openPool,
     },
@@ -328,7 +326,8 @@ async function startProgram(
   );
   return {
     services: { channels: operator.tasks, accounts: operator.accounts },
-    reload: async (value) => {
+    reload: async (reloads) => {
+      const { value } = options.readConfigs(program, reloads);
       for (const service of [billing, media, tasks, gateway]) await service.reload(value);
     },
   };
@@ -338,16 +337,17 @@ function refuseConfiguration(): never {
   throw new Error('the simulation has no console');
 }
 
-/** Connects a part of this process with the services of another part. */
-function connect(
+/** Connects a part of this process with the services of another part. Each release has its own descriptors. */
+function connectDirect(
+  { directClient, identities }: Program,
   { bindings }: Pick<RunningService, 'bindings'>,
   caller: Identity,
   clock: Foundation['clock'],
 ): Connect {
-  return (service) => {
-    const binding = bindings.find((one) => one.service === service);
-    if (binding === undefined) throw new Error(`no binding serves ${service.typeName}`);
-    return directClient(service, binding, toCaller(caller), clock);
+  return <S extends DescService>({ typeName }: S) => {
+    const binding = bindings.find(({ service }) => service.typeName === typeName);
+    if (binding === undefined) throw new Error(`no binding serves ${typeName}`);
+    return directClient.directClient(binding.service as S, binding, identities.toCaller(caller), clock);
   };
 }
 

@@ -11,6 +11,7 @@ import { openMachine } from './machine.ts';
 import type { Machine, SharedServers } from './machine.ts';
 import { runOperators } from './operators.ts';
 import { openReceivers } from './receivers.ts';
+import type { Program } from './program.ts';
 import { openRules } from './rules.ts';
 import type { BrokenRule, Rules } from './rules.ts';
 import { openScheduler } from './scheduler.ts';
@@ -74,6 +75,8 @@ const AIMS: ReadonlySet<string> = new Set([
 export interface SeedOptions {
   readonly seed: number;
   readonly stepsMax: number;
+  /** The releases that its processes run. The first one makes the tables. */
+  readonly programs: readonly [Program, ...Program[]];
   /**
    * The names of the faults, crashes, orders, calls and acts that the run does without. Everything else stays as the
    * seed drew it.
@@ -98,7 +101,7 @@ export interface SeedResult {
 }
 
 /** Runs one seed to its end, to its first broken rule, or for a number of steps. One after another in a process. */
-export async function runSeed({ seed, stepsMax, without }: SeedOptions): Promise<SeedResult> {
+export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions): Promise<SeedResult> {
   const draws = openDraws(seed);
   const faults = openFaults(draws, without);
   const scheduler = openScheduler({ draws, hasLateTimers: faults.isOn('late timers') });
@@ -122,7 +125,10 @@ export async function runSeed({ seed, stepsMax, without }: SeedOptions): Promise
       crashSoon(draws.whole(`disk failed at ${scheduler.steps()}`, 1, NOTICED_MS_MAX), 'kill');
     },
   });
-  const shared = await openShared({ scheduler, draws, faults }, disk.root, note('server'), variation);
+  const shared = await openShared(
+    { scheduler, draws, faults },
+    { root: disk.root, log: note('server'), variation, programs },
+  );
   const rules = openRules(shared === undefined ? disk.folder : () => shared.server.folder, scheduler.now);
   const works = openUpstreamWorks({
     ...{ scheduler, draws, faults },
@@ -158,7 +164,8 @@ export async function runSeed({ seed, stepsMax, without }: SeedOptions): Promise
         aim('result', AIMED_CRASHES);
       },
     }),
-    readConfigs: (reloads) => readSimulatedConfigs(variation, reloads),
+    programs,
+    readConfigs: (program, reloads) => readSimulatedConfigs(program, variation, reloads),
     onLine: (message) => {
       if (AIMS.has(message)) aim('line', AIMED_CRASHES);
     },
@@ -206,14 +213,21 @@ export async function runSeed({ seed, stepsMax, without }: SeedOptions): Promise
 /** In some seeds, several processes share a database server and a bus. */
 async function openShared(
   parts: Pick<World, 'scheduler' | 'draws' | 'faults'>,
-  root: string,
-  log: (text: string) => void,
-  variation: ReturnType<typeof drawVariation>,
+  {
+    root,
+    log,
+    variation,
+    programs: [program],
+  }: Pick<SeedOptions, 'programs'> & {
+    readonly root: string;
+    readonly log: (text: string) => void;
+    readonly variation: ReturnType<typeof drawVariation>;
+  },
 ): Promise<SharedServers | undefined> {
   const { draws } = parts;
   if (!draws.happens('machine shared', SHARED)) return undefined;
   const server = openSimulatedServer({ ...parts, log, folder: path.join(root, 'server') });
-  const { tasks, billing, media } = readSimulatedConfigs(variation, 0);
+  const { tasks, billing, media } = readSimulatedConfigs(program, variation, 0);
   for (const { store } of [tasks, billing, media]) await server.prepare(store);
   return { server, bus: openSimulatedBus(parts), replicas: draws.whole('machine replicas', 1, REPLICAS_MAX) };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { MediaBackends } from '@reelgate/media/app';
-import { FetchFault } from '@reelgate/media/fetch/fetch-fault';
+import type { FetchFault } from '@reelgate/media/fetch/fetch-fault';
 import type { ImageFacts, MediaFacts, VideoFacts } from '@reelgate/media/domain/media-facts';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
@@ -39,8 +39,8 @@ export interface BackendsOptions {
 
 /** The bytes of the media service, its network and its parsers. The kept files outlive the processes. */
 export interface SimulatedBackends {
-  /** Opens them for one process. All processes share the kept files. */
-  open(process: SimulatedProcess): MediaBackends;
+  /** Opens them for one process, whose release has its own class of faults. All processes share the kept files. */
+  open(process: SimulatedProcess, Fault: typeof FetchFault): MediaBackends;
   /** The process has died. Files that were being received are gone, and a power cut takes what was not synced. */
   crash(process: SimulatedProcess, kind: CrashKind): void;
 }
@@ -74,13 +74,13 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
       },
     };
   };
-  const download = async (facts: MediaFacts, code: 'network' | 'status') => {
+  const download = async (facts: MediaFacts, Fault: typeof FetchFault, code: 'network' | 'status') => {
     fetches += 1;
     const name = `media fetch ${fetches}`;
     const most = faults.happens('slow media', name, FAULTY_FETCHES) ? SLOW_MS_MAX : FETCH_MS.most;
     await wait(draws.whole(`${name} ms`, FETCH_MS.least, most));
     if (faults.happens('media away', name, FAULTY_FETCHES))
-      throw new FetchFault(code, 'could not be fetched: its address cannot be reached');
+      throw new Fault(code, 'could not be fetched: its address cannot be reached');
     return receive(Buffer.from(JSON.stringify(facts)));
   };
   const probe = async (path: string) => {
@@ -169,14 +169,14 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
     },
   };
   return {
-    open: () => ({
+    open: (_process, Fault) => ({
       blobs,
       incoming,
       fetcher: {
-        fetchReference: async () => ({ ...(await download(PICTURE, 'network')), isFromException: false }),
+        fetchReference: async () => ({ ...(await download(PICTURE, Fault, 'network')), isFromException: false }),
         withResult: async ({ url }, use) => {
           const seconds = Number(new URL(url).searchParams.get('seconds') ?? 0);
-          return use(await download({ ...VIDEO, durationMs: seconds * 1000 }, 'status'));
+          return use(await download({ ...VIDEO, durationMs: seconds * 1000 }, Fault, 'status'));
         },
       },
       sendWebhook: (order) => receivers.send(order),

@@ -1,16 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { billingConfig } from '@reelgate/billing/config';
 import type { BillingConfig } from '@reelgate/billing/config';
-import { gatewayConfig } from '@reelgate/gateway/config';
 import type { GatewayConfig } from '@reelgate/gateway/config';
-import { mediaConfig } from '@reelgate/media/config';
 import type { MediaConfig } from '@reelgate/media/config';
-import { tasksConfig } from '@reelgate/tasks/config';
 import type { TasksConfig } from '@reelgate/tasks/config';
-import { readProgramConfig } from '../../../deploy/program/config/program-config.ts';
 import type { Draws } from './draws.ts';
+import type { Program } from './program.ts';
 import { ALPHA, CHAT, KLING } from './upstream-hosts.ts';
 import { RESULTS_HOST, WORK_ID } from './upstream-works.ts';
 
@@ -159,26 +155,27 @@ export interface SimulatedConfigs {
 const known = new Map<string, SimulatedConfigs>();
 
 /** Reads the configuration of a seed, as a start of the program or a reload does. Equal texts are read once. */
-export function readSimulatedConfigs(variation: Variation, reloads: number): SimulatedConfigs {
+export function readSimulatedConfigs(program: Program, variation: Variation, reloads: number): SimulatedConfigs {
   const text = JSON.stringify(describeProgram(variation, reloads));
-  const read = known.get(text) ?? readText(text);
-  known.set(text, read);
+  const name = `${program.name} ${text}`;
+  const read = known.get(name) ?? readText(program, text);
+  known.set(name, read);
   return read;
 }
 
 /** YAML has all of JSON. */
-function readText(text: string): SimulatedConfigs {
+function readText(program: Program, text: string): SimulatedConfigs {
   const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-simulated-config-'));
   try {
     const file = path.join(folder, 'reelgate.yaml');
     writeFileSync(file, text);
-    const { value } = readProgramConfig({ REELGATE_CONFIG: file });
+    const { value } = program.programConfig.readProgramConfig({ REELGATE_CONFIG: file });
     return {
       value,
-      gateway: gatewayConfig(value),
-      tasks: tasksConfig(value, PUBLIC_URL),
-      billing: billingConfig(value),
-      media: mediaConfig(value),
+      gateway: program.gatewayConfig.gatewayConfig(value),
+      tasks: program.tasksConfig.tasksConfig(value, PUBLIC_URL),
+      billing: program.billingConfig.billingConfig(value),
+      media: program.mediaConfig.mediaConfig(value),
     };
   } finally {
     rmSync(folder, { recursive: true });

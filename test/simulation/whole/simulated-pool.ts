@@ -139,7 +139,7 @@ const ORDER_MARK = /(?:order|call)-\d+/;
 function newRequestNames(): (request: Dispatcher.DispatchOptions) => string {
   const counts = new Map<string, number>();
   return (request) => {
-    const [order = ''] = isText(request.body) ? (ORDER_MARK.exec(String(request.body)) ?? []) : [];
+    const [order = ''] = ORDER_MARK.exec(readText(request.body)) ?? [];
     const asked = `upstream ${requestLine(request)} ${order}`;
     const count = (counts.get(asked) ?? 0) + 1;
     counts.set(asked, count);
@@ -147,8 +147,10 @@ function newRequestNames(): (request: Dispatcher.DispatchOptions) => string {
   };
 }
 
-function isText(body: unknown): boolean {
-  return typeof body === 'string' || Buffer.isBuffer(body);
+/** The text of a body; empty: there is none. */
+function readText(body: unknown): string {
+  if (typeof body === 'string') return body;
+  return Buffer.isBuffer(body) ? body.toString() : '';
 }
 
 function requestLine({ method, path }: Dispatcher.DispatchOptions): string {
@@ -157,10 +159,11 @@ function requestLine({ method, path }: Dispatcher.DispatchOptions): string {
 
 function readRequest({ method, path, body, headers }: Dispatcher.DispatchOptions): UpstreamRequest {
   const { authorization = '' } = headers as Readonly<Record<string, string>>;
+  const text = readText(body);
   return {
     method,
     path,
-    body: isText(body) ? (JSON.parse(String(body)) as unknown) : undefined,
+    body: text === '' ? undefined : (JSON.parse(text) as unknown),
     authorization,
   };
 }

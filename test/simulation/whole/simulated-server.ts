@@ -6,7 +6,7 @@ import type { ServiceSchema } from '@reelgate/platform/sql/store-settings';
 import { runStatements, runWork } from '@reelgate/platform/sql/transaction';
 import { sqliteStatements } from '@reelgate/platform/sql/sqlite-statements';
 import type { Sql, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
-import { StoreUnavailable } from '@reelgate/platform/sql/sql';
+import type { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
@@ -26,8 +26,8 @@ export interface SimulatedServer {
   readonly folder: string;
   /** Makes the database of a service, with its tables. */
   prepare(schema: ServiceSchema): Promise<void>;
-  /** The database of a service, as one process sees it. */
-  connect(name: string, process: SimulatedProcess): Sql;
+  /** The database of a service, as one process sees it, whose release has its own class of errors. */
+  connect(name: string, process: SimulatedProcess, Unavailable: typeof StoreUnavailable): Sql;
   /** The process has died: its open transactions are rolled back. */
   drop(process: SimulatedProcess): void;
   /** The server is away for a time. What is under way fails. */
@@ -50,6 +50,12 @@ interface Session {
   readonly begin: () => void;
   /** Fails the statements that come later. */
   readonly end: () => void;
+}
+
+/** A process at the server. */
+interface Connected {
+  readonly process: SimulatedProcess;
+  readonly Unavailable: typeof StoreUnavailable;
 }
 
 interface Database {
@@ -97,7 +103,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     queue.splice(queue.indexOf(session), 1);
   };
   /** One message to the server and its answer. Messages of one connection keep their order. */
-  const openTrips = (process: SimulatedProcess) => {
+  const openTrips = ({ process, Unavailable }: Connected) => {
     let [there, back] = [0, 0];
     return <T>(run: () => Promise<T>): Promise<T> => {
       there = Math.max(there, scheduler.now() + tripMs());
@@ -107,7 +113,9 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
           scheduler.after(back - scheduler.now(), process, end);
         };
         scheduler.after(there - scheduler.now(), scheduler.world, () => {
-          const running = isAway() ? Promise.reject(new StoreUnavailable('the server is away')) : run();
+          // its connections are gone
+          if (!process.isAlive) return;
+          const running = isAway() ? Promise.reject(new Unavailable('the server is away')) : run();
           running.then(
             (value) => {
               answer(() => {
@@ -124,7 +132,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       });
     };
   };
-  const enter = (database: Database, process: SimulatedProcess): Promise<Session> =>
+  const enter = (database: Database, { process, Unavailable }: Connected): Promise<Session> =>
     new Promise((resolve, reject) => {
       const session: Session = {
         process,
@@ -134,14 +142,14 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
           resolve(session);
         },
         end: () => {
-          reject(new StoreUnavailable('the server is away'));
+          reject(new Unavailable('the server is away'));
         },
       };
       database.queue.push(session);
       if (database.queue.length === 1) session.begin();
     });
-  const commit = async (database: Database, session: Session): Promise<void> => {
-    if (session.isOver) throw new StoreUnavailable('the connection to the server is gone', { maybeWritten: false });
+  const commit = async (database: Database, session: Session, { Unavailable }: Connected): Promise<void> => {
+    if (session.isOver) throw new Unavailable('the connection to the server is gone', { maybeWritten: false });
     commits += 1;
     const name = `server commit ${commits}`;
     const isLost = faults.happens('lost commit', name, LOST_COMMITS);
@@ -149,16 +157,17 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     leave(database, session, isDone ? 'COMMIT' : 'ROLLBACK');
     if (!isLost) return;
     log(`the answer to a commit of ${session.process.name} is lost: ${isDone ? 'it is done' : 'it is undone'}`);
-    throw new StoreUnavailable('the answer to a commit is lost', { maybeWritten: true });
+    throw new Unavailable('the answer to a commit is lost', { maybeWritten: true });
   };
-  const connect: SimulatedServer['connect'] = (name, process) => {
+  const connect: SimulatedServer['connect'] = (name, process, Unavailable) => {
+    const connected: Connected = { process, Unavailable };
     const database = find(name);
     const transaction = async <T>(work: (query: SqlWork) => Promise<T>): Promise<T> => {
-      const send = openTrips(process);
-      const session = await send(() => enter(database, process));
+      const send = openTrips(connected);
+      const session = await send(() => enter(database, connected));
       const onServer = <R>(run: () => Promise<R>): Promise<R> =>
         send(async () => {
-          if (session.isOver) throw new StoreUnavailable('the connection to the server is gone');
+          if (session.isOver) throw new Unavailable('the connection to the server is gone');
           return run();
         });
       const query: SqlWork = Object.assign(
@@ -171,7 +180,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       );
       try {
         const result = await runWork(work, query);
-        await send(() => commit(database, session));
+        await send(() => commit(database, session, connected));
         return result;
       } catch (error) {
         await send(async () => {
@@ -182,11 +191,11 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     };
     /** One message that is a transaction by itself. */
     const runAtOnce = <T>(run: (query: SqlWork) => Promise<T>): Promise<T> =>
-      openTrips(process)(async () => {
-        const session = await enter(database, process);
+      openTrips(connected)(async () => {
+        const session = await enter(database, connected);
         try {
           const result = await run(database.onWriter);
-          await commit(database, session);
+          await commit(database, session, connected);
           return result;
         } catch (error) {
           leave(database, session, 'ROLLBACK');
@@ -194,7 +203,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
         }
       });
     const alone: Sql['reserved'] = {
-      read: (text, values) => openTrips(process)(() => database.onReader(text, values)),
+      read: (text, values) => openTrips(connected)(() => database.onReader(text, values)),
       write: (text, values) => runAtOnce((query) => query(text, values)),
     };
     return {
