@@ -6,6 +6,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
+import type { Random } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
@@ -127,6 +128,7 @@ export async function openBilling(
   value: ConfigValue = aConfig(),
   clock: FakeClock = fakeClock(),
   acceptedKeys: AcceptedKeys = acceptOnly(new Secret('a signing key of the tests')),
+  random: Random = systemRandom,
 ): Promise<TestBilling> {
   const local = openLocalBus(clock, silentLog);
   let handled = Promise.withResolvers<undefined>();
@@ -148,8 +150,8 @@ export async function openBilling(
     clock,
     bus,
     metrics,
-    random: systemRandom,
-    newId: newIds(clock),
+    random,
+    newId: newIds(clock, random),
     log: silentLog,
     signingKey: acceptedKeys.signatures[0],
     acceptedKeys,
@@ -189,7 +191,7 @@ export async function openBilling(
     },
     restart: async (again = value) => {
       await stop();
-      return openBilling(location, again, clock, acceptedKeys);
+      return openBilling(location, again, clock, acceptedKeys, random);
     },
   };
 }

@@ -1,277 +1,81 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fromWireProblem } from '@reelgate/platform/rpc/problems';
-import { Basis } from '@reelgate/proto/billing/v1/hold';
+import type { Random } from '@reelgate/platform/ids';
+import { createDatabase } from '@reelgate/platform/testing/create-database';
+import { dumpTables } from '@reelgate/platform/testing/dump-tables';
+import type { TableDump } from '@reelgate/platform/testing/dump-tables';
+import { SEQUENCES } from '@reelgate/platform/testing/sequences';
 import { describeWith } from '../../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../../test/servers/postgres-server.ts';
-import { callOrder } from '../../testing/call-orders.ts';
-import { createDatabase } from '@reelgate/platform/testing/create-database';
+import { NO_ACCOUNTS, drawLedgerSteps, startSequence } from '../../testing/ledger-steps.ts';
 import { openBilling, temporaryLocation } from '../../testing/open-billing.ts';
 import type { Location, TestBilling } from '../../testing/open-billing.ts';
 
-/*
- * This test compares the service on either engine with a reference of a few lines, over random sequences of calls.
- * All sequences share one service. Each has its own account and price key, and starts from this credit at this price.
- */
-const CREDIT = 100n;
-const FIRST_PRICE = 2n;
-const OVERRUN = 10n;
-const UNIT = 1_000_000_000n;
+/** The time that a check of the ledger took is that of the machine. */
+const WITHOUT_TIMES = { without: { ledger_checks: ['took_ms'] } };
 
-interface ModelTask {
-  amount: bigint;
-  price: bigint;
-  state: 'held' | 'charged' | 'released' | 'void';
-  isExtended: boolean;
-}
-
-interface Model {
-  balance: bigint;
-  price: bigint | undefined;
-  readonly tasks: Map<string, ModelTask>;
-  readonly calls: Map<string, ModelTask>;
-}
-
-interface Real {
-  readonly on: TestBilling;
-  readonly account: string;
-  readonly tokenId: string;
-  setPrice(price: bigint | undefined): Promise<void>;
-}
-
-type Step = fc.AsyncCommand<Model, Real>;
-
-const heldOf = ({ tasks, calls }: Model): bigint =>
-  [...tasks.values(), ...calls.values()].reduce((sum, { state, amount }) => sum + (state === 'held' ? amount : 0n), 0n);
-const factsOf = ({ account }: Real, seconds: bigint) => ({ priceKey: `price-${account}`, seconds });
-const nameOf = ({ account }: Real, task: string): string => `${account}-${task}`;
-
-async function compare(model: Model, { on, account }: Real): Promise<void> {
-  const { account: found } = await on.accounts.getAccount({ id: account });
-  expect(found).toMatchObject({ balanceNanos: model.balance * UNIT, heldNanos: heldOf(model) * UNIT });
-}
-
-/** The expectation of the model: the state afterwards, or the reason of the refusal. */
-function step(name: string, apply: (model: Model) => string | undefined, call: (real: Real) => Promise<unknown>): Step {
-  return {
-    check: () => true,
-    run: async (model, real) => {
-      const refusal = apply(model);
-      if (refusal === undefined) await call(real);
-      else await expect(call(real)).rejects.toMatchObject({ reason: refusal });
-      await compare(model, real);
-    },
-    toString: () => name,
-  };
-}
-
-const hold = (task: string, seconds: bigint): Step =>
-  step(
-    `hold(${task}, ${seconds})`,
-    (model) => {
-      const known = model.tasks.get(task);
-      if (known?.state === 'void' || known?.state === 'released') return 'hold_voided';
-      if (known !== undefined) return undefined;
-      if (model.price === undefined) return 'model_price_error';
-      const amount = model.price * seconds;
-      if (model.balance - heldOf(model) < amount) return 'insufficient_quota';
-      model.tasks.set(task, { amount, price: model.price, state: 'held', isExtended: false });
-      return undefined;
-    },
-    (real) =>
-      real.on.billing.placeHold({
-        taskId: nameOf(real, task),
-        accountId: real.account,
-        tokenId: real.tokenId,
-        facts: factsOf(real, seconds),
-      }),
-  );
-
-const extend = (task: string, seconds: bigint): Step =>
-  step(
-    `extend(${task}, ${seconds})`,
-    (model) => {
-      const known = model.tasks.get(task);
-      if (known === undefined) return 'hold_not_found';
-      if (known.state !== 'held') return known.state === 'void' ? 'hold_voided' : 'hold_ended';
-      if (known.isExtended) return undefined;
-      const more = known.price * seconds - known.amount;
-      if (more > 0n && model.balance - heldOf(model) < more) return 'insufficient_quota';
-      known.amount += more;
-      known.isExtended = true;
-      return undefined;
-    },
-    (real) => real.on.billing.extendHold({ taskId: nameOf(real, task), facts: factsOf(real, seconds) }),
-  );
-
-const settle = (task: string, seconds: bigint, confirmed: boolean): Step =>
-  step(
-    `settle(${task}, ${seconds}, ${confirmed})`,
-    (model) => {
-      const known = model.tasks.get(task);
-      if (known === undefined) return 'hold_not_found';
-      if (known.state !== 'held') return undefined;
-      const amount = seconds > 0n ? known.price * seconds : known.amount;
-      if (!confirmed && amount > OVERRUN * known.amount) return undefined;
-      known.state = 'charged';
-      model.balance -= amount;
-      return undefined;
-    },
-    (real) => real.on.billing.settleHold({ taskId: nameOf(real, task), totalSeconds: seconds, confirmed }),
-  );
-
-const release = (task: string): Step =>
-  step(
-    `release(${task})`,
-    (model) => {
-      const known = model.tasks.get(task);
-      if (known === undefined) model.tasks.set(task, { amount: 0n, price: 0n, state: 'void', isExtended: false });
-      else if (known.state === 'held') known.state = 'released';
-      return undefined;
-    },
-    (real) => real.on.billing.releaseHold({ taskId: nameOf(real, task) }),
-  );
-
-const placeCall = (call: string, seconds: bigint): Step =>
-  step(
-    `placeCall(${call}, ${seconds})`,
-    (model) => {
-      const known = model.calls.get(call);
-      if (known?.state === 'void' || known?.state === 'released') return 'hold_voided';
-      if (known !== undefined) return undefined;
-      if (model.price === undefined) return 'model_price_error';
-      const amount = model.price * seconds;
-      if (model.balance - heldOf(model) < amount) return 'insufficient_quota';
-      model.calls.set(call, { amount, price: model.price, state: 'held', isExtended: false });
-      return undefined;
-    },
-    async (real) => {
-      const { placed } = await real.on.calls.placeCalls({
-        calls: [
-          callOrder(real.on, nameOf(real, call), {
-            accountId: real.account,
-            tokenId: real.tokenId,
-            priceKeys: [`price-${real.account}`],
-            facts: { seconds },
-          }),
-        ],
-      });
-      const result = placed[0]?.result;
-      if (result?.case === 'refusal') throw fromWireProblem(result.value);
-    },
-  );
-
-const endCall = (call: string, seconds: bigint, basis: Basis): Step =>
-  step(
-    `endCall(${call}, ${seconds}, ${Basis[basis]})`,
-    (model) => {
-      const known = model.calls.get(call);
-      if (known === undefined && basis === Basis.RELEASED)
-        model.calls.set(call, { amount: 0n, price: 0n, state: 'void', isExtended: false });
-      if (known?.state !== 'held') return undefined;
-      const most =
-        { [Basis.USAGE]: OVERRUN * known.amount, [Basis.ESTIMATE]: known.amount }[
-          basis as Basis.USAGE | Basis.ESTIMATE
-        ] ?? 0n;
-      const used = known.price * seconds < most ? known.price * seconds : most;
-      known.state = basis === Basis.RELEASED ? 'released' : 'charged';
-      model.balance -= basis === Basis.RELEASED ? 0n : basis === Basis.HOLD || seconds === 0n ? known.amount : used;
-      return undefined;
-    },
-    (real) => real.on.calls.settleCalls({ ends: [{ callId: nameOf(real, call), basis, usage: { seconds } }] }),
-  );
-
-const price = (value: bigint | undefined): Step =>
-  step(
-    `price(${value})`,
-    (model) => {
-      model.price = value;
-      return undefined;
-    },
-    (real) => real.setPrice(value),
-  );
-
-const credit = (amount: bigint): Step =>
-  step(
-    `credit(${amount})`,
-    (model) => {
-      model.balance += amount;
-      return undefined;
-    },
-    (real) =>
-      real.on.accounts.creditAccount({
-        id: real.account,
-        amountNanos: amount * UNIT,
-        reason: 'a test',
-        actor: 'a test',
-      }),
-  );
-
-const task = fc.constantFrom('a', 'b', 'c', 'd');
-const seconds = fc.bigInt({ min: 1n, max: 30n });
-const steps = fc.commands(
-  [
-    fc.tuple(task, seconds).map((given) => hold(...given)),
-    fc.tuple(task, seconds).map((given) => extend(...given)),
-    fc.tuple(task, fc.bigInt({ min: 0n, max: 100n }), fc.boolean()).map((given) => settle(...given)),
-    task.map(release),
-    fc.tuple(task, seconds).map((given) => placeCall(...given)),
-    fc
-      .tuple(
-        task,
-        fc.bigInt({ min: 0n, max: 400n }),
-        fc.constantFrom(Basis.USAGE, Basis.ESTIMATE, Basis.HOLD, Basis.RELEASED),
-      )
-      .map((given) => endCall(...given)),
-    fc.option(fc.bigInt({ min: 0n, max: 4n }), { nil: undefined }).map(price),
-    fc.bigInt({ min: -20n, max: 50n }).map(credit),
-  ],
-  { maxCommands: 40, size: 'max' },
-);
-
-function modelSuite(numRuns: number, newLocation: () => Promise<Location>): void {
-  let location: Location;
-  let on: TestBilling;
-  let runs = 0;
-
+/** Services that all sequences share. Each of them gets the same calls. */
+function useServices(openLocations: () => Promise<readonly Location[]>): () => readonly TestBilling[] {
+  let locations: readonly Location[] = [];
+  const services: TestBilling[] = [];
   beforeAll(async () => {
-    location = await newLocation();
-    on = await openBilling(location, {
-      billing: { overrun_factor: Number(OVERRUN), send_ahead_max: '1' },
-      prices: {},
-      accounts: [],
-    });
+    locations = await openLocations();
+    for (const location of locations)
+      services.push(await openBilling(location, NO_ACCOUNTS, undefined, undefined, countUp()));
   });
   afterAll(async () => {
-    await on?.stop();
-    location?.remove();
+    for (const service of services) await service.stop();
+    for (const location of locations) location.remove();
   });
+  return () => services;
+}
 
-  const start = async (): Promise<{ model: Model; real: Real }> => {
-    runs += 1;
-    const account = `run-${runs}`;
-    const setPrice = (value: bigint | undefined): Promise<void> =>
-      on.service.reload({
-        billing: { overrun_factor: Number(OVERRUN), send_ahead_max: '1' },
-        prices: value === undefined ? {} : { [`price-${account}`]: { per_second: String(value) } },
-        accounts: [{ id: account, currency: 'USD', credit: String(CREDIT), tokens: [] }],
-      });
-    await setPrice(FIRST_PRICE);
-    const { token } = await on.accounts.createToken({ accountId: account, models: ['*'] });
-    return {
-      model: { balance: CREDIT, price: FIRST_PRICE, tasks: new Map(), calls: new Map() },
-      real: { on, account, tokenId: token!.id, setPrice },
-    };
+/** Bytes that are the same for each service, so that their ids are. */
+function countUp(): Random {
+  let count = 0;
+  return (bytes) => {
+    count += 1;
+    new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, count);
+    new DataView(bytes.buffer, bytes.byteOffset).setUint32(bytes.length - 4, count);
   };
+}
 
-  test('the books equal those of the reference for any calls in any order', async () => {
+/** The rows that were written since the last look. */
+function watchRows({ sql }: TestBilling): () => Promise<TableDump> {
+  const seen = new Set<string>();
+  return async () => {
+    const written: Record<string, TableDump[string]> = {};
+    for (const [table, rows] of Object.entries(await dumpTables(sql, WITHOUT_TIMES))) {
+      const fresh = rows.filter((row) => !seen.has(toText(table, row)));
+      for (const row of fresh) seen.add(toText(table, row));
+      if (fresh.length > 0) written[table] = fresh;
+    }
+    return written;
+  };
+}
+
+function toText(table: string, row: TableDump[string][number]): string {
+  return `${table} ${Object.values(row).map(String).join(' ')}`;
+}
+
+function modelSuite(numRuns: number, openLocations: () => Promise<readonly Location[]>): void {
+  const services = useServices(openLocations);
+  let runs = 0;
+
+  test('the books equal those of the reference for any calls in any order, and their rows are the same', async () => {
+    const watches = services().map(watchRows);
     await fc.assert(
-      fc.asyncProperty(steps, async (commands) => {
-        const { model, real } = await start();
+      fc.asyncProperty(drawLedgerSteps, async (commands) => {
+        runs += 1;
+        const written: TableDump[] = [];
+        for (const [at, on] of services().entries()) {
+          const sequence = await startSequence(on, `run-${runs}`);
+          await fc.asyncModelRun(() => sequence, commands);
+          expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, faults: [] });
+          written.push(await watches[at]!());
+        }
 
-        await fc.asyncModelRun(() => ({ model, real }), commands);
-
-        expect(await on.accounts.verifyLedger({})).toMatchObject({ ok: true, faults: [] });
+        for (const rows of written) expect(rows).toEqual(written[0]);
       }),
       { numRuns },
     );
@@ -279,9 +83,12 @@ function modelSuite(numRuns: number, newLocation: () => Promise<Location>): void
 }
 
 describe('with SQLite', () => {
-  modelSuite(100, async () => temporaryLocation());
+  modelSuite(Math.max(100, SEQUENCES), async () => [temporaryLocation()]);
 });
 
 describeWith(postgresServer, 'the ledger', (url) => {
-  modelSuite(40, async () => temporaryLocation(await createDatabase(url(), 'ledger_model')));
+  modelSuite(Math.max(40, SEQUENCES), async () => [
+    temporaryLocation(),
+    temporaryLocation(await createDatabase(url(), 'ledger_model')),
+  ]);
 });
