@@ -1,5 +1,5 @@
 import { Ajv } from '../json-schema.ts';
-import type { ErrorObject } from '../json-schema.ts';
+import type { ErrorObject, ValidateFunction } from '../json-schema.ts';
 import { isNetwork } from '../source-address.ts';
 import type { ConfigError } from './config-document.ts';
 import type { Keys } from './config-locations.ts';
@@ -21,7 +21,30 @@ export function checkValue(
   fault: NewFault,
   hasVariable: (keys: Keys) => boolean,
 ): void {
-  const check = new Ajv({
+  const check = compileOnce(schema);
+  // each round converts one string
+  while (!check(value)) {
+    const [error] = check.errors ?? [];
+    if (error === undefined || !convertText(value, error, hasVariable))
+      throw error === undefined ? fault([], 'is wrong') : toConfigError(error, fault);
+  }
+}
+
+/** A reload checks with the schema of the start, so the last compiled schemas are kept, by their texts. */
+const compiled = new Map<string, ValidateFunction>();
+const COMPILED_MAX = 2;
+
+function compileOnce(schema: object): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const check = compiled.get(text) ?? compile(schema);
+  compiled.delete(text);
+  compiled.set(text, check);
+  for (const oldest of compiled.keys()) if (compiled.size > COMPILED_MAX) compiled.delete(oldest);
+  return check;
+}
+
+function compile(schema: object): ValidateFunction {
+  return new Ajv({
     allErrors: false,
     verbose: true,
     useDefaults: true,
@@ -36,12 +59,6 @@ export function checkValue(
     // A check runs a few times. To make it faster would take longer than it runs.
     code: { optimize: false },
   }).compile(schema);
-  // each round converts one string
-  while (!check(value)) {
-    const [error] = check.errors ?? [];
-    if (error === undefined || !convertText(value, error, hasVariable))
-      throw error === undefined ? fault([], 'is wrong') : toConfigError(error, fault);
-  }
 }
 
 function convertText(value: unknown, error: ErrorObject, hasVariable: (keys: Keys) => boolean): boolean {
