@@ -14,7 +14,8 @@ interface KeyCounts {
 
 /** The rate counters of a single process. */
 export function localRateCounters(clock: Clock): RateCounters {
-  const counted = new LRUCache<string, KeyCounts>({ max: KEYS_MAX });
+  // grows with its keys; by `max` alone it would take the memory of all of them at the start
+  const counted = new LRUCache<string, KeyCounts>({ maxSize: KEYS_MAX, sizeCalculation: () => 1 });
   return {
     take: (key, limit, makers = []) => {
       const { index, elapsedMs } = findWindow(clock.now());
