@@ -44,6 +44,8 @@ const FAULTS_MS = 75_000;
 const CHECK_MS = 15_000;
 /** All tasks are at rest within this time after the end of the faults. It is shorter than the lease of a task. */
 const REST_MS_MAX = 10 * 60_000;
+/** Where a clock was set back, times that were written before lie in its future. */
+const REST_AFTER_JUMPS_MS_MAX = 30 * 60_000;
 /** A process whose disk has failed is started again within this time. */
 const NOTICED_MS_MAX = 5000;
 const SHARED = 0.35;
@@ -311,7 +313,8 @@ async function runWorld(world: World, works: ReturnType<typeof openUpstreamWorks
   };
   check();
   await Promise.all([runClients(world), runCalls(world), runOperators(world)]);
-  const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + REST_MS_MAX;
+  const restMsMax = faults.listOn().includes('clock jump') ? REST_AFTER_JUMPS_MS_MAX : REST_MS_MAX;
+  const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + restMsMax;
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
   while (!(isHealthy() && machine.isUp() && rules.isAtRest(faults.isCalm)) && scheduler.now() < until)
     await scheduler.pause(1000);
