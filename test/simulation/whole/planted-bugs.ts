@@ -437,12 +437,8 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     ],
     first: 1,
     seeds: 60,
-    rules: ['a key takes one body'],
+    rules: ['a key with another body is refused'],
   },
-};
-
-/** The planted bugs that are not found, with what would find them. `--bug` takes their names too. */
-export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
   'overdrawn-accounts': {
     story: 'A hold is placed whatever the balance of its account.',
     edits: [
@@ -452,8 +448,21 @@ export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
         becomes: 'WHERE id = $2 RETURNING',
       },
     ],
-    missing: 'an account with little credit',
+    first: 1,
+    seeds: 60,
+    rules: ['no account is overdrawn'],
   },
+  'ends-without-an-event': {
+    story: 'The end of a task writes no event for its webhooks.',
+    edits: [{ file: MOVES, text: 'writeEvent(query, {', becomes: '[].push({' }],
+    first: 1,
+    seeds: 60,
+    rules: ['the end of a task with a webhook has a delivery'],
+  },
+};
+
+/** The planted bugs that are not found, with what would find them. `--bug` takes their names too. */
+export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
   'leases-are-taken-while-they-live': {
     story: 'A worker leases a task although another one holds its lease.',
     edits: [
@@ -464,6 +473,17 @@ export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
       },
     ],
     missing: 'two processes on one store: a process knows the tasks that it polls itself',
+  },
+  'leases-are-not-renewed': {
+    story: 'The lease of a queued call is never renewed, and its worker is told that it was.',
+    edits: [
+      {
+        file: 'services/tasks/src/operations/jobs/work-jobs.ts',
+        text: 'const kept = await jobs.renewLeases(leases, now, now + limits.leaseMs);',
+        becomes: 'const kept = new Set(leases.map(({ jobId }) => jobId));',
+      },
+    ],
+    missing: 'a call that lasts longer than the lease of its job',
   },
   'failed-syncs-are-ignored': {
     story: 'A transaction succeeds although the sync of its log failed.',
