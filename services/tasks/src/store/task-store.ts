@@ -262,12 +262,12 @@ export interface ReadStore extends TaskReader, TaskLister, HistoryReader {
     admission: 'submitting' | 'unknown',
     page: { readonly limit: number; readonly after: string },
   ): Promise<readonly Task[]>;
+  /** The time from which on the first finished task waits to be settled. */
+  findFirstUnsettled(): Promise<number | undefined>;
   /**
    * Finished tasks whose settlement is due before a time. Also those due after a time that none can have unless the
    * clock was set back.
    */
-  /** The time from which on the first finished task waits to be settled. */
-  findFirstUnsettled(): Promise<number | undefined>;
   listUnsettled(which: {
     readonly before: number;
     readonly beyond: number;

@@ -9,7 +9,7 @@ export function modelMoves(state: ModelState): MoveStore {
   return { ...modelLeases(state), ...modelDueTimes(state), ...modelProgress(state), ...modelEnds(state) };
 }
 
-type Leases = Pick<MoveStore, 'claimDue' | 'dropLeases' | 'listLeasedIds' | 'dropLease'>;
+type Leases = Pick<MoveStore, 'claimDue' | 'findNextDue' | 'dropLeases' | 'listLeasedIds' | 'dropLease'>;
 
 function modelLeases(state: ModelState): Leases {
   const release = (task: ModelTask): void => {
@@ -22,6 +22,12 @@ function modelLeases(state: ModelState): Leases {
       const claimed = listDue(state, channel, now).slice(0, limit);
       for (const task of claimed) Object.assign(task, { leaseUntil, owner });
       return claimed.map(toTask);
+    },
+    findNextDue: async (channel, now) => {
+      const free = state.tasks.filter(
+        (task) => task.channel === channel && task.nextPollAt !== undefined && !isLeased(task, now),
+      );
+      return free.toSorted(compareDue)[0]?.nextPollAt;
     },
     dropLeases: async (owner) => {
       for (const task of listLeased(owner)) {
@@ -43,7 +49,11 @@ function modelLeases(state: ModelState): Leases {
 export function listDue(state: ModelState, channel: string, now: number): ModelTask[] {
   return state.tasks
     .filter((task) => task.channel === channel && (task.nextPollAt ?? Infinity) <= now && !isLeased(task, now))
-    .toSorted((one, other) => (one.nextPollAt ?? 0) - (other.nextPollAt ?? 0));
+    .toSorted(compareDue);
+}
+
+function compareDue({ nextPollAt: one = 0 }: ModelTask, { nextPollAt: other = 0 }: ModelTask): number {
+  return one - other;
 }
 
 function isLeased({ leaseUntil }: ModelTask, now: number): boolean {

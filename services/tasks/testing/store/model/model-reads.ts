@@ -91,6 +91,11 @@ function modelSweepReads(state: ModelState): SweepReads {
         .toSorted(compareIds)
         .slice(0, limit)
         .map(toTask),
+    findFirstUnsettled: async () =>
+      state.tasks
+        .filter(({ finishedAt, settledAt }) => finishedAt !== undefined && settledAt === undefined)
+        .flatMap(({ settleAt = 0 }) => (settleAt > 0 ? [settleAt] : []))
+        .toSorted((one, other) => one - other)[0],
     listUnsettled: async ({ before, beyond, limit }) =>
       state.tasks
         .filter(({ finishedAt, settledAt, settleAt = 0 }) => {

@@ -416,6 +416,11 @@ const reads: readonly Arbitrary<Bind>[] = [
     isUnordered: true,
     call: (store, at) => store.listUnsettled({ before: at + ms, beyond: at + ms + moreMs, limit: ALL }),
   })),
+  plain(channel, (on) => ({
+    name: `findNextDue on ${on}`,
+    call: (store, at) => store.findNextDue(on, at),
+  })),
+  plain(nothing, () => ({ name: 'findFirstUnsettled', call: (store) => store.findFirstUnsettled() })),
   plain(nothing, () => ({
     name: 'findKnownUpstreamIds',
     call: (store) => store.findKnownUpstreamIds('vendor', UPSTREAM_IDS),
