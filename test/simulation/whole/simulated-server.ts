@@ -132,6 +132,21 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       });
     };
   };
+  /**
+   * A message whose answer can only be lost with its process, and whose work is then undone or is none. It is one event
+   * in place of two.
+   */
+  const openShortTrips = ({ process, Unavailable }: Connected) => {
+    let back = 0;
+    return <T>(run: () => Promise<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        back = Math.max(back, scheduler.now() + tripMs());
+        scheduler.after(back - scheduler.now(), process, () => {
+          const running = isAway() ? Promise.reject(new Unavailable('the server is away')) : run();
+          running.then(resolve, reject);
+        });
+      });
+  };
   const enter = (database: Database, { process, Unavailable }: Connected): Promise<Session> =>
     new Promise((resolve, reject) => {
       const session: Session = {
@@ -163,10 +178,10 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     const connected: Connected = { process, Unavailable };
     const database = find(name);
     const transaction = async <T>(work: (query: SqlWork) => Promise<T>): Promise<T> => {
-      const send = openTrips(connected);
-      const session = await send(() => enter(database, connected));
+      const [send, sendShort] = [openTrips(connected), openShortTrips(connected)];
+      const session = await sendShort(() => enter(database, connected));
       const onServer = <R>(run: () => Promise<R>): Promise<R> =>
-        send(async () => {
+        sendShort(async () => {
           if (session.isOver) throw new Unavailable('the connection to the server is gone');
           return run();
         });
@@ -183,7 +198,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
         await send(() => commit(database, session, connected));
         return result;
       } catch (error) {
-        await send(async () => {
+        await sendShort(async () => {
           leave(database, session, 'ROLLBACK');
         }).catch(() => undefined);
         throw error;
@@ -203,7 +218,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
         }
       });
     const alone: Sql['reserved'] = {
-      read: (text, values) => openTrips(connected)(() => database.onReader(text, values)),
+      read: (text, values) => openShortTrips(connected)(() => database.onReader(text, values)),
       write: (text, values) => runAtOnce((query) => query(text, values)),
     };
     return {
