@@ -16,6 +16,7 @@ const BUSY_TIMEOUT_MS = 10_000;
 /** The log is copied into the database at 16 MiB: pages that are changed again and again are copied rarely. */
 const LOG_PAGES_MAX = 4096;
 const CLOSED = 'the database is closed';
+const ENDED = 'the transaction has ended before this statement';
 const IDLE = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
 
 interface Job {
@@ -41,7 +42,7 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
   makePrivate(file);
   const writer = open(file);
   const reader = open(file);
-  const [onWriter, onReader] = [sqliteStatements(writer), sqliteStatements(reader)];
+  const [onWriter, onReader] = [refuseAfterEnd(writer, sqliteStatements(writer)), sqliteStatements(reader)];
   const durability = newDurability(openLog(file));
   const queue: Job[] = [];
   let draining: Promise<void> | undefined;
@@ -95,6 +96,28 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
     pool: () => (draining === undefined ? IDLE : { ...IDLE, inUse: 1, idle: 0, waiting: queue.length }),
     close: () => (closing ??= closeAll()),
   };
+}
+
+/**
+ * Refuses a statement whose transaction has ended. A full disk ends it in the middle, and SQLite would commit each later
+ * statement of the work on its own.
+ */
+function refuseAfterEnd(writer: DatabaseSync, query: SqlWork): SqlWork {
+  const assertTransaction = (): void => {
+    if (!writer.isTransaction) throw new StoreUnavailable(ENDED);
+  };
+  return Object.assign(
+    async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => {
+      assertTransaction();
+      return query<R>(text, values);
+    },
+    {
+      changes: async (text: string, values?: readonly SqlValue[]) => {
+        assertTransaction();
+        return query.changes(text, values);
+      },
+    },
+  );
 }
 
 /**

@@ -77,6 +77,26 @@ describe('SQLite', () => {
     expect(await sql.read('SELECT bytes FROM things')).toEqual([{ bytes: 'x' }]);
   });
 
+  test('writes nothing of a transaction whose first statement meets a full file, and whose others would fit', async () => {
+    const sql = opening('full-within.sqlite');
+    await sql.write('CREATE TABLE things (bytes TEXT)');
+    await sql.write('PRAGMA max_page_count = 2');
+    const insert = (bytes: string) => ['INSERT INTO things VALUES ($1)', [bytes]] as const;
+
+    const [atOnce, oneByOne] = [
+      await failureOf(sql.writeAll([insert('x'.repeat(100_000)), insert('fits')])),
+      await failureOf(
+        sql.transaction(async (query) => {
+          await query(...insert('x'.repeat(100_000))).catch(() => undefined);
+          await query(...insert('fits too'));
+        }),
+      ),
+    ];
+
+    expect([atOnce, oneByOne]).toEqual([away(false), away(false)]);
+    expect(await sql.read('SELECT bytes FROM things')).toEqual([]);
+  });
+
   test('whose disk rejects the log may have written the commit, and writes nothing later', async () => {
     const sql = opening('unsynced.sqlite', async () => ({
       sync: () => Promise.reject(new Error('the disk is gone')),
