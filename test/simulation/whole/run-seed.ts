@@ -126,6 +126,9 @@ export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions
     onFailedSync: () => {
       crashSoon(draws.whole(`disk failed at ${scheduler.steps()}`, 1, NOTICED_MS_MAX), 'kill');
     },
+    crashNow: (kind) => {
+      crashSoon(0, kind);
+    },
   });
   const shared = await openShared(
     { scheduler, draws, faults },

@@ -17,7 +17,7 @@ const crash = (kind: string): string => `
   const scheduler = openScheduler({ draws, hasLateTimers: false });
   const nothing = () => undefined;
   const disk = openSimulatedDisk({
-    scheduler, draws, faults, log: nothing, onCommit: nothing, onFailedSync: nothing,
+    scheduler, draws, faults, log: nothing, onCommit: nothing, onFailedSync: nothing, crashNow: nothing,
   });
   replaceNode({ scheduler, random: draws.bytes('node') });
   const readRows = () => {

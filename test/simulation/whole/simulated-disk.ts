@@ -1,26 +1,38 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { OpenLogSync } from '@reelgate/platform/sql/sqlite-log-sync';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
 import type { Scheduler } from './scheduler.ts';
+import { openSimulatedLog } from './simulated-log.ts';
+import type { SimulatedLog } from './simulated-log.ts';
+import { writeSomePages } from './written-pages.ts';
 
 const MEMORY = '/dev/shm';
 const LOG = '-wal';
 const SQLITE_FULL = 13;
+const SQLITE_IOERR_WRITE = 778;
+const WRITES = /^\s*(INSERT|UPDATE|DELETE|WITH)\b/;
 const SYNC_MS_MAX = 12;
 const SLOW_SYNC_MS_MAX = 3000;
 const SLOW_SYNCS = 0.01;
 const FAILED_SYNCS = 0.002;
 const FULL_DISKS = 0.004;
+const FULL_WRITES = 0.001;
+const UNCERTAIN_COMMITS = 0.001;
+const SCATTERED_CUTS = 0.5;
+const CUT_CHECKPOINTS = 0.1;
+/** The bytes at which a log is copied into its database: 40, 200 or 1000 of its frames. */
+const LOG_BYTES_MAX = [40, 200, 1000].map((frames) => frames * 4120);
 
 export type CrashKind = 'kill' | 'power cut';
 
 /**
- * The disk of the machine: real SQLite files in memory, whose logs lose what was not synced. SQLite begins a log of 16 MiB
- * anew without making it shorter. From then on a power cut loses nothing of it, like a kill.
+ * The disk of the machine: real SQLite files in memory, which lose what was not synced. The simulation makes the
+ * checkpoints, right after a commit, as SQLite would do with a shorter limit: SQLite syncs the log, copies its pages into
+ * the database, and syncs the database, so a power cut between the two syncs leaves some of the copied pages.
  */
 export interface SimulatedDisk {
   /** The folder of everything that outlives the processes. */
@@ -42,77 +54,95 @@ export interface DiskOptions {
   readonly onCommit: () => void;
   /** Called when a sync has failed: the process is of no use from then on. */
   readonly onFailedSync: () => void;
+  /** Called when the process dies in the middle of a step of its disk, before the next moment. */
+  readonly crashNow: (kind: CrashKind) => void;
+}
+
+/** A power cut between the copy of a log into its database and the sync of the database. */
+interface CutCheckpoint {
+  readonly name: string;
+  readonly at: number;
+  readonly before: Buffer;
+  readonly after: Buffer;
+  readonly log: Buffer;
 }
 
 export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
   const { scheduler, draws, faults, log } = options;
   const root = mkdtempSync(path.join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'reelgate-simulation-'));
-  /** The bytes of each log that are on the disk. */
-  const synced = new Map<string, number>();
+  const logs = new Map<string, SimulatedLog>();
   const handles = new Set<DatabaseSync>();
-  let [boot, syncs, crashes] = [1, 0, 0];
+  let cutCheckpoint: CutCheckpoint | undefined;
+  let [boot, crashes, checkpoints] = [1, 0, 0];
   const folder = (): string => path.join(root, `boot-${boot}`);
-  const measureLog = (name: string): number => {
-    const file = path.join(folder(), `${name}${LOG}`);
-    return existsSync(file) ? statSync(file).size : 0;
+  const findLog = (name: string): SimulatedLog => {
+    const known = logs.get(name) ?? openSimulatedLog(() => path.join(folder(), `${name}${LOG}`));
+    logs.set(name, known);
+    return known;
+  };
+  const logBytesMax = draws.pick('disk log bytes', LOG_BYTES_MAX);
+  const checkpoint = (handle: DatabaseSync): void => {
+    const name = path.basename(handle.location() ?? '');
+    const own = findLog(name);
+    if (own.findEnd().end < logBytesMax) return;
+    checkpoints += 1;
+    const file = path.join(folder(), name);
+    const isCut =
+      faults.isOn('power cut') && faults.happens('cut checkpoint', `disk checkpoint ${checkpoints}`, CUT_CHECKPOINTS);
+    const before = isCut ? readFileSync(file) : undefined;
+    exec.call(handle, 'PRAGMA wal_checkpoint(PASSIVE)');
+    own.syncAll();
+    if (before === undefined) return;
+    const now = scheduler.now();
+    cutCheckpoint = { name, at: now, before, after: readFileSync(file), log: readFileSync(`${file}${LOG}`) };
+    log(`the power is cut during the copy of the log of ${name}`);
+    options.crashNow('power cut');
   };
   mkdirSync(folder());
-  watchDatabases({ ...options, handles, synced });
+  watchDatabases({ ...options, handles, logs, checkpoint, isOwn: (file) => path.dirname(file) === folder() });
 
-  const openLog: OpenLogSync = async (file) => {
-    const name = path.basename(file);
-    const sync = (): Promise<void> => {
-      syncs += 1;
-      const choice = `disk sync ${syncs}`;
-      const bytes = measureLog(name);
-      const isSlow = faults.happens('slow sync', choice, SLOW_SYNCS);
-      const fails = faults.happens('failed sync', choice, FAILED_SYNCS);
-      return new Promise((resolve, reject) => {
-        scheduler.after(
-          draws.whole(`${choice} ms`, 1, isSlow ? SLOW_SYNC_MS_MAX : SYNC_MS_MAX),
-          scheduler.current(),
-          () => {
-            if (fails) {
-              log(`the sync of ${name} failed`);
-              options.onFailedSync();
-              reject(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }));
-              return;
-            }
-            synced.set(name, Math.max(synced.get(name) ?? 0, bytes));
-            resolve();
-          },
-        );
-      });
-    };
-    return { sync, close: async () => undefined };
+  /** Returns what the crash leaves of a file. */
+  const readLeft = (name: string, kind: CrashKind): Buffer => {
+    const file = path.join(folder(), name);
+    if (kind === 'kill') return readFileSync(file);
+    const database = name.endsWith(LOG) ? name.slice(0, -LOG.length) : name;
+    const cut = cutCheckpoint?.name === database && cutCheckpoint.at === scheduler.now() ? cutCheckpoint : undefined;
+    const choice = `disk cut ${crashes} ${name}`;
+    if (name === database) {
+      return cut === undefined ? readFileSync(file) : writeSomePages(draws, choice, { ...cut, from: 0 });
+    }
+    if (cut !== undefined) return cut.log;
+    const isScattered = faults.happens('scattered pages', choice, SCATTERED_CUTS);
+    const { bytes, said } = findLog(database).cut(choice, { draws, isScattered });
+    log(`the log of ${database} ${said}`);
+    return bytes;
   };
-  const copyFile = (name: string, from: string, kind: CrashKind): void => {
-    const to = path.join(folder(), name);
-    copyFileSync(path.join(from, name), to);
-    if (kind === 'kill' || !name.endsWith(LOG)) return;
-    const database = name.slice(0, -LOG.length);
-    const most = statSync(to).size;
-    const least = Math.min(synced.get(database) ?? 0, most);
-    const left = draws.whole(`disk cut ${crashes} ${database}`, least, most);
-    truncateSync(to, left);
-    synced.set(database, left);
-    log(`the log of ${database} keeps ${left} of ${most} bytes, of which ${least} were synced`);
+  /** After a power cut, what the disk has is all there is. */
+  const forgetWrites = (): void => {
+    const names = [...logs.keys()];
+    logs.clear();
+    for (const name of names) findLog(name).syncAll();
+  };
+  const crash = (kind: CrashKind): void => {
+    const before = folder();
+    crashes += 1;
+    const names = readdirSync(before).filter((name) => !name.endsWith('-shm'));
+    const left = names.sort().map((name) => [name, readLeft(name, kind)] as const);
+    boot += 1;
+    mkdirSync(folder());
+    for (const [name, bytes] of left) writeFileSync(path.join(folder(), name), bytes);
+    cutCheckpoint = undefined;
+    if (kind === 'power cut') forgetWrites();
+    // closed only now: the last close would copy the log into the database
+    for (const handle of handles) close.call(handle);
+    handles.clear();
+    rmSync(before, { recursive: true });
   };
   return {
     root,
     folder,
-    openLog,
-    crash: (kind) => {
-      const before = folder();
-      crashes += 1;
-      boot += 1;
-      mkdirSync(folder());
-      for (const name of readdirSync(before).sort()) if (!name.endsWith('-shm')) copyFile(name, before, kind);
-      // closed only now: the last close would copy the log into the database
-      for (const handle of handles) close.call(handle);
-      handles.clear();
-      rmSync(before, { recursive: true });
-    },
+    openLog: openLogs(options, findLog),
+    crash,
     remove: () => {
       for (const handle of handles) close.call(handle);
       handles.clear();
@@ -121,32 +151,123 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
   };
 }
 
-interface WatchOptions extends DiskOptions {
-  readonly handles: Set<DatabaseSync>;
-  readonly synced: Map<string, number>;
+/** Syncs a log after a time, or fails. */
+function openLogs(
+  { scheduler, draws, faults, log, onFailedSync }: DiskOptions,
+  findLog: (name: string) => SimulatedLog,
+): OpenLogSync {
+  let syncs = 0;
+  return async (file) => {
+    const name = path.basename(file);
+    const own = findLog(name);
+    const sync = (): Promise<void> => {
+      syncs += 1;
+      const choice = `disk sync ${syncs}`;
+      const place = own.findEnd();
+      const isSlow = faults.happens('slow sync', choice, SLOW_SYNCS);
+      const fails = faults.happens('failed sync', choice, FAILED_SYNCS);
+      const ms = draws.whole(`${choice} ms`, 1, isSlow ? SLOW_SYNC_MS_MAX : SYNC_MS_MAX);
+      return new Promise((resolve, reject) => {
+        scheduler.after(ms, scheduler.current(), () => {
+          if (fails) {
+            log(`the sync of ${name} failed`);
+            onFailedSync();
+            reject(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }));
+            return;
+          }
+          own.sync(place);
+          resolve();
+        });
+      });
+    };
+    return { sync, close: async () => undefined };
+  };
 }
 
-const { exec, close } = DatabaseSync.prototype;
+interface WatchOptions extends DiskOptions {
+  readonly handles: Set<DatabaseSync>;
+  readonly logs: Map<string, SimulatedLog>;
+  /** Copies a long log into its database. */
+  readonly checkpoint: (handle: DatabaseSync) => void;
+  /** Reports whether a file is on this disk. */
+  readonly isOwn: (file: string) => boolean;
+}
 
-/** Knows every open database, and lets a commit meet a full disk. */
-function watchDatabases({ faults, log, handles, synced, onCommit }: WatchOptions): void {
-  let commits = 0;
+const { exec, prepare, close } = DatabaseSync.prototype;
+const { all, run } = StatementSync.prototype;
+
+/** Knows every open database, lets writes and commits fail, and makes checkpoints. */
+function watchDatabases(options: WatchOptions): void {
+  const { handles, logs, onCommit, checkpoint, isOwn } = options;
+  const isOnDisk = (handle: DatabaseSync): boolean => isOwn(handle.location() ?? '');
+  const failCommit = openCommitFaults(options);
+  const failWrite = openWriteFaults(options);
   DatabaseSync.prototype.exec = function execWatched(this: DatabaseSync, sql: string): void {
     handles.add(this);
-    if (sql === 'COMMIT') {
-      commits += 1;
-      if (faults.happens('full disk', `disk commit ${commits}`, FULL_DISKS)) {
-        exec.call(this, 'ROLLBACK');
-        log(`a commit of ${path.basename(this.location() ?? '')} met a full disk`);
-        throw Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: SQLITE_FULL });
-      }
-    }
+    if (sql === 'COMMIT') failCommit(this, isOnDisk(this));
     exec.call(this, sql);
-    if (sql === 'COMMIT') onCommit();
+    if (sql.includes('wal_autocheckpoint') && isOnDisk(this)) exec.call(this, 'PRAGMA wal_autocheckpoint = 0');
+    if (sql !== 'COMMIT') return;
+    if (isOnDisk(this)) checkpoint(this);
+    onCommit();
+  };
+  DatabaseSync.prototype.prepare = function prepareWatched(this: DatabaseSync, sql: string) {
+    const statement = prepare.call(this, sql);
+    if (!WRITES.test(sql) || !handles.has(this) || !isOnDisk(this)) return statement;
+    return Object.assign(statement, {
+      all: (...values: Parameters<typeof all>) => {
+        failWrite(this);
+        return all.apply(statement, values);
+      },
+      run: (...values: Parameters<typeof run>) => {
+        failWrite(this);
+        return run.apply(statement, values);
+      },
+    });
   };
   DatabaseSync.prototype.close = function closeWatched(this: DatabaseSync): void {
     // The last close by the product copies the whole log into the database, syncs it, and removes the log.
-    if (handles.delete(this)) synced.delete(path.basename(this.location() ?? ''));
+    if (handles.delete(this)) logs.delete(path.basename(this.location() ?? ''));
     close.call(this);
   };
+}
+
+/**
+ * Lets a commit meet a full disk, or an error that does not tell whether the log has the commit. SQLite takes such a
+ * commit back, and the next one overwrites it. It counts only if the process dies before.
+ */
+function openCommitFaults({ faults, draws, log, crashNow }: DiskOptions) {
+  let commits = 0;
+  return (handle: DatabaseSync, isOnDisk: boolean): void => {
+    commits += 1;
+    const choice = `disk commit ${commits}`;
+    const name = path.basename(handle.location() ?? '');
+    if (faults.happens('full disk', choice, FULL_DISKS)) {
+      exec.call(handle, 'ROLLBACK');
+      log(`a commit of ${name} met a full disk`);
+      throw newSqliteError('database or disk is full', SQLITE_FULL);
+    }
+    if (!isOnDisk || !faults.happens('uncertain commit', choice, UNCERTAIN_COMMITS)) return;
+    const isWritten = draws.happens(`${choice} is written`, 0.5);
+    exec.call(handle, isWritten ? 'COMMIT' : 'ROLLBACK');
+    log(`a commit of ${name} failed, and ${isWritten ? 'is in its log' : 'is not in its log'}`);
+    if (isWritten) crashNow('kill');
+    throw newSqliteError('disk I/O error', SQLITE_IOERR_WRITE);
+  };
+}
+
+/** Lets a statement meet a full disk, which ends its transaction. */
+function openWriteFaults({ faults, log }: DiskOptions) {
+  let writes = 0;
+  return (handle: DatabaseSync): void => {
+    writes += 1;
+    if (!faults.happens('full disk at a write', `disk write ${writes}`, FULL_WRITES)) return;
+    if (handle.isTransaction) exec.call(handle, 'ROLLBACK');
+    log(`a statement of ${path.basename(handle.location() ?? '')} met a full disk`);
+    throw newSqliteError('database or disk is full', SQLITE_FULL);
+  };
+}
+
+function newSqliteError(message: string, errcode: number): Error {
+  return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
 }
