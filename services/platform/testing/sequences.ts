@@ -63,6 +63,13 @@ export async function runToOutcome(call: () => unknown): Promise<Outcome> {
   }
 }
 
+/** The outcome as a story tells it. */
+export function describeOutcome(outcome: Outcome): string {
+  return JSON.stringify(outcome, (_member, value: unknown) =>
+    value instanceof Set || value instanceof Map ? [...value] : value,
+  );
+}
+
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const reason = (error as { readonly reason?: unknown }).reason;

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { NewId } from '@reelgate/platform/ids';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { describeOnBothEngines } from '@reelgate/platform/testing/both-engines';
 import type { OpenDatabase } from '@reelgate/platform/testing/both-engines';
@@ -10,17 +9,19 @@ import type { TableDump } from '@reelgate/platform/testing/dump-tables';
 import {
   SEQUENCES_TIMEOUT_MS,
   checkSequences,
+  describeOutcome,
   drawSequence,
   newStory,
-  runToOutcome,
 } from '@reelgate/platform/testing/sequences';
 import type { Outcome } from '@reelgate/platform/testing/sequences';
+import { bindStep, countIds, runBound, sortList } from '../../../testing/store/model/drawn-calls.ts';
+import type { Processes } from '../../../testing/store/model/drawn-calls.ts';
 import { newModelState } from '../../../testing/store/model/model-state.ts';
 import type { ModelState } from '../../../testing/store/model/model-state.ts';
 import { modelTaskStore } from '../../../testing/store/model/model-task-store.ts';
 import type { ModelledStore } from '../../../testing/store/model/model-task-store.ts';
 import { SCOPES, TASK_IDS, drawLockingStep, drawTaskStep } from '../../../testing/store/model/task-steps.ts';
-import type { TaskCall, TaskStep } from '../../../testing/store/model/task-steps.ts';
+import type { TaskStep } from '../../../testing/store/model/task-steps.ts';
 import { sqlTaskStore } from './sql-task-store.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
@@ -32,10 +33,9 @@ const STEPS_MAX = 150;
 /** The ids of entries tell the order in which two processes drew them, and nothing else. */
 const WITHOUT_ENTRY_IDS = { without: { task_events: ['id'], events: ['id'], operator_acts: ['id'] } };
 
-/** The stores of two processes on one database. */
-type Processes = readonly [ModelledStore, ModelledStore];
+type TaskProcesses = Processes<ModelledStore>;
 
-function openProcesses(open: OpenDatabase, shardsMax: number): { stores: Processes; sql: Sql } {
+function openProcesses(open: OpenDatabase, shardsMax: number): { stores: TaskProcesses; sql: Sql } {
   const [sql, other] = [open(), open()];
   return { stores: [openStore(sql, 'a', shardsMax), openStore(other, 'b', shardsMax)], sql };
 }
@@ -43,33 +43,6 @@ function openProcesses(open: OpenDatabase, shardsMax: number): { stores: Process
 function openStore(sql: Sql, process: string, shardsMax: number): ModelledStore {
   const newId = countIds(process);
   return sqlTaskStore(sql, newId, (_task, { state }) => ({ type: 'finished', payload: state }), shardsMax);
-}
-
-/** Ids that are the same on each engine. */
-function countIds(process: string): NewId {
-  let ids = 0;
-  return (prefix) => `${prefix}_${process}${String((ids += 1)).padStart(6, '0')}`;
-}
-
-/** A call of a sequence, at its time and by its process. */
-interface BoundStep extends TaskCall {
-  readonly at: number;
-  readonly by: 0 | 1;
-}
-
-async function runStep({ isUnordered, call, by, at }: BoundStep, stores: Processes): Promise<Outcome> {
-  const outcome = await runToOutcome(() => call(stores[by], at));
-  return 'answer' in outcome && isUnordered === true ? { answer: sortList(outcome.answer) } : outcome;
-}
-
-/** Binds a step to the content of the model. Undefined: the contract does not say what comes of it. */
-function bindStep({ bind, by }: TaskStep, state: ModelState, at: number): BoundStep | undefined {
-  const call = bind(state);
-  return call.isAllowed?.(state, at) === false ? undefined : { ...call, by, at };
-}
-
-function sortList(list: unknown): unknown[] {
-  return (list as unknown[]).toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 }
 
 /** What the port shows of everything that the steps may have written. */
@@ -114,7 +87,7 @@ describeOnBothEngines('drawn sequences of the task store', MIGRATIONS, (engines)
           engines().postgres.withDatabase(async (openPostgres) => {
             const story = newStory();
             const state = newModelState();
-            const model: Processes = [modelTaskStore(state), modelTaskStore(state)];
+            const model: TaskProcesses = [modelTaskStore(state), modelTaskStore(state)];
             const sqlite = openProcesses(openSqlite, shardsMax);
             const postgres = openProcesses(openPostgres, shardsMax);
             let at = START;
@@ -122,10 +95,10 @@ describeOnBothEngines('drawn sequences of the task store', MIGRATIONS, (engines)
               at += step.afterMs;
               const bound = bindStep(step, state, at);
               if (bound === undefined) continue;
-              const expected = await runStep(bound, model);
-              story.tell(`${at - START} ms, process ${step.by}: ${bound.name} -> ${JSON.stringify(expected)}`);
-              const onSqlite = await runStep(bound, sqlite.stores);
-              const onPostgres = await runStep(bound, postgres.stores);
+              const expected = await runBound(bound, model);
+              story.tell(`${at - START} ms, process ${step.by}: ${bound.name} -> ${describeOutcome(expected)}`);
+              const onSqlite = await runBound(bound, sqlite.stores);
+              const onPostgres = await runBound(bound, postgres.stores);
               story.check(() => {
                 expect({ SQLite: onSqlite, PostgreSQL: onPostgres }).toEqual({
                   SQLite: expected,
@@ -166,8 +139,8 @@ describeOnBothEngines('drawn sequences of the task store', MIGRATIONS, (engines)
             if (first === undefined || second === undefined) return undefined;
             if (engine === 'postgres') story.tell(`at once: ${first.name} | ${second.name}`);
             const outcomes = await inOrder(
-              () => runStep(first, stores),
-              () => runStep(second, stores),
+              () => runBound(first, stores),
+              () => runBound(second, stores),
             );
             return { outcomes, rows: await dumpTables(sql, WITHOUT_ENTRY_IDS) };
           });
@@ -196,18 +169,18 @@ interface PairResult {
 /** Runs the allowed steps on the model and on the stores. Returns the content of the model and the time after them. */
 async function runPrefix(
   steps: readonly TaskStep[],
-  stores: Processes,
+  stores: TaskProcesses,
   story: { tell(line: string): void },
 ): Promise<{ state: ModelState; at: number }> {
   const state = newModelState();
-  const model: Processes = [modelTaskStore(state), modelTaskStore(state)];
+  const model: TaskProcesses = [modelTaskStore(state), modelTaskStore(state)];
   let at = START;
   for (const step of steps) {
     at += step.afterMs;
     const bound = bindStep(step, state, at);
     if (bound === undefined) continue;
-    await runStep(bound, model);
-    await runStep(bound, stores);
+    await runBound(bound, model);
+    await runBound(bound, stores);
     story.tell(`${at - START} ms, process ${step.by}: ${bound.name}`);
   }
   return { state, at };

@@ -2,33 +2,15 @@ import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import type { ListFilter } from '../../../src/store/task-store.ts';
 import { aNewTask } from '../../tasks.ts';
+import type { DrawnCall, DrawnStep } from './drawn-calls.ts';
 import { listDue } from './model-moves.ts';
 import { findTask, isAdmitted, isUnfinished, isWaiting } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
 import { listRemovable } from './model-sweeps.ts';
 import type { ModelledStore } from './model-task-store.ts';
 
-/** One call of the port with its arguments. */
-export interface TaskCall {
-  readonly name: string;
-  /** The answer is a list without an order of its own. */
-  readonly isUnordered?: boolean;
-  /** The id that it gives to a new task. */
-  readonly begins?: string;
-  /** Reports whether the contract says what comes of this call now. Absent: it always does. */
-  readonly isAllowed?: (state: ModelState, at: number) => boolean;
-  readonly call: (store: ModelledStore, at: number) => Promise<unknown>;
-}
-
-/** A drawn call. Its task is chosen when it runs, so that most calls meet a task on which they change something. */
-export interface TaskStep {
-  /** Milliseconds between the step before and this one; negative: the clock was set back. */
-  readonly afterMs: number;
-  /** The process that makes the call. */
-  readonly by: 0 | 1;
-  readonly bind: (state: ModelState) => TaskCall;
-}
-
+type TaskCall = DrawnCall<ModelState, ModelledStore>;
+export type TaskStep = DrawnStep<ModelState, ModelledStore>;
 type Bind = TaskStep['bind'];
 
 export const TASK_IDS = ['task_1', 'task_2', 'task_3', 'task_4', 'task_5', 'task_6'] as const;
