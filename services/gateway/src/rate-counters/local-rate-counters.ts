@@ -6,10 +6,15 @@ import type { RateCounters } from './rate-counters.ts';
 /** Beyond this number of keys, the least recently used key is dropped. */
 const KEYS_MAX = 100_000;
 
+/**
+ * The counts of the latest window of a key and of the two before it. A clock that is set back by less than a window
+ * finds what it counted, as in Redis.
+ */
 interface KeyCounts {
   readonly index: number;
-  readonly previous: number;
   readonly current: number;
+  readonly previous: number;
+  readonly older: number;
 }
 
 /** The rate counters of a single process. */
@@ -19,23 +24,38 @@ export function localRateCounters(clock: Clock): RateCounters {
   return {
     take: (key, limit, makers = []) => {
       const { index, elapsedMs } = findWindow(clock.now());
-      const before = carryOver(counted.get(key), index);
-      const makersBefore = makers.map((maker) => carryOver(counted.get(maker.key), index));
+      const own = carryOver(counted.get(key), index);
+      const ofMakers = makers.map((maker) => carryOver(counted.get(maker.key), index));
       const verdict = judgeAll([
-        judge({ ...before, elapsedMs }, limit),
-        ...makersBefore.map((counts, at) => judge({ ...counts, elapsedMs }, makers[at]?.limit ?? 0, true)),
+        judge({ ...countWindows(own, index), elapsedMs }, limit),
+        ...ofMakers.map((counts, at) =>
+          judge({ ...countWindows(counts, index), elapsedMs }, makers[at]?.limit ?? 0, true),
+        ),
       ]);
       if (!verdict.allowed) return verdict;
-      counted.set(key, { ...before, current: before.current + 1 });
-      for (const [at, counts] of makersBefore.entries())
-        counted.set(makers[at]?.key ?? '', { ...counts, current: counts.current + 1 });
+      counted.set(key, addOne(own, index));
+      for (const [at, counts] of ofMakers.entries()) counted.set(makers[at]?.key ?? '', addOne(counts, index));
       return verdict;
     },
     close: async () => undefined,
   };
 }
 
+/** The counts at a window: the latest one, or the one before it if the clock was set back. */
 function carryOver(last: KeyCounts | undefined, index: number): KeyCounts {
-  if (last?.index === index) return last;
-  return { index, previous: last?.index === index - 1 ? last.current : 0, current: 0 };
+  const ahead = index - (last?.index ?? -Infinity);
+  if (last === undefined || ahead > 2 || ahead < -1) return { index, current: 0, previous: 0, older: 0 };
+  if (ahead === 1) return { index, current: 0, previous: last.current, older: last.previous };
+  if (ahead === 2) return { index, current: 0, previous: 0, older: last.current };
+  return last;
+}
+
+function countWindows(counts: KeyCounts, index: number): { readonly current: number; readonly previous: number } {
+  return counts.index === index ? counts : { current: counts.previous, previous: counts.older };
+}
+
+function addOne(counts: KeyCounts, index: number): KeyCounts {
+  return counts.index === index
+    ? { ...counts, current: counts.current + 1 }
+    : { ...counts, previous: counts.previous + 1 };
 }
