@@ -24,8 +24,8 @@ export interface Finding {
 export interface Findings {
   /** Keeps the finding of a seed. Returns the folder of a rule that was not known; undefined: the seed was added. */
   keep(found: Pick<Finding, 'rule' | 'detail' | 'command'> & { readonly seed: number }): string | undefined;
-  /** Keeps the story of the shrunk run, and the command at its end. */
-  keepStory(rule: string, story: string): void;
+  /** Keeps the history of the shrunk run, and the command at its end. */
+  keepHistory(rule: string, history: string): void;
   list(): readonly Finding[];
 }
 
@@ -53,11 +53,11 @@ export function openFindings(folder: string, build: Pick<Finding, 'commit' | 'no
       });
       return known === undefined ? toFolder(rule) : undefined;
     },
-    keepStory: (rule, story) => {
+    keepHistory: (rule, history) => {
       const finding = find(rule);
-      const command = /^replay: (.*)$/m.exec(story)?.[1];
+      const command = /^replay: (.*)$/m.exec(history)?.[1];
       if (finding === undefined) return;
-      writeFileSync(path.join(toFolder(rule), 'story.txt'), story);
+      writeFileSync(path.join(toFolder(rule), 'history.txt'), history);
       if (command !== undefined) write({ ...finding, command });
     },
     list: () => [...found.values()],

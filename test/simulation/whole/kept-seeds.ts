@@ -6,7 +6,7 @@ export interface KeptSeed {
   /** The rule that it broke. */
   readonly rule: string;
   /** What went wrong, and why. */
-  readonly story: string;
+  readonly cause: string;
   /** The day on which the cause was mended. */
   readonly mendedOn: string;
 }

@@ -31,7 +31,7 @@ test('a night keeps a broken rule once, shrunk to few orders, with a command tha
   const kept = path.join(keep, RULE.replaceAll(' ', '-'));
   const { rule, seeds, command } = JSON.parse(readFileSync(path.join(kept, 'finding.json'), 'utf8')) as Finding;
   expect({ rule, seeds }).toEqual({ rule: RULE, seeds: [1, 2] });
-  const [, left] = /runs left (\d+) of \d+ orders/.exec(readFileSync(path.join(kept, 'story.txt'), 'utf8')) ?? [];
+  const [, left] = /runs left (\d+) of \d+ orders/.exec(readFileSync(path.join(kept, 'history.txt'), 'utf8')) ?? [];
   expect(Number(left)).toBeGreaterThanOrEqual(1);
   expect(Number(left)).toBeLessThanOrEqual(ORDERS_LEFT_MAX);
   const replay = await simulateSeeds(...readWords(command));
@@ -45,7 +45,7 @@ test('a second seed that breaks a known rule adds its number, also on another ni
   const first = open();
 
   expect(first.keep(found(3))).toBe(path.join(folder, 'findings', 'a-rule-'));
-  first.keepStory('A rule!', 'a story\nreplay: npm run simulate -- --seed 3 --steps 9\n');
+  first.keepHistory('A rule!', 'a history\nreplay: npm run simulate -- --seed 3 --steps 9\n');
   expect(first.keep(found(4))).toBeUndefined();
   const second = open();
   expect(second.keep(found(5))).toBeUndefined();

@@ -12,7 +12,7 @@ const EVENTS_SHOWN_MAX = 100;
 /** They are found within a few seeds. The others take some minutes together, so a person or a night plants them. */
 const CHEAP = ['settled-without-a-check', 'dropped-events', 'overdrawn-accounts', 'stolen-keys', 'open-holds'];
 
-test.each(CHEAP)('%s is found, told as a story, and replayed by the printed command', async (bug) => {
+test.each(CHEAP)('%s is found, told as a history, and replayed by the printed command', async (bug) => {
   const { first, seeds, rules } = FOUND_BUGS[bug]!;
 
   const { code, out } = await simulateSeeds('--seed', String(first), '--seeds', String(seeds), '--bug', bug);

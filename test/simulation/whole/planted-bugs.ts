@@ -10,7 +10,7 @@ export interface SourceEdit {
 /** A fault of the product, made by changes of its source as it is loaded. */
 export interface PlantedBug {
   /** What the program does wrong. */
-  readonly story: string;
+  readonly fault: string;
   readonly edits: readonly SourceEdit[];
 }
 
@@ -53,7 +53,7 @@ const DROP_EVENT: SourceEdit = {
 /** The planted bugs that are found, by the names that `--bug` takes. */
 export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
   'unsynced-commits': {
-    story: 'A transaction succeeds before the disk has it.',
+    fault: 'A transaction succeeds before the disk has it.',
     edits: [
       {
         file: SQLITE,
@@ -66,7 +66,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a submission has a stored attempt', 'no task is lost', ONE, OWN],
   },
   'rows-before-their-sync': {
-    story: 'An order is submitted while the row of its task is on its way to the disk.',
+    fault: 'An order is submitted while the row of its task is on its way to the disk.',
     edits: [
       {
         file: 'services/tasks/src/store/tasks/sql-permits.ts',
@@ -79,7 +79,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a submission has a stored attempt', ONE, OWN, 'a hold has its task'],
   },
   'attempts-beside-their-request': {
-    story: 'The second attempt of a create is written beside its request and not before it.',
+    fault: 'The second attempt of a create is written beside its request and not before it.',
     edits: [
       {
         file: SUBMIT_ATTEMPTS,
@@ -95,7 +95,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a submission has a stored attempt', ONE, OWN],
   },
   'lost-answers-are-refusals': {
-    story: 'A lost answer counts as an order that was never sent, so the next channel gets the order too.',
+    fault: 'A lost answer counts as an order that was never sent, so the next channel gets the order too.',
     edits: [
       {
         file: 'services/tasks/src/channels/upstream-http.ts',
@@ -108,7 +108,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: [ONE, OWN],
   },
   'lost-answers-are-asked-again': {
-    story: 'An order whose answer was lost is sent to the same upstream again.',
+    fault: 'An order whose answer was lost is sent to the same upstream again.',
     edits: [
       {
         file: SUBMIT_ATTEMPTS,
@@ -122,7 +122,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: [ONE, OWN],
   },
   'throttled-orders-are-sent-later': {
-    story: 'An order that an upstream throttles goes to the next channel, and to the first one again after its wait.',
+    fault: 'An order that an upstream throttles goes to the next channel, and to the first one again after its wait.',
     edits: [
       {
         file: SUBMIT_ATTEMPTS,
@@ -137,7 +137,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: [ONE, OWN],
   },
   'recovery-refuses-started-creates': {
-    story: 'A restart refuses a create whose attempt had started, so its client orders again.',
+    fault: 'A restart refuses a create whose attempt had started, so its client orders again.',
     edits: [
       {
         file: RECOVER_CREATES,
@@ -150,7 +150,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: [ONE, OWN],
   },
   'any-fitting-work-is-adopted': {
-    story: 'A task whose answer was lost takes the first work that fits, although another task could own it.',
+    fault: 'A task whose answer was lost takes the first work that fits, although another task could own it.',
     edits: [
       {
         file: 'services/tasks/src/operations/recovery/reconcile-unknown.ts',
@@ -163,7 +163,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a task has the work of its own order', OWN, ONE],
   },
   'dropped-events': {
-    story: 'The event of the end of a task reaches billing never. Only the sweep settles.',
+    fault: 'The event of the end of a task reaches billing never. Only the sweep settles.',
     edits: [DROP_EVENT],
     first: 6,
     seeds: 1,
@@ -171,7 +171,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['without faults a task is settled within 3000 ms of its end'],
   },
   'dropped-events-and-a-blind-sweep': {
-    story: 'No event of the end of a task is staged, and the sweep marks as settled what it could not settle.',
+    fault: 'No event of the end of a task is staged, and the sweep marks as settled what it could not settle.',
     edits: [
       DROP_EVENT,
       {
@@ -189,7 +189,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     ],
   },
   'sweep-trusts-the-event': {
-    story: 'The sweep marks a finished task as settled without asking billing.',
+    fault: 'The sweep marks a finished task as settled without asking billing.',
     edits: [
       {
         file: SETTLE_FINISHED,
@@ -202,7 +202,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['no hold stays open after the end of its task', 'a completed task is charged its seconds times the price'],
   },
   'settled-without-a-check': {
-    story: 'A settlement does not look at the state of its hold, and its key is not unique.',
+    fault: 'A settlement does not look at the state of its hold, and its key is not unique.',
     edits: [
       {
         file: HOLDS,
@@ -231,14 +231,14 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a hold ends once', 'the held amount is that of the open holds'],
   },
   'open-holds': {
-    story: 'The release of a hold moves the money, and leaves the hold open.',
+    fault: 'The release of a hold moves the money, and leaves the hold open.',
     edits: [{ file: HOLDS, text: "UPDATE holds SET state = 'released'", becomes: "UPDATE holds SET state = 'open'" }],
     first: 1,
     seeds: 2,
     rules: ['the held amount is that of the open holds'],
   },
   'no-hold-for-keys': {
-    story: 'An order with a key is submitted without a hold.',
+    fault: 'An order with a key is submitted without a hold.',
     edits: [
       {
         file: CREATE_TASK,
@@ -248,10 +248,10 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     ],
     first: 1,
     seeds: 60,
-    rules: ['a completed task is charged its seconds times the price'],
+    rules: ['a completed task is charged its seconds times the price', ONE, OWN],
   },
   'refused-creates-keep-their-hold': {
-    story: 'The hold of a create that no upstream accepted stays open.',
+    fault: 'The hold of a create that no upstream accepted stays open.',
     edits: [
       {
         file: CREATE_TASK,
@@ -264,7 +264,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['no hold stays open after the end of its task'],
   },
   'failures-are-charged': {
-    story: 'A failed task is charged like a completed one.',
+    fault: 'A failed task is charged like a completed one.',
     edits: [
       {
         file: 'services/billing/src/events/on-task-finished.ts',
@@ -282,7 +282,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a failed task is charged nothing'],
   },
   'a-billionth-is-lost': {
-    story: 'A charge takes a billionth too little from the balance of its account.',
+    fault: 'A charge takes a billionth too little from the balance of its account.',
     edits: [
       {
         file: HOLDS,
@@ -295,7 +295,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['the ledger verifies'],
   },
   'forgotten-keys': {
-    story: 'A key is forgotten as soon as its task is written.',
+    fault: 'A key is forgotten as soon as its task is written.',
     edits: [
       {
         file: 'services/tasks/src/operations/creates/idempotency.ts',
@@ -308,7 +308,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: [ONE, 'a key makes one task', OWN],
   },
   'stolen-keys': {
-    story: 'Of two creates with one key at the same moment, the second takes the key from the first.',
+    fault: 'Of two creates with one key at the same moment, the second takes the key from the first.',
     edits: [
       {
         file: ADMISSION,
@@ -321,7 +321,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: [ONE, 'a key makes one task', OWN],
   },
   'tasks-end-twice': {
-    story: 'The statement that ends a task has no condition on its state.',
+    fault: 'The statement that ends a task has no condition on its state.',
     edits: [
       {
         file: MOVES,
@@ -334,7 +334,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a task ends once', 'a final state never changes', 'a hold ends once'],
   },
   'polls-revive-tasks': {
-    story: 'A poll that comes late writes over the end of its task.',
+    fault: 'A poll that comes late writes over the end of its task.',
     edits: [
       {
         file: MOVES,
@@ -347,7 +347,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a task ends once', 'a final state never changes', REST],
   },
   'unconfirmed-cancels': {
-    story: 'A cancel ends its task whatever the upstream says.',
+    fault: 'A cancel ends its task whatever the upstream says.',
     edits: [
       {
         file: 'services/tasks/src/operations/ends/cancel-task.ts',
@@ -360,7 +360,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a failed task has no work that succeeds'],
   },
   'failures-stay-counted': {
-    story: 'A task that fails stays in the counters of tasks in flight.',
+    fault: 'A task that fails stays in the counters of tasks in flight.',
     edits: [
       {
         file: MOVES,
@@ -373,7 +373,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a finished task is in no counter'],
   },
   'counters-are-not-given-back': {
-    story: 'A refused create leaves the list of its counters, and they go on counting it.',
+    fault: 'A refused create leaves the list of its counters, and they go on counting it.',
     edits: [
       {
         file: CREATES,
@@ -387,7 +387,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a counter counts the tasks in it'],
   },
   'unknown-states-are-waited-for': {
-    story: 'A person is never told of a state that no adapter knows.',
+    fault: 'A person is never told of a state that no adapter knows.',
     edits: [
       {
         file: APPLY_REPORT,
@@ -400,7 +400,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: [REST],
   },
   'leases-outlive-their-process': {
-    story: 'The leases of a dead process stay, so its tasks are not polled for a quarter of an hour.',
+    fault: 'The leases of a dead process stay, so its tasks are not polled for a quarter of an hour.',
     edits: [
       {
         file: 'services/tasks/src/workers/process-liveness.ts',
@@ -413,7 +413,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: [REST],
   },
   'unknown-ids-are-failures': {
-    story: 'A task fails at the first poll whose answer says that its work is not known.',
+    fault: 'A task fails at the first poll whose answer says that its work is not known.',
     edits: [
       {
         file: 'services/tasks/src/workers/poll-channel.ts',
@@ -427,7 +427,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a failed task has no work that succeeds'],
   },
   'another-body-under-a-key': {
-    story: 'A key with another body is answered with the task of the first one.',
+    fault: 'A key with another body is answered with the task of the first one.',
     edits: [
       {
         file: 'services/tasks/src/operations/creates/admit-create.ts',
@@ -440,7 +440,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['a key with another body is refused'],
   },
   'overdrawn-accounts': {
-    story: 'A hold is placed whatever the balance of its account.',
+    fault: 'A hold is placed whatever the balance of its account.',
     edits: [
       {
         file: 'services/billing/src/store/balances/sql-balances.ts',
@@ -453,7 +453,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     rules: ['no account is overdrawn'],
   },
   'ends-without-an-event': {
-    story: 'The end of a task writes no event for its webhooks.',
+    fault: 'The end of a task writes no event for its webhooks.',
     edits: [{ file: MOVES, text: 'writeEvent(query, {', becomes: '[].push({' }],
     first: 1,
     seeds: 60,
@@ -464,7 +464,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
 /** The planted bugs that are not found, with what would find them. `--bug` takes their names too. */
 export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
   'leases-are-taken-while-they-live': {
-    story: 'A worker leases a task although another one holds its lease.',
+    fault: 'A worker leases a task although another one holds its lease.',
     edits: [
       {
         file: MOVES,
@@ -475,7 +475,7 @@ export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
     missing: 'two processes on one store: a process knows the tasks that it polls itself',
   },
   'leases-are-not-renewed': {
-    story: 'The lease of a queued call is never renewed, and its worker is told that it was.',
+    fault: 'The lease of a queued call is never renewed, and its worker is told that it was.',
     edits: [
       {
         file: 'services/tasks/src/operations/jobs/work-jobs.ts',
@@ -486,7 +486,7 @@ export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
     missing: 'a call that lasts longer than the lease of its job',
   },
   'failed-syncs-are-ignored': {
-    story: 'A transaction succeeds although the sync of its log failed.',
+    fault: 'A transaction succeeds although the sync of its log failed.',
     edits: [
       {
         file: SQLITE,

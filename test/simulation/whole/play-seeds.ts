@@ -9,7 +9,7 @@ import { runSeed } from './run-seed.ts';
 import type { SeedOptions, SeedResult } from './run-seed.ts';
 import type { SeedReport } from './seed-report.ts';
 import { shrinkRun } from './shrink-run.ts';
-import { tellStory } from './tell-story.ts';
+import { showHistory } from './show-history.ts';
 
 export interface PlayOptions extends SeedsOptions, Pick<SeedOptions, 'programs'> {
   readonly commit: string;
@@ -92,13 +92,13 @@ function showTotals(reports: readonly SeedReport[], seconds: number): void {
   );
 }
 
-/** Tells what a person needs to find the cause: the last events as a story, the rule, and the command that replays it. */
+/** Tells what a person needs to find the cause: the last events as a history, the rule, and the command that replays it. */
 function tellBroken(
   options: PlayOptions,
   { seed, events, broken }: SeedResult,
   run: { readonly without: readonly string[]; readonly stepsMax: number },
 ): void {
-  console.log(['the last events:', ...tellStory(events.last()), ''].join('\n'));
+  console.log(['the last events:', ...showHistory(events.last()), ''].join('\n'));
   console.log(
     `seed ${seed} at commit ${options.commit}, Node ${process.version}, breaks the rule: ${broken?.rule ?? ''}`,
   );

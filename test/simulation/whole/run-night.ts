@@ -112,8 +112,8 @@ async function keepFinding({ night, findings }: Core, seed: number, { rule, deta
   print(`seed ${seed} breaks the rule: ${rule}`);
   if (rule === ENDLESS || rule === DEADLY) return;
   const words = ['--seed', String(seed), '--shrink', '--log', path.join(folder, 'events.log')];
-  findings.keepStory(rule, await readChild(toChild(night, words)));
-  print(`its story is in ${folder}`);
+  findings.keepHistory(rule, await readChild(toChild(night, words)));
+  print(`its history is in ${folder}`);
 }
 
 function toChild({ options, clock, stop, kill }: Night, words: readonly string[]) {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { simulateSeeds } from './simulate-seeds.ts';
-import { tellStory } from './tell-story.ts';
+import { showHistory } from './show-history.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-simulation-logs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -33,8 +33,8 @@ test('seeds with faults and without faults hold every rule', async () => {
 test('the kept seeds, and new ones that follow from the commit, hold every rule', async () => {
   const { code, out } = await simulateSeeds('--kept');
 
-  const [, story = ''] = out.split('the last events:');
-  expect(story).toBe('');
+  const [, history = ''] = out.split('the last events:');
+  expect(history).toBe('');
   expect(out.match(/^seed \d+: /gm)?.length).toBeGreaterThan(KEPT_SEEDS.length);
   expect(code).toBe(0);
 });
@@ -73,9 +73,9 @@ test.each<[string, readonly string[], string]>([
   expect(code).toBe(2);
 });
 
-test('a story has the time as minutes and seconds, the process, and a sentence', () => {
+test('a history has the time as minutes and seconds, the process, and a sentence', () => {
   expect(
-    tellStory([
+    showHistory([
       '61007 process-2 info a task ended {"taskId":"task_1","attempt":2}',
       '61007 process-2 error a poll failed {}',
       '0 machine process-1 starts',

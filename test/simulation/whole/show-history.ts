@@ -5,8 +5,8 @@ const PROCESS_WIDTH = 10;
 const LINE = /^(\d+) (\S+) (.*)$/s;
 const PRODUCT_LINE = /^(info|warn|error) (.*?) (\{.*\})$/s;
 
-/** Turns lines of an event log into a story: the time as minutes and seconds, the process, and a sentence. */
-export function tellStory(lines: readonly string[]): readonly string[] {
+/** Turns lines of an event log into a history: the time as minutes and seconds, the process, and a sentence. */
+export function showHistory(lines: readonly string[]): readonly string[] {
   return lines.map((line) => {
     const [, ms, process = '', text = line] = LINE.exec(line) ?? [];
     const time = ms === undefined ? '' : showTime(Number(ms));
