@@ -34,7 +34,10 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'tasks/sql-creates.ts': [1, 'the unique index of upstream work, which bounds an adoption'],
   'tasks/sql-jobs.ts': [5, 'the metrics of jobs'],
   'tasks/sql-acts.ts': [1, 'the acts of operators, for an operator'],
-  'tasks/sql-reads.ts': [9, 'the settlement pass, the recovery of creates, the list of an operator'],
+  'tasks/sql-reads.ts': [
+    10,
+    'the settlement pass and its next due moment, the recovery of creates, the list of an operator',
+  ],
   'tasks/sql-events.ts': [2, 'the pass that wakes event streams'],
   'tasks/sql-leased-receivers.ts': [3, 'the look for due receivers'],
   'billing/sql-account-list.ts': [1, 'the list of accounts, for an operator'],
@@ -57,7 +60,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
     3,
     'the pauses and the counts of minutes, for an operator and the passes that read and remove them',
   ],
-  'tasks/sql-moves.ts': [2, 'the pass of a poller, for up to 64 tasks of a channel'],
+  'tasks/sql-moves.ts': [3, 'the pass of a poller, for up to 64 tasks of a channel, and its next due moment'],
   'tasks/sql-sweeps.ts': [4, 'the passes over deadlines, old tasks, keys and heartbeats'],
   'tasks/sql-endpoints.ts': [1, 'the pass that seals secrets anew'],
   'tasks/sql-webhooks.ts': [
