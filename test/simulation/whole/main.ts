@@ -10,7 +10,7 @@ import type { NightOptions, SimulateOptions } from './read-options.ts';
 import { runNight } from './run-night.ts';
 
 /** The new seeds that run beside the kept ones. With them, a check of a change stays far below a minute. */
-const NEW_SEEDS = 6;
+const NEW_SEEDS = 3;
 const SEED_MAX = 900_000_000;
 const DAY_MS = 24 * 3600 * 1000;
 /** More than a night of one machine runs, so that the nights of two days do not meet. */
