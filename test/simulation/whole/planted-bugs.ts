@@ -373,19 +373,6 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     seeds: 10,
     rules: ['a counter counts the tasks in it'],
   },
-  'unknown-states-are-waited-for': {
-    fault: 'A person is never told of a state that no adapter knows.',
-    edits: [
-      {
-        file: APPLY_REPORT,
-        text: "await raiseAttention(\n      deps,\n      task,\n      'unknown_status',",
-        becomes: "await Promise.resolve(\n      deps,\n      task,\n      'unknown_status',",
-      },
-    ],
-    first: 1,
-    seeds: 60,
-    rules: [REST],
-  },
   'leases-outlive-their-process': {
     fault: 'The leases of a dead process stay, so its tasks are not polled for a quarter of an hour.',
     edits: [
@@ -450,6 +437,17 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
 
 /** The planted bugs that are not found, with what would find them. `--bug` takes their names too. */
 export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
+  'unknown-states-are-waited-for': {
+    fault: 'A person is never told of a state that no adapter knows.',
+    edits: [
+      {
+        file: APPLY_REPORT,
+        text: "await raiseAttention(\n      deps,\n      task,\n      'unknown_status',",
+        becomes: "await Promise.resolve(\n      deps,\n      task,\n      'unknown_status',",
+      },
+    ],
+    missing: 'work that stays in an unknown state: all of it goes on to an end',
+  },
   'polls-revive-tasks': {
     fault: 'A poll that comes late writes over the end of its task.',
     edits: [
