@@ -30,6 +30,8 @@ const RETRY_MS = { least: 300, most: 3000 };
 const REMIXED = 0.25;
 const DELETED = 0.15;
 const CONTENT_READ = 0.3;
+/** What a result that is kept is never answered with. */
+const GONE: ReadonlySet<number> = new Set([400, 404, 409, 410, 422]);
 /** A client gives an order up after this many creates without an answer. */
 const CREATES_MAX = 60;
 /** And a task after this many reads: it waits for a person. */
@@ -194,7 +196,7 @@ async function cancel(world: World, { order, caller, taskId }: Promised): Promis
 async function readContent(world: World, { order, caller, taskId }: Promised): Promise<void> {
   const path = `/v1/videos/${taskId}/content`;
   const answer = await sendOrder(world, `${order} content`, { method: 'GET', path, key: caller.token });
-  if (answer !== undefined && answer.status >= 400 && answer.status < 500 && answer.status !== 401)
+  if (answer !== undefined && GONE.has(answer.status))
     world.rules.break('the result of a completed task can be read', `${taskId}: ${answer.status} ${answer.text}`);
 }
 

@@ -39,6 +39,8 @@ interface Observer {
   /** An operator was told that the token is revoked. */
   revoked(token: string): void;
   answered(order: HttpOrder, answer: HttpAnswer): void;
+  /** An upstream has taken a relayed call in. */
+  called(name: string): void;
   /** A receiver of webhooks has taken a delivery in. */
   delivered(delivery: Delivery): void;
 }
@@ -187,6 +189,7 @@ function openObserver(breakRule: Rules['break'], now: () => number): OpenObserve
   const ended = new Map<string, string>();
   const removed = new Set<string>();
   const revoked = new Map<string, number>();
+  const called = new Set<string>();
   const events = openSeenEvents(breakRule);
   const read: Observer['read'] = (dialect, task) => {
     if (!isFinal(task)) return;
@@ -230,6 +233,10 @@ function openObserver(breakRule: Rules['break'], now: () => number): OpenObserve
       const since = now() - (revoked.get(key) ?? Infinity);
       if (answer.status < 300 && since > REVOKED_MS_MAX)
         breakRule('a revoked token is refused', `${method} ${path} ${since} ms after its revocation`);
+    },
+    called: (name) => {
+      if (called.has(name)) breakRule('a call that must not be repeated is made once', name);
+      called.add(name);
     },
     delivered: (delivery) => {
       hidePrivate(`a webhook to ${delivery.url}`, delivery.body, breakRule);

@@ -154,7 +154,7 @@ export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions
     openPool: simulatedPools({
       ...{ scheduler, draws, faults },
       log: note('network'),
-      hosts: simulatedUpstreams({ works, faults }),
+      hosts: simulatedUpstreams({ works, faults, onCall: rules.called }),
     }),
     backends: simulatedBackends({
       ...{ scheduler, draws, faults },

@@ -23,6 +23,8 @@ const LIST_PAGE = 20;
 
 interface HostOptions {
   readonly works: UpstreamWorks;
+  /** Called when the upstream of relayed calls has taken a call in. `name` is that of the client's call. */
+  readonly onCall: (name: string) => void;
   readonly faults: Faults;
 }
 
@@ -197,14 +199,16 @@ function showKlingWork(works: UpstreamWorks, work: Work): object {
   };
 }
 
+const CALL_MARK = /\[(call-\d+)\]/;
 const CHAT_USAGE = { prompt_tokens: 12, completion_tokens: 6, total_tokens: 18 };
 const CHAT_WORDS = ['Foxes', ' are', ' small', ' to', ' medium', ' sized'];
 
 /** A relayed call, which is answered at once or word by word. */
-function answerChat({ faults }: HostOptions, { body }: UpstreamRequest, name: string): UpstreamAnswer {
+function answerChat({ faults, onCall }: HostOptions, { body }: UpstreamRequest, name: string): UpstreamAnswer {
   if (faults.happens('throttle', name, FAULTY_SUBMITS))
     return { ...json(429, { error: { message: 'too many requests', type: 'requests', code: null } }), ...THROTTLED };
   const { model, stream } = readObject(body);
+  onCall(CALL_MARK.exec(JSON.stringify(body))?.[1] ?? '');
   const head = { id: 'chatcmpl-1', created: 1, model };
   if (stream !== true)
     return {
