@@ -20,7 +20,7 @@ const NESTED_MODULES = ['services/gateway', 'services/platform'];
  * The commit of the release before. The commit that publishes a release sets this to the commit of the release that
  * was published before it.
  */
-export const RELEASE_BEFORE = 'd4cbda95ae14c5b13a593b98b564f87ad5fb4922';
+const RELEASE_BEFORE = 'd4cbda95ae14c5b13a593b98b564f87ad5fb4922';
 
 /** The sources of a release, which run with the packages of this checkout. */
 export interface ExtractedRelease {

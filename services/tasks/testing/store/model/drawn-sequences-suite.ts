@@ -1,0 +1,197 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import type { BothEngines, OpenDatabase } from '@reelgate/platform/testing/both-engines';
+import { dumpTables } from '@reelgate/platform/testing/dump-tables';
+import type { TableDump } from '@reelgate/platform/testing/dump-tables';
+import {
+  SEQUENCES_TIMEOUT_MS,
+  checkSequences,
+  describeOutcome,
+  drawSequence,
+  newStory,
+} from '@reelgate/platform/testing/sequences';
+import type { Outcome, Story } from '@reelgate/platform/testing/sequences';
+import { bindStep, runBound } from './drawn-calls.ts';
+import type { DrawnStep, Processes } from './drawn-calls.ts';
+
+export const START = Date.UTC(2026, 0, 1);
+const NO_SHARDS = 1;
+const SOME_SHARDS = 4;
+/** The ids of entries tell the order in which two processes drew them, and nothing else. */
+const WITHOUT_ENTRY_IDS = { without: { task_events: ['id'], events: ['id'], operator_acts: ['id'] } };
+
+/** The content of a model, with the ids of all rows that were ever written. */
+interface DrawnContent {
+  readonly begun: readonly string[];
+}
+
+/** A port of this service, its model, and the calls that are drawn for both. */
+export interface DrawnSubject<State extends DrawnContent, Store> {
+  readonly stepsMax: number;
+  readonly newState: () => State;
+  readonly openModel: (state: State) => Store;
+  /** Opens the port as a process does. */
+  readonly open: (sql: Sql, process: string, shardsMax: number) => Store;
+  readonly step: Arbitrary<DrawnStep<State, Store>>;
+  /** A call that waits for the locks of another one. */
+  readonly lockingStep: Arbitrary<DrawnStep<State, Store>>;
+  /** What the port shows of everything that the steps may have written. */
+  readonly readAll: (store: Store) => Promise<unknown>;
+  /** What was written for others, and the same by the model. */
+  readonly readAnnounced: (sql: Sql) => Promise<unknown>;
+  readonly announcedBy: (state: State) => unknown;
+}
+
+/** The tests of a port with drawn sequences of calls. */
+export function drawnSequencesSuite<State extends DrawnContent, Store>(
+  engines: () => BothEngines,
+  subject: DrawnSubject<State, Store>,
+): void {
+  test(
+    'have the answers of the model on each engine, and leave the same rows',
+    async () => {
+      const sequence = fc.tuple(drawSequence(subject.step, subject.stepsMax), fc.constantFrom(NO_SHARDS, SOME_SHARDS));
+      await checkSequences(sequence, ([steps, shardsMax]) => compareEngines(subject, engines(), steps, shardsMax));
+    },
+    SEQUENCES_TIMEOUT_MS,
+  );
+
+  test(
+    'of which two calls run at once have the answers and rows of one call after the other',
+    async () => {
+      const sequence = fc.record({
+        steps: drawSequence(subject.step, subject.stepsMax),
+        one: subject.lockingStep,
+        other: subject.lockingStep,
+      });
+      await checkSequences(sequence, (drawn) => comparePair(subject, engines(), drawn));
+    },
+    SEQUENCES_TIMEOUT_MS,
+  );
+}
+
+interface Opened<Store> {
+  readonly stores: Processes<Store>;
+  readonly sql: Sql;
+}
+
+function openProcesses<State extends DrawnContent, Store>(
+  { open: openStore }: DrawnSubject<State, Store>,
+  open: OpenDatabase,
+  shardsMax: number,
+): Opened<Store> {
+  const [sql, other] = [open(), open()];
+  return { stores: [openStore(sql, 'a', shardsMax), openStore(other, 'b', shardsMax)], sql };
+}
+
+async function compareEngines<State extends DrawnContent, Store>(
+  subject: DrawnSubject<State, Store>,
+  { sqlite, postgres }: BothEngines,
+  steps: readonly DrawnStep<State, Store>[],
+  shardsMax: number,
+): Promise<void> {
+  await sqlite.withDatabase((openSqlite) =>
+    postgres.withDatabase(async (openPostgres) => {
+      const story = newStory();
+      const state = subject.newState();
+      const model = subject.openModel(state);
+      const onSqlite = openProcesses(subject, openSqlite, shardsMax);
+      const onPostgres = openProcesses(subject, openPostgres, shardsMax);
+      let at = START;
+      for (const step of steps) {
+        at += step.afterMs;
+        const bound = bindStep(step, state, at);
+        if (bound === undefined) continue;
+        const expected = await runBound(bound, [model, model]);
+        story.tell(`${at - START} ms, process ${step.by}: ${bound.name} -> ${describeOutcome(expected)}`);
+        const seen = [await runBound(bound, onSqlite.stores), await runBound(bound, onPostgres.stores)];
+        story.check(() => {
+          expect({ SQLite: seen[0], PostgreSQL: seen[1] }).toEqual({ SQLite: expected, PostgreSQL: expected });
+        });
+      }
+      const expected = { shown: await subject.readAll(model), announced: subject.announcedBy(state) };
+      const seen = { SQLite: await readContent(subject, onSqlite), PostgreSQL: await readContent(subject, onPostgres) };
+      const rows = [await dumpTables(onSqlite.sql), await dumpTables(onPostgres.sql)];
+      story.check(() => {
+        expect(seen).toEqual({ SQLite: expected, PostgreSQL: expected });
+        expect(rows[1]).toEqual(rows[0]);
+      });
+    }),
+  );
+}
+
+async function readContent<State extends DrawnContent, Store>(
+  { readAll, readAnnounced }: DrawnSubject<State, Store>,
+  { stores, sql }: Opened<Store>,
+): Promise<{ readonly shown: unknown; readonly announced: unknown }> {
+  return { shown: await readAll(stores[0]), announced: await readAnnounced(sql) };
+}
+
+interface DrawnPair<State, Store> {
+  readonly steps: readonly DrawnStep<State, Store>[];
+  readonly one: DrawnStep<State, Store>;
+  readonly other: DrawnStep<State, Store>;
+}
+
+type RunPair = (first: () => Promise<Outcome>, second: () => Promise<Outcome>) => Promise<readonly Outcome[]>;
+
+interface PairResult {
+  readonly outcomes: readonly Outcome[];
+  readonly rows: TableDump;
+}
+
+async function comparePair<State extends DrawnContent, Store>(
+  subject: DrawnSubject<State, Store>,
+  engines: BothEngines,
+  { steps, one, other }: DrawnPair<State, Store>,
+): Promise<void> {
+  const story = newStory();
+  const run = (engine: keyof BothEngines, inOrder: RunPair): Promise<PairResult | undefined> =>
+    engines[engine].withDatabase(async (open) => {
+      const { stores, sql } = openProcesses(subject, open, NO_SHARDS);
+      const { state, at } = await runPrefix(subject, steps, stores, engine === 'postgres' ? story : newStory());
+      const first = bindStep({ ...one, by: 0 }, state, at + 1);
+      // no two rows have one id
+      const begun = [...state.begun, first?.begins ?? ''];
+      const second = bindStep({ ...other, by: 1 }, { ...state, begun }, at + 1);
+      if (first === undefined || second === undefined) return undefined;
+      if (engine === 'postgres') story.tell(`at once: ${first.name} | ${second.name}`);
+      const outcomes = await inOrder(
+        () => runBound(first, stores),
+        () => runBound(second, stores),
+      );
+      return { outcomes, rows: await dumpTables(sql, WITHOUT_ENTRY_IDS) };
+    });
+  const together = await run('postgres', (first, second) => Promise.all([first(), second()]));
+  if (together === undefined) return;
+  const serial = [
+    await run('sqlite', async (first, second) => [await first(), await second()]),
+    await run('sqlite', async (first, second) => [await second(), await first()].toReversed()),
+  ];
+  story.check(() => {
+    expect(serial).toContainEqual(together);
+  });
+}
+
+/** Runs the allowed steps on the model and on the stores. Returns the content of the model and the time after them. */
+async function runPrefix<State extends DrawnContent, Store>(
+  { newState, openModel }: DrawnSubject<State, Store>,
+  steps: readonly DrawnStep<State, Store>[],
+  stores: Processes<Store>,
+  story: Story,
+): Promise<{ readonly state: State; readonly at: number }> {
+  const state = newState();
+  const model = openModel(state);
+  let at = START;
+  for (const step of steps) {
+    at += step.afterMs;
+    const bound = bindStep(step, state, at);
+    if (bound === undefined) continue;
+    await runBound(bound, [model, model]);
+    await runBound(bound, stores);
+    story.tell(`${at - START} ms, process ${step.by}: ${bound.name}`);
+  }
+  return { state, at };
+}
