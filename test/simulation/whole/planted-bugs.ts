@@ -544,7 +544,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
 };
 
 /** The planted bugs that are not found, with what would find them. `--bug` takes their names too. */
-export const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
+const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
   'unknown-states-are-waited-for': {
     fault: 'A person is never told of a state that no adapter knows.',
     edits: [

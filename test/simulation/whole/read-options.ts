@@ -11,7 +11,7 @@ const NAMES_MAX = 200;
 const PART =
   /^(crash \d{1,3}|crash of boot \d{1,4}|aim at [a-z]{1,10} \d{1,7}|(order|call)-\d{1,4}|operator [a-z ]{1,20}\d{0,2})$/;
 
-export const USAGE = `npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--without NAMES] [--log FILE] [--bug NAME]
+const USAGE = `npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--without NAMES] [--log FILE] [--bug NAME]
 npm run simulate -- --seed N --shrink
 npm run simulate -- --seed N --upgrade
 npm run simulate -- --kept [--seeds COUNT]

@@ -15,7 +15,7 @@ export function showHistory(lines: readonly string[]): readonly string[] {
 }
 
 /** Shows a time of a run as `mm:ss.mmm`. */
-export function showTime(ms: number): string {
+function showTime(ms: number): string {
   const [minutes, seconds, left] = [Math.floor(ms / MINUTE_MS), Math.floor(ms / SECOND_MS) % 60, ms % SECOND_MS];
   return `${pad(minutes, 2)}:${pad(seconds, 2)}.${pad(left, 3)}`;
 }
