@@ -26,6 +26,9 @@ const LEFT_EARLY = 0.15;
 const LEAVE_MS_MAX = 1500;
 const READ_APART_MS = { least: 700, most: 5000 };
 const WAITING_READS = 0.2;
+/** Of the clients without enough money, this part tries again until somebody pays in. */
+const WAITS_FOR_MONEY = 0.3;
+const NO_MONEY = /insufficient/;
 const RETRY_MS = { least: 300, most: 3000 };
 const REMIXED = 0.25;
 const DELETED = 0.15;
@@ -129,6 +132,7 @@ async function useResult(world: World, promised: Promised, mayRemix: boolean): P
 async function createUntilAnswered(world: World, sent: Order, order = sent.name): Promise<string | undefined> {
   const { scheduler, draws, faults, rules } = world;
   const { name, caller, key, request } = sent;
+  const waitsForMoney = draws.happens(`${name} waits for money`, WAITS_FOR_MONEY);
   for (let create = 1; create <= CREATES_MAX; create += 1) {
     const leaves = faults.happens('client leaves', `${name} create ${create}`, LEFT_EARLY);
     const leaveAfterMs = leaves ? draws.whole(`${name} create ${create} leave`, 0, LEAVE_MS_MAX) : undefined;
@@ -139,6 +143,7 @@ async function createUntilAnswered(world: World, sent: Order, order = sent.name)
       return task.id;
     }
     if (answer !== undefined && !mayRepeat(answer)) return undefined;
+    if (answer !== undefined && NO_MONEY.test(answer.text) && !waitsForMoney) return undefined;
     // without a key, a lost answer is not repeated
     if (key === '' && answer === undefined) return undefined;
     await scheduler.pause(draws.whole(`${name} create ${create} retry`, RETRY_MS.least, RETRY_MS.most));

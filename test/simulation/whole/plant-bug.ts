@@ -2,7 +2,37 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { PlantedBug, SourceEdit } from './planted-bugs.ts';
+
+/** A change of one text of the product's source. */
+export interface SourceEdit {
+  /** From the root of the repository. */
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly text: string;
+  readonly becomes: string;
+}
+
+/** A fault of the product, made by changes of its source as it is loaded. */
+export interface PlantedBug {
+  /** What the program does wrong. */
+  readonly fault: string;
+  readonly edits: readonly SourceEdit[];
+}
+
+/** A planted bug that the simulation finds. */
+export interface FoundBug extends PlantedBug {
+  /** It is found within `seeds` seeds from this one on. */
+  readonly first: number;
+  readonly seeds: number;
+  /** Any of these rules finds it. */
+  readonly rules: readonly string[];
+}
+
+/** A planted bug that no client, fault or rule of the simulation shows yet. */
+export interface HiddenBug extends PlantedBug {
+  /** What the simulation lacks to find it. */
+  readonly missing: string;
+}
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { findEditFault, readSource } from './plant-bug.ts';
 import { FOUND_BUGS, PLANTED_BUGS } from './planted-bugs.ts';
-import type { SourceEdit } from './planted-bugs.ts';
+import type { SourceEdit } from './plant-bug.ts';
 import { simulateSeeds } from './simulate-seeds.ts';
 
 const SEEDS_MAX = 200;

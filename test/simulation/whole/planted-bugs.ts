@@ -1,33 +1,6 @@
-/** A change of one text of the product's source. */
-export interface SourceEdit {
-  /** From the root of the repository. */
-  readonly file: string;
-  /** Stands in the file exactly once. */
-  readonly text: string;
-  readonly becomes: string;
-}
-
-/** A fault of the product, made by changes of its source as it is loaded. */
-export interface PlantedBug {
-  /** What the program does wrong. */
-  readonly fault: string;
-  readonly edits: readonly SourceEdit[];
-}
-
-/** A planted bug that the simulation finds. */
-export interface FoundBug extends PlantedBug {
-  /** It is found within `seeds` seeds from this one on. */
-  readonly first: number;
-  readonly seeds: number;
-  /** Any of these rules finds it. */
-  readonly rules: readonly string[];
-}
-
-/** A planted bug that no client, fault or rule of the simulation shows yet. */
-export interface HiddenBug extends PlantedBug {
-  /** What the simulation lacks to find it. */
-  readonly missing: string;
-}
+import { GATEWAY_BUGS } from './gateway-bugs.ts';
+import { HIDDEN_BUGS } from './hidden-bugs.ts';
+import type { FoundBug, PlantedBug, SourceEdit } from './plant-bug.ts';
 
 const SQLITE = 'services/platform/src/sql/sqlite.ts';
 const CREATE_TASK = 'services/tasks/src/operations/creates/create-task.ts';
@@ -37,12 +10,8 @@ const CREATES = 'services/tasks/src/store/tasks/sql-creates.ts';
 const MOVES = 'services/tasks/src/store/tasks/sql-moves.ts';
 const ADMISSION = 'services/tasks/src/store/tasks/sql-admission.ts';
 const SETTLE_FINISHED = 'services/tasks/src/workers/settle-finished.ts';
-const APPLY_REPORT = 'services/tasks/src/operations/polls/apply-report.ts';
 const HOLDS = 'services/billing/src/store/holds/sql-hold-store.ts';
 
-const PRINCIPALS = 'services/gateway/src/operations/principals.ts';
-
-const HIDDEN = 'nothing of an upstream is in an answer';
 const ONE = 'an order is accepted at most once';
 const OWN = 'every accepted work belongs to one task';
 const REST = 'every task ends and is settled, or waits for a person';
@@ -436,170 +405,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     seeds: 10,
     rules: ['the end of a task with a webhook has a delivery'],
   },
-  'models-name-their-upstream': {
-    fault: "A relayed answer has the upstream's name of its model.",
-    edits: [
-      {
-        file: 'services/gateway/src/json-bytes/hide-model.ts',
-        text: 'if (publicModel === upstreamModel) return',
-        becomes: 'return',
-      },
-    ],
-    first: 1,
-    seeds: 5,
-    rules: [HIDDEN],
-  },
-  'revoked-tokens-stay-known': {
-    fault: 'The gateway knows a token for hours, and does not hear that it is revoked.',
-    edits: [
-      { file: PRINCIPALS, text: 'const KNOWN_FRESH_MS = 10_000;', becomes: 'const KNOWN_FRESH_MS = 10_000_000;' },
-      {
-        file: PRINCIPALS,
-        text: 'if (listTokenAndMakers(principal).includes(tokenId)) known.delete(digest);',
-        becomes: 'listTokenAndMakers(principal);',
-      },
-    ],
-    first: 1,
-    seeds: 60,
-    rules: ['a revoked token is refused'],
-  },
-  'lost-calls-are-made-again': {
-    fault: 'A queued call whose process died is made again, although its upstream may have answered it.',
-    edits: [
-      {
-        file: 'services/tasks/src/domain/job.ts',
-        text: "return repeatable && starts < STARTS_MAX ? 'queue' : 'unknown';",
-        becomes: "return starts < STARTS_MAX ? 'queue' : 'unknown';",
-      },
-    ],
-    first: 1,
-    seeds: 60,
-    rules: ['a call that must not be repeated is made once'],
-  },
-  'deliveries-succeed-by-any-status': {
-    fault: 'A webhook counts as delivered whatever its receiver answers.',
-    edits: [
-      {
-        file: 'services/tasks/src/domain/rules/delivery-schedule.ts',
-        text: "return error === '' && status >= 200 && status < 300;",
-        becomes: 'return true;',
-      },
-    ],
-    first: 1,
-    seeds: 10,
-    rules: ['a delivered event has arrived'],
-  },
-  'events-without-deliveries': {
-    fault: 'An event gets its place in the stream, and no delivery.',
-    edits: [
-      {
-        file: 'services/tasks/src/store/webhooks/sql-events.ts',
-        text: 'insertDeliveries(query, newId, addressed, now),',
-        becomes: 'insertDeliveries(query, newId, addressed.slice(1), now),',
-      },
-    ],
-    first: 1,
-    seeds: 5,
-    rules: ['the end of a task with a webhook has a delivery'],
-  },
-  'live-processes-are-taken-for-dead': {
-    fault: 'A process is taken for dead at once, so its creates are recovered while it makes them.',
-    edits: [
-      {
-        file: 'services/tasks/src/workers/process-liveness.ts',
-        text: 'const isDead = ({ misses }: OtherProcess): boolean => exclusive || misses >= MISSED_HEARTBEATS_MAX;',
-        becomes: 'const isDead = ({ misses }) => exclusive || misses >= 0;',
-      },
-    ],
-    first: 1,
-    seeds: 60,
-    rules: [ONE, OWN, 'a submission has a stored attempt', REST],
-  },
-  'results-expire-at-once': {
-    fault: 'The sweep of the media service ends results that are still kept.',
-    edits: [
-      {
-        file: 'services/media/src/operations/garbage/collect-garbage.ts',
-        text: 'store.expireObjects(now, BATCH_MAX)',
-        becomes: 'store.expireObjects(now + 30 * 24 * 3_600_000, BATCH_MAX)',
-      },
-    ],
-    first: 1,
-    seeds: 60,
-    rules: ['the result of a completed task can be read'],
-  },
-  'claimed-bytes-are-garbage': {
-    fault: 'The claim of a result does not keep its bytes from being removed.',
-    edits: [
-      {
-        file: 'services/media/src/operations/blobs/claim-blob.ts',
-        text: 'if (object?.blob.sha256 !== blob.sha256) await dropPin(deps, pin);',
-        becomes: 'await dropPin(deps, pin);',
-      },
-    ],
-    first: 1,
-    seeds: 60,
-    rules: ['the result of a completed task can be read', REST],
-  },
-};
-
-/** The planted bugs that are not found, with what would find them. `--bug` takes their names too. */
-const HIDDEN_BUGS: Readonly<Record<string, HiddenBug>> = {
-  'unknown-states-are-waited-for': {
-    fault: 'A person is never told of a state that no adapter knows.',
-    edits: [
-      {
-        file: APPLY_REPORT,
-        text: "await raiseAttention(\n      deps,\n      task,\n      'unknown_status',",
-        becomes: "await Promise.resolve(\n      deps,\n      task,\n      'unknown_status',",
-      },
-    ],
-    missing: 'work that stays in an unknown state: all of it goes on to an end',
-  },
-  'polls-revive-tasks': {
-    fault: 'A poll that comes late writes over the end of its task.',
-    edits: [
-      {
-        file: MOVES,
-        text: `AND state = \${of('from')} AND \${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`,
-        becomes: `AND \${of('from')} <> '' RETURNING id`,
-      },
-    ],
-    missing: 'more polls whose answer is on its way while a cancel ends their task: none of 26 seeds had one',
-  },
-  'leases-are-taken-while-they-live': {
-    fault: 'A worker leases a task although another one holds its lease.',
-    edits: [
-      {
-        file: MOVES,
-        text: `AND next_poll_at <= \${of('now')} AND (lease_until IS NULL OR lease_until <= \${of('now')})`,
-        becomes: `AND next_poll_at <= \${of('now')}`,
-      },
-    ],
-    missing: 'a process that is slow for so long that another one polls its task, and a rule that sees both polls',
-  },
-  'leases-are-not-renewed': {
-    fault: 'The lease of a queued call is never renewed, and its worker is told that it was.',
-    edits: [
-      {
-        file: 'services/tasks/src/operations/jobs/work-jobs.ts',
-        text: 'const kept = await jobs.renewLeases(leases, now, now + limits.leaseMs);',
-        becomes: 'const kept = new Set(leases.map(({ jobId }) => jobId));',
-      },
-    ],
-    missing: 'a call that lasts longer than the lease of its job',
-  },
-  'failed-syncs-are-ignored': {
-    fault: 'A transaction succeeds although the sync of its log failed.',
-    edits: [
-      {
-        file: SQLITE,
-        text: 'await synced?.catch(throwUnsynced(true));',
-        becomes: 'await synced?.catch(() => undefined);',
-      },
-    ],
-    missing: 'a failed sync that loses the pages of its commits',
-  },
+  ...GATEWAY_BUGS,
 };
 
 export const PLANTED_BUGS: Readonly<Record<string, PlantedBug>> = { ...FOUND_BUGS, ...HIDDEN_BUGS };

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { FAULTS } from './faults.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
-import type { PlantedBug } from './planted-bugs.ts';
+import type { PlantedBug } from './plant-bug.ts';
 
 /** Far more than a run needs. */
 export const STEPS_MAX = 2_000_000;

@@ -11,13 +11,35 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const logFile = (name: string): string => path.join(folder, `${name}.log`);
 
 test('a seed is one run: in two processes, alone and after another seed, its log is the same to the last byte', async () => {
-  const alone = await simulateSeeds('--seed', '4', '--log', logFile('alone'));
-  const after = await simulateSeeds('--seed', '3', '--seeds', '2', '--log', logFile('after'));
+  const alone = await simulateSeeds('--seed', '10', '--log', logFile('alone'));
+  const after = await simulateSeeds('--seed', '9', '--seeds', '2', '--log', logFile('after'));
 
   expect([alone.code, after.code]).toEqual([0, 0]);
   const log = readFileSync(logFile('alone'), 'utf8');
   expect(log).toContain(' dies: power cut');
   expect(readFileSync(logFile('after'), 'utf8')).toBe(log);
+});
+
+test('a seed with several processes on one server is one run too', async () => {
+  const runs = await Promise.all(
+    ['one', 'other'].map((name) => simulateSeeds('--seed', '15', '--steps', '9000', '--log', logFile(name))),
+  );
+
+  expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+  const log = readFileSync(logFile('one'), 'utf8');
+  const [beforeDeaths = ''] = log.split(' dies: ');
+  expect(beforeDeaths.match(/ machine process-\d+ is up$/gm)?.length).toBeGreaterThan(1);
+  expect(readFileSync(logFile('other'), 'utf8')).toBe(log);
+});
+
+test('the release before and this one take turns on one store, and every rule holds', async () => {
+  const { code, out } = await simulateSeeds('--seed', '10', '--upgrade', '--log', logFile('upgrade'));
+
+  expect(out).toMatch(/^seed 10: [1-9]\d* tasks/m);
+  const log = readFileSync(logFile('upgrade'), 'utf8');
+  expect(log).toMatch(/ machine process-\d+ starts with the release before$/m);
+  expect(log).toMatch(/ machine process-\d+ starts with this release$/m);
+  expect(code).toBe(0);
 });
 
 test('seeds with faults and without faults hold every rule', async () => {
