@@ -35,10 +35,8 @@ const ROLLS: readonly Roll[] = [
   ['tasks b', 'this', 'SIGKILL'],
   ['gateway a', 'this', 'SIGTERM'],
   ['gateway b', 'this', 'SIGTERM'],
-  ['gateway a', 'before', 'SIGTERM'],
   ['tasks a', 'before', 'SIGTERM'],
   ['tasks a', 'this', 'SIGKILL'],
-  ['gateway a', 'this', 'SIGTERM'],
 ];
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const CLIENTS = 6;
