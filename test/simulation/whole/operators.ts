@@ -23,7 +23,8 @@ export const ACTS: readonly string[] = ['pause', 'revoke', 'credit', 'limit', 'e
   .map((name) => `operator ${name}`);
 const REPEATS_MAX = 30;
 const RETRY_MS = { least: 300, most: 2000 };
-const CALLED_MAX = 60;
+/** A process that follows a dead one on a shared server waits for ten heartbeats, so a program can be away for long. */
+const CALLED_MAX = 600;
 
 /** What operators and owners of accounts do in the middle of a run, each in some of the seeds. */
 export async function runOperators(world: World): Promise<void> {
