@@ -105,7 +105,7 @@ describeWith(natsServer, `a rolling upgrade from the release before (REELGATE_SE
         const tasks = await untilSettled(program, 'demo', SETTLED_TIMEOUT_MS);
         cancelledTasks = await untilSettled(program, 'other', SETTLED_TIMEOUT_MS);
         answers = [...load.answers, ...reader.answers, ...canceller.answers];
-        simulated = { upstream: onlyOf('m', upstream), program, load, tasks, ordersMin: ORDERS_MIN };
+        simulated = { upstream: selectWorks('m', upstream), program, load, tasks, ordersMin: ORDERS_MIN };
       }, TIMEOUT_MS);
 
       afterAll(async () => {
@@ -130,7 +130,7 @@ describeWith(natsServer, `a rolling upgrade from the release before (REELGATE_SE
       });
 
       test('each cancelled order was accepted at most once, and has one task with the end that its client was told', () => {
-        const marks = onlyOf('c', upstream).works.map(({ mark }) => mark);
+        const marks = selectWorks('c', upstream).works.map(({ mark }) => mark);
         const states = new Map(cancelledTasks.map(({ id, state }) => [id, state]));
 
         expect(cancelled.filter(({ status }) => status === CANCELLED).length).toBeGreaterThan(0);
@@ -152,7 +152,7 @@ describeWith(natsServer, `a rolling upgrade from the release before (REELGATE_SE
 });
 
 /** The upstream as it looks to the orders whose marks begin so. */
-function onlyOf(first: string, upstream: ScriptedUpstream): ScriptedUpstream {
+function selectWorks(first: string, upstream: ScriptedUpstream): ScriptedUpstream {
   return {
     ...upstream,
     get works() {
