@@ -38,7 +38,8 @@ interface Observer {
   removed(taskId: string): void;
   /** An operator was told that the token is revoked. */
   revoked(token: string): void;
-  answered(order: HttpOrder, answer: HttpAnswer): void;
+  /** `sentAt`: the time at which the client sent the request. */
+  answered(order: HttpOrder, answer: HttpAnswer, sentAt: number): void;
   /** An upstream has taken a relayed call in. */
   called(name: string): void;
   /** A receiver of webhooks has taken a delivery in. */
@@ -228,11 +229,11 @@ function openObserver(breakRule: Rules['break'], now: () => number): OpenObserve
     revoked: (token) => {
       revoked.set(token, now());
     },
-    answered: ({ method, path, key }, answer) => {
+    answered: ({ method, path, key }, answer, sentAt) => {
       hidePrivate(`${method} ${path}`, `${answer.text} ${JSON.stringify(answer.headers)}`, breakRule);
-      const since = now() - (revoked.get(key) ?? Infinity);
+      const since = sentAt - (revoked.get(key) ?? Infinity);
       if (answer.status < 300 && since > REVOKED_MS_MAX)
-        breakRule('a revoked token is refused', `${method} ${path} ${since} ms after its revocation`);
+        breakRule('a revoked token is refused', `${method} ${path} is sent ${since} ms after its revocation`);
     },
     called: (name) => {
       if (called.has(name)) breakRule('a call that must not be repeated is made once', name);
@@ -246,7 +247,7 @@ function openObserver(breakRule: Rules['break'], now: () => number): OpenObserve
   };
 }
 
-/** A known token is asked about again after ten seconds, and a request can last for a while. */
+/** A known token is asked about again after ten seconds. A request that was sent before that may still be answered. */
 const REVOKED_MS_MAX = 20_000;
 
 function hidePrivate(where: string, text: string, breakRule: Rules['break']): void {

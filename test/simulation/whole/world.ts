@@ -43,10 +43,11 @@ export async function sendOrder(
   const note = (text: string): void => {
     events.write(scheduler.now(), 'client', `${name}: ${order.method} ${order.path} ${text}`);
   };
+  const sentAt = scheduler.now();
   try {
     const answer = await machine.send(order, options);
     note(`is answered ${answer.status} ${answer.text.slice(0, SHOWN_MAX)}`);
-    rules.answered(order, answer);
+    rules.answered(order, answer, sentAt);
     return answer;
   } catch (error) {
     if (!(error instanceof LostAnswer)) throw error;
