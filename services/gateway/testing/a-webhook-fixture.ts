@@ -100,7 +100,7 @@ function fakeWork(): FakeWork {
         held.set(id, lease);
         return aLeasedReceiver({ id, lease, deliveries: list.slice(0, DELIVERIES_MAX) });
       });
-      return { receivers, leaseMs: LEASE_MS };
+      return { receivers, leaseMs: LEASE_MS, restMs: 0 };
     },
     renew: async (leases) => {
       work.renewed.push(leases);

@@ -61,7 +61,6 @@ import { tasksMetrics, watchCircuits, watchReplicas } from './tasks-metrics.ts';
 import { callbackUrls, mediaUrls } from './upstream-urls.ts';
 import { drainWork, handOver } from './workers/hand-over.ts';
 import { startOperators } from './workers/operators.ts';
-import type { PollerOptions } from './workers/poll-channel.ts';
 import { jobPasses, startWorkers, taskPasses } from './workers/passes.ts';
 import { startPollers } from './workers/pollers.ts';
 import type { Pollers } from './workers/pollers.ts';
@@ -156,7 +155,7 @@ export async function startTasks(
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
   const parts = { liveness, settlements, isAlone };
   const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers)];
-  const pollers = startWork(deps, { passes, wake, isAlone }, lifecycle);
+  const pollers = startWork(deps, { passes, wake }, lifecycle);
   const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
   const webhooks = await startWebhooks(
     foundation,
@@ -168,7 +167,6 @@ export async function startTasks(
       limits: config.webhooks,
       watches: watches.watches,
       sampler,
-      isAlone,
     },
     lifecycle,
   );
@@ -199,13 +197,13 @@ export async function startTasks(
   };
 }
 
-interface WorkOptions extends PollerOptions {
+interface WorkOptions {
   readonly passes: Parameters<typeof startWorkers>[1];
   readonly wake: Wake;
 }
 
 /** Starts the passes, then the pollers. */
-function startWork(deps: Deps, { passes, wake, isAlone }: WorkOptions, lifecycle: Lifecycle): Pollers {
+function startWork(deps: Deps, { passes, wake }: WorkOptions, lifecycle: Lifecycle): Pollers {
   startWorkers(deps, passes, (name, worker) => {
     if (name === 'outbox')
       wake.outbox = () => {
@@ -213,7 +211,7 @@ function startWork(deps: Deps, { passes, wake, isAlone }: WorkOptions, lifecycle
       };
     lifecycle.add(name, () => worker.stop());
   });
-  const pollers = startPollers(deps, { isAlone });
+  const pollers = startPollers(deps);
   wake.polls = (channelId) => {
     pollers.wake(channelId);
   };

@@ -67,6 +67,14 @@ export interface LeasedJob {
   readonly carrier?: string | undefined;
 }
 
+export interface LeasedJobs {
+  readonly jobs: readonly LeasedJob[];
+  readonly leaseMs: number;
+  readonly keepMs: number;
+  /** For so many milliseconds no job becomes due that is not announced; 0: that is not known. */
+  readonly restMs: number;
+}
+
 export interface NewJob {
   readonly accountId: string;
   readonly tokenId: string;
@@ -93,10 +101,7 @@ export interface Jobs {
   }>;
   withdraw(lease: JobLease): Promise<void>;
   get(accountId: string, jobId: string, requestId: string, span?: Span): Promise<Job>;
-  lease(
-    worker: string,
-    limit: number,
-  ): Promise<{ readonly jobs: readonly LeasedJob[]; readonly leaseMs: number; readonly keepMs: number }>;
+  lease(worker: string, limit: number): Promise<LeasedJobs>;
   /** Returns the ids of the jobs whose lease is over. */
   renew(leases: readonly JobLease[]): Promise<readonly string[]>;
   /** Records the intent before the upstream is called; refuses if the lease is over. */
@@ -133,8 +138,13 @@ export function jobsClient(rpc: Client<typeof JobService>): Jobs {
     get: async (accountId, jobId, requestId, span) =>
       fromWireJob(requireValue((await rpc.getJob({ accountId, jobId }, withDeadline({ requestId, span }))).job)),
     lease: async (worker, limit) => {
-      const { jobs, leaseMs, keepMs } = await rpc.leaseJobs({ worker, limit }, withDeadline({}));
-      return { jobs: jobs.map(fromWireLeased), leaseMs: Number(leaseMs), keepMs: Number(keepMs) };
+      const { jobs, leaseMs, keepMs, restMs } = await rpc.leaseJobs({ worker, limit }, withDeadline({}));
+      return {
+        jobs: jobs.map(fromWireLeased),
+        leaseMs: Number(leaseMs),
+        keepMs: Number(keepMs),
+        restMs: Number(restMs),
+      };
     },
     renew: async (leases) => (await rpc.renewJobLeases({ leases: [...leases] }, withDeadline({}))).lostJobIds,
     start: async (lease, span) => {

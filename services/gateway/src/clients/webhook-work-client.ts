@@ -89,9 +89,16 @@ export interface WorkRecorder {
   record(records: readonly ReceiverRecord[]): Promise<readonly string[]>;
 }
 
+export interface LeasedReceivers {
+  readonly receivers: readonly LeasedReceiver[];
+  readonly leaseMs: number;
+  /** For so many milliseconds no receiver becomes due that is not announced; 0: that is not known. */
+  readonly restMs: number;
+}
+
 /** The deliveries of the tasks service, in the gateway's types. */
 export interface WebhookWork extends WorkRecorder {
-  lease(limit: number): Promise<{ readonly receivers: readonly LeasedReceiver[]; readonly leaseMs: number }>;
+  lease(limit: number): Promise<LeasedReceivers>;
   /** Extends leases. Returns the ids of the receivers whose lease is lost: nothing may be sent to them. */
   renew(leases: readonly ReceiverLease[]): Promise<{ readonly lost: readonly string[]; readonly leaseMs: number }>;
 }
@@ -101,8 +108,8 @@ export function webhookWorkClient(rpc: Client<typeof WebhookService>, worker: st
   const deadline = { timeoutMs: DEADLINE_MS };
   return {
     lease: async (limit) => {
-      const { receivers, leaseMs } = await rpc.leaseWebhookReceivers({ worker, limit }, deadline);
-      return { receivers: receivers.map(fromWireReceiver), leaseMs: Number(leaseMs) };
+      const { receivers, leaseMs, restMs } = await rpc.leaseWebhookReceivers({ worker, limit }, deadline);
+      return { receivers: receivers.map(fromWireReceiver), leaseMs: Number(leaseMs), restMs: Number(restMs) };
     },
     renew: async (leases) => {
       const { lostReceiverIds, leaseMs } = await rpc.renewWebhookLeases({ leases: [...leases] }, deadline);

@@ -87,6 +87,25 @@ describe('a pool of workers', () => {
     await jobPool.stop();
   });
 
+  test('asks for no job while none is due that would not be announced', async () => {
+    const world = aJobFixture();
+    let asked = 0;
+    const jobs: JobFixture['jobs'] = {
+      ...world.jobs,
+      lease: async (...request) => {
+        asked += 1;
+        return { ...(await world.jobs.lease(...request)), restMs: 4000 };
+      },
+    };
+    const jobPool = pool({ ...world, jobs }, 2);
+    await world.clock.advance(0);
+    await world.clock.advance(3999);
+    expect(asked).toBe(1);
+    await world.clock.advance(1);
+    expect(asked).toBe(2);
+    await jobPool.stop();
+  });
+
   test('shares the queue with another pool, and each call is made once', async () => {
     const world = aJobFixture();
     await queue(world, 40);

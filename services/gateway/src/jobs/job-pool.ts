@@ -69,7 +69,7 @@ export function startJobPool({ jobs, run, workers, drainMs, name, clock, log }: 
       const taken = await jobs.lease(name, free);
       leaseMs = taken.leaseMs;
       for (const job of taken.jobs) if (permits.tryAcquire()) begin(job, taken.keepMs);
-      return taken.jobs.length;
+      return taken.jobs.length > 0 ? taken.jobs.length : { dueAt: clock.now() + taken.restMs };
     },
   });
   const keeper = startWorker({

@@ -17,7 +17,7 @@ const outcomes = ({ work }: WebhookFixture, receiver: string): string[] =>
 
 /** Leases what is due once, and nothing later. */
 function once({ work }: WebhookFixture): WebhookFixture['work']['lease'] {
-  return async (limit) => (work.leases === 0 ? work.lease(limit) : { receivers: [], leaseMs: LEASE_MS });
+  return async (limit) => (work.leases === 0 ? work.lease(limit) : { receivers: [], leaseMs: LEASE_MS, restMs: 0 });
 }
 
 /** Waits for nothing that runs, and needs no time. */

@@ -84,11 +84,11 @@ export function startReceiverPool(options: ReceiverPoolOptions): ReceiverPool {
       if (limit <= 0) return 0;
       await leases.renewEnded();
       const at = clock.now();
-      const { receivers, leaseMs } = await work.lease(limit);
+      const { receivers, leaseMs, restMs } = await work.lease(limit);
       const session = { until: at + leaseMs, beginUntil: at + BEGIN_MS, encodeBody: shareBodies(eventBody) };
       for (const receiver of receivers) if (permits.tryAcquire()) begin(receiver, session);
       // with fewer than it asked for, there are no more
-      return receivers.length < limit ? 0 : receivers.length;
+      return receivers.length < limit ? { dueAt: clock.now() + restMs } : receivers.length;
     },
   });
   const stop = async (cutOff: AbortSignal | undefined): Promise<void> => {

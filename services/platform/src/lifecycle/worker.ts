@@ -54,7 +54,7 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
       try {
         const result = await pass(stopping.signal);
         if (typeof result === 'number') did = result;
-        else restMs = computeRestMs(result.dueAt - clock.now(), idleMs);
+        else restMs = Math.max(idleMs, computeRestMs(result.dueAt, clock.now()));
         failures = 0;
       } catch (error) {
         failures += 1;
@@ -87,7 +87,7 @@ function computeBackoffMs(failures: number, idleMs: number): number {
   return Math.min(idleMs * 2 ** Math.min(failures, 10), Math.max(idleMs, FAILURES_BACKOFF_MAX_MS));
 }
 
-/** Milliseconds until the next pass, if work is due in `dueMs`: never less than without that knowledge. */
-function computeRestMs(dueMs: number, idleMs: number): number {
-  return Math.max(idleMs, Math.min(dueMs, REST_MAX_MS));
+/** The milliseconds for which a worker may rest if nothing is due before this moment. */
+export function computeRestMs(dueAt: number, now: number): number {
+  return Math.max(0, Math.min(dueAt - now, REST_MAX_MS));
 }

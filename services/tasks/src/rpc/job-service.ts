@@ -49,10 +49,11 @@ export function jobService(deps: JobDeps, tokens: TokenReader): Implementation<t
       return { job: toWireJob(job) };
     },
     leaseJobs: async ({ worker, limit }) => {
-      const { taken, lease } = await leaseJobs(deps, worker, limit);
+      const { taken, lease, restMs } = await leaseJobs(deps, worker, limit);
       return toMessage(LeaseJobsResponseSchema, {
         leaseMs: BigInt(deps.limits.leaseMs),
         keepMs: BigInt(deps.limits.retentionMs),
+        restMs: BigInt(restMs),
         jobs: taken.map((leased) => toWireLeased(leased, lease)),
       });
     },

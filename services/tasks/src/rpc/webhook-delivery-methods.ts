@@ -39,8 +39,12 @@ export function deliveryMethods(deps: DeliveryMethodDeps) {
         yield event === undefined ? { cursor } : { event: toWireEvent(event, subject, now()), cursor };
     },
     leaseWebhookReceivers: async ({ worker, limit }) => {
-      const { receivers, leaseMs } = await leaseReceivers(deps, emptyToUndefined(worker), limit);
-      return { receivers: receivers.map((receiver) => toWireReceiver(receiver, now())), leaseMs: BigInt(leaseMs) };
+      const { receivers, leaseMs, restMs } = await leaseReceivers(deps, emptyToUndefined(worker), limit);
+      return {
+        receivers: receivers.map((receiver) => toWireReceiver(receiver, now())),
+        leaseMs: BigInt(leaseMs),
+        restMs: BigInt(restMs),
+      };
     },
     renewWebhookLeases: async ({ leases }) => {
       const { lost, leaseMs } = await renewReceivers(deps, leases);

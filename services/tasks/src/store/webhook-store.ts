@@ -136,6 +136,8 @@ export interface ReceiverRecord {
 }
 
 export interface ReceiverLeaseStore {
+  /** No receiver is due before this moment; undefined: none has a due time. */
+  findFirstDue(): Promise<number | undefined>;
   /**
    * Leases receivers with due deliveries. Accounts share: none gets more than `perAccount` leases at one time, except by
    * calls at the same moment. A receiver whose attempts fail in a row gets one delivery, any other at most `deliveries`.

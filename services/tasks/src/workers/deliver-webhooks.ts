@@ -24,7 +24,7 @@ import { watchWebhooks, webhookMetrics } from '../webhook-metrics.ts';
 import { webhookSelfChecks } from '../tasks-self-checks.ts';
 import { loopUtilization, spareTime } from './spare-time.ts';
 
-/** Each end of a task or a job wakes the dispatch. */
+/** Each end of a task or a job wakes the dispatch of its process. */
 const DISPATCH_IDLE_MS = 500;
 /** Ends of a moment share a transaction. */
 const DISPATCH_APART_MS = 50;
@@ -43,8 +43,6 @@ export interface WebhookParts {
   readonly limits: WebhookLimits;
   readonly watches: OpenWatches;
   readonly sampler: GaugeSampler;
-  /** True if no other process writes events. */
-  readonly isAlone: boolean;
 }
 
 export interface RunningWebhooks {
@@ -60,10 +58,11 @@ export async function startWebhooks(
   lifecycle: Lifecycle,
 ): Promise<RunningWebhooks> {
   const { bus, clock, checks } = foundation;
-  const { webhooks, sampler, isAlone } = parts;
+  const { webhooks, sampler } = parts;
   watchWebhooks(sampler, { webhooks, clock });
   checks?.add(...webhookSelfChecks({ webhooks, clock }));
-  const deps = openDeps(foundation, parts);
+  let reads: Worker | undefined = undefined;
+  const deps = openDeps(foundation, parts, () => reads?.wake());
   const start = (name: string, idleMs: number, pass: () => Promise<PassResult>, apartMs?: number): Worker => {
     const worker = startWorker({ name, clock, log: deps.log, idleMs, apartMs, pass });
     lifecycle.add(name, () => worker.stop());
@@ -74,7 +73,7 @@ export async function startWebhooks(
   const dispatchInTime = async (): Promise<PassResult> => {
     if (!spare.mayBegin()) return 0;
     const taken = await dispatchEvents(deps);
-    return taken === 0 && isAlone ? NOTHING_DUE : taken;
+    return taken === 0 ? NOTHING_DUE : taken;
   };
   const dispatch = start('event dispatch', DISPATCH_IDLE_MS, dispatchInTime, DISPATCH_APART_MS);
   start('webhook retention', REMOVE_IDLE_MS, () => removeOldWebhooks(deps));
@@ -84,9 +83,9 @@ export async function startWebhooks(
   };
   const lowBalances = await onBalanceLow(bus, { webhooks, clock, wake });
   lifecycle.add('balance events', () => lowBalances.stop());
-  const reads = start('event streams', READ_IDLE_MS, () => deps.hub.pass(), READ_APART_MS);
+  reads = start('event streams', READ_IDLE_MS, () => deps.hub.pass(), READ_APART_MS);
   const dispatched = await onEventsDispatched(bus, () => {
-    reads.wake();
+    reads?.wake();
   });
   lifecycle.add('dispatched events', () => dispatched.stop());
   return { deps, wake };
@@ -95,6 +94,7 @@ export async function startWebhooks(
 function openDeps(
   { bus, acceptedKeys, random, metrics }: Foundation,
   { deps: { store, clock, newId, chance, log, webhookAllow }, jobs, webhooks, ...parts }: WebhookParts,
+  wakeReads: () => void,
 ): RunningWebhooks['deps'] & { readonly hub: EventHub } {
   const seals = sealer(acceptedKeys, random);
   return {
@@ -111,7 +111,7 @@ function openDeps(
     allow: webhookAllow,
     announceDispatched: announceDispatched(bus),
     count: webhookMetrics(metrics),
-    hub: openEventHub(webhooks),
+    hub: openEventHub(webhooks, wakeReads),
     permits: openStreamPermits(STREAMS),
   };
 }

@@ -37,13 +37,16 @@ type Pass = readonly [name: string, idleMs: number, pass: () => Promise<PassResu
 export interface PassParts {
   readonly liveness: ProcessLiveness;
   readonly settlements: SlowSettlements;
-  /** True if no other process makes work for these passes. Then they rest until work is due. */
+  /** True if no other process has the database. Then no other one listens to the heartbeats. */
   readonly isAlone: boolean;
 }
 
 const findNothingDue = async (): Promise<NextDue> => NOTHING_DUE;
 
-/** The pass; after one that did nothing, `findDue` tells when work is due next. */
+/**
+ * The pass; after one that did nothing, `findDue` tells when work is due next. The process that makes work wakes its own
+ * pass, so only the work of a process that has died waits for the end of a rest.
+ */
 function withNextDue(
   pass: () => Promise<number>,
   findDue: () => Promise<NextDue | undefined> = findNothingDue,
@@ -59,13 +62,13 @@ export function taskPasses(
   { sql, bus, config }: WorkerParts,
   { liveness, settlements, isAlone }: PassParts,
 ): readonly Pass[] {
-  const untilDue = isAlone ? withNextDue : (pass: () => Promise<number>): typeof pass => pass;
+  const beat = (): Promise<number> => liveness.beat();
   return [
-    ['outbox', OUTBOX_IDLE_MS, untilDue(() => relayOutbox(sql, publishFinished(bus))), OUTBOX_APART_MS],
+    ['outbox', OUTBOX_IDLE_MS, withNextDue(() => relayOutbox(sql, publishFinished(bus))), OUTBOX_APART_MS],
     [
       'settle',
       SETTLE_IDLE_MS,
-      untilDue(
+      withNextDue(
         () => settleFinished(deps, settlements),
         () => findNextSettlement(deps, settlements),
       ),
@@ -73,7 +76,7 @@ export function taskPasses(
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
     ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config)],
     ['retention', REMOVE_IDLE_MS, () => removeOldTasks(deps, config.retentionMs)],
-    ['heartbeat', HEARTBEAT_MS, untilDue(() => liveness.beat())],
+    ['heartbeat', HEARTBEAT_MS, isAlone ? withNextDue(beat) : beat],
     ['takeover', HEARTBEAT_MS, () => liveness.takeOver()],
   ];
 }
@@ -83,7 +86,7 @@ export function jobPasses(jobs: JobDeps, isAlone: boolean): readonly Pass[] {
   const upSince = isAlone ? -Infinity : jobs.clock.now();
   const sweep = (): Promise<number> => sweepJobs(jobs, upSince);
   return [
-    ['job sweep', SWEEP_IDLE_MS, isAlone ? withNextDue(sweep, () => findNextLoss(jobs)) : sweep],
+    ['job sweep', SWEEP_IDLE_MS, withNextDue(sweep, () => findNextLoss(jobs))],
     ['job retention', REMOVE_IDLE_MS, () => removeOldJobs(jobs)],
   ];
 }

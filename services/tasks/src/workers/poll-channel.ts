@@ -46,16 +46,10 @@ interface PollerState {
   hasUnknownLeases: boolean;
 }
 
-export interface PollerOptions {
-  /** True if no other process polls, or changes when tasks are due. */
-  readonly isAlone: boolean;
-}
-
 /** Polls the tasks of one channel. A slow poll delays no other. */
 export function channelPoller(
   deps: Deps,
   runtime: () => ChannelRuntime | undefined,
-  { isAlone }: PollerOptions = { isAlone: false },
 ): ChannelPoller {
   const state: PollerState = {
     running: new Map(),
@@ -74,7 +68,7 @@ export function channelPoller(
       if (free <= 0) return 1;
       await correctClock(channelId);
       if (state.hasUnknownLeases) await dropUnknownLeases(deps, state, channelId);
-      if (isAlone && state.running.size === 0) {
+      if (state.running.size === 0) {
         const dueAt = await findNextDue(deps, channelId);
         if (dueAt > deps.clock.now()) return { dueAt };
       }
@@ -88,8 +82,8 @@ export function channelPoller(
 }
 
 /**
- * The moment at which a task is due, if nothing wakes the poller before and no poll is running. A task that is accepted
- * in the meantime is due later.
+ * The moment at which a task is due, if nothing wakes the poller before and no poll is running. A task that any process
+ * accepts in the meantime is due later. A process that makes a task due at once wakes its own poller.
  */
 async function findNextDue({ store, clock, pollPlan }: Deps, channelId: string): Promise<number> {
   const now = clock.now();

@@ -39,11 +39,11 @@ test('a task is polled when it is due, and no more after its end', async () => {
 
 const countClaims = ({ journal }: World): number => journal.names().filter((name) => name === 'store.claimDue').length;
 
-describe('the poller of a process that has its database alone', () => {
+describe('a poller that rests', () => {
   test('claims no task before one is due, and polls it then', async () => {
     const world = await open();
     const { task } = await world.create();
-    const pollers = startPollers(world.deps, { isAlone: true });
+    const pollers = startPollers(world.deps);
 
     await world.clock.advance(task.nextPollAt! - world.clock.now() - 1);
     expect(countClaims(world)).toBe(0);
@@ -56,7 +56,7 @@ describe('the poller of a process that has its database alone', () => {
 
   test('polls a task in time that is accepted while it rests', async () => {
     const world = await open();
-    const pollers = startPollers(world.deps, { isAlone: true });
+    const pollers = startPollers(world.deps);
     await world.clock.advance(100);
 
     const { task } = await world.create();
@@ -71,7 +71,7 @@ describe('the poller of a process that has its database alone', () => {
   test('polls a task at once that an operator retries, or whose cancel was not confirmed', async () => {
     const world = await open();
     const { task } = await world.create();
-    const pollers = startPollers(world.deps, { isAlone: true });
+    const pollers = startPollers(world.deps);
     await world.clock.advance(0);
     const deps = { ...world.deps, wake: { ...world.deps.wake, polls: pollers.wake } };
 

@@ -2,7 +2,7 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Worker } from '@reelgate/platform/lifecycle/worker';
 import type { Deps } from '../operations/deps.ts';
 import { channelPoller } from './poll-channel.ts';
-import type { ChannelPoller, PollerOptions } from './poll-channel.ts';
+import type { ChannelPoller } from './poll-channel.ts';
 
 const IDLE_MS = 200;
 /** Tasks that become due within this time share a claim: a claim of one task each costs more than its poll. */
@@ -21,14 +21,14 @@ export interface Pollers {
 }
 
 /** One poller for each channel. */
-export function startPollers(deps: Deps, options?: PollerOptions): Pollers {
+export function startPollers(deps: Deps): Pollers {
   const running = new Map<string, { readonly worker: Worker; readonly poller: ChannelPoller }>();
   const renew = (): void => {
     for (const { channel } of deps.channels.all()) {
       const { id } = channel.settings;
       const apartMs = channel.pollManyMax > 1 ? FULL_CALLS_APART_MS : CLAIMS_APART_MS;
       if (running.has(id)) continue;
-      const poller = channelPoller(deps, () => deps.channels.find(id), options);
+      const poller = channelPoller(deps, () => deps.channels.find(id));
       running.set(id, {
         poller,
         worker: startWorker({

@@ -1,9 +1,12 @@
+import { isRecent } from '@reelgate/platform/clock';
 import type { Deps } from '../operations/deps.ts';
 import { recoverCreates, recoverOwnCreates } from '../operations/recovery/recover-creates.ts';
 
 export const HEARTBEAT_MS = 1000;
 /** A process whose heartbeat has not changed in this many heartbeats of this process after the first is dead. */
 export const MISSED_HEARTBEATS_MAX = 10;
+/** Maximum interval in milliseconds between two looks for creates that nobody works on. */
+const CHECK_MS = 5000;
 
 /** Knows which processes on the same database are alive. */
 export interface ProcessLiveness {
@@ -51,6 +54,13 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
     }
     return 0;
   };
+  let checkedAt: number | undefined;
+  /** Only a create that was given up, or whose end could not be written, is left without the death of a process. */
+  const isCheckDue = (): boolean =>
+    seen.values().some(isDead) ||
+    deps.creating.values().some((now) => now === 'given_up') ||
+    checkedAt === undefined ||
+    !isRecent(deps.clock, checkedAt, CHECK_MS);
   const takeOver = async (): Promise<number> => {
     const others = dead();
     const recovered = await recoverCreates(deps, others);
@@ -67,8 +77,10 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
     count: () => 1 + seen.size - dead().length,
     beat,
     takeOver: async () => {
+      if (!isCheckDue()) return 0;
       const recovered = await takeOver();
       await recoverOwnCreates(deps);
+      checkedAt = deps.clock.now();
       return recovered;
     },
     recoverAtStart: async () => {

@@ -1,4 +1,5 @@
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { Task } from '../../src/domain/task.ts';
 import type { WatchMessage } from '../../src/operations/watches/open-watches.ts';
@@ -85,12 +86,12 @@ export function openWatchWorld(): WatchWorld {
       hub.hint({ taskId, accountId: rows.find(taskId)?.accountId ?? 'acme' });
     },
     settle: async () => {
-      let left = 0;
+      let left: PassResult;
       do {
         isWoken = false;
         left = await hub.pass();
         await clock.advance(0);
-      } while (left > 0 || isWoken);
+      } while ((typeof left === 'number' && left > 0) || isWoken);
     },
     pass: async (ms) => {
       for (let passed = 0; passed < ms; passed += PASS_MS) {

@@ -83,7 +83,7 @@ export async function openDeliveryWorld(sql: Sql, clock: FakeClock = fakeClock()
       webhookAttempt: (outcome) => void told.push(outcome),
       endpointDisabled: (reason) => void told.push(`disabled ${reason}`),
     },
-    hub: openEventHub(webhooks),
+    hub: openEventHub(webhooks, () => undefined),
     watches: openWatches(clock),
     permits: openStreamPermits({ what: 'event streams', total: 500, perAccount: 16 }),
   };

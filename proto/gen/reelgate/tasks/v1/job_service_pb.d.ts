@@ -366,6 +366,13 @@ export declare type LeaseJobsResponse = Message<"reelgate.tasks.v1.LeaseJobsResp
    * @generated from field: int64 keep_ms = 3;
    */
   keepMs: bigint;
+
+  /**
+   * How long no job becomes due that is not announced, in milliseconds; 0 if that is not known.
+   *
+   * @generated from field: int64 rest_ms = 4;
+   */
+  restMs: bigint;
 };
 
 /**

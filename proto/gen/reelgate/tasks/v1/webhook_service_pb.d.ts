@@ -959,6 +959,13 @@ export declare type LeaseWebhookReceiversResponse = Message<"reelgate.tasks.v1.L
    * @generated from field: int64 lease_ms = 2;
    */
   leaseMs: bigint;
+
+  /**
+   * How long no receiver becomes due that is not announced, in milliseconds; 0 if that is not known.
+   *
+   * @generated from field: int64 rest_ms = 3;
+   */
+  restMs: bigint;
 };
 
 /**

@@ -1,4 +1,6 @@
 import type { TimeSource } from '@reelgate/platform/clock';
+import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { NO_ACCOUNTS } from '../../store/accounts/account-store.ts';
 import type { LowAccountStore, LowCredit } from '../../store/accounts/account-store.ts';
@@ -18,7 +20,8 @@ interface LowAccountDeps {
 }
 
 /**
- * Counts the accounts that have little money left in small pages, one at each pass, and shows the sum when it is whole.
+ * Counts the accounts that have little money left in small pages, one at each pass, and shows the sum when it is whole; then
+ * it rests.
  * A pass costs the same for any number of accounts. The money is compared with the last credit, not with all credits:
  * an account that is credited every month would otherwise always seem to have little left. A low credit that was not
  * announced yet is announced and then marked, so a crash between the two makes it announced again.
@@ -28,7 +31,7 @@ export function lowAccounts({
   announce,
   metrics,
   clock,
-}: LowAccountDeps): (signal?: AbortSignal) => Promise<number> {
+}: LowAccountDeps): (signal?: AbortSignal) => Promise<PassResult> {
   let sum: number | undefined;
   metrics.gauge(
     'reelgate_accounts_low',
@@ -51,6 +54,6 @@ export function lowAccounts({
       await announce(low);
       await store.mark(low, low.isRepeat ? undefined : clock.now() + REPEAT_AFTER_MS);
     }
-    return 0;
+    return next.count.isWhole ? NOTHING_DUE : 0;
   };
 }

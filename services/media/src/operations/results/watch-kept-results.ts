@@ -1,4 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { NO_RESULTS } from '../../store/media-store.ts';
 import type { CountResults, ResultCount } from '../../store/media-store.ts';
@@ -6,13 +8,13 @@ import type { CountResults, ResultCount } from '../../store/media-store.ts';
 const SOON_MS = 24 * 3_600_000;
 
 /**
- * Counts the bytes of the results in small pages, one at each pass, and shows the sums when they are whole. A pass
+ * Counts the bytes of the results in small pages, one at each pass, and shows the sums when they are whole; then it rests. A pass
  * costs the same for a store of any size.
  */
 export function newResultCounter(
   countNext: CountResults,
   { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
-): () => Promise<number> {
+): () => Promise<PassResult> {
   let counted: ResultCount | undefined;
   const show = (name: string, what: string, bytesOf: (count: ResultCount) => number): void => {
     metrics.gauge(name, `${what}, as last counted, over the whole database: aggregate with max`, [], (gauge) => {
@@ -32,6 +34,6 @@ export function newResultCounter(
     if (!count.isWhole) return 0;
     counted = count;
     count = NO_RESULTS;
-    return 0;
+    return NOTHING_DUE;
   };
 }

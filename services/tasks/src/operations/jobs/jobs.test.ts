@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { REST_MAX_MS } from '@reelgate/platform/lifecycle/worker';
 import { anAnswer } from '../../../testing/jobs/new-jobs.ts';
 import { LIMITS, useJobWorlds } from '../../../testing/jobs/open-job-world.ts';
 import type { JobWorld } from '../../../testing/jobs/open-job-world.ts';
@@ -38,6 +39,17 @@ describe('createJob', () => {
     expect(job.id).toMatch(/^job_[0-9a-v]{26}$/);
     expect([job.state, replayed]).toEqual(['queued', false]);
     expect(world.announced).toEqual([job.id]);
+  });
+
+  test('that is due later lets workers rest until then', async () => {
+    const world = await open();
+    expect(await leaseJobs(world.deps, 'gateway', 1)).toMatchObject({ taken: [], restMs: REST_MAX_MS });
+    const own = await started(world);
+    await returnJob(world.deps, own, { untouched: true, delayMs: 3000 });
+
+    expect(await leaseJobs(world.deps, 'gateway', 1)).toMatchObject({ taken: [], restMs: 3000 });
+    await world.clock.advance(3000);
+    expect(await leaseJobs(world.deps, 'gateway', 1)).toMatchObject({ taken: [{}], restMs: 0 });
   });
 
   describe('under a key', () => {

@@ -1,3 +1,4 @@
+import { computeRestMs } from '@reelgate/platform/lifecycle/worker';
 import { nameFailure } from '../../domain/failure-cause.ts';
 import type { Job, JobAnswer, JobLease } from '../../domain/job.ts';
 import type { Failure } from '../../domain/task.ts';
@@ -13,6 +14,8 @@ export interface LeasedJobs {
   /** `overdue`: the job has waited too long. Its worker ends it and releases its money. */
   readonly taken: readonly (TakenJob & { readonly overdue: boolean })[];
   readonly lease: string;
+  /** For so many milliseconds no job becomes due that is not announced; 0: that is not known. */
+  readonly restMs: number;
 }
 
 /** Gives queued jobs to a worker, under one new lease. */
@@ -23,6 +26,8 @@ export async function leaseJobs(
 ): Promise<LeasedJobs> {
   const now = clock.now();
   const lease = newId('lease');
+  const restMs = computeRestMs((await jobs.findFirstDue()) ?? Infinity, now);
+  if (restMs > 0) return { taken: [], lease, restMs };
   const taken = await jobs.leaseJobs({
     worker,
     lease,
@@ -30,7 +35,8 @@ export async function leaseJobs(
     until: now + limits.leaseMs,
     limit: Math.min(Math.max(limit, 1), TAKEN_MAX),
   });
-  return { taken: taken.map((one) => ({ ...one, overdue: one.job.createdAt < now - limits.deadlineMs })), lease };
+  const isOverdue = ({ job }: TakenJob): boolean => job.createdAt < now - limits.deadlineMs;
+  return { taken: taken.map((one) => ({ ...one, overdue: isOverdue(one) })), lease, restMs };
 }
 
 /** Withdraws a job that its creator cannot pay for. Returns whether the lease was still valid. */

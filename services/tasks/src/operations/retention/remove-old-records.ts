@@ -33,7 +33,7 @@ export async function removeOldTasks({ store, clock, log }: Deps, retentionMs: n
  * One pass that removes the requests of ended jobs, and ended jobs that are older than the retention time. Objects are
  * removed before the rows that name them, so no object is left behind. Each pass handles one small batch.
  */
-export async function removeOldJobs({ jobs, media, clock, limits, log }: JobDeps): Promise<number> {
+export async function removeOldJobs({ jobs, media, clock, limits, log }: JobDeps): Promise<PassResult> {
   const spent = await jobs.spentBodies(JOBS_MAX);
   if (spent.length > 0) await media.removePrivate(spent.map(({ object }) => object));
   await jobs.forgetBodies(spent.map(({ jobId }) => jobId));
@@ -44,7 +44,7 @@ export async function removeOldJobs({ jobs, media, clock, limits, log }: JobDeps
   if (objects.length > 0) await media.removePrivate(objects);
   await jobs.removeJobs(old.map(({ jobId }) => jobId));
   if (old.length > 0) log.info({ removed: old.length }, 'old jobs were removed');
-  return 0;
+  return restAfter(spent.length + old.length);
 }
 
 export interface WebhookRetentionDeps {

@@ -1,4 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { ChangeFilter, ChangePosition, TaskLister, VersionReader } from '../../store/task-store.ts';
 import { openAccountFeed, openWatchedAccounts } from './account-feeds.ts';
 import type { AccountFeed, WatchedAccounts } from './account-feeds.ts';
@@ -32,8 +34,11 @@ export interface WatchHub {
   hint(task: { readonly taskId: string; readonly accountId: string }): void;
   /** Resolves when the read that is under way has been delivered. */
   waitForDelivery(): Promise<void>;
-  /** Reads a batch of what was hinted, and sweeps when it is time. Returns how many tasks still wait for a read. */
-  pass(): Promise<number>;
+  /**
+   * Reads a batch of what was hinted, and sweeps when it is time. Returns how many tasks still wait for a read; if none,
+   * when the next sweep is due.
+   */
+  pass(): Promise<PassResult>;
 }
 
 export interface HubDeps {
@@ -88,7 +93,10 @@ export function openWatchHub(deps: HubDeps): WatchHub {
       if (ids.length > 0) await read(state, ids);
       const age = clock.now() - state.sweptAt;
       if (age >= SWEEP_MS || age < 0) await sweep(state);
-      return hints.size + takeFirst(1, tasks.opening()).length;
+      const waiting = hints.size + takeFirst(1, tasks.opening()).length;
+      if (waiting > 0) return waiting;
+      const isWatching = takeFirst(1, tasks.ids()).length + takeFirst(1, accounts.ids()).length > 0;
+      return isWatching ? { dueAt: state.sweptAt + SWEEP_MS } : NOTHING_DUE;
     },
   };
 }
@@ -99,6 +107,7 @@ async function openAccount(state: HubState, filter: ChangeFilter): Promise<Accou
   if (!accounts.has(filter.accountId)) await skipEarlier(state, filter.accountId);
   const feed = openAccountFeed(filter, () => Math.min(clock.now(), Math.max(openedAt, state.sweptAt)));
   accounts.open(feed);
+  state.wake();
   return feed;
 }
 

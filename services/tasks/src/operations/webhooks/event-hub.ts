@@ -1,3 +1,5 @@
+import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import { openNotifier } from '../watches/notifier.ts';
 import type { Notifier } from '../watches/notifier.ts';
 import type { EventPlaceReader } from '../../store/webhook-store.ts';
@@ -20,14 +22,15 @@ export interface EventHub {
   open(accountId: string): EventFeed;
   close(accountId: string, feed: EventFeed): void;
   /** Reads what is new, and wakes the streams of those accounts. Returns 0 if nothing was new. */
-  pass(): Promise<number>;
+  pass(): Promise<PassResult>;
 }
 
 interface OpenFeed extends EventFeed {
   tell(): void;
 }
 
-export function openEventHub(store: EventPlaceReader): EventHub {
+/** `wake` starts a pass at once. */
+export function openEventHub(store: EventPlaceReader, wake: () => void): EventHub {
   const feeds = new Map<string, Set<OpenFeed>>();
   /** Every event up to this place has been told. Undefined: nothing was read since the first stream was opened. */
   let toldUpTo: number | undefined;
@@ -36,6 +39,7 @@ export function openEventHub(store: EventPlaceReader): EventHub {
       const feed = openFeed();
       const ofAccount = feeds.get(accountId) ?? new Set();
       feeds.set(accountId, ofAccount.add(feed));
+      if (toldUpTo === undefined) wake();
       return feed;
     },
     close: (accountId, feed) => {
@@ -46,7 +50,7 @@ export function openEventHub(store: EventPlaceReader): EventHub {
     pass: async () => {
       if (feeds.size === 0) {
         toldUpTo = undefined;
-        return 0;
+        return NOTHING_DUE;
       }
       if (toldUpTo === undefined) {
         toldUpTo = await store.lastPlace();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { REST_MAX_MS } from '@reelgate/platform/lifecycle/worker';
 import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
 import { eventIdsOf, openDeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
 import type { DeliveryWorld } from '../../../testing/webhooks/open-delivery-world.ts';
@@ -180,6 +181,18 @@ describeOnEngines('a lease of receivers', (open) => {
     expect((await leaseReceivers(world.deps, undefined, 1)).leaseMs).toBe(60_000);
     await world.clock.advance(59_999);
     expect(await world.lease()).toEqual([]);
+  });
+
+  test('that is held lets other workers rest until its end', async () => {
+    const world = await openDeliveryWorld(open());
+    expect(await leaseReceivers(world.deps, 'gateway_1', 1)).toMatchObject({ receivers: [], restMs: REST_MAX_MS });
+    await world.addEndpoint('whe_1');
+    await world.happen({ id: 'evt_1' });
+    await world.dispatch();
+    expect(await leaseReceivers(world.deps, 'gateway_1', 1)).toMatchObject({ receivers: [{}], restMs: 0 });
+    await world.clock.advance(LEASE_MS - 1000);
+
+    expect(await leaseReceivers(world.deps, 'gateway_2', 1)).toMatchObject({ receivers: [], restMs: 1000 });
   });
 
   test('of a receiver that hangs delays no other receiver', async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
+import { computeRestMs } from '@reelgate/platform/lifecycle/worker';
 import type { Secret } from '@reelgate/platform/secret';
 import { FAILURES_MAX } from '../../domain/rules/receiver-health.ts';
 import { toSecretOwnerId } from '../../domain/webhook.ts';
@@ -60,6 +61,13 @@ export interface DueReceiver {
   readonly deliveries: readonly DueDelivery[];
 }
 
+export interface DueReceivers {
+  readonly receivers: readonly DueReceiver[];
+  readonly leaseMs: number;
+  /** For so many milliseconds no receiver becomes due that is not announced; 0: that is not known. */
+  readonly restMs: number;
+}
+
 /**
  * Leases receivers to a worker, with all that it needs to send their deliveries. The worker renews the leases while it
  * works. When a lease ends, what was not recorded is sent again.
@@ -68,10 +76,12 @@ export async function leaseReceivers(
   deps: LeaseDeps,
   worker: string | undefined,
   limit: number,
-): Promise<{ readonly receivers: readonly DueReceiver[]; readonly leaseMs: number }> {
+): Promise<DueReceivers> {
   const { webhooks, clock, newId } = deps;
   const now = clock.now();
   const leaseMs = worker === undefined ? UNRENEWED_LEASE_MS : LEASE_MS;
+  const restMs = computeRestMs((await webhooks.findFirstDue()) ?? Infinity, now);
+  if (restMs > 0) return { receivers: [], leaseMs, restMs };
   const leased = await webhooks.leaseReceivers({
     worker,
     now,
@@ -83,7 +93,7 @@ export async function leaseReceivers(
     deliveries: DELIVERIES_MAX,
     failuresMax: FAILURES_MAX,
   });
-  return { receivers: leased.length === 0 ? [] : await loadDueReceivers(deps, leased), leaseMs };
+  return { receivers: leased.length === 0 ? [] : await loadDueReceivers(deps, leased), leaseMs, restMs };
 }
 
 /** Renews the leases of a worker. Returns the receivers whose lease is lost. */

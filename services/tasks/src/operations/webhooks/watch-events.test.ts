@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
 import { seeded } from '../../../../../test/harness/seeded.ts';
 import { completed } from '../../../testing/store/opened-store.ts';
@@ -30,7 +31,9 @@ async function take(stream: AsyncGenerator<EventMessage>, count: number): Promis
 async function publish(world: DeliveryWorld, ...ids: readonly string[]): Promise<void> {
   await world.happen(...ids.map((id) => ({ id })));
   await world.dispatch();
-  while ((await world.deps.hub.pass()) > 0);
+  let told: PassResult;
+  do told = await world.deps.hub.pass();
+  while (typeof told === 'number' && told > 0);
 }
 
 /** Lets a heartbeat become due. */

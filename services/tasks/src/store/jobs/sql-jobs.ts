@@ -271,6 +271,10 @@ function sqlJobLeases(sql: Sql, note: WriteNote): JobLeaseStore {
       WHERE id IN (${buildNextJobs(of)} ${sql.skipLocked}) AND due_at IS NOT NULL RETURNING ${JOB.list}`,
   );
   return {
+    findFirstDue: async () => {
+      const [row] = await sql.read('SELECT due_at FROM jobs WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1');
+      return row === undefined ? undefined : Number(row['due_at']);
+    },
     leaseJobs: ({ worker, lease, now, until, limit }) =>
       sql.transaction(async (query) => {
         const rows = await query(...takeNext({ lease, until, worker, now, limit, candidates: limit * CANDIDATES }));

@@ -27,6 +27,7 @@ const buildIsDue = (now: string): string =>
 const IS_ORIGIN = `CASE WHEN endpoint_id = '${DEFAULT_ENDPOINT}' THEN 1 ELSE 0 END`;
 const ANY_DUE = `SELECT id FROM webhook_receivers
   WHERE ${buildIsDue('$1')} ORDER BY due_at LIMIT 1`;
+const FIRST_DUE = 'SELECT due_at FROM webhook_receivers WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1';
 type NextName = 'now' | 'perAccount' | 'originsPerAccount' | 'limit' | 'candidates';
 /**
  * The next receivers: one of each account after the other, counting the leased receivers of the account, and for an
@@ -91,6 +92,10 @@ export function sqlLeasedReceivers(sql: Sql): ReceiverLeaseStore {
       WHERE id IN (${buildNextReceivers(of)} ${sql.skipLocked}) RETURNING ${RECEIVER_COLUMNS}`,
   );
   return {
+    findFirstDue: async () => {
+      const [row] = await sql.read(FIRST_DUE);
+      return row === undefined ? undefined : Number(row['due_at']);
+    },
     leaseReceivers: async (options) => {
       if ((await sql.read(ANY_DUE, [options.now])).length === 0) return [];
       return sql.commitUnsynced((query) => leaseReceivers(query, takeNext, options));

@@ -163,6 +163,7 @@ const sweeps: readonly Arbitrary<Bind>[] = [
 ];
 
 const lists: readonly Arbitrary<Bind>[] = [
+  plain(nothing, () => ({ name: 'findFirstDue', call: (store) => store.findFirstDue() })),
   plain(nothing, () => ({ name: 'lostJobs', isUnordered: true, call: (store, at) => store.lostJobs(at, ALL) })),
   plain(nothing, () => ({ name: 'pendingJobs', isUnordered: true, call: (store) => store.pendingJobs() })),
   plain(

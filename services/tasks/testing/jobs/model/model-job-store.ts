@@ -144,6 +144,10 @@ function compareDue(one: ModelJob, other: ModelJob): number {
 function modelLeases(state: JobsState): JobLeaseStore {
   const isValid = ({ leaseUntil }: ModelJob, now: number): boolean => leaseUntil !== undefined && leaseUntil > now;
   return {
+    findFirstDue: async () => {
+      const first = Math.min(...state.jobs.map(({ dueAt = Infinity }) => dueAt));
+      return first === Infinity ? undefined : first;
+    },
     leaseJobs: async ({ lease, now, until, limit }) => {
       const taken = listNextJobs(state, now).slice(0, limit);
       for (const { one } of taken) {
