@@ -47,10 +47,7 @@ interface PollerState {
 }
 
 /** Polls the tasks of one channel. A slow poll delays no other. */
-export function channelPoller(
-  deps: Deps,
-  runtime: () => ChannelRuntime | undefined,
-): ChannelPoller {
+export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefined): ChannelPoller {
   const state: PollerState = {
     running: new Map(),
     polling: 0,
