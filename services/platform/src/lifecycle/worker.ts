@@ -64,19 +64,21 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
       if (did > 0 && next > clock.now()) await clock.sleep(Math.min(apartMs, next - clock.now()), stopping.signal);
       if (did > 0 || woken) continue;
       pause = new AbortController();
-      await clock.sleep(restMs, AbortSignal.any([pause.signal, stopping.signal]));
+      await clock.sleep(restMs, pause.signal);
     }
   };
 
   // whichever request starts it, its passes belong to none
   const running = outsideRequests(run);
+  const wake = (): void => {
+    woken = true;
+    pause.abort(NOT_AWAITED);
+  };
   return {
-    wake: () => {
-      woken = true;
-      pause.abort(NOT_AWAITED);
-    },
+    wake,
     stop: async () => {
       stopping.abort();
+      wake();
       await running;
     },
   };
