@@ -10,6 +10,15 @@ const SALT_AT = 16;
 /** The words of the header of a frame that its checksum covers. */
 const FRAME_CHECKED_WORDS = 2;
 const NO_BYTES = Buffer.alloc(0);
+const LOG_NAME = /-wal$/;
+/**
+ * The words of the index beside a log, for a machine with little-endian words: whether it is initialized, with the size
+ * of a page in its upper half; the last frame of a commit; the salt. https://sqlite.org/walformat.html, section 2.1
+ */
+const INDEX_BYTES = 48;
+const INDEX_INITIALIZED = 3;
+const INDEX_FRAMES = 4;
+const INDEX_SALT = 8;
 
 /** A place in a log. SQLite begins a log anew after a checkpoint; each such part has a salt. */
 export interface LogPlace {
@@ -40,35 +49,16 @@ export interface CutOptions {
 /** `locate` gives the file: a process that was killed leaves it to the next one in another folder. */
 export function openSimulatedLog(locate: () => string): SimulatedLog {
   let place: LogPlace = { salt: '', end: 0 };
-  let checksum: Checksum = [0, 0];
   let synced = 0;
   /** What the disk has where the bytes of the file are not synced. */
   let durable = readAll(locate());
   const findEnd = (): LogPlace => {
-    if (!existsSync(locate())) return place;
-    const log = openSync(locate(), 'r');
-    try {
-      const header = readWords(log, 0, HEADER_BYTES);
-      if (header === undefined) return place;
-      const salt = String([header[SALT_AT / 4], header[SALT_AT / 4 + 1]]);
-      if (salt !== place.salt) {
-        // SQLite syncs the header before it writes a frame
-        [place, synced] = [{ salt, end: HEADER_BYTES }, HEADER_BYTES];
-        checksum = addWords([0, 0], header.subarray(0, CHECKED_WORDS));
-      }
-      const pageBytes = swapBytes(header[2]!);
-      let [next, at]: [Checksum, number] = [checksum, place.end];
-      for (;;) {
-        const frame = readWords(log, at, FRAME_HEADER_BYTES + pageBytes);
-        const checked = frame === undefined ? undefined : checkFrame(frame, next, salt);
-        if (frame === undefined || checked === undefined) return place;
-        [next, at] = [checked, at + FRAME_HEADER_BYTES + pageBytes];
-        // the last frame of a commit has the size of the database; SQLite overwrites frames without a commit
-        if (frame[1] !== 0) [checksum, place] = [next, { salt, end: at }];
-      }
-    } finally {
-      closeSync(log);
-    }
+    const found = readIndex(locate()) ?? scanLog(locate());
+    if (found === undefined) return place;
+    // SQLite syncs the header before it writes a frame
+    if (found.salt !== place.salt) synced = HEADER_BYTES;
+    place = found;
+    return place;
   };
   return {
     findEnd,
@@ -91,6 +81,53 @@ export function openSimulatedLog(locate: () => string): SimulatedLog {
       return { bytes, said: `keeps ${left} of ${end} bytes, of which ${synced} were synced` };
     },
   };
+}
+
+/**
+ * The place that the index of an open database has: SQLite writes it there at the end of each commit. Undefined: no
+ * process has opened the database since the last crash, or the log has no commit.
+ */
+function readIndex(file: string): LogPlace | undefined {
+  const words = readStart(file.replace(LOG_NAME, '-shm'), INDEX_BYTES);
+  if (words === undefined || words[INDEX_INITIALIZED]! % 256 === 0 || words[INDEX_FRAMES] === 0) return undefined;
+  const pageBytes = words[INDEX_INITIALIZED]! >>> 16;
+  const end = HEADER_BYTES + words[INDEX_FRAMES]! * (FRAME_HEADER_BYTES + pageBytes);
+  return { salt: String([words[INDEX_SALT], words[INDEX_SALT + 1]]), end };
+}
+
+/** The end of the last commit whose frames SQLite would accept. Undefined: the log has not begun. */
+function scanLog(file: string): LogPlace | undefined {
+  if (!existsSync(file)) return undefined;
+  const log = openSync(file, 'r');
+  try {
+    const header = readWords(log, 0, HEADER_BYTES);
+    if (header === undefined) return undefined;
+    const salt = String([header[SALT_AT / 4], header[SALT_AT / 4 + 1]]);
+    const pageBytes = swapBytes(header[2]!);
+    let place: LogPlace = { salt, end: HEADER_BYTES };
+    let [next, at] = [addWords([0, 0], header.subarray(0, CHECKED_WORDS)), HEADER_BYTES];
+    for (;;) {
+      const frame = readWords(log, at, FRAME_HEADER_BYTES + pageBytes);
+      const checked = frame === undefined ? undefined : checkFrame(frame, next, salt);
+      if (frame === undefined || checked === undefined) return place;
+      [next, at] = [checked, at + FRAME_HEADER_BYTES + pageBytes];
+      // the last frame of a commit has the size of the database; SQLite overwrites frames without a commit
+      if (frame[1] !== 0) place = { salt, end: at };
+    }
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** The first words of a file; undefined: it is shorter, or does not exist. */
+function readStart(file: string, bytes: number): Uint32Array | undefined {
+  if (!existsSync(file)) return undefined;
+  const opened = openSync(file, 'r');
+  try {
+    return readWords(opened, 0, bytes);
+  } finally {
+    closeSync(opened);
+  }
 }
 
 function readAll(file: string): Buffer {
