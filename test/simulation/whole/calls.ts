@@ -11,7 +11,7 @@ const QUEUED = 0.5;
 const LEFT_EARLY = 0.3;
 const LEAVE_MS_MAX = 3000;
 const CREATES_MAX = 40;
-const READS_MAX = 60;
+const READS_MAX = 30;
 const RETRY_MS = { least: 300, most: 3000 };
 
 /** Clients that call a synchronous route, at once or through the queue, and read the answer or leave it. */

@@ -7,10 +7,10 @@ import { mayRepeat, sendOrder } from './world.ts';
 import type { World } from './world.ts';
 
 const CLIENTS = 6;
-const ORDERS_EACH = 4;
+const ORDERS_EACH = 12;
 /** The names of the orders of a run. */
 export const ORDERS: readonly string[] = Array.from({ length: CLIENTS * ORDERS_EACH }, (_none, at) => `order-${at}`);
-const APART_MS_MAX = 9000;
+const APART_MS_MAX = 5000;
 const WITH_KEY = 0.75;
 const REPEATED = 0.3;
 /** Of the orders with a key, this part sends the key again with another order. */
@@ -24,21 +24,21 @@ const AT_FIRST_POLL = 0.7;
 const FIRST_POLL_MS = { least: 2300, most: 3000 };
 const LEFT_EARLY = 0.15;
 const LEAVE_MS_MAX = 1500;
-const READ_APART_MS = { least: 700, most: 5000 };
+const READ_APART_MS = { least: 1000, most: 8000 };
 const WAITING_READS = 0.2;
 /** Of the clients without enough money, this part tries again until somebody pays in. */
 const WAITS_FOR_MONEY = 0.3;
 const NO_MONEY = /insufficient/;
-const RETRY_MS = { least: 300, most: 3000 };
+const RETRY_MS = { least: 500, most: 6000 };
 const REMIXED = 0.25;
 const DELETED = 0.15;
 const CONTENT_READ = 0.3;
 /** What a result that is kept is never answered with. */
 const GONE: ReadonlySet<number> = new Set([400, 404, 409, 410, 422]);
 /** A client gives an order up after this many creates without an answer. */
-const CREATES_MAX = 60;
+const CREATES_MAX = 30;
 /** And a task after this many reads: it waits for a person. */
-const READS_MAX = 60;
+const READS_MAX = 20;
 
 /** A token and the account that it belongs to. */
 interface Caller {

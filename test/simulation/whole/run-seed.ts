@@ -29,11 +29,11 @@ import { simulatedUpstreams } from './upstream-hosts.ts';
 import { openUpstreamWorks } from './upstream-works.ts';
 import type { World } from './world.ts';
 
-const CRASHES_MAX = 5;
+const CRASHES_MAX = 8;
 const CRASHES_WITHIN_MS = 60_000;
 const AIMED_CRASHES = 0.03;
 const AIMED_MS_MAX = 25;
-const AIMED_MAX = 6;
+const AIMED_MAX = 10;
 /** Of the commits, this part is followed by a crash before or during its sync. */
 const AIMED_COMMITS = 0.003;
 const POWER_CUTS = 0.5;
@@ -48,7 +48,7 @@ const REST_MS_MAX = 10 * 60_000;
 const REST_AFTER_JUMPS_MS_MAX = 30 * 60_000;
 /** A process whose disk has failed is started again within this time. */
 const NOTICED_MS_MAX = 5000;
-const SHARED = 0.35;
+const SHARED = 0.2;
 const REPLICAS_MAX = 3;
 const FREEZES_MAX = 3;
 /** A process that stands still for more than ten heartbeats is taken for dead. */

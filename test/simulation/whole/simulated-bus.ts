@@ -128,6 +128,10 @@ export function openSimulatedBus({ scheduler, draws, faults }: BusOptions): Simu
   };
   const announce = (subject: string, bytes: Uint8Array): void => {
     for (const listener of listeners.get(subject) ?? []) {
+      if (!listener.process.isAlive) {
+        listeners.get(subject)?.delete(listener);
+        continue;
+      }
       announcements += 1;
       const name = `announcement ${announcements}`;
       if (faults.happens('lost announcement', name, LOST_ANNOUNCEMENTS)) continue;

@@ -13,6 +13,8 @@ import type { Scheduler, SimulatedProcess } from './scheduler.ts';
 
 const TRIP_MS_MAX = 2;
 /** Of the commits, this part has an answer that is lost: the commit took place, or it did not. */
+/** Of the statements of a transaction, this part waits for its answer while other things happen. */
+const SLOW_STATEMENTS = 0.15;
 const LOST_COMMITS = 0.004;
 const AWAY_MS = { least: 500, most: 8000 };
 const POOL = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
@@ -71,7 +73,7 @@ const { exec, close } = DatabaseSync.prototype;
 
 export function openSimulatedServer({ scheduler, draws, faults, folder, log }: ServerOptions): SimulatedServer {
   const databases = new Map<string, Database>();
-  let [trips, commits, absences, awayUntil] = [0, 0, 0, 0];
+  let [trips, statements, commits, absences, awayUntil] = [0, 0, 0, 0, 0];
   mkdirSync(folder);
 
   const find = (name: string): Database => {
@@ -180,11 +182,17 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     const transaction = async <T>(work: (query: SqlWork) => Promise<T>): Promise<T> => {
       const [send, sendShort] = [openTrips(connected), openShortTrips(connected)];
       const session = await sendShort(() => enter(database, connected));
-      const onServer = <R>(run: () => Promise<R>): Promise<R> =>
-        sendShort(async () => {
+      // Between two statements nothing else runs on the server, so only some of them take time.
+      const onServer = <R>(run: () => Promise<R>): Promise<R> => {
+        const runIfConnected = async (): Promise<R> => {
           if (session.isOver) throw new Unavailable('the connection to the server is gone');
           return run();
-        });
+        };
+        statements += 1;
+        return draws.happens(`server statement ${statements}`, SLOW_STATEMENTS)
+          ? sendShort(runIfConnected)
+          : runIfConnected();
+      };
       const query: SqlWork = Object.assign(
         <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
           onServer(() => database.onWriter<R>(text, values)),
