@@ -26,8 +26,10 @@ export interface LookUpBudget {
  */
 export function openLookUpBudget(clock: Clock): LookUpBudget {
   const all = openLeakyBucket(ALL, clock);
+  // grows with its addresses; by `max` alone it would take the memory of all of them at the start
   const addresses = new LRUCache<string, { readonly share: LeakyBucket; readonly first: LeakyBucket }>({
-    max: ADDRESSES_MAX,
+    maxSize: ADDRESSES_MAX,
+    sizeCalculation: () => 1,
   });
   const openBuckets = (network: string) => {
     const known = addresses.get(network);

@@ -26,7 +26,8 @@ interface Window {
 }
 
 export function openOperatorDoor(clock: Clock, wrongKeys: WrongKeys): OperatorDoor {
-  const windows = new LRUCache<string, Window>({ max: ADDRESSES_MAX });
+  // grows with its addresses; by `max` alone it would take the memory of all of them at the start
+  const windows = new LRUCache<string, Window>({ maxSize: ADDRESSES_MAX, sizeCalculation: () => 1 });
   const openWindow = (network: string): Window => {
     const known = windows.get(network);
     if (known !== undefined && clock.now() < known.endsAt && known.endsAt - clock.now() <= WINDOW_MS) return known;

@@ -52,8 +52,9 @@ interface KnownRefusal {
 
 /** Caches the principals of tokens, with a limit on number and age. It keeps only digests of the tokens. */
 export function cachePrincipals(authenticate: Authenticate, clock: Clock): Principals {
-  const known = new LRUCache<string, KnownPrincipal>({ max: KNOWN_MAX });
-  const refused = new LRUCache<string, KnownRefusal>({ max: REFUSED_MAX });
+  // both grow with their tokens; by `max` alone they would take the memory of all of them at the start
+  const known = new LRUCache<string, KnownPrincipal>({ maxSize: KNOWN_MAX, sizeCalculation: () => 1 });
+  const refused = new LRUCache<string, KnownRefusal>({ maxSize: REFUSED_MAX, sizeCalculation: () => 1 });
   const pending = new Map<string, Promise<Principal>>();
   const budget = openLookUpBudget(clock);
   /** Counts the changes of tokens, so that an answer from before a change is not cached. */

@@ -46,10 +46,11 @@ interface UnansweredOrders {
 
 /** Amounts are numbers here, because an estimate need not be exact. */
 export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldForecast {
-  const accounts = new LRUCache<string, MoneyReading>({ max: ACCOUNTS_MAX });
-  const tokens = new LRUCache<string, MoneyReading>({ max: TOKENS_MAX });
+  // the caches grow with their entries; by `max` alone they would take the memory of all of them at the start
+  const accounts = new LRUCache<string, MoneyReading>({ maxSize: ACCOUNTS_MAX, sizeCalculation: () => 1 });
+  const tokens = new LRUCache<string, MoneyReading>({ maxSize: TOKENS_MAX, sizeCalculation: () => 1 });
   /** The last hold of each kind of order. */
-  const alike = new LRUCache<string, number>({ max: ALIKE_MAX });
+  const alike = new LRUCache<string, number>({ maxSize: ALIKE_MAX, sizeCalculation: () => 1 });
   const unanswered = new Map<string, UnansweredOrders>();
   const readRemaining = (entries: LRUCache<string, MoneyReading>, id: string): number => {
     const reading = entries.get(id);
