@@ -18,3 +18,7 @@ test.each(COUNTS)('%i items come in exact chunks without copies, in their order'
   for (const chunk of chunks) expect(statement(chunk.length)).toBe(`of ${chunk.length}`);
   expect(chunks.flat()).toEqual(items(count));
 });
+
+test('no statement takes a number of rows that no chunk has', () => {
+  expect(() => statement(5)).toThrow('no statement takes 5 rows');
+});

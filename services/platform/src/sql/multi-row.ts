@@ -5,7 +5,7 @@ import type { SqlValue } from './sql.ts';
  * these numbers of rows only. A chunk between two numbers is filled up with copies of its last item; a statement
  * that minds a repeated row takes exact chunks.
  */
-const ROW_COUNTS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256] as const;
+const ROW_COUNTS: readonly number[] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
 const ROWS_MAX = 256;
 
 /** The items in their order, in chunks that one statement can take. */
@@ -37,12 +37,15 @@ export function inExactChunks<T>(items: readonly T[]): T[][] {
   return chunks;
 }
 
-/** The text of a statement for each number of rows, made at the start. */
-export function byRows(textOf: (rows: number) => string): (rows: number) => string {
-  const texts: ReadonlyMap<number, string> = new Map(ROW_COUNTS.map((rows) => [rows, textOf(rows)]));
+/** The text of a statement for each number of rows, made at the first use: many numbers never occur. */
+export function byRows(buildText: (rows: number) => string): (rows: number) => string {
+  const texts = new Map<number, string>();
   return (rows) => {
-    const text = texts.get(rows);
-    if (text === undefined) throw new RangeError(`no statement takes ${rows} rows`);
+    const known = texts.get(rows);
+    if (known !== undefined) return known;
+    if (!ROW_COUNTS.includes(rows)) throw new RangeError(`no statement takes ${rows} rows`);
+    const text = buildText(rows);
+    texts.set(rows, text);
     return text;
   };
 }
