@@ -120,7 +120,8 @@ export function accountBooks({ billing, accounts }: BookClients, lines: 'own' | 
 }
 
 function cacheTerms(accounts: BookClients['accounts']): AccountBooks['terms'] {
-  const known = new LRUCache<string, { readonly terms: unknown }>({ max: TERMS_MAX });
+  // grows with its terms; by `max` alone it would take the memory of all of them at the start
+  const known = new LRUCache<string, { readonly terms: unknown }>({ maxSize: TERMS_MAX, sizeCalculation: () => 1 });
   return async ({ accountId: _, ...call }, contract, version) => {
     const key = `${contract}\n${version}`;
     if (!known.has(key)) {
