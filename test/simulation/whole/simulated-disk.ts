@@ -121,7 +121,7 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
   const forgetWrites = (): void => {
     const names = [...logs.keys()];
     logs.clear();
-    for (const name of names) findLog(name).syncAll();
+    for (const name of names) findLog(name).forgetWrites();
   };
   const crash = (kind: CrashKind): void => {
     const before = folder();
@@ -160,6 +160,7 @@ function openLogs(
   return async (file) => {
     const name = path.basename(file);
     const own = findLog(name);
+    own.findEnd();
     const sync = (): Promise<void> => {
       syncs += 1;
       const choice = `disk sync ${syncs}`;

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import type { Draws } from './draws.ts';
 import { writeSomePages } from './written-pages.ts';
 
@@ -36,6 +36,11 @@ export interface SimulatedLog {
   sync(place: LogPlace): void;
   /** All bytes are on the disk. SQLite may begin the log anew. */
   syncAll(): void;
+  /**
+   * After a power cut, what the disk has is all there is. The next call of `findEnd` comes before a process writes: then
+   * SQLite knows which commits are whole, and no scan is needed.
+   */
+  forgetWrites(): void;
   /** What a power cut leaves: every synced byte, and some of the others. `said` tells it in words. */
   cut(name: string, options: CutOptions): { readonly bytes: Buffer; readonly said: string };
 }
@@ -50,6 +55,8 @@ export interface CutOptions {
 export function openSimulatedLog(locate: () => string): SimulatedLog {
   let place: LogPlace = { salt: '', end: 0 };
   let synced = 0;
+  /** All of its bytes are on the disk, and SQLite decides how many of them count. */
+  let isLeftByPowerCut = false;
   /** What the disk has where the bytes of the file are not synced. */
   let durable = readAll(locate());
   const findEnd = (): LogPlace => {
@@ -58,6 +65,7 @@ export function openSimulatedLog(locate: () => string): SimulatedLog {
     // SQLite syncs the header before it writes a frame
     if (found.salt !== place.salt) synced = HEADER_BYTES;
     place = found;
+    if (isLeftByPowerCut) [synced, isLeftByPowerCut] = [place.end, false];
     return place;
   };
   return {
@@ -68,6 +76,10 @@ export function openSimulatedLog(locate: () => string): SimulatedLog {
     syncAll: () => {
       synced = findEnd().end;
       durable = readAll(locate());
+    },
+    forgetWrites: () => {
+      durable = readAll(locate());
+      isLeftByPowerCut = true;
     },
     cut: (name, { draws, isScattered }) => {
       const { end } = findEnd();
@@ -121,7 +133,7 @@ function scanLog(file: string): LogPlace | undefined {
 
 /** The first words of a file; undefined: it is shorter, or does not exist. */
 function readStart(file: string, bytes: number): Uint32Array | undefined {
-  if (!existsSync(file)) return undefined;
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   const opened = openSync(file, 'r');
   try {
     return readWords(opened, 0, bytes);
