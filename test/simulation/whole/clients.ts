@@ -207,7 +207,10 @@ async function readContent(world: World, { order, caller, taskId }: Promised): P
 
 async function remix(world: World, { order, caller, taskId }: Promised): Promise<void> {
   const name = `${order}-remix`;
-  const request = { path: `/v1/videos/${taskId}/remix`, body: { model: REMIXED_MODEL, resolution: '2K' } };
+  const body = { model: REMIXED_MODEL, resolution: '2K' };
+  const request = world.draws.happens(`${name} by the vendor's route`, 0.5)
+    ? { path: '/v2/video_regeneration', body: { ...body, source_task_id: taskId } }
+    : { path: `/v1/videos/${taskId}/remix`, body };
   const remixed = await createUntilAnswered(world, { name, caller, key: `key-of-${name}`, request });
   if (remixed !== undefined) await readUntilEnd(world, { order: name, caller, taskId: remixed }, CLIENT_DIALECTS[0]!);
 }

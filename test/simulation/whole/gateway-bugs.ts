@@ -32,6 +32,19 @@ export const GATEWAY_BUGS: Readonly<Record<string, FoundBug>> = {
     seeds: 60,
     rules: ['a revoked token is refused'],
   },
+  'streams-skip-what-they-missed': {
+    fault: 'A stream of events goes on at the newest event, and not where its last connection ended.',
+    edits: [
+      {
+        file: 'services/tasks/src/operations/webhooks/watch-events.ts',
+        text: 'return { id: cursor, seq };',
+        becomes: 'return (await webhooks.lastEvent(accountId)) ?? { id: cursor, seq };',
+      },
+    ],
+    first: 1,
+    seeds: 40,
+    rules: ['a stream misses no event'],
+  },
   'lost-calls-are-made-again': {
     fault: 'A queued call whose process died is made again, although its upstream may have answered it.',
     edits: [

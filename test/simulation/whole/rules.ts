@@ -44,9 +44,15 @@ interface Observer {
   called(name: string): void;
   /** A receiver of webhooks has taken a delivery in. */
   delivered(delivery: Delivery): void;
+  /** An event has come on a stream. `body` is what a webhook would have. */
+  heard(body: string): void;
 }
 
 export interface Rules extends Observer {
+  /** A stream has its first place: every event after it will be heard. */
+  listens(): void;
+  /** Every event of an account since the stream has its first place was heard. */
+  checkHeard(accountId: string): void;
   readonly broken: () => BrokenRule | undefined;
   /** The upstream has accepted an order. */
   accepted(work: Work, works: readonly Work[]): void;
@@ -98,8 +104,20 @@ export function openRules(folder: () => string, now: () => number): Rules {
     if (rows.length > 0) breakRule(rule, rows.slice(0, 3).map(showRow).join('; '));
   };
   const observer = openObserver(breakRule, now);
+  let heardFrom: string | undefined;
   return {
     ...observer,
+    listens: () => {
+      heardFrom = String(read('tasks', LAST_PLACE)[0]?.['seq'] ?? 0);
+    },
+    checkHeard: (accountId) => {
+      if (heardFrom === undefined) return;
+      const rows = read('tasks', EVENTS_SINCE, accountId, heardFrom);
+      none(
+        'a stream misses no event',
+        rows.filter(({ type, subject_id: id }) => !observer.wasHeard(`${String(type)} ${String(id)}`)),
+      );
+    },
     broken: () => broken,
     break: breakRule,
     accepted: ({ order, account }, works) => {
@@ -149,6 +167,8 @@ export function openRules(folder: () => string, now: () => number): Rules {
 
 const RUNNING_JOBS = "SELECT id FROM jobs WHERE state NOT IN ('completed', 'failed') LIMIT 1";
 const OPEN_CALLS = 'SELECT id FROM calls WHERE ended_at IS NULL LIMIT 1';
+const LAST_PLACE = 'SELECT MAX(seq) AS seq FROM events';
+const EVENTS_SINCE = 'SELECT id, type, subject_id FROM events WHERE account_id = ? AND seq > CAST(? AS INTEGER)';
 const OUTBOX = 'SELECT id FROM outbox LIMIT 1';
 const FINISHED_TWICE = `SELECT task_id, COUNT(*) AS ends FROM task_events WHERE type IN ('completed', 'failed')
   GROUP BY task_id HAVING COUNT(*) > 1`;
@@ -179,6 +199,7 @@ function openReaders(folder: () => string): { readonly read: Read; readonly clos
 }
 
 interface OpenObserver extends Observer {
+  wasHeard(subject: string): boolean;
   /** A delivery that the store calls delivered has arrived. */
   checkDelivered(read: Read, none: (rule: string, rows: readonly Row[]) => void): void;
 }
@@ -192,6 +213,7 @@ function openObserver(breakRule: Rules['break'], now: () => number): OpenObserve
   const revoked = new Map<string, number>();
   const called = new Set<string>();
   const events = openSeenEvents(breakRule);
+  const heard = new Set<string>();
   const read: Observer['read'] = (dialect, task) => {
     if (!isFinal(task)) return;
     // every dialect says the same state, and each its own error
@@ -243,6 +265,11 @@ function openObserver(breakRule: Rules['break'], now: () => number): OpenObserve
       hidePrivate(`a webhook to ${delivery.url}`, delivery.body, breakRule);
       events.delivered(delivery);
     },
+    heard: (body) => {
+      hidePrivate('an event stream', body, breakRule);
+      heard.add(readSubject(body));
+    },
+    wasHeard: (subject) => heard.has(subject),
     checkDelivered: events.checkDelivered,
   };
 }
@@ -255,6 +282,12 @@ function hidePrivate(where: string, text: string, breakRule: Rules['break']): vo
   if (found !== undefined) breakRule('nothing of an upstream is in an answer', `${where}: ${found} in ${text}`);
 }
 
+/** The type of an event, and what it is about. */
+function readSubject(body: string): string {
+  const { type, data } = JSON.parse(body) as { readonly type: string; readonly data: { readonly id: string } };
+  return `${type} ${data.id}`;
+}
+
 /** An event has one id for a subject, and one subject. */
 function openSeenEvents(breakRule: Rules['break']): Pick<OpenObserver, 'delivered' | 'checkDelivered'> {
   const idOfSubject = new Map<string, string>();
@@ -262,8 +295,7 @@ function openSeenEvents(breakRule: Rules['break']): Pick<OpenObserver, 'delivere
   const answered = new Set<string>();
   return {
     delivered: ({ url, id, body, isAnswered }) => {
-      const { type, data } = JSON.parse(body) as { readonly type: string; readonly data: { readonly id: string } };
-      const subject = `${type} ${data.id}`;
+      const subject = readSubject(body);
       const known = idOfSubject.get(subject);
       if (known !== undefined && known !== id)
         breakRule('an event has one id', `${subject} comes as ${known} and as ${id}`);

@@ -16,6 +16,7 @@ import { openRules } from './rules.ts';
 import type { BrokenRule, Rules } from './rules.ts';
 import { openScheduler } from './scheduler.ts';
 import type { Scheduler } from './scheduler.ts';
+import { startStream } from './streams.ts';
 import { openSimulatedBus } from './simulated-bus.ts';
 import { openSimulatedServer } from './simulated-server.ts';
 import { openSimulatedDisk } from './simulated-disk.ts';
@@ -48,6 +49,7 @@ const REST_MS_MAX = 10 * 60_000;
 const REST_AFTER_JUMPS_MS_MAX = 30 * 60_000;
 /** A process whose disk has failed is started again within this time. */
 const NOTICED_MS_MAX = 5000;
+const LOST_PAGES = 0.5;
 const SHARED = 0.2;
 const REPLICAS_MAX = 3;
 const FREEZES_MAX = 3;
@@ -117,6 +119,7 @@ export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions
     });
   };
   const variation = drawVariation(draws);
+  let failedSyncs = 0;
   const disk = openSimulatedDisk({
     ...{ scheduler, draws, faults },
     log: note('disk'),
@@ -124,7 +127,11 @@ export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions
       aim('commit', AIMED_COMMITS);
     },
     onFailedSync: () => {
-      crashSoon(draws.whole(`disk failed at ${scheduler.steps()}`, 1, NOTICED_MS_MAX), 'kill');
+      failedSyncs += 1;
+      const name = `disk failed sync ${failedSyncs}`;
+      // the system may drop the pages that it could not write
+      const kind = draws.happens(`${name} loses pages`, LOST_PAGES) ? 'power cut' : 'kill';
+      crashSoon(draws.whole(name, 1, NOTICED_MS_MAX), kind);
     },
     crashNow: (kind) => {
       crashSoon(0, kind);
@@ -315,6 +322,7 @@ async function runWorld(world: World, works: ReturnType<typeof openUpstreamWorks
     scheduler.after(CHECK_MS, scheduler.world, check);
   };
   check();
+  const stream = startStream(world);
   await Promise.all([runClients(world), runCalls(world), runOperators(world)]);
   const restMsMax = faults.listOn().includes('clock jump') ? REST_AFTER_JUMPS_MS_MAX : REST_MS_MAX;
   const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + restMsMax;
@@ -325,6 +333,7 @@ async function runWorld(world: World, works: ReturnType<typeof openUpstreamWorks
     rules.break('the program starts again', 'it is down after the end of the faults');
     return;
   }
+  await stream.finish();
   rules.checkMoment();
   rules.checkEnd(works, faults.isCalm);
   await checkLedger(machine, rules);

@@ -1,0 +1,112 @@
+import { RICH } from './simulated-config.ts';
+import { LostAnswer } from './simulated-http.ts';
+import { mayRepeat } from './world.ts';
+import type { World } from './world.ts';
+
+const STREAMED = 0.4;
+const CONNECTED_MS = { least: 1000, most: 60_000 };
+const RECONNECT_MS = { least: 100, most: 4000 };
+/** More connections than a run has time for. */
+const CONNECTIONS_MAX = 2000;
+/** Events that were dispatched reach a stream within this time, also if their announcement was lost. */
+const HEARD_MS_MAX = 15_000;
+
+/** A client that hears the events of an account. */
+export interface RunningStream {
+  /** Waits for what has happened, and ends. */
+  finish(): Promise<void>;
+}
+
+/**
+ * In some seeds a client hears the events of an account as they happen. It leaves and comes again, and goes on where its
+ * last connection ended.
+ */
+export function startStream(world: World): RunningStream {
+  const { draws, faults, scheduler } = world;
+  if (faults.isLeftOut('stream') || !draws.happens('stream', STREAMED)) return { finish: async () => undefined };
+  let isOver = false;
+  const running = stayConnected(world, () => isOver);
+  return {
+    finish: async () => {
+      await scheduler.pause(HEARD_MS_MAX);
+      isOver = true;
+      await running;
+      world.rules.checkHeard(RICH.id);
+    },
+  };
+}
+
+async function stayConnected(world: World, isOver: () => boolean): Promise<void> {
+  const { draws, scheduler } = world;
+  let last: string | undefined;
+  for (let connection = 1; connection <= CONNECTIONS_MAX && !isOver(); connection += 1) {
+    const name = `stream ${connection}`;
+    last = await hearEvents(world, name, last);
+    await scheduler.pause(draws.whole(`${name} again`, RECONNECT_MS.least, RECONNECT_MS.most));
+  }
+}
+
+/** Hears events until the connection ends. Returns the place at which the next one goes on. */
+async function hearEvents(
+  { machine, draws, rules, events, scheduler }: World,
+  name: string,
+  from: string | undefined,
+): Promise<string | undefined> {
+  let last = from;
+  const readBlock = openBlockReader(({ id, event, data }) => {
+    if (id !== undefined) {
+      if (last === undefined) rules.listens();
+      last = id;
+    }
+    if (event !== undefined) rules.heard(data);
+  });
+  const note = (text: string): void => {
+    events.write(scheduler.now(), 'client', `${name}: ${text}`);
+  };
+  try {
+    const answer = await machine.send(
+      {
+        ...{ method: 'GET', path: '/v1/events', key: RICH.keys[0] },
+        headers: from === undefined ? {} : { 'last-event-id': from },
+      },
+      { onPart: readBlock, leaveAfterMs: draws.whole(`${name} leave`, CONNECTED_MS.least, CONNECTED_MS.most) },
+    );
+    note(`ends with ${answer.status}`);
+    if (answer.status !== 200 && !mayRepeat(answer))
+      rules.break('a stream goes on where it ended', `${String(from)}: ${answer.status} ${answer.text}`);
+  } catch (error) {
+    if (!(error instanceof LostAnswer)) throw error;
+    note(`ends at ${String(last)}`);
+  }
+  return last;
+}
+
+interface Block {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data: string;
+}
+
+/** Returns a function that takes the text of a stream in parts. `take` gets each whole block. */
+function openBlockReader(take: (block: Block) => void): (part: string) => void {
+  let text = '';
+  return (part) => {
+    text += part;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      take(parseBlock(text.slice(0, end)));
+      text = text.slice(end + 2);
+    }
+  };
+}
+
+function parseBlock(text: string): Block {
+  const fields = text.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]);
+  const list = (wanted: string): readonly string[] =>
+    fields.flatMap(([name, value = '']) => (name === wanted ? [value] : []));
+  const [[id], [event]] = [list('id'), list('event')];
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(event === undefined ? {} : { event }),
+    data: list('data').join('\n'),
+  };
+}
