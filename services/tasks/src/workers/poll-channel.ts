@@ -65,10 +65,9 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
       if (free <= 0) return 1;
       await correctClock(channelId);
       if (state.hasUnknownLeases) await dropUnknownLeases(deps, state, channelId);
-      if (state.running.size === 0) {
-        const dueAt = await findNextDue(deps, channelId);
-        if (dueAt > deps.clock.now()) return { dueAt };
-      }
+      const dueAt = await findNextDue(deps, channelId);
+      // work that ends meanwhile can make its task due at any time, so only an idle poller rests
+      if (dueAt > deps.clock.now()) return state.running.size === 0 ? { dueAt } : 0;
       const limit = Math.min(free, current.polls.left() * perCall);
       return limit === 0 ? 0 : startPolls(deps, current, state, limit);
     },
