@@ -39,13 +39,16 @@ export function requestCounter(metrics: Metrics): CountRequest {
 
 /** The successes and the failures of every route begin at 0, because alerts watch their rates. */
 export function initRequestCounts(metrics: Metrics, routes: readonly RouteEntry[]): void {
-  const sets = routes.flatMap((entry) => {
-    const successes = [entry.doc.status ?? OK, ...Object.keys(entry.doc.also ?? {})];
-    const statuses = [...successes, ...listFailureStatuses(entry)].map(String);
-    const methods = entry.methods === 'all' ? [] : entry.methods;
-    return methods.flatMap((method) => statuses.map((status) => [entry.path, entry.kind, method, status]));
-  });
-  openRequestsCounter(metrics).begin(() => sets);
+  let sets: readonly (readonly string[])[] | undefined;
+  openRequestsCounter(metrics).begin(() => (sets ??= routes.flatMap(listCounts)));
+}
+
+/** The label values of the successes and the failures of a route. */
+function listCounts(entry: RouteEntry): readonly (readonly string[])[] {
+  const successes = [entry.doc.status ?? OK, ...Object.keys(entry.doc.also ?? {})];
+  const statuses = [...successes, ...listFailureStatuses(entry)].map(String);
+  const methods = entry.methods === 'all' ? [] : entry.methods;
+  return methods.flatMap((method) => statuses.map((status) => [entry.path, entry.kind, method, status]));
 }
 
 const listFailureStatuses = (entry: RouteEntry): readonly number[] =>
