@@ -48,9 +48,14 @@ export function sqliteStatements(database: DatabaseSync): SqlWork {
 }
 
 function prepare(database: DatabaseSync, text: string): PreparedStatement {
-  const statement = database.prepare(text.replace(PARAMETER, '?'));
+  const indexes: number[] = [];
+  const statement = database.prepare(
+    text.replace(PARAMETER, (_parameter, number: string) => {
+      indexes.push(Number(number) - 1);
+      return '?';
+    }),
+  );
   statement.setReadBigInts(true);
-  const indexes = [...text.matchAll(PARAMETER)].map(([, number]) => Number(number) - 1);
   const isInOrder = indexes.every((index, position) => index === position);
   return { statement, valueIndexes: isInOrder ? undefined : indexes, parameters: new Set(indexes).size };
 }
