@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
@@ -71,22 +81,22 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
   const { scheduler, draws, faults, log } = options;
   const root = mkdtempSync(path.join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'reelgate-simulation-'));
   const logs = new Map<string, SimulatedLog>();
-  const handles = new Set<DatabaseSync>();
+  const handles = new Map<DatabaseSync, OpenDatabase>();
   let cutCheckpoint: CutCheckpoint | undefined;
   let [boot, crashes, checkpoints] = [1, 0, 0];
-  const folder = (): string => path.join(root, `boot-${boot}`);
+  let folder = path.join(root, `boot-${boot}`);
   const findLog = (name: string): SimulatedLog => {
-    const known = logs.get(name) ?? openSimulatedLog(() => path.join(folder(), `${name}${LOG}`));
+    const known = logs.get(name) ?? openSimulatedLog(() => `${folder}/${name}${LOG}`);
     logs.set(name, known);
     return known;
   };
   const logBytesMax = draws.pick('disk log bytes', LOG_BYTES_MAX);
-  const checkpoint = (handle: DatabaseSync): void => {
-    const name = path.basename(handle.location() ?? '');
+  const checkpoint = (handle: DatabaseSync, { name, file }: OpenDatabase): void => {
     const own = findLog(name);
-    if (own.findEnd().end < logBytesMax) return;
+    // its size is known at once, and most logs are short
+    const bytes = statSync(`${file}${LOG}`, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes < logBytesMax || own.findEnd().end < logBytesMax) return;
     checkpoints += 1;
-    const file = path.join(folder(), name);
     const isCut =
       faults.isOn('power cut') && faults.happens('cut checkpoint', `disk checkpoint ${checkpoints}`, CUT_CHECKPOINTS);
     const before = isCut ? readFileSync(file) : undefined;
@@ -98,19 +108,15 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
     log(`the power is cut during the copy of the log of ${name}`);
     options.crashNow('power cut');
   };
-  mkdirSync(folder());
-  watchDatabases({ ...options, handles, logs, checkpoint, isOwn: (file) => path.dirname(file) === folder() });
+  mkdirSync(folder);
+  watchDatabases({ ...options, handles, logs, checkpoint, isOwn: (file) => path.dirname(file) === folder });
 
-  /** Returns what the crash leaves of a file. */
-  const readLeft = (name: string, kind: CrashKind): Buffer => {
-    const file = path.join(folder(), name);
-    if (kind === 'kill') return readFileSync(file);
+  /** Returns what a power cut leaves of a file; undefined: all of it. */
+  const readLeft = (name: string): Buffer | undefined => {
     const database = name.endsWith(LOG) ? name.slice(0, -LOG.length) : name;
     const cut = cutCheckpoint?.name === database && cutCheckpoint.at === scheduler.now() ? cutCheckpoint : undefined;
     const choice = `disk cut ${crashes} ${name}`;
-    if (name === database) {
-      return cut === undefined ? readFileSync(file) : writeSomePages(draws, choice, { ...cut, from: 0 });
-    }
+    if (name === database) return cut && writeSomePages(draws, choice, { ...cut, from: 0 });
     if (cut !== undefined) return cut.log;
     const isScattered = faults.happens('scattered pages', choice, SCATTERED_CUTS);
     const { bytes, said } = findLog(database).cut(choice, { draws, isScattered });
@@ -124,29 +130,34 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
     for (const name of names) findLog(name).forgetWrites();
   };
   const crash = (kind: CrashKind): void => {
-    const before = folder();
+    const before = folder;
     crashes += 1;
     const names = readdirSync(before).filter((name) => !name.endsWith('-shm'));
-    const left = names.sort().map((name) => [name, readLeft(name, kind)] as const);
+    const left = names.sort().map((name) => [name, kind === 'kill' ? undefined : readLeft(name)] as const);
     boot += 1;
-    mkdirSync(folder());
-    for (const [name, bytes] of left) writeFileSync(path.join(folder(), name), bytes);
+    folder = path.join(root, `boot-${boot}`);
+    mkdirSync(folder);
+    for (const [name, bytes] of left) {
+      const file = path.join(folder, name);
+      if (bytes === undefined) copyFileSync(path.join(before, name), file);
+      else writeFileSync(file, bytes);
+    }
     cutCheckpoint = undefined;
     if (kind === 'power cut') forgetWrites();
-    // closed only now: the last close would copy the log into the database
-    for (const handle of handles) close.call(handle);
-    handles.clear();
     rmSync(before, { recursive: true });
+    // closed only now: the last close copies the log into the database
+    for (const handle of handles.keys()) close.call(handle);
+    handles.clear();
   };
   return {
     root,
-    folder,
+    folder: () => folder,
     openLog: openLogs(options, findLog),
     crash,
     remove: () => {
-      for (const handle of handles) close.call(handle);
-      handles.clear();
       rmSync(root, { recursive: true });
+      for (const handle of handles.keys()) close.call(handle);
+      handles.clear();
     },
   };
 }
@@ -185,11 +196,18 @@ function openLogs(
   };
 }
 
+/** A database that a process has open. */
+interface OpenDatabase {
+  readonly name: string;
+  readonly file: string;
+  readonly isOnDisk: boolean;
+}
+
 interface WatchOptions extends DiskOptions {
-  readonly handles: Set<DatabaseSync>;
+  readonly handles: Map<DatabaseSync, OpenDatabase>;
   readonly logs: Map<string, SimulatedLog>;
   /** Copies a long log into its database. */
-  readonly checkpoint: (handle: DatabaseSync) => void;
+  readonly checkpoint: (handle: DatabaseSync, database: OpenDatabase) => void;
   /** Reports whether a file is on this disk. */
   readonly isOwn: (file: string) => boolean;
 }
@@ -200,21 +218,28 @@ const { all, run } = StatementSync.prototype;
 /** Knows every open database, lets writes and commits fail, and makes checkpoints. */
 function watchDatabases(options: WatchOptions): void {
   const { handles, logs, onCommit, checkpoint, isOwn } = options;
-  const isOnDisk = (handle: DatabaseSync): boolean => isOwn(handle.location() ?? '');
+  const findDatabase = (handle: DatabaseSync): OpenDatabase => {
+    const known = handles.get(handle);
+    if (known !== undefined) return known;
+    const file = handle.location() ?? '';
+    const database = { name: path.basename(file), file, isOnDisk: isOwn(file) };
+    handles.set(handle, database);
+    return database;
+  };
   const failCommit = openCommitFaults(options);
   const failWrite = openWriteFaults(options);
   DatabaseSync.prototype.exec = function execWatched(this: DatabaseSync, sql: string): void {
-    handles.add(this);
-    if (sql === 'COMMIT') failCommit(this, isOnDisk(this));
+    const database = findDatabase(this);
+    if (sql === 'COMMIT') failCommit(this, database);
     exec.call(this, sql);
-    if (sql.includes('wal_autocheckpoint') && isOnDisk(this)) exec.call(this, 'PRAGMA wal_autocheckpoint = 0');
+    if (sql.includes('wal_autocheckpoint') && database.isOnDisk) exec.call(this, 'PRAGMA wal_autocheckpoint = 0');
     if (sql !== 'COMMIT') return;
-    if (isOnDisk(this)) checkpoint(this);
+    if (database.isOnDisk) checkpoint(this, database);
     onCommit();
   };
   DatabaseSync.prototype.prepare = function prepareWatched(this: DatabaseSync, sql: string) {
     const statement = prepare.call(this, sql);
-    if (!WRITES.test(sql) || !handles.has(this) || !isOnDisk(this)) return statement;
+    if (!WRITES.test(sql) || handles.get(this)?.isOnDisk !== true) return statement;
     return Object.assign(statement, {
       all: (...values: Parameters<typeof all>) => {
         failWrite(this);
@@ -239,10 +264,9 @@ function watchDatabases(options: WatchOptions): void {
  */
 function openCommitFaults({ faults, draws, log, crashNow }: DiskOptions) {
   let commits = 0;
-  return (handle: DatabaseSync, isOnDisk: boolean): void => {
+  return (handle: DatabaseSync, { name, isOnDisk }: OpenDatabase): void => {
     commits += 1;
     const choice = `disk commit ${commits}`;
-    const name = path.basename(handle.location() ?? '');
     if (faults.happens('full disk', choice, FULL_DISKS)) {
       exec.call(handle, 'ROLLBACK');
       log(`a commit of ${name} met a full disk`);

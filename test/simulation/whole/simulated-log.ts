@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Draws } from './draws.ts';
 import { writeSomePages } from './written-pages.ts';
 
@@ -109,8 +109,8 @@ function readIndex(file: string): LogPlace | undefined {
 
 /** The end of the last commit whose frames SQLite would accept. Undefined: the log has not begun. */
 function scanLog(file: string): LogPlace | undefined {
-  if (!existsSync(file)) return undefined;
-  const log = openSync(file, 'r');
+  const log = openExisting(file);
+  if (log === undefined) return undefined;
   try {
     const header = readWords(log, 0, HEADER_BYTES);
     if (header === undefined) return undefined;
@@ -133,8 +133,8 @@ function scanLog(file: string): LogPlace | undefined {
 
 /** The first words of a file; undefined: it is shorter, or does not exist. */
 function readStart(file: string, bytes: number): Uint32Array | undefined {
-  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
-  const opened = openSync(file, 'r');
+  const opened = openExisting(file);
+  if (opened === undefined) return undefined;
   try {
     return readWords(opened, 0, bytes);
   } finally {
@@ -144,6 +144,15 @@ function readStart(file: string, bytes: number): Uint32Array | undefined {
 
 function readAll(file: string): Buffer {
   return existsSync(file) ? readFileSync(file) : NO_BYTES;
+}
+
+function openExisting(file: string): number | undefined {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
+  }
 }
 
 /** Undefined: the file ends before. */
