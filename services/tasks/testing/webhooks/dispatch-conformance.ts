@@ -74,6 +74,16 @@ export function dispatchConformance(open: OpenWebhooks): void {
     expect(await receivers('rival')).toEqual([]);
   });
 
+  test('an event is delivered to endpoints in the order of their ids, whatever the plan', async () => {
+    for (const id of ['whe_3', 'whe_1', 'whe_2']) await added(store, id);
+    // a table that is known to be small is read in the order of its rows
+    await sql.write('ANALYZE webhook_endpoints');
+    await dispatched(store, ['evt_1']);
+
+    const rows = await sql.read('SELECT receiver_id FROM webhook_deliveries ORDER BY id');
+    expect(rows.map((row) => row['receiver_id'])).toEqual(['whe_1', 'whe_2', 'whe_3']);
+  });
+
   test('a delivery has what its receiver needs', async () => {
     const { url } = await added(store, 'whe_1');
     await dispatched(store, ['evt_1'], { createdAt: AT + 4 });

@@ -81,7 +81,7 @@ const GIVE_PLACES = `
 const MOVE_SEQUENCE = 'UPDATE event_sequence SET last = last + $1 WHERE id = 1';
 const ENABLED = byRows(
   (rows) => `SELECT ${ENDPOINT.list} FROM webhook_endpoints
-    WHERE account_id IN (${parameters(rows)}) AND disabled_at IS NULL`,
+    WHERE account_id IN (${parameters(rows)}) AND disabled_at IS NULL ORDER BY account_id, id`,
 );
 const INSERT_DELIVERIES = insertMany(
   'webhook_deliveries',
