@@ -1,7 +1,9 @@
 import path from 'node:path';
 import { describe } from '@jest/globals';
+import fc from 'fast-check';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { describeOnBothEngines } from '@reelgate/platform/testing/both-engines';
+import { DEFAULT_ENDPOINT } from '../domain/webhook.ts';
 import { JOB_IDS, drawJobStep, drawLockingJobStep } from '../../testing/jobs/model/job-steps.ts';
 import { modelJobStore, newJobsState } from '../../testing/jobs/model/model-job-store.ts';
 import type { ModelledJobs } from '../../testing/jobs/model/model-job-store.ts';
@@ -11,6 +13,16 @@ import { newModelState } from '../../testing/store/model/model-state.ts';
 import { modelTaskStore } from '../../testing/store/model/model-task-store.ts';
 import type { ModelledStore } from '../../testing/store/model/model-task-store.ts';
 import { SCOPES, TASK_IDS, drawLockingStep, drawTaskStep } from '../../testing/store/model/task-steps.ts';
+import { openModelledWebhooks, modelWebhookStore } from '../../testing/webhooks/model/model-webhook-store.ts';
+import type { ModelledWebhooks } from '../../testing/webhooks/model/model-webhook-store.ts';
+import {
+  ACCOUNTS,
+  ENDPOINT_IDS,
+  drawLockingWebhookSteps,
+  drawWebhookStep,
+} from '../../testing/webhooks/model/webhook-steps.ts';
+import { newWebhooksState } from '../../testing/webhooks/model/webhooks-state.ts';
+import type { WebhooksState } from '../../testing/webhooks/model/webhooks-state.ts';
 import { sqlJobs } from './jobs/sql-jobs.ts';
 import { sqlTaskStore } from './tasks/sql-task-store.ts';
 
@@ -28,7 +40,7 @@ describeOnBothEngines('drawn sequences', MIGRATIONS, (engines) => {
       open: (sql, process, shardsMax): ModelledStore =>
         sqlTaskStore(sql, countIds(process), (_task, { state }) => ({ type: 'finished', payload: state }), shardsMax),
       step: drawTaskStep,
-      lockingStep: drawLockingStep,
+      lockingSteps: fc.tuple(drawLockingStep, drawLockingStep),
       readAll: readTasks,
       readAnnounced: async (sql) => ({
         outbox: await readLines(sql, 'SELECT id FROM outbox'),
@@ -50,10 +62,30 @@ describeOnBothEngines('drawn sequences', MIGRATIONS, (engines) => {
       openModel: modelJobStore,
       open: (sql, process, shardsMax): ModelledJobs => sqlJobs(sql, countIds(process), shardsMax),
       step: drawJobStep,
-      lockingStep: drawLockingJobStep,
+      lockingSteps: fc.tuple(drawLockingJobStep, drawLockingJobStep),
       readAll: readJobs,
       readAnnounced: readEvents,
       announcedBy: ({ events }) => events.toSorted(),
+    });
+  });
+
+  describe('of calls of the webhook store', () => {
+    drawnSequencesSuite(engines, {
+      stepsMax: 150,
+      newState: newWebhooksState,
+      openModel: modelWebhookStore,
+      open: openModelledWebhooks,
+      step: drawWebhookStep,
+      lockingSteps: drawLockingWebhookSteps,
+      readAll: readWebhooks,
+      readAnnounced: async (sql) => ({
+        receivers: await readLines(
+          sql,
+          'SELECT id, due_at, lease, lease_until, worker, circuit, updated_at FROM webhook_receivers',
+        ),
+        deliveries: await readLines(sql, 'SELECT id, hurries, url FROM webhook_deliveries'),
+      }),
+      announcedBy: listHiddenColumns,
     });
   });
 });
@@ -78,6 +110,42 @@ async function readJobs(store: ModelledJobs): Promise<unknown> {
   const jobs = [];
   for (const id of JOB_IDS) jobs.push(await store.findJob(id));
   return { jobs, all: await store.listJobs({}, { limit: ALL }) };
+}
+
+async function readWebhooks(store: ModelledWebhooks): Promise<unknown> {
+  const accounts = [];
+  for (const accountId of ACCOUNTS) {
+    const deliveries = [];
+    for (const endpointId of [...ENDPOINT_IDS, DEFAULT_ENDPOINT])
+      deliveries.push(...(await store.listDeliveries({ accountId, endpointId }, { limit: ALL })));
+    accounts.push({
+      deliveries,
+      attempts: await store.listAttemptsByDelivery(deliveries.map(({ id }) => id)),
+      endpoints: await store.listEndpoints(accountId, { limit: ALL }),
+      events: await store.eventsAfter({ accountId }, 0, ALL),
+    });
+  }
+  return {
+    accounts,
+    health: await store.readHealth(ENDPOINT_IDS),
+    secrets: await store.listSecrets('', ALL),
+    lastPlace: await store.lastPlace(),
+    pending: await store.countPendingDeliveries(),
+    disabled: await store.countDisabledEndpoints(),
+    undispatched: await store.countUndispatchedEvents(),
+  };
+}
+
+/** What the port does not show, in the form of the rows. */
+function listHiddenColumns({ receivers, deliveries }: WebhooksState): unknown {
+  const toLines = (rows: readonly (readonly (string | number | undefined)[])[]): readonly string[] =>
+    rows.map((row) => row.map((value) => String(value ?? null)).join(' ')).toSorted();
+  return {
+    receivers: toLines(
+      receivers.map((one) => [one.id, one.dueAt, one.lease, one.leaseUntil, one.worker, one.circuit, one.updatedAt]),
+    ),
+    deliveries: toLines(deliveries.map((one) => [one.id, one.hurries, one.url])),
+  };
 }
 
 /** The events that clients hear: each end once. */

@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import type { NewId } from '@reelgate/platform/ids';
 import { runToOutcome } from '@reelgate/platform/testing/sequences';
 import type { Outcome } from '@reelgate/platform/testing/sequences';
@@ -21,6 +23,45 @@ export interface DrawnStep<State, Store> {
   /** The process that makes the call. */
   readonly by: 0 | 1;
   readonly bind: (state: State) => DrawnCall<State, Store>;
+}
+
+/** The subjects of a call. */
+export interface Aims<State, S> {
+  /** Those on which it changes something. Most calls take one of these. */
+  readonly meant: (state: State) => readonly S[];
+  readonly any: (state: State) => readonly S[];
+}
+
+/** How the calls of a port are drawn. */
+export interface CallDraws<State, Store> {
+  /** Draws a call that is about no single row. */
+  readonly plain: <T>(
+    drawn: Arbitrary<T>,
+    make: (drawn: T, state: State) => DrawnCall<State, Store>,
+  ) => Arbitrary<DrawnStep<State, Store>['bind']>;
+  /** Draws a call for one of its subjects. If there is none, the call is left out. */
+  readonly aim: <S, T>(
+    aims: Aims<State, S>,
+    drawn: Arbitrary<T>,
+    make: (subject: S, drawn: T, state: State) => DrawnCall<State, Store>,
+  ) => Arbitrary<DrawnStep<State, Store>['bind']>;
+}
+
+const SUBJECTS_MAX = 100;
+const LEFT_OUT = { name: 'left out', isAllowed: () => false, call: async () => undefined };
+
+/** Of `oneUnaimedOf` calls with a subject, one takes any subject. */
+export function newCallDraws<State, Store>(oneUnaimedOf: number): CallDraws<State, Store> {
+  const choice = fc.record({ which: fc.nat(SUBJECTS_MAX), isAny: fc.nat(oneUnaimedOf - 1) });
+  return {
+    plain: (drawn, make) => drawn.map((given) => (state: State) => make(given, state)),
+    aim: ({ meant, any }, drawn, make) =>
+      fc.tuple(choice, drawn).map(([{ which, isAny }, given]) => (state: State) => {
+        const subjects = isAny === 0 ? any(state) : meant(state);
+        const subject = subjects[which % Math.max(1, subjects.length)];
+        return subject === undefined ? LEFT_OUT : make(subject, given, state);
+      }),
+  };
 }
 
 /** A call of a sequence, at its time and by its process. */

@@ -31,12 +31,12 @@ interface DrawnContent {
 export interface DrawnSubject<State extends DrawnContent, Store> {
   readonly stepsMax: number;
   readonly newState: () => State;
-  readonly openModel: (state: State) => Store;
+  readonly openModel: (state: State, process: string) => Store;
   /** Opens the port as a process does. */
   readonly open: (sql: Sql, process: string, shardsMax: number) => Store;
   readonly step: Arbitrary<DrawnStep<State, Store>>;
-  /** A call that waits for the locks of another one. */
-  readonly lockingStep: Arbitrary<DrawnStep<State, Store>>;
+  /** Two calls of which one waits for the locks of the other. */
+  readonly lockingSteps: Arbitrary<readonly [DrawnStep<State, Store>, DrawnStep<State, Store>]>;
   /** What the port shows of everything that the steps may have written. */
   readonly readAll: (store: Store) => Promise<unknown>;
   /** What was written for others, and the same by the model. */
@@ -63,8 +63,7 @@ export function drawnSequencesSuite<State extends DrawnContent, Store>(
     async () => {
       const sequence = fc.record({
         steps: drawSequence(subject.step, subject.stepsMax),
-        one: subject.lockingStep,
-        other: subject.lockingStep,
+        pair: subject.lockingSteps,
       });
       await checkSequences(sequence, (drawn) => comparePair(subject, engines(), drawn));
     },
@@ -86,6 +85,13 @@ function openProcesses<State extends DrawnContent, Store>(
   return { stores: [openStore(sql, 'a', shardsMax), openStore(other, 'b', shardsMax)], sql };
 }
 
+function openModels<State extends DrawnContent, Store>(
+  { openModel }: DrawnSubject<State, Store>,
+  state: State,
+): Processes<Store> {
+  return [openModel(state, 'a'), openModel(state, 'b')];
+}
+
 async function compareEngines<State extends DrawnContent, Store>(
   subject: DrawnSubject<State, Store>,
   { sqlite, postgres }: BothEngines,
@@ -96,7 +102,7 @@ async function compareEngines<State extends DrawnContent, Store>(
     postgres.withDatabase(async (openPostgres) => {
       const story = newStory();
       const state = subject.newState();
-      const model = subject.openModel(state);
+      const models = openModels(subject, state);
       const onSqlite = openProcesses(subject, openSqlite, shardsMax);
       const onPostgres = openProcesses(subject, openPostgres, shardsMax);
       let at = START;
@@ -104,14 +110,14 @@ async function compareEngines<State extends DrawnContent, Store>(
         at += step.afterMs;
         const bound = bindStep(step, state, at);
         if (bound === undefined) continue;
-        const expected = await runBound(bound, [model, model]);
+        const expected = await runBound(bound, models);
         story.tell(`${at - START} ms, process ${step.by}: ${bound.name} -> ${describeOutcome(expected)}`);
         const seen = [await runBound(bound, onSqlite.stores), await runBound(bound, onPostgres.stores)];
         story.check(() => {
           expect({ SQLite: seen[0], PostgreSQL: seen[1] }).toEqual({ SQLite: expected, PostgreSQL: expected });
         });
       }
-      const expected = { shown: await subject.readAll(model), announced: subject.announcedBy(state) };
+      const expected = { shown: await subject.readAll(models[0]), announced: subject.announcedBy(state) };
       const seen = { SQLite: await readContent(subject, onSqlite), PostgreSQL: await readContent(subject, onPostgres) };
       const rows = [await dumpTables(onSqlite.sql), await dumpTables(onPostgres.sql)];
       story.check(() => {
@@ -131,8 +137,7 @@ async function readContent<State extends DrawnContent, Store>(
 
 interface DrawnPair<State, Store> {
   readonly steps: readonly DrawnStep<State, Store>[];
-  readonly one: DrawnStep<State, Store>;
-  readonly other: DrawnStep<State, Store>;
+  readonly pair: readonly [DrawnStep<State, Store>, DrawnStep<State, Store>];
 }
 
 type RunPair = (first: () => Promise<Outcome>, second: () => Promise<Outcome>) => Promise<readonly Outcome[]>;
@@ -145,7 +150,7 @@ interface PairResult {
 async function comparePair<State extends DrawnContent, Store>(
   subject: DrawnSubject<State, Store>,
   engines: BothEngines,
-  { steps, one, other }: DrawnPair<State, Store>,
+  { steps, pair: [one, other] }: DrawnPair<State, Store>,
 ): Promise<void> {
   const story = newStory();
   const run = (engine: keyof BothEngines, inOrder: RunPair): Promise<PairResult | undefined> =>
@@ -177,19 +182,19 @@ async function comparePair<State extends DrawnContent, Store>(
 
 /** Runs the allowed steps on the model and on the stores. Returns the content of the model and the time after them. */
 async function runPrefix<State extends DrawnContent, Store>(
-  { newState, openModel }: DrawnSubject<State, Store>,
+  subject: DrawnSubject<State, Store>,
   steps: readonly DrawnStep<State, Store>[],
   stores: Processes<Store>,
   story: Story,
 ): Promise<{ readonly state: State; readonly at: number }> {
-  const state = newState();
-  const model = openModel(state);
+  const state = subject.newState();
+  const models = openModels(subject, state);
   let at = START;
   for (const step of steps) {
     at += step.afterMs;
     const bound = bindStep(step, state, at);
     if (bound === undefined) continue;
-    await runBound(bound, [model, model]);
+    await runBound(bound, models);
     await runBound(bound, stores);
     story.tell(`${at - START} ms, process ${step.by}: ${bound.name}`);
   }
