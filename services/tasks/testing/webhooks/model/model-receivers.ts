@@ -52,6 +52,10 @@ function isOrigin({ endpointId }: ModelReceiver): boolean {
 /** The leases of receivers. */
 export function modelLeases(state: WebhooksState): ReceiverLeaseStore {
   return {
+    findFirstDue: async () => {
+      const first = Math.min(...state.receivers.map(({ dueAt = Infinity }) => dueAt));
+      return first === Infinity ? undefined : first;
+    },
     leaseReceivers: async (options) => {
       const { until, lease, worker, limit } = options;
       const taken = listNextReceivers(state, options).slice(0, limit);

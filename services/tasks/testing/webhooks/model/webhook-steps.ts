@@ -263,6 +263,7 @@ const endpointReads: readonly Arbitrary<Bind>[] = [
       await store.findSecrets([id, 'default:acme']),
     ],
   })),
+  plain(nothing, () => ({ name: 'findFirstDue', call: (store) => store.findFirstDue() })),
   plain(fc.tuple(fc.constantFrom('', ...SECRET_OWNERS), limit), ([after, most]) => ({
     name: `listSecrets after "${after}", at most ${most}`,
     call: (store) => store.listSecrets(after, most),
