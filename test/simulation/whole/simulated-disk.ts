@@ -34,8 +34,8 @@ const FULL_WRITES = 0.001;
 const UNCERTAIN_COMMITS = 0.001;
 const SCATTERED_CUTS = 0.5;
 const CUT_CHECKPOINTS = 0.1;
-/** The bytes at which a log is copied into its database: 40, 200 or 1000 of its frames. */
-const LOG_BYTES_MAX = [40, 200, 1000].map((frames) => frames * 4120);
+/** The bytes at which a log is copied into its database: 40, 100 or 250 of its frames. */
+const LOG_BYTES_MAX = [40, 100, 250].map((frames) => frames * 4120);
 
 export type CrashKind = 'kill' | 'power cut';
 
@@ -85,11 +85,12 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
   let cutCheckpoint: CutCheckpoint | undefined;
   let [boot, crashes, checkpoints] = [1, 0, 0];
   let folder = path.join(root, `boot-${boot}`);
-  const findLog = (name: string): SimulatedLog => {
-    const known = logs.get(name) ?? openSimulatedLog(() => `${folder}/${name}${LOG}`);
-    logs.set(name, known);
-    return known;
+  const openLog = (name: string, left?: Buffer): SimulatedLog => {
+    const opened = openSimulatedLog(() => `${folder}/${name}${LOG}`, left);
+    logs.set(name, opened);
+    return opened;
   };
+  const findLog = (name: string): SimulatedLog => logs.get(name) ?? openLog(name);
   const logBytesMax = draws.pick('disk log bytes', LOG_BYTES_MAX);
   const checkpoint = (handle: DatabaseSync, { name, file }: OpenDatabase): void => {
     const own = findLog(name);
@@ -123,27 +124,21 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
     log(`the log of ${database} ${said}`);
     return bytes;
   };
-  /** After a power cut, what the disk has is all there is. */
-  const forgetWrites = (): void => {
-    const names = [...logs.keys()];
-    logs.clear();
-    for (const name of names) findLog(name).forgetWrites();
-  };
   const crash = (kind: CrashKind): void => {
     const before = folder;
     crashes += 1;
     const names = readdirSync(before).filter((name) => !name.endsWith('-shm'));
-    const left = names.sort().map((name) => [name, kind === 'kill' ? undefined : readLeft(name)] as const);
+    const leftOf = new Map(names.sort().map((name) => [name, kind === 'kill' ? undefined : readLeft(name)]));
     boot += 1;
     folder = path.join(root, `boot-${boot}`);
     mkdirSync(folder);
-    for (const [name, bytes] of left) {
+    for (const [name, bytes] of leftOf) {
       const file = path.join(folder, name);
       if (bytes === undefined) copyFileSync(path.join(before, name), file);
       else writeFileSync(file, bytes);
     }
     cutCheckpoint = undefined;
-    if (kind === 'power cut') forgetWrites();
+    if (kind === 'power cut') for (const name of logs.keys()) openLog(name, leftOf.get(`${name}${LOG}`));
     rmSync(before, { recursive: true });
     // closed only now: the last close copies the log into the database
     for (const handle of handles.keys()) close.call(handle);

@@ -36,11 +36,6 @@ export interface SimulatedLog {
   sync(place: LogPlace): void;
   /** All bytes are on the disk. SQLite may begin the log anew. */
   syncAll(): void;
-  /**
-   * After a power cut, what the disk has is all there is. The next call of `findEnd` comes before a process writes: then
-   * SQLite knows which commits are whole, and no scan is needed.
-   */
-  forgetWrites(): void;
   /** What a power cut leaves: every synced byte, and some of the others. `said` tells it in words. */
   cut(name: string, options: CutOptions): { readonly bytes: Buffer; readonly said: string };
 }
@@ -51,14 +46,18 @@ export interface CutOptions {
   readonly isScattered: boolean;
 }
 
-/** `locate` gives the file: a process that was killed leaves it to the next one in another folder. */
-export function openSimulatedLog(locate: () => string): SimulatedLog {
+/**
+ * `locate` gives the file: a process that was killed leaves it to the next one in another folder. `left`: the bytes that
+ * a power cut has left, which are all there is. The first call of `findEnd` comes before a process writes: then SQLite
+ * knows which commits are whole, and no scan is needed.
+ */
+export function openSimulatedLog(locate: () => string, left?: Buffer): SimulatedLog {
   let place: LogPlace = { salt: '', end: 0 };
   let synced = 0;
   /** All of its bytes are on the disk, and SQLite decides how many of them count. */
-  let isLeftByPowerCut = false;
+  let isLeftByPowerCut = left !== undefined;
   /** What the disk has where the bytes of the file are not synced. */
-  let durable = readAll(locate());
+  let durable = left ?? readAll(locate());
   const findEnd = (): LogPlace => {
     const found = readIndex(locate()) ?? scanLog(locate());
     if (found === undefined) return place;
@@ -76,10 +75,6 @@ export function openSimulatedLog(locate: () => string): SimulatedLog {
     syncAll: () => {
       synced = findEnd().end;
       durable = readAll(locate());
-    },
-    forgetWrites: () => {
-      durable = readAll(locate());
-      isLeftByPowerCut = true;
     },
     cut: (name, { draws, isScattered }) => {
       const { end } = findEnd();
