@@ -183,15 +183,19 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       const [send, sendShort] = [openTrips(connected), openShortTrips(connected)];
       const session = await sendShort(() => enter(database, connected));
       // Between two statements nothing else runs on the server, so only some of them take time.
+      let slow = 0;
       const onServer = <R>(run: () => Promise<R>): Promise<R> => {
         const runIfConnected = async (): Promise<R> => {
           if (session.isOver) throw new Unavailable('the connection to the server is gone');
           return run();
         };
         statements += 1;
-        return draws.happens(`server statement ${statements}`, SLOW_STATEMENTS)
-          ? sendShort(runIfConnected)
-          : runIfConnected();
+        // statements of one connection keep their order
+        if (slow === 0 && !draws.happens(`server statement ${statements}`, SLOW_STATEMENTS)) return runIfConnected();
+        slow += 1;
+        return sendShort(runIfConnected).finally(() => {
+          slow -= 1;
+        });
       };
       const query: SqlWork = Object.assign(
         <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
