@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SqlRow, SqlValue, SqlWork } from './sql.ts';
 
-const PARAMETER = /\$(\d+)/g;
+const PARAMETER = /(\bLIMIT\s+)?\$(\d+)/g;
 
 interface PreparedStatement {
   readonly statement: StatementSync;
@@ -47,12 +47,16 @@ export function sqliteStatements(database: DatabaseSync): SqlWork {
   );
 }
 
+/**
+ * SQLite looks at the value of a parameter that is the whole limit, and so plans the statement anew at each execution:
+ * 118 µs in place of 7 µs for a page of rows with 45 columns. It does not look into a sum.
+ */
 function prepare(database: DatabaseSync, text: string): PreparedStatement {
   const indexes: number[] = [];
   const statement = database.prepare(
-    text.replace(PARAMETER, (_parameter, number: string) => {
+    text.replace(PARAMETER, (_parameter, limit: string | undefined, number: string) => {
       indexes.push(Number(number) - 1);
-      return '?';
+      return limit === undefined ? '?' : `${limit}? + 0`;
     }),
   );
   statement.setReadBigInts(true);
