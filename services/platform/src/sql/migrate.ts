@@ -18,6 +18,7 @@ export async function migrate(sql: Pick<Sql, 'engine' | 'transaction'>, folder: 
   return sql.transaction(async (query) => {
     if (sql.engine === 'postgres') await lockAlone(query);
     const { pending } = await readSchemaState(sql.engine, query, migrations);
+    if (pending.length === 0) return [];
     await query('CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL)');
     await query('CREATE TABLE IF NOT EXISTS schema_contracts (name TEXT PRIMARY KEY, needs TEXT NOT NULL)');
     for (const migration of pending) await run(query, migration);
