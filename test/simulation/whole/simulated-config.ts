@@ -67,6 +67,8 @@ export function drawVariation(draws: Draws): Variation {
 
 const TIGHT = 0.25;
 const CALLBACKS = 0.5;
+/** The weights that a channel has, one after the other with each reload. */
+const WEIGHTS = 3;
 
 interface ChannelPlace {
   readonly origin: string;
@@ -94,7 +96,7 @@ const toDecimal = (nanos: bigint): string => (Number(nanos) / 1e9).toFixed(2);
 /** The configuration of the one program as an operator writes it; `reloads` counts its changes. */
 function describeProgram(variation: Variation, reloads: number): object {
   const { perToken, hasCallbacks } = variation;
-  const weights = { alpha: 1 + (reloads % 3), kling: 1 + ((reloads + 1) % 3) };
+  const weights = { alpha: 1 + (reloads % WEIGHTS), kling: 1 + ((reloads + 1) % WEIGHTS) };
   const tokens = (keys: readonly string[]): object[] => keys.map((key) => ({ key, models: ['*'] }));
   return {
     ...{ public_url: PUBLIC_URL, data_dir: '.', signing_key: SIGNING_KEY },
@@ -154,11 +156,10 @@ export interface SimulatedConfigs {
 
 const known = new Map<string, SimulatedConfigs>();
 
-/** Reads the configuration of a seed, as a start of the program or a reload does. Equal texts are read once. */
+/** Reads the configuration of a seed, as a start of the program or a reload does. Equal ones are read once. */
 export function readSimulatedConfigs(program: Program, variation: Variation, reloads: number): SimulatedConfigs {
-  const text = JSON.stringify(describeProgram(variation, reloads));
-  const name = `${program.name} ${text}`;
-  const read = known.get(name) ?? readText(program, text);
+  const name = `${program.name} ${reloads % WEIGHTS} ${JSON.stringify(variation)}`;
+  const read = known.get(name) ?? readText(program, JSON.stringify(describeProgram(variation, reloads)));
   known.set(name, read);
   return read;
 }
