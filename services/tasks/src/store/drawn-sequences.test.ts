@@ -71,7 +71,7 @@ describeOnBothEngines('drawn sequences', MIGRATIONS, (engines) => {
 
   describe('of calls of the webhook store', () => {
     drawnSequencesSuite(engines, {
-      stepsMax: 150,
+      stepsMax: 180,
       newState: newWebhooksState,
       openModel: modelWebhookStore,
       open: openModelledWebhooks,
@@ -84,6 +84,9 @@ describeOnBothEngines('drawn sequences', MIGRATIONS, (engines) => {
           'SELECT id, due_at, lease, lease_until, worker, circuit, updated_at FROM webhook_receivers',
         ),
         deliveries: await readLines(sql, 'SELECT id, hurries, url FROM webhook_deliveries'),
+        attempts: await readLines(sql, 'SELECT delivery_id, number FROM webhook_attempts'),
+        events: await readLines(sql, 'SELECT id, seq FROM events'),
+        accounts: await readLines(sql, 'SELECT account_id, endpoints FROM webhook_accounts WHERE endpoints > 0'),
       }),
       announcedBy: listHiddenColumns,
     });
@@ -137,7 +140,7 @@ async function readWebhooks(store: ModelledWebhooks): Promise<unknown> {
 }
 
 /** What the port does not show, in the form of the rows. */
-function listHiddenColumns({ receivers, deliveries }: WebhooksState): unknown {
+function listHiddenColumns({ receivers, deliveries, attempts, events, endpoints }: WebhooksState): unknown {
   const toLines = (rows: readonly (readonly (string | number | undefined)[])[]): readonly string[] =>
     rows.map((row) => row.map((value) => String(value ?? null)).join(' ')).toSorted();
   return {
@@ -145,6 +148,11 @@ function listHiddenColumns({ receivers, deliveries }: WebhooksState): unknown {
       receivers.map((one) => [one.id, one.dueAt, one.lease, one.leaseUntil, one.worker, one.circuit, one.updatedAt]),
     ),
     deliveries: toLines(deliveries.map((one) => [one.id, one.hurries, one.url])),
+    attempts: toLines(attempts.map((one) => [one.deliveryId, one.number])),
+    events: toLines(events.map((one) => [one.id, one.seq])),
+    accounts: toLines(
+      [...Map.groupBy(endpoints, ({ accountId }) => accountId)].map(([accountId, some]) => [accountId, some.length]),
+    ),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Arbitrary } from 'fast-check';
 import type { DeliveryState, Health } from '../../../src/domain/webhook.ts';
 import type { JudgedAttempt } from '../../../src/domain/rules/judge-attempts.ts';
 import type { ReceiverLease, ReceiverRecord } from '../../../src/store/webhook-store.ts';
-import type { Aims, CallDraws, DrawnStep } from '../../store/model/drawn-calls.ts';
+import type { Aims, CallDraws, DrawnCall, DrawnStep } from '../../store/model/drawn-calls.ts';
 import { aRecord, attempted } from '../opened-webhooks.ts';
 import type { ModelledWebhooks } from './model-webhook-store.ts';
 import { findReceiver } from './webhooks-state.ts';
@@ -14,6 +14,7 @@ type Bind = DrawnStep<WebhooksState, ModelledWebhooks>['bind'];
 const LEASE_OF_NOBODY: ReceiverLease = { receiverId: 'whe_1', lease: 'lease_of_nobody' };
 const ATTEMPTS_MAX = 3;
 const WHICH_MAX = 100;
+const ROUNDS_MAX = 5;
 /** No two attempts of a sequence begin at the same moment and take the same time. */
 const DURATION_MAX = 1_000_000_000;
 
@@ -29,24 +30,34 @@ const soonMs = fc.integer({ min: 0, max: 4000 });
 /** The outcomes of an attempt: the answer, and what its worker makes of it. */
 const OUTCOMES: readonly { readonly state: DeliveryState; readonly status: number }[] = [
   { state: 'delivered', status: 200 },
+  { state: 'delivered', status: 204 },
   { state: 'pending', status: 503 },
   { state: 'pending', status: 503 },
   { state: 'pending', status: 429 },
   { state: 'failed', status: 0 },
 ];
 const outcome = fc.record({
-  which: fc.nat(WHICH_MAX),
+  // the first delivery is attempted most, so that some come to the end of what is allowed
+  which: fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(WHICH_MAX) }),
   from: fc.constantFrom('pending', 'pending', 'pending', 'pending', 'receiver', 'all'),
   answer: fc.constantFrom(...OUTCOMES),
   durationMs: fc.nat(DURATION_MAX),
   dueMs: fc.option(soonMs, { nil: undefined, freq: 6 }),
   isLate: fc.constantFrom(false, false, true),
 });
+/** The outcome of an attempt that a later success makes due before its time. */
+const FLAPPING = {
+  which: 0,
+  from: 'pending',
+  answer: { state: 'pending', status: 503 },
+  dueMs: 5000,
+  isLate: false,
+} as const;
 type DrawnOutcome = typeof outcome extends Arbitrary<infer T> ? T : never;
 
 const failing = fc.record({ failures: fc.integer({ min: 1, max: 5 }), openMs: fc.option(soonMs, { nil: undefined }) });
 const work = fc.record({
-  outcomes: fc.array(outcome, { maxLength: ATTEMPTS_MAX }),
+  outcomes: fc.array(outcome, { minLength: 1, maxLength: ATTEMPTS_MAX, size: 'max' }),
   health: fc.option(failing, { nil: undefined }),
   counts: fc.constantFrom(0, 1),
   hasRecovered: fc.boolean(),
@@ -112,12 +123,42 @@ function findOther(state: WebhooksState, lease: ReceiverLease): ReceiverLease | 
   return leases.meant(state).find(({ receiverId }) => receiverId !== lease.receiverId);
 }
 
+/** The first delivery of a receiver fails again and again, while others succeed. */
+function flap(
+  lease: ReceiverLease,
+  [drawn, rounds]: readonly [DrawnOutcome, number],
+  state: WebhooksState,
+): DrawnCall<WebhooksState, ModelledWebhooks> {
+  const { receiverId } = lease;
+  const failure: DrawnOutcome = { ...drawn, ...FLAPPING };
+  const made = Array.from({ length: rounds }, (_, round) =>
+    chooseAttempt(state, receiverId, failure).map((one) => ({
+      ...one,
+      number: one.number + round,
+      durationMs: one.durationMs + round,
+    })),
+  );
+  const circuit = findReceiver(state, receiverId)?.circuit ?? 0;
+  return {
+    name: `recordAttempts ${rounds} times under ${JSON.stringify(lease)} ${JSON.stringify(made[0])}`,
+    call: async (store, at) => {
+      const lost = [];
+      for (const attempts of made) {
+        const judged = attempts.map((one) => toJudged(one, at));
+        const changes = { health: toHealth(undefined, at), circuit, hasRecovered: true, returned: false, at };
+        lost.push(await store.recordAttempts([aRecord({ id: receiverId, lease: lease.lease }, judged, changes)]));
+      }
+      return lost;
+    },
+  };
+}
+
 /** Draws what workers do under their leases. */
 export function recordSteps({
   plain,
   aim,
 }: CallDraws<WebhooksState, ModelledWebhooks>): Record<
-  'record' | 'disablingRecord' | 'repeatedRecord' | 'renew' | 'hold' | 'endLeases',
+  'record' | 'disablingRecord' | 'repeatedRecord' | 'flappingRecords' | 'renew' | 'hold' | 'endLeases',
   Arbitrary<Bind>
 > {
   const write = (disable: Arbitrary<ReceiverRecord['disable']>): Arbitrary<Bind> =>
@@ -141,6 +182,7 @@ export function recordSteps({
       name: `recordAttempts again ${JSON.stringify(one)}`,
       call: (store) => store.recordAttempts([one]),
     })),
+    flappingRecords: aim(leases, fc.tuple(outcome, fc.integer({ min: 3, max: ROUNDS_MAX })), flap),
     renew: aim(leases, soonMs, (lease, ms, state) => {
       const second = findOther(state, lease);
       const some = second === undefined ? [lease] : [lease, second];

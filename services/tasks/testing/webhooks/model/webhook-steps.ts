@@ -20,12 +20,14 @@ const EVENT_IDS = Array.from({ length: 40 }, (_, index) => `evt_${String(index +
 const URLS = ['https://one.example/a', 'https://one.example/b?c=d', 'https://two.example:8443/', 'nowhere'] as const;
 const SECRET_OWNERS = [...ENDPOINT_IDS, 'default:acme', 'default:rival'] as const;
 const ALL = 100;
+/** Longer than a sequence. */
+const SINCE_EVER_MS = 100_000_000;
 const ONE_UNAIMED_OF = 6;
 
 const accountId = fc.constantFrom(...ACCOUNTS, 'acme');
 const endpointId = fc.constantFrom(...ENDPOINT_IDS, 'default', 'default');
 const soonMs = fc.integer({ min: 0, max: 4000 });
-const longMs = fc.constantFrom(0, 1, 2000, 100_000);
+const longMs = fc.constantFrom(0, 2000, 10_000, 100_000);
 const limit = fc.constantFrom(1, 2, ALL);
 const nothing = fc.constant(undefined);
 const { plain, aim } = newCallDraws<WebhooksState, ModelledWebhooks>(ONE_UNAIMED_OF);
@@ -91,14 +93,22 @@ const secrets: readonly Arbitrary<Bind>[] = [
   })),
   aim(
     { meant: ({ secrets: kept }) => kept, any: () => SECRET_OWNERS.map((ownerId) => aSecret(ownerId)) },
-    fc.record({ sealed: fc.constantFrom('again', 'rotated'), isRotated: fc.boolean(), ms: soonMs }),
-    ({ ownerId, sealed: was }, { sealed, isRotated, ms }) => ({
-      name: `replaceSecret ${ownerId} "${was}" by "${sealed}" ${JSON.stringify({ isRotated, ms })}`,
-      call: (store, at) => {
-        const old = isRotated ? { sealed: was, until: at + ms } : undefined;
-        return store.replaceSecret(aSecret(ownerId, { sealed, old, updatedAt: at }), was);
-      },
+    fc.record({
+      sealed: fc.constantFrom('again', 'rotated'),
+      isRotated: fc.boolean(),
+      isLate: fc.constantFrom(false, false, true),
+      ms: soonMs,
     }),
+    ({ ownerId, sealed: kept }, { sealed, isRotated, isLate, ms }) => {
+      const was = isLate ? 'replaced meanwhile' : kept;
+      return {
+        name: `replaceSecret ${ownerId} "${was}" by "${sealed}" ${JSON.stringify({ isRotated, ms })}`,
+        call: (store, at) => {
+          const old = isRotated ? { sealed: was, until: at + ms } : undefined;
+          return store.replaceSecret(aSecret(ownerId, { sealed, old, updatedAt: at }), was);
+        },
+      };
+    },
   ),
 ];
 
@@ -126,7 +136,7 @@ const writeEnd = plain(fc.tuple(event, fc.constantFrom(undefined, 'trace-1')), (
   call: (store, at) =>
     store.writeEnd({ ...drawn, createdAt: at, origin: { requestId: 'req_1', trace, createdAt: at - 1 } }),
 }));
-const dispatch = plain(limit, (most) => ({
+const dispatch = plain(fc.constantFrom(1, 3, ALL, ALL), (most) => ({
   name: `dispatch at most ${most}`,
   call: (store, at) => store.dispatch({ now: at, limit: most }),
 }));
@@ -163,9 +173,12 @@ const deliveries: Aims<WebhooksState, Pick<Delivery, 'id' | 'accountId'>> = {
   meant: (state) => state.deliveries,
   any: (state) => state.deliveries.map(({ id }) => ({ id, accountId: 'rival' })),
 };
-/** An endpoint with deliveries that were not delivered. Any: also one without. */
-const undelivered: Aims<WebhooksState, Pick<Delivery, 'endpointId' | 'accountId'>> = {
-  meant: (state) => state.deliveries.filter(({ state: now }) => now !== 'delivered'),
+/** An endpoint with deliveries that have ended. Any: also one without. */
+const ended: Aims<WebhooksState, Pick<Delivery, 'endpointId' | 'accountId'>> = {
+  meant: ({ deliveries: some }) => [
+    ...some.filter(({ state }) => state === 'failed'),
+    ...some.filter(({ endedAt }) => endedAt !== undefined),
+  ],
   any: () => ENDPOINT_IDS.map((id) => ({ accountId: 'acme', endpointId: id })),
 };
 const resend = aim(deliveries, nothing, ({ id, accountId: account }) => ({
@@ -173,8 +186,8 @@ const resend = aim(deliveries, nothing, ({ id, accountId: account }) => ({
   call: (store, at) => store.resend(account, id, at),
 }));
 const resendFailed = aim(
-  undelivered,
-  fc.tuple(longMs, limit),
+  ended,
+  fc.tuple(fc.constantFrom(2000, 100_000, SINCE_EVER_MS), limit),
   ({ accountId: account, endpointId: to }, [agoMs, most]) => ({
     name: `resendFailed ${account} ${to} since ${agoMs} ms, at most ${most}`,
     call: (store, at) => store.resendFailed({ accountId: account, endpointId: to, since: at - agoMs, limit: most }, at),
@@ -278,37 +291,41 @@ const endpointReads: readonly Arbitrary<Bind>[] = [
   })),
 ];
 
-const { record, disablingRecord, repeatedRecord, renew, hold, endLeases } = recordSteps({ plain, aim });
+const { record, disablingRecord, repeatedRecord, flappingRecords, renew, hold, endLeases } = recordSteps({
+  plain,
+  aim,
+});
 
 /** Calls that wait for the locks of one another. */
 const waiting = [
-  { weight: 6, arbitrary: addEndpoint },
-  { weight: 6, arbitrary: changeEndpoint(fc.constantFrom(undefined, true)) },
-  { weight: 2, arbitrary: fc.oneof(...secrets) },
-  { weight: 10, arbitrary: addEvent },
-  { weight: 6, arbitrary: writeEnd },
-  { weight: 20, arbitrary: record },
-  { weight: 3, arbitrary: repeatedRecord },
+  { weight: 7, arbitrary: addEndpoint },
+  { weight: 5, arbitrary: changeEndpoint(fc.constantFrom(undefined, true)) },
+  { weight: 3, arbitrary: fc.oneof(...secrets) },
+  { weight: 9, arbitrary: addEvent },
+  { weight: 9, arbitrary: writeEnd },
+  { weight: 32, arbitrary: record },
+  { weight: 4, arbitrary: repeatedRecord },
   { weight: 3, arbitrary: renew },
-  { weight: 5, arbitrary: resend },
+  { weight: 7, arbitrary: resend },
 ];
 /** They end what is pending for an endpoint. A dispatch at the same moment may still address it. */
 const disabling = [
-  { weight: 3, arbitrary: changeEndpoint(fc.constant(false)) },
-  { weight: 2, arbitrary: removeEndpoint },
-  { weight: 2, arbitrary: disablingRecord },
+  { weight: 2, arbitrary: changeEndpoint(fc.constant(false)) },
+  { weight: 1, arbitrary: removeEndpoint },
+  { weight: 1, arbitrary: disablingRecord },
 ];
 const dispatching = { weight: 14, arbitrary: dispatch };
 const others = [
   // it wakes receivers also if their deliveries end at the same moment
-  { weight: 5, arbitrary: resendFailed },
-  { weight: 22, arbitrary: lease },
-  { weight: 4, arbitrary: retention },
+  { weight: 6, arbitrary: resendFailed },
+  { weight: 24, arbitrary: lease },
+  { weight: 2, arbitrary: retention },
   { weight: 1, arbitrary: endLeases },
-  { weight: 2, arbitrary: hold },
-  { weight: 4, arbitrary: fc.oneof(...eventReads) },
+  { weight: 2, arbitrary: flappingRecords },
+  { weight: 1, arbitrary: hold },
+  { weight: 3, arbitrary: fc.oneof(...eventReads) },
   { weight: 4, arbitrary: fc.oneof(...deliveryReads) },
-  { weight: 3, arbitrary: fc.oneof(...endpointReads) },
+  { weight: 2, arbitrary: fc.oneof(...endpointReads) },
 ];
 
 const afterMs = fc.oneof(
@@ -329,9 +346,13 @@ export const drawWebhookStep: Arbitrary<WebhookStep> = drawSteps(
 
 const locking = drawSteps(fc.oneof(...waiting, ...disabling));
 const beside = drawSteps(fc.oneof(...waiting, dispatching));
+const [adding, recording, dispatchingStep] = [drawSteps(addEndpoint), drawSteps(record), drawSteps(dispatch)];
 
-/** Two calls of which one waits for the locks of the other. */
+/** Two calls of which one waits for the locks of the other. Those that meet on one row most often have their own. */
 export const drawLockingWebhookSteps: Arbitrary<readonly [WebhookStep, WebhookStep]> = fc.oneof(
-  fc.tuple(locking, locking),
-  fc.tuple(drawSteps(dispatch), beside),
+  { weight: 3, arbitrary: fc.tuple(locking, locking) },
+  { weight: 3, arbitrary: fc.tuple(recording, locking) },
+  { weight: 3, arbitrary: fc.tuple(dispatchingStep, beside) },
+  { weight: 1, arbitrary: fc.tuple(dispatchingStep, dispatchingStep) },
+  { weight: 1, arbitrary: fc.tuple(adding, adding) },
 );
