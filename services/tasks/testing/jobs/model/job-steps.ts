@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import type { JobLease } from '../../../src/domain/job.ts';
-import type { DrawnCall, DrawnStep } from '../../store/model/drawn-calls.ts';
+import { newCallDraws } from '../../store/model/drawn-calls.ts';
+import type { Aims, DrawnCall, DrawnStep } from '../../store/model/drawn-calls.ts';
 import { aCall, aNewJob, anAnswer } from '../new-jobs.ts';
 import { listNextJobs, listOldJobs } from './model-job-store.ts';
 import type { JobsState, ModelJob, ModelledJobs } from './model-job-store.ts';
@@ -20,35 +21,24 @@ const soonMs = fc.integer({ min: 0, max: 4000 });
 const limit = fc.constantFrom(1, 2, ALL);
 const nothing = fc.constant(undefined);
 
+const { plain, aim } = newCallDraws<JobsState, ModelledJobs>(ONE_UNAIMED_OF);
+
 /** A call under a lease that meets the condition, or under any that was given. */
 function underLease<T>(
   isMeant: (one: ModelJob) => boolean,
   drawn: Arbitrary<T>,
   make: (lease: JobLease, drawn: T, held: ModelJob | undefined) => JobCallDrawn,
 ): Arbitrary<Bind> {
-  const choice = fc.record({ which: fc.nat(ALL), isAny: fc.nat(ONE_UNAIMED_OF - 1) });
-  return fc.tuple(choice, drawn).map(([{ which, isAny }, given]): Bind => (state) => {
-    const pick = <P>(some: readonly P[]): P | undefined => some[which % Math.max(1, some.length)];
-    if (isAny === 0) {
-      const lease = pick(state.given) ?? NO_LEASE;
-      return make(
-        lease,
-        given,
-        state.jobs.find((one) => one.job.id === lease.jobId && one.lease === lease.lease),
-      );
-    }
-    const held = pick(state.jobs.filter((one) => one.lease !== undefined && isMeant(one)));
-    const lease = held === undefined ? NO_LEASE : { jobId: held.job.id, lease: held.lease ?? '' };
-    return { ...make(lease, given, held), ...(held === undefined ? { isAllowed: () => false } : {}) };
-  });
-}
-
-function plain<T>(drawn: Arbitrary<T>, make: (drawn: T, state: JobsState) => JobCallDrawn): Arbitrary<Bind> {
-  return drawn.map(
-    (given): Bind =>
-      (state) =>
-        make(given, state),
-  );
+  const findHeld = ({ jobs }: JobsState, { jobId, lease }: JobLease): ModelJob | undefined =>
+    jobs.find((one) => one.job.id === jobId && one.lease === lease);
+  const leases: Aims<JobsState, JobLease> = {
+    meant: ({ jobs }) =>
+      jobs.flatMap((one) =>
+        one.lease === undefined || !isMeant(one) ? [] : [{ jobId: one.job.id, lease: one.lease }],
+      ),
+    any: ({ given }) => (given.length === 0 ? [NO_LEASE] : given),
+  };
+  return aim(leases, drawn, (lease, given, state) => make(lease, given, findHeld(state, lease)));
 }
 
 const key = fc.option(fc.record({ key: fc.constantFrom('key-1', 'key-2'), forMs: fc.constantFrom(0, 3000, 100_000) }), {

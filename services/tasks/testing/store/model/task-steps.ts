@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
 import type { ListFilter } from '../../../src/store/task-store.ts';
 import { aNewTask } from '../../tasks.ts';
-import type { DrawnCall, DrawnStep } from './drawn-calls.ts';
+import { newCallDraws } from './drawn-calls.ts';
+import type { Aims, DrawnCall, DrawnStep } from './drawn-calls.ts';
 import { listDue } from './model-moves.ts';
 import { findTask, isAdmitted, isUnfinished, isWaiting } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
@@ -33,28 +34,19 @@ const soonMs = fc.integer({ min: 0, max: 3000 });
 const limit = fc.constantFrom(1, 2, ALL);
 const nothing = fc.constant(undefined);
 
+const { plain, aim: aimAt } = newCallDraws<ModelState, ModelledStore>(ONE_UNAIMED_OF);
+
 /** A call for one task that meets the condition, seldom for any task. Without such a task it is left out. */
 function aim<T>(
   isMeant: (task: ModelTask, state: ModelState) => boolean,
   drawn: Arbitrary<T>,
   make: (id: string, drawn: T, task: ModelTask | undefined) => TaskCall,
 ): Arbitrary<Bind> {
-  const choice = fc.record({ any: taskId, which: fc.nat(ALL), isAny: fc.nat(ONE_UNAIMED_OF - 1) });
-  return fc.tuple(choice, drawn).map(([{ any, which, isAny }, given]): Bind => (state) => {
-    if (isAny === 0) return make(any, given, findTask(state, any));
-    const meant = state.tasks.filter((task) => isMeant(task, state));
-    const task = meant[which % Math.max(1, meant.length)];
-    return { ...make(task?.id ?? any, given, task), ...(task === undefined ? { isAllowed: () => false } : {}) };
-  });
-}
-
-/** A call that is about no single task. */
-function plain<T>(drawn: Arbitrary<T>, make: (drawn: T) => TaskCall): Arbitrary<Bind> {
-  return drawn.map(
-    (given): Bind =>
-      () =>
-        make(given),
-  );
+  const ids: Aims<ModelState, string> = {
+    meant: (state) => state.tasks.filter((task) => isMeant(task, state)).map(({ id }) => id),
+    any: () => TASK_IDS,
+  };
+  return aimAt(ids, drawn, (id, given, state) => make(id, given, findTask(state, id)));
 }
 
 const lastAttempt = (task: ModelTask | undefined) => task?.attempts.at(-1);
