@@ -32,14 +32,14 @@ const NAMES_KEY = new RegExp(String.raw`\b(?:${KEYS.join('|')})\s*(?:=|IN)`);
 const PASSES: Readonly<Record<string, readonly [statements: number, reason: string]>> = {
   'tasks/sql-backlog.ts': [7, 'the metrics of tasks'],
   'tasks/sql-creates.ts': [1, 'the unique index of upstream work, which bounds an adoption'],
-  'tasks/sql-jobs.ts': [5, 'the metrics of jobs'],
+  'tasks/sql-jobs.ts': [6, 'the metrics of jobs, and the first due job'],
   'tasks/sql-acts.ts': [1, 'the acts of operators, for an operator'],
   'tasks/sql-reads.ts': [
     10,
     'the settlement pass and its next due moment, the recovery of creates, the list of an operator',
   ],
   'tasks/sql-events.ts': [2, 'the pass that wakes event streams'],
-  'tasks/sql-leased-receivers.ts': [3, 'the look for due receivers'],
+  'tasks/sql-leased-receivers.ts': [4, 'the look for due receivers, and the first due one'],
   'billing/sql-account-list.ts': [1, 'the list of accounts, for an operator'],
   'billing/account-rows.ts': [1, 'the lists and sums of all accounts, for an operator'],
   'billing/sql-acts.ts': [4, 'the list of acts, for an operator'],

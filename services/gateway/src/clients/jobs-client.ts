@@ -71,7 +71,7 @@ export interface LeasedJobs {
   readonly jobs: readonly LeasedJob[];
   readonly leaseMs: number;
   readonly keepMs: number;
-  /** For so many milliseconds no job becomes due that is not announced; 0: that is not known. */
+  /** The time in milliseconds in which no job becomes due without an announcement; 0: it is not known. */
   readonly restMs: number;
 }
 

@@ -92,7 +92,7 @@ export interface WorkRecorder {
 export interface LeasedReceivers {
   readonly receivers: readonly LeasedReceiver[];
   readonly leaseMs: number;
-  /** For so many milliseconds no receiver becomes due that is not announced; 0: that is not known. */
+  /** The time in milliseconds in which no receiver becomes due without an announcement; 0: it is not known. */
   readonly restMs: number;
 }
 

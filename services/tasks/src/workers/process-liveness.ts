@@ -5,7 +5,7 @@ import { recoverCreates, recoverOwnCreates } from '../operations/recovery/recove
 export const HEARTBEAT_MS = 1000;
 /** A process whose heartbeat has not changed in this many heartbeats of this process after the first is dead. */
 export const MISSED_HEARTBEATS_MAX = 10;
-/** Maximum interval in milliseconds between two looks for creates that nobody works on. */
+/** Creates that nobody works on are looked for at this interval in milliseconds, at most. */
 const CHECK_MS = 5000;
 
 /** Knows which processes on the same database are alive. */

@@ -368,7 +368,7 @@ export declare type LeaseJobsResponse = Message<"reelgate.tasks.v1.LeaseJobsResp
   keepMs: bigint;
 
   /**
-   * How long no job becomes due that is not announced, in milliseconds; 0 if that is not known.
+   * How long no job becomes due without an announcement, in milliseconds; 0 if it is not known.
    *
    * @generated from field: int64 rest_ms = 4;
    */

@@ -961,7 +961,7 @@ export declare type LeaseWebhookReceiversResponse = Message<"reelgate.tasks.v1.L
   leaseMs: bigint;
 
   /**
-   * How long no receiver becomes due that is not announced, in milliseconds; 0 if that is not known.
+   * How long no receiver becomes due without an announcement, in milliseconds; 0 if it is not known.
    *
    * @generated from field: int64 rest_ms = 3;
    */

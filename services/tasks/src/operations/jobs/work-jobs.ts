@@ -14,7 +14,7 @@ export interface LeasedJobs {
   /** `overdue`: the job has waited too long. Its worker ends it and releases its money. */
   readonly taken: readonly (TakenJob & { readonly overdue: boolean })[];
   readonly lease: string;
-  /** For so many milliseconds no job becomes due that is not announced; 0: that is not known. */
+  /** The time in milliseconds in which no job becomes due without an announcement; 0: it is not known. */
   readonly restMs: number;
 }
 
