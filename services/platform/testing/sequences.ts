@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Arbitrary, IAsyncProperty } from 'fast-check';
 
-/** The sequences of each property in a run of the tests. All of them together take about 10 s of a processor. */
+/** The sequences of each property in a run of the tests. All of them together take about 14 s of a processor. */
 const SEQUENCES_A_RUN = 6;
 const SEQUENCES_MAX = 1_000_000;
 /** Far more than a sequence and the search for a shorter failing one take. */

@@ -5,7 +5,7 @@ import { recoverCreates, recoverOwnCreates } from '../operations/recovery/recove
 export const HEARTBEAT_MS = 1000;
 /** A process whose heartbeat has not changed in this many heartbeats of this process after the first is dead. */
 export const MISSED_HEARTBEATS_MAX = 10;
-/** Creates that nobody works on are looked for at this interval in milliseconds, at most. */
+/** Maximum interval in milliseconds between two checks for creates without a running process. */
 const CHECK_MS = 5000;
 
 /** Knows which processes on the same database are alive. */
