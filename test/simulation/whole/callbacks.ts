@@ -25,14 +25,20 @@ export function runCallbacks(world: World, work: Work, works: readonly Work[]): 
   if (faults.happens('callbacks', `${name} early`, EARLY)) send('early', 0, pathname, work.id);
   if (faults.happens('callbacks', `${name} forged`, FORGED))
     send('forged', draws.whole(`${name} forged`, 0, AFTER_MS_MAX), `${pathname.slice(0, -2)}xx`, work.id);
-  const other = works[0];
-  if (other !== undefined && other !== work && faults.happens('callbacks', `${name} other`, OTHER_WORK))
+  const other = works.find((one) => one.account === work.account && !isAlike(one, work));
+  if (other !== undefined && faults.happens('callbacks', `${name} other`, OTHER_WORK))
     send('other', draws.whole(`${name} other`, 0, AFTER_MS_MAX), pathname, other.id);
   if (faults.happens('callbacks', `${name} lost`, LOST)) return;
   const endMs = work.endsAt - scheduler.now() + draws.whole(`${name} after`, 1, AFTER_MS_MAX);
   send('end', endMs, pathname, work.id);
   if (faults.happens('callbacks', `${name} doubled`, DOUBLED))
     send('doubled', endMs + draws.whole(`${name} again`, AGAIN_MS.least, AGAIN_MS.most), pathname, work.id);
+}
+
+/** Nobody but the upstream can tell alike works from each other. */
+function isAlike(one: Work, other: Work): boolean {
+  const { model, duration, resolution, ratio } = other;
+  return one.model === model && one.duration === duration && one.resolution === resolution && one.ratio === ratio;
 }
 
 async function sendUntilTaken(world: World, name: string, path: string, body: object): Promise<void> {

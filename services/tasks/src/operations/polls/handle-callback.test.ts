@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { channelSettings } from '../../../testing/channel-settings.ts';
-import { LOST, refused, succeeded } from '../../../testing/fake-upstream.ts';
+import { LOST, aWork, refused, succeeded } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
 import type { PollResult, UpstreamCallback } from '../../channels/channel.ts';
@@ -167,6 +167,16 @@ describe('a callback for a task with a lost answer', () => {
     expect(await find()).toMatchObject({ admission: 'unknown' });
     expect(await world.deps.store.find(other.id)).toEqual(other);
     expect(polls(world)).toBe(0);
+  });
+
+  test('that names work which the upstream lists as another order assigns nothing', async () => {
+    const { world, task, handle, find } = await withTask(true);
+    world.upstream.works = [aWork({ upstreamId: 'up-found', createdAt: world.clock.now(), duration: 6 })];
+
+    await handle(tokenOf(world, task), naming('up-found'));
+
+    expect(await find()).toMatchObject({ admission: 'unknown' });
+    expect((await find())?.mapping?.upstreamId).toBeUndefined();
   });
 
   test('on a channel that changed its account assigns nothing, and does not call the upstream', async () => {

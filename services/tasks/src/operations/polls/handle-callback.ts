@@ -7,6 +7,7 @@ import { isTerminal } from '../../domain/task.ts';
 import type { Mapping, Task } from '../../domain/task.ts';
 import { workSpan } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
+import { isListedAsOther } from '../recovery/reconcile-unknown.ts';
 
 const HINT_LENGTH_MAX = 128;
 /** Polls of hinted work that may run at once in this process. Beyond it, the list or a later call finds the work. */
@@ -20,8 +21,8 @@ export type HandleCallback = (token: string, callback: UpstreamCallback, span?: 
 /**
  * Handles the call of an upstream. The call is not trusted; it only makes the task due for a poll. One with a wrong
  * signature is refused like one at a wrong address, and counted. If the answer to the submission was lost, the id in it
- * names the work to poll, and the task adopts that work if the upstream knows it and no other task has it. Repeated,
- * late and reordered calls change nothing.
+ * names the work to poll, and the task adopts that work if the upstream knows it, does not list it as another order, and
+ * no other task has it. Repeated, late and reordered calls change nothing.
  */
 export function callbackHandler(deps: Deps): HandleCallback {
   const searching = new Set<string>();
@@ -72,13 +73,9 @@ function traceCallback(deps: Deps, task: Task, carrier: string | undefined): voi
 }
 
 /** Returns whether the task adopted the work. */
-async function adoptHintedWork(
-  deps: Deps,
-  { id: taskId, mapping }: Task,
-  number: number,
-  hint: string,
-): Promise<boolean> {
-  const runtime = findRuntime(deps, mapping);
+async function adoptHintedWork(deps: Deps, task: Task, number: number, hint: string): Promise<boolean> {
+  const { id: taskId } = task;
+  const runtime = findRuntime(deps, task.mapping);
   if (runtime === undefined || hint === '' || hint.length > HINT_LENGTH_MAX) return false;
   const { settings } = runtime.channel;
   // The URL of an earlier, refused attempt says nothing about the attempt whose answer was lost.
@@ -90,7 +87,12 @@ async function adoptHintedWork(
   if (!runtime.polls.take()) return false;
   const { channel } = runtime;
   const polled = await withTimeout(deps.clock, { ms: POLL_TIMEOUT_MS }, (signal) => channel.poll(hint, signal));
-  if (!polled.found || !(await deps.store.adopt(taskId, hint, deps.clock.now()))) return false;
+  if (!polled.found) return false;
+  if (await isListedAsOther(deps, channel, task, hint)) {
+    deps.log.warn({ taskId, channel: settings.id }, 'a callback names work that the task did not order');
+    return false;
+  }
+  if (!(await deps.store.adopt(taskId, hint, deps.clock.now()))) return false;
   await deps.store.resolve(taskId, { ...RESOLVED_BY_SERVICE, at: deps.clock.now() });
   deps.log.info({ taskId, channel: settings.id }, 'a callback named the work of a lost answer');
   deps.wake.polls(settings.id);

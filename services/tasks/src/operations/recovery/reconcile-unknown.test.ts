@@ -122,6 +122,29 @@ describe('work on the list of the upstream', () => {
     );
   });
 
+  test.each<[string, number, 'before' | 'during']>([
+    ['back during its create', -10 * MINUTE_MS, 'during'],
+    ['back before its create', -10 * MINUTE_MS, 'before'],
+    ['forward before its create, and back after it', 10 * MINUTE_MS, 'before'],
+  ])('that could belong to a task whose clock was set %s is not adopted', async (_how, ms, when) => {
+    const world = await open();
+    const [lost] = await lose(world);
+    const createdAt = world.clock.now();
+    if (when === 'before') await world.clock.advance(ms);
+    world.journal.put(async ({ name }, proceed) => {
+      const answer = await proceed();
+      if (when === 'during' && name === 'main.submit') await world.clock.advance(ms);
+      return answer;
+    });
+    await lose(world);
+    await world.clock.advance(-ms);
+    world.upstream.works = [aWork({ createdAt })];
+
+    expect(await reconcileUnknown(world.deps)).toBe(0);
+
+    expect(await world.deps.store.find(lost!.id)).toMatchObject({ admission: 'unknown' });
+  });
+
   test('that could belong to a create under submission is not adopted', async () => {
     const world = await open();
     const [lost] = await lose(world);

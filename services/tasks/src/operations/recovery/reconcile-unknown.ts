@@ -1,4 +1,5 @@
 import { withTimeout } from '@reelgate/platform/clock';
+import { readIdTime } from '@reelgate/platform/ids';
 import type { Channel, ListedWork } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
 import { inTask } from '../tracing/work-span.ts';
@@ -8,6 +9,8 @@ import { settleByKey } from './settle-by-key.ts';
 
 /** The upstream dates its work in whole seconds, by its own clock. */
 const CLOCK_SLACK_MS = 5000;
+/** If a clock was set during a create, work that differs from the times of the task by less may still be its own. */
+const SET_CLOCK_MS = 3_600_000;
 const SEARCH_MS = 60_000;
 const PAGE = 500;
 const PAGES_MAX = 200;
@@ -17,7 +20,7 @@ const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 /**
  * One pass over the tasks whose submission got no answer. Where the upstream can be asked for an attempt by its key, the
  * answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece of work without a task
- * matches it in every fact and in time, and if no other task could own that work. After a minute, or later where the
+ * matches it in every fact and in time, and if no other task could own that work, whose clock may have been set. After a minute, or later where the
  * upstream can be asked, a person is told. The order is never submitted again. Returns how many tasks were settled.
  */
 export async function reconcileUnknown(deps: Deps): Promise<number> {
@@ -55,6 +58,19 @@ function computeSearchMs(channel: Channel | undefined): number {
   return Number.isFinite(settlesAfterMs) ? settlesAfterMs + SEARCH_MS : SEARCH_MS;
 }
 
+/** Reports whether the list of the upstream shows that the work is not what the task ordered. */
+export async function isListedAsOther(deps: Deps, channel: Channel, task: Task, upstreamId: string): Promise<boolean> {
+  const works = await listWorks(deps, channel, task.createdAt - CLOCK_SLACK_MS);
+  const listed = works?.find((work) => work.upstreamId === upstreamId);
+  return listed !== undefined && !matchesOrder(channel, task, listed);
+}
+
+/** Undefined: the upstream has no list, or it could not be read. */
+async function listWorks({ clock }: Deps, channel: Channel, since: number): ReturnType<Channel['list']> {
+  if (channel.settings.reconcile !== 'list') return undefined;
+  return withTimeout(clock, { ms: LIST_TIMEOUT_MS }, (signal) => channel.list(since, signal));
+}
+
 interface Search {
   readonly channel: Channel | undefined;
   /**
@@ -66,10 +82,7 @@ interface Search {
 async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Task[]): Promise<Search> {
   const channel = deps.channels.find(channelId)?.channel;
   const since = Math.min(...tasks.map(({ createdAt }) => createdAt)) - CLOCK_SLACK_MS;
-  const works =
-    channel?.settings.reconcile === 'list'
-      ? await withTimeout(deps.clock, { ms: LIST_TIMEOUT_MS }, (signal) => channel.list(since, signal))
-      : undefined;
+  const works = channel && (await listWorks(deps, channel, since));
   if (channel === undefined || works === undefined) return { channel, claims: undefined };
   // Read in this order: the owner of listed work had a row earlier, so now it is being submitted, unknown or known.
   const { upstreamAccount } = channel.settings;
@@ -89,7 +102,7 @@ async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Tas
     .filter(({ upstreamId }) => !known.has(upstreamId))
     .map(
       (work) =>
-        [work, new Set(claimants.filter((task) => fits(channel, task, work, now)).map(({ id }) => id))] as const,
+        [work, new Set(claimants.filter((task) => mayOwn(channel, task, work, now)).map(({ id }) => id))] as const,
     );
   return { channel, claims: new Map(claims) };
 }
@@ -105,7 +118,11 @@ async function listAllWithAdmission({ store }: Deps, admission: 'submitting' | '
 }
 
 async function adoptOrRaise(deps: Deps, task: Task, { channel, claims }: Search): Promise<number> {
-  const fitting = [...(claims ?? [])].filter(([, claimants]) => claimants.has(task.id));
+  const now = deps.clock.now();
+  const fitting = [...(claims ?? [])].filter(
+    ([work, claimants]) =>
+      claimants.has(task.id) && isInTime(task, work, now, CLOCK_SLACK_MS) && !isClockSet(task, now),
+  );
   const only = fitting.length === 1 && fitting[0]?.[1].size === 1 ? fitting[0][0] : undefined;
   if (
     channel !== undefined &&
@@ -144,18 +161,40 @@ const FOUND = [
   'more than one piece of work at the upstream matches',
 ];
 
-function fits({ settings }: Channel, task: Task, work: ListedWork, now: number): boolean {
-  const { order } = task;
-  const until = task.admission === 'submitting' ? now : task.updatedAt;
+/** Reports whether the work can be that of the task. */
+function mayOwn(channel: Channel, task: Task, work: ListedWork, now: number): boolean {
+  const slackMs = isClockSet(task, now) ? SET_CLOCK_MS : CLOCK_SLACK_MS;
+  return matchesOrder(channel, task, work) && isInTime(task, work, now, slackMs);
+}
+
+/** Reports whether the work is what the task ordered. */
+function matchesOrder({ settings }: Channel, { order }: Task, work: ListedWork): boolean {
   return (
     work.kind === order.kind &&
     work.model === settings.models[order.model] &&
     (order.duration === undefined || work.duration === order.duration) &&
     (order.resolution === undefined || sameResolution(order.resolution, work.resolution)) &&
-    sameRatio(order.ratio, work.ratio) &&
-    work.createdAt >= task.createdAt - CLOCK_SLACK_MS &&
-    work.createdAt <= until + CLOCK_SLACK_MS
+    sameRatio(order.ratio, work.ratio)
   );
+}
+
+/**
+ * Reports whether the times of a task contradict each other, because a clock was set. The time in an id never goes back
+ * within a process.
+ */
+function isClockSet({ id, createdAt, updatedAt }: Task, now: number): boolean {
+  const madeAt = readIdTime(id) ?? createdAt;
+  return (
+    Math.abs(madeAt - createdAt) > CLOCK_SLACK_MS ||
+    updatedAt < createdAt ||
+    Math.max(createdAt, updatedAt) > now + CLOCK_SLACK_MS
+  );
+}
+
+/** Reports whether the work was made between the begin and the end of the submission, give or take `slackMs`. */
+function isInTime(task: Task, work: ListedWork, now: number, slackMs: number): boolean {
+  const until = task.admission === 'submitting' ? now : task.updatedAt;
+  return work.createdAt >= task.createdAt - slackMs && work.createdAt <= until + slackMs;
 }
 
 /** Some upstreams list `768p` for an order of `768P`. */
