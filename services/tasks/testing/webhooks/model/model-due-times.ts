@@ -8,7 +8,7 @@ const HURRIES_MAX = 3;
 const TOO_MANY_REQUESTS = 429;
 
 /** A circuit that is open puts a due time off. */
-export function waitForCircuit({ health: { openUntil = 0 } }: ModelReceiver, at: number): number {
+function waitForCircuit({ health: { openUntil = 0 } }: ModelReceiver, at: number): number {
   return Math.max(openUntil, at);
 }
 

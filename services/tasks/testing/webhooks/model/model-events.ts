@@ -47,7 +47,7 @@ export function modelEvents(state: WebhooksState, newId: NewId): EventStore {
 }
 
 /** The events without a place in the order in which they get theirs. */
-export function listWaiting({ events }: WebhooksState): readonly ModelEvent[] {
+function listWaiting({ events }: WebhooksState): readonly ModelEvent[] {
   return events
     .filter(({ seq }) => seq === undefined)
     .toSorted((one, other) => one.createdAt - other.createdAt || compareTexts(one.id, other.id));
