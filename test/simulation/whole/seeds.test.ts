@@ -11,8 +11,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const logFile = (name: string): string => path.join(folder, `${name}.log`);
 
 test('a seed is one run: in two processes, alone and after another seed, its log is the same to the last byte', async () => {
-  const alone = await simulateSeeds('--seed', '10', '--log', logFile('alone'));
-  const after = await simulateSeeds('--seed', '9', '--seeds', '2', '--log', logFile('after'));
+  const alone = await simulateSeeds('--seed', '10', '--steps', '6000', '--log', logFile('alone'));
+  const after = await simulateSeeds('--seed', '9', '--seeds', '2', '--steps', '6000', '--log', logFile('after'));
 
   expect([alone.code, after.code]).toEqual([0, 0]);
   const log = readFileSync(logFile('alone'), 'utf8');
@@ -22,7 +22,7 @@ test('a seed is one run: in two processes, alone and after another seed, its log
 
 test('a seed with several processes on one server is one run too', async () => {
   const runs = await Promise.all(
-    ['one', 'other'].map((name) => simulateSeeds('--seed', '15', '--steps', '9000', '--log', logFile(name))),
+    ['one', 'other'].map((name) => simulateSeeds('--seed', '15', '--steps', '6000', '--log', logFile(name))),
   );
 
   expect(runs.map(({ code }) => code)).toEqual([0, 0]);
