@@ -325,15 +325,20 @@ async function runWorld(world: World, works: ReturnType<typeof openUpstreamWorks
   const stream = startStream(world);
   await Promise.all([runClients(world), runCalls(world), runOperators(world)]);
   const restMsMax = faults.listOn().includes('clock jump') ? REST_AFTER_JUMPS_MS_MAX : REST_MS_MAX;
-  const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + restMsMax;
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
-  while (!(isHealthy() && machine.isUp() && rules.isAtRest(faults.isCalm)) && scheduler.now() < until)
-    await scheduler.pause(1000);
+  const waitForRest = async (): Promise<void> => {
+    const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + restMsMax;
+    while (!(isHealthy() && machine.isUp() && rules.isAtRest(faults.isCalm)) && scheduler.now() < until)
+      await scheduler.pause(1000);
+  };
+  await waitForRest();
   if (!machine.isUp()) {
     rules.break('the program starts again', 'it is down after the end of the faults');
     return;
   }
   await stream.finish();
+  // a task that waits for a person can end meanwhile
+  await waitForRest();
   rules.checkMoment();
   rules.checkEnd(works, faults.isCalm);
   await checkLedger(machine, rules);
