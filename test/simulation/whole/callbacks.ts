@@ -35,7 +35,7 @@ export function runCallbacks(world: World, work: Work, works: readonly Work[]): 
     send('doubled', endMs + draws.whole(`${name} again`, AGAIN_MS.least, AGAIN_MS.most), pathname, work.id);
 }
 
-/** Nobody but the upstream can tell alike works from each other. */
+/** Only the upstream can distinguish two works with these facts in common. */
 function isAlike(one: Work, other: Work): boolean {
   const { model, duration, resolution, ratio } = other;
   return one.model === model && one.duration === duration && one.resolution === resolution && one.ratio === ratio;

@@ -7,6 +7,7 @@ import { STEPS_MAX } from './read-options.ts';
 import type { SeedsOptions } from './read-options.ts';
 import { runSeed } from './run-seed.ts';
 import type { SeedOptions, SeedResult } from './run-seed.ts';
+import { STREAM } from './streams.ts';
 import type { SeedReport } from './seed-report.ts';
 import { shrinkRun } from './shrink-run.ts';
 import { showHistory } from './show-history.ts';
@@ -52,7 +53,7 @@ export async function shrinkSeed(options: PlayOptions, seed: number): Promise<bo
   if (first.broken === undefined) return true;
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
-    ...{ first, without, asked: [[...ACTS, ...CALLS], ORDERS] },
+    ...{ first, without, asked: [[...ACTS, ...CALLS, STREAM], ORDERS] },
     run: (tried) => runSeed({ seed, stepsMax, programs, without: tried }),
     onRun: ({ left, isSame }) => {
       console.log(`without ${left.join(', ')}: ${isSame ? 'breaks the same rule' : 'does not'}`);

@@ -22,9 +22,10 @@ export interface ShrunkRun {
 }
 
 /**
- * Leaves out faults, then crashes, then acts, calls and orders, as long as the run breaks the same rule. Nothing else is changed: what
- * is left keeps the choices of its name. Requests, calls and timers are named by their number in the run, so a shorter
- * run can be another one. That is why only the rule decides, and why a run that breaks another rule does not count.
+ * Leaves out faults, then crashes, then acts, calls and orders, as long as the run breaks the same rule. Nothing else is
+ * changed: what is left keeps the choices of its name. Requests, calls and timers are named by their number in the run,
+ * so a shorter run can be another one. That is why only the rule decides, and why a run that breaks another rule does
+ * not count.
  */
 export async function shrinkRun({ first, without, asked, run, onRun }: ShrinkOptions): Promise<ShrunkRun> {
   let shrunk = { result: first, without };

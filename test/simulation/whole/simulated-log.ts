@@ -47,9 +47,9 @@ export interface CutOptions {
 }
 
 /**
- * `locate` gives the file: a process that was killed leaves it to the next one in another folder. `left`: the bytes that
- * a power cut has left, which are all there is. The first call of `findEnd` comes before a process writes: then SQLite
- * knows which commits are whole, and no scan is needed.
+ * `locate` gives the file: a process that was killed leaves it to the next one in another folder. `left`: the bytes
+ * that a power cut has left, which are all there is. The first call of `findEnd` comes before a process writes: then
+ * SQLite knows which commits are whole, and no scan is needed.
  */
 export function openSimulatedLog(locate: () => string, left?: Buffer): SimulatedLog {
   let place: LogPlace = { salt: '', end: 0 };

@@ -12,9 +12,9 @@ import type { Faults } from './faults.ts';
 import type { Scheduler, SimulatedProcess } from './scheduler.ts';
 
 const TRIP_MS_MAX = 2;
-/** Of the commits, this part has an answer that is lost: the commit took place, or it did not. */
 /** Of the statements of a transaction, this part waits for its answer while other things happen. */
 const SLOW_STATEMENTS = 0.15;
+/** Of the commits, this part has an answer that is lost: the commit took place, or it did not. */
 const LOST_COMMITS = 0.004;
 const AWAY_MS = { least: 500, most: 8000 };
 const POOL = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };

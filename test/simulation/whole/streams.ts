@@ -3,6 +3,8 @@ import { LostAnswer } from './simulated-http.ts';
 import { mayRepeat } from './world.ts';
 import type { World } from './world.ts';
 
+/** The name under which a run can do without it. */
+export const STREAM = 'stream';
 const STREAMED = 0.4;
 const CONNECTED_MS = { least: 1000, most: 60_000 };
 const RECONNECT_MS = { least: 100, most: 4000 };
@@ -18,12 +20,12 @@ export interface RunningStream {
 }
 
 /**
- * In some seeds a client hears the events of an account as they happen. It leaves and comes again, and goes on where its
- * last connection ended.
+ * In some seeds a client hears the events of an account as they happen. It leaves, comes again, and goes on where its last
+ * connection ended.
  */
 export function startStream(world: World): RunningStream {
   const { draws, faults, scheduler } = world;
-  if (faults.isLeftOut('stream') || !draws.happens('stream', STREAMED)) return { finish: async () => undefined };
+  if (faults.isLeftOut(STREAM) || !draws.happens(STREAM, STREAMED)) return { finish: async () => undefined };
   let isOver = false;
   const running = stayConnected(world, () => isOver);
   return {

@@ -20,11 +20,10 @@ interface LowAccountDeps {
 }
 
 /**
- * Counts the accounts that have little money left in small pages, one at each pass, and shows the sum when it is whole; then
- * it rests.
- * A pass costs the same for any number of accounts. The money is compared with the last credit, not with all credits:
- * an account that is credited every month would otherwise always seem to have little left. A low credit that was not
- * announced yet is announced and then marked, so a crash between the two makes it announced again.
+ * Counts the accounts that have little money left in small pages, one at each pass. When the sum is whole, it shows the
+ * sum and rests. A pass costs the same for any number of accounts. The money is compared with the last credit, not with
+ * all credits: an account that is credited every month would otherwise always seem to have little left. A low credit
+ * that was not announced yet is announced and then marked, so a crash between the two makes it announced again.
  */
 export function lowAccounts({
   store,

@@ -8,8 +8,8 @@ import type { CountResults, ResultCount } from '../../store/media-store.ts';
 const SOON_MS = 24 * 3_600_000;
 
 /**
- * Counts the bytes of the results in small pages, one at each pass, and shows the sums when they are whole; then it rests. A pass
- * costs the same for a store of any size.
+ * Counts the bytes of the results in small pages, one at each pass. When the sums are whole, it shows them and rests. A
+ * pass costs the same for a store of any size.
  */
 export function newResultCounter(
   countNext: CountResults,

@@ -31,6 +31,17 @@ const stateOf = async ({ deps }: JobWorld, { jobId }: JobLease) => {
 const attention = async ({ tasks }: JobWorld): Promise<string[]> =>
   (await tasks.listOpenAttention()).map(({ taskId, reason }) => `${taskId} ${reason}`);
 
+test('a job that is due later lets workers rest until then', async () => {
+  const world = await open();
+  expect(await leaseJobs(world.deps, 'gateway', 1)).toMatchObject({ taken: [], restMs: REST_MAX_MS });
+  const own = await started(world);
+  await returnJob(world.deps, own, { untouched: true, delayMs: 3000 });
+
+  expect(await leaseJobs(world.deps, 'gateway', 1)).toMatchObject({ taken: [], restMs: 3000 });
+  await world.clock.advance(3000);
+  expect(await leaseJobs(world.deps, 'gateway', 1)).toMatchObject({ taken: [{}], restMs: 0 });
+});
+
 describe('createJob', () => {
   test('gives the job an id with its own prefix, and wakes the workers', async () => {
     const world = await open();
@@ -39,17 +50,6 @@ describe('createJob', () => {
     expect(job.id).toMatch(/^job_[0-9a-v]{26}$/);
     expect([job.state, replayed]).toEqual(['queued', false]);
     expect(world.announced).toEqual([job.id]);
-  });
-
-  test('that is due later lets workers rest until then', async () => {
-    const world = await open();
-    expect(await leaseJobs(world.deps, 'gateway', 1)).toMatchObject({ taken: [], restMs: REST_MAX_MS });
-    const own = await started(world);
-    await returnJob(world.deps, own, { untouched: true, delayMs: 3000 });
-
-    expect(await leaseJobs(world.deps, 'gateway', 1)).toMatchObject({ taken: [], restMs: 3000 });
-    await world.clock.advance(3000);
-    expect(await leaseJobs(world.deps, 'gateway', 1)).toMatchObject({ taken: [{}], restMs: 0 });
   });
 
   describe('under a key', () => {

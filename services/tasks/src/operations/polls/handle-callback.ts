@@ -21,8 +21,8 @@ export type HandleCallback = (token: string, callback: UpstreamCallback, span?: 
 /**
  * Handles the call of an upstream. The call is not trusted; it only makes the task due for a poll. One with a wrong
  * signature is refused like one at a wrong address, and counted. If the answer to the submission was lost, the id in it
- * names the work to poll, and the task adopts that work if the upstream knows it, does not list it as another order, and
- * no other task has it. Repeated, late and reordered calls change nothing.
+ * names the work to poll. The task adopts that work if the upstream knows it and does not list it as another order, and
+ * if no other task has it. Repeated, late and reordered calls change nothing.
  */
 export function callbackHandler(deps: Deps): HandleCallback {
   const searching = new Set<string>();

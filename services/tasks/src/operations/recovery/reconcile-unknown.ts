@@ -20,8 +20,9 @@ const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 /**
  * One pass over the tasks whose submission got no answer. Where the upstream can be asked for an attempt by its key, the
  * answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece of work without a task
- * matches it in every fact and in time, and if no other task could own that work, whose clock may have been set. After a minute, or later where the
- * upstream can be asked, a person is told. The order is never submitted again. Returns how many tasks were settled.
+ * matches it in every fact and in time, and if no other task could own that work. A task whose clock was set during its
+ * create could own any matching work of that hour. After a minute, or later where the upstream can be asked, a person is
+ * told. The order is never submitted again. Returns how many tasks were settled.
  */
 export async function reconcileUnknown(deps: Deps): Promise<number> {
   let found = 0;

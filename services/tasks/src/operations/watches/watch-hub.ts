@@ -35,8 +35,8 @@ export interface WatchHub {
   /** Resolves when the read that is under way has been delivered. */
   waitForDelivery(): Promise<void>;
   /**
-   * Reads a batch of what was hinted, and sweeps when it is time. Returns how many tasks still wait for a read; if none,
-   * when the next sweep is due.
+   * Reads a batch of what was hinted, and sweeps when it is time. Returns how many tasks still wait for a read; if
+   * none do, when the next sweep is due.
    */
   pass(): Promise<PassResult>;
 }
