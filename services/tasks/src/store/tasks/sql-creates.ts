@@ -207,10 +207,11 @@ async function isKnown(
   return others.length > 0;
 }
 
-const TAKE_CHANNEL = buildStatement<'taskId' | 'owner' | 'channel' | 'scope' | 'shard'>(
+/** A task that was ever counted in a shard lists each later row, so that the last one is always the one that counts. */
+const TAKE_CHANNEL = buildStatement<'taskId' | 'owner' | 'channel' | 'scope' | 'row'>(
   (of) => `UPDATE tasks SET in_flight_json = ${buildListAppend('in_flight_json', of('scope'))},
-      shards_json = CASE WHEN CAST(${of('shard')} AS TEXT) IS NULL THEN shards_json
-        ELSE ${buildListAppend('shards_json', of('shard'))} END,
+      shards_json = CASE WHEN shards_json IS NULL AND CAST(${of('row')} AS TEXT) = CAST(${of('scope')} AS TEXT)
+        THEN NULL ELSE ${buildListAppend('shards_json', of('row'))} END,
       channel = ${of('channel')}
     WHERE id = ${of('taskId')} AND admission = 'submitting' AND owner = ${of('owner')} RETURNING id`,
 );
@@ -221,10 +222,11 @@ async function startAttempt(
   { number, owner, channel, at }: StartedAttempt,
   [permit]: readonly Permit[],
 ): Promise<void> {
-  const shard = permit === undefined || permit.row === permit.scope ? null : JSON.stringify(permit.row);
+  const scope = channelScope(channel);
+  const [counted, row] = [JSON.stringify(scope), JSON.stringify(permit?.row ?? scope)];
   // The row is locked first: a process that takes the create over waits, and then sees the attempt.
   const [own] = await Promise.all([
-    query(...TAKE_CHANNEL({ taskId, owner, channel, scope: JSON.stringify(channelScope(channel)), shard })),
+    query(...TAKE_CHANNEL({ taskId, owner, channel, scope: counted, row })),
     insertStarted(query, taskId, { number, channel, at }),
   ]);
   if (own.length === 0) throw new Overtaken(`the create of ${taskId} was taken over`);

@@ -20,7 +20,7 @@ export function toCountedRow(permits: readonly Permit[]): CountedRow {
   };
 }
 
-/** The rows that count the scopes. A list of shards grows with each attempt, so the last one of a counter counts. */
+/** The rows that count the scopes. A list of rows grows with each attempt, so the last one of a counter counts. */
 export function findCounterRows(scopes: readonly string[], shardsJson: SqlValue | undefined): readonly string[] {
   const shards = parseList(shardsJson);
   return scopes.map((scope) => shards.findLast((row) => scopeOfRow(row) === scope) ?? scope);

@@ -219,6 +219,18 @@ describeOnEngines('counters that are spread over shards', (open) => {
     expect(await store.inFlight('channel:main')).toBe(LIMIT - 1);
   });
 
+  test('an attempt that no shard counts leaves the counter itself, although an earlier one was in a shard', async () => {
+    await begun(store, 'task_1', { caps: [] });
+    const attempt = { owner: 'proc_1', channel: 'main', at: AT };
+    const limits = [LIMIT, 1, LIMIT, 1];
+    for (const [index, inFlightMax] of limits.entries()) {
+      const number = index + 1;
+      expect(await store.startAttempt('task_1', { ...attempt, number, inFlightMax })).toBe(true);
+      await store.refuseAttempt('task_1', { number, channel: 'main', error: 'busy', at: AT });
+      expect(await store.inFlight('channel:main')).toBe(0);
+    }
+  });
+
   test('a hard deadline frees the shards of the token and of all tasks, and the end that of the channel', async () => {
     await started(store, 'task_1', { caps: [{ scope: 'token:token_1', limit: LIMIT }, ...capsOf(LIMIT).slice(1)] });
     await store.leaveUnknown('task_1', {
