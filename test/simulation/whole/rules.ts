@@ -51,8 +51,10 @@ interface Observer {
 export interface Rules extends Observer {
   /** A stream has its first place: every event after it will be heard. */
   listens(): void;
-  /** Every event of an account since the stream has its first place was heard. */
-  checkHeard(accountId: string): void;
+  /** The place of the last event that a stream can have. */
+  readLastPlace(): string;
+  /** Every event of an account was heard, from the first place of the stream up to the given one. */
+  checkHeard(accountId: string, upTo: string): void;
   readonly broken: () => BrokenRule | undefined;
   /** The upstream has accepted an order. */
   accepted(work: Work, works: readonly Work[]): void;
@@ -105,14 +107,16 @@ export function openRules(folder: () => string, now: () => number): Rules {
   };
   const observer = openObserver(breakRule, now);
   let heardFrom: string | undefined;
+  const readLastPlace = (): string => String(read('tasks', LAST_PLACE)[0]?.['seq'] ?? 0);
   return {
     ...observer,
     listens: () => {
-      heardFrom = String(read('tasks', LAST_PLACE)[0]?.['seq'] ?? 0);
+      heardFrom = readLastPlace();
     },
-    checkHeard: (accountId) => {
+    readLastPlace,
+    checkHeard: (accountId, upTo) => {
       if (heardFrom === undefined) return;
-      const rows = read('tasks', EVENTS_SINCE, accountId, heardFrom);
+      const rows = read('tasks', EVENTS_BETWEEN, accountId, heardFrom, upTo);
       none(
         'a stream misses no event',
         rows.filter(({ type, subject_id: id }) => !observer.wasHeard(`${String(type)} ${String(id)}`)),
@@ -168,7 +172,8 @@ export function openRules(folder: () => string, now: () => number): Rules {
 const RUNNING_JOBS = "SELECT id FROM jobs WHERE state NOT IN ('completed', 'failed') LIMIT 1";
 const OPEN_CALLS = 'SELECT id FROM calls WHERE ended_at IS NULL LIMIT 1';
 const LAST_PLACE = 'SELECT MAX(seq) AS seq FROM events';
-const EVENTS_SINCE = 'SELECT id, type, subject_id FROM events WHERE account_id = ? AND seq > CAST(? AS INTEGER)';
+const EVENTS_BETWEEN = `SELECT id, type, subject_id FROM events
+  WHERE account_id = ? AND seq > CAST(? AS INTEGER) AND seq <= CAST(? AS INTEGER)`;
 const OUTBOX = 'SELECT id FROM outbox LIMIT 1';
 const FINISHED_TWICE = `SELECT task_id, COUNT(*) AS ends FROM task_events WHERE type IN ('completed', 'failed')
   GROUP BY task_id HAVING COUNT(*) > 1`;

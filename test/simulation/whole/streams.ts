@@ -24,16 +24,17 @@ export interface RunningStream {
  * connection ended.
  */
 export function startStream(world: World): RunningStream {
-  const { draws, faults, scheduler } = world;
+  const { draws, faults, rules, scheduler } = world;
   if (faults.isLeftOut(STREAM) || !draws.happens(STREAM, STREAMED)) return { finish: async () => undefined };
   let isOver = false;
   const running = stayConnected(world, () => isOver);
   return {
     finish: async () => {
+      const last = rules.readLastPlace();
       await scheduler.pause(HEARD_MS_MAX);
       isOver = true;
       await running;
-      world.rules.checkHeard(RICH.id);
+      rules.checkHeard(RICH.id, last);
     },
   };
 }
