@@ -107,7 +107,9 @@ export function watchSuite(shape: Shape, { bus, postgres }: WatchBacking = {}): 
       ];
       await until(() => all.heartbeats > 0 && completed.heartbeats > 0);
 
-      const taskId = await create('a red boat [queue:300] [take:600]');
+      const taskId = await create('a red boat [queue:300] [gate]');
+      await until(() => all.states.includes('IN_PROGRESS'));
+      upstream.openGate();
       await until(() => completed.tasks.has(taskId));
       leaving.abort();
       await Promise.allSettled(reading);

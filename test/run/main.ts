@@ -1,7 +1,8 @@
 // `npm test` and `npm run test:all`: hands its arguments to Jest. Without a file or folder among them, and without
-// `--all`, it leaves out the long tests.
+// `--all`, it leaves out the long tests. What tests draw follows from the commit, unless REELGATE_SEED is set.
 import path from 'node:path';
 import { buildArgv, run } from 'jest';
+import { computeCommitSeed, readCommit } from './commit-seed.ts';
 import { LONG_TESTS, SHORT_IN_LONG_FOLDERS } from './long-tests.ts';
 
 const ALL = '--all';
@@ -9,6 +10,7 @@ const ALL = '--all';
 const COMPILED = path.join(import.meta.dirname, '../../node_modules/.cache/compiled');
 
 process.env['NODE_COMPILE_CACHE'] ??= COMPILED;
+process.env['REELGATE_SEED'] ??= String(computeCommitSeed(readCommit()));
 
 const given = process.argv.slice(2).filter((argument) => argument !== ALL);
 const isAll = process.argv.includes(ALL);

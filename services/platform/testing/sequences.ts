@@ -33,7 +33,12 @@ export function drawSequence<T>(step: Arbitrary<T>, stepsMax: number): Arbitrary
 
 /** Runs the property for each sequence. Of a failing one it searches a shorter one, and throws the story of that. */
 export async function checkSequences<T>(drawn: Arbitrary<T>, property: (sequence: T) => Promise<void>): Promise<void> {
-  const every: IAsyncProperty<[T]> = fc.asyncProperty(drawn, property);
+  let running: Promise<unknown> | undefined;
+  const every: IAsyncProperty<[T]> = fc.asyncProperty(drawn, async (sequence) => {
+    const run = property(sequence);
+    running = Promise.allSettled([run]);
+    await run;
+  });
   const found = await fc.check(every, {
     numRuns: SEQUENCES,
     ...(SEED === undefined ? {} : { seed: Number(SEED) }),
@@ -42,6 +47,8 @@ export async function checkSequences<T>(drawn: Arbitrary<T>, property: (sequence
     interruptAfterTimeLimit: SEQUENCES_TIMEOUT_MS / 2,
     markInterruptAsFailure: true,
   });
+  // a sequence that the time limit interrupts still uses the database of the next one
+  await running;
   if (!found.failed) return;
   const { errorInstance: error, seed, numRuns, numShrinks } = found;
   const message = error instanceof Error ? error.message : 'the sequences took too long';

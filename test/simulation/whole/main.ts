@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { systemClock } from '@reelgate/platform/clock';
 import { extractRelease } from '../../harness/release-before.ts';
+import { computeCommitSeed, computeDaySeed, readCommit } from '../../run/commit-seed.ts';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { plantBug } from './plant-bug.ts';
 import type { Program } from './program.ts';
@@ -11,13 +11,8 @@ import { runNight } from './run-night.ts';
 
 /** The new seeds that run beside the kept ones. With them, a check of a change stays far below a minute. */
 const NEW_SEEDS = 3;
-const SEED_MAX = 900_000_000;
-const DAY_MS = 24 * 3600 * 1000;
-/** More than a night of one machine runs, so that the nights of two days do not meet. */
-const SEEDS_OF_A_DAY = 40_000;
 
 const readRealTime = process.hrtime.bigint;
-const today = Math.floor(Date.now() / DAY_MS);
 const options = readWords();
 process.exit((await simulate(options)) ? 0 : 1);
 
@@ -49,7 +44,7 @@ async function simulate(asked: SimulateOptions): Promise<boolean> {
   const playing = { ...asked, programs, commit, readRealTime, isStopping: () => isStopping };
   if (asked.mode === 'shrink') return shrinkSeed(playing, asked.seed);
   if (asked.mode === 'seeds') return playSeeds(playing, listSeeds(asked.seed, asked.seeds ?? 1, asked.without));
-  const first = asked.seed ?? drawSeed(commit);
+  const first = asked.seed ?? computeCommitSeed(commit);
   return playSeeds(playing, [...KEPT_SEEDS, ...listSeeds(first, asked.seeds ?? NEW_SEEDS, asked.without)]);
 }
 
@@ -77,7 +72,7 @@ function simulateNight(asked: NightOptions, commit: string): Promise<boolean> {
   });
   return runNight({
     ...{ options: asked, commit, clock: systemClock, stop, kill: kill.signal },
-    firstSeed: asked.seed ?? today * SEEDS_OF_A_DAY,
+    firstSeed: asked.seed ?? computeDaySeed(),
     print: (text) => {
       console.log(text);
     },
@@ -86,17 +81,4 @@ function simulateNight(asked: NightOptions, commit: string): Promise<boolean> {
 
 function listSeeds(first: number, count: number, without: ReadonlySet<string>): readonly SeedToPlay[] {
   return Array.from({ length: count }, (_none, at) => ({ seed: first + at, without: [...without] }));
-}
-
-/** The first new seed of a change: each commit has others, and one commit always has the same. */
-function drawSeed(commit: string): number {
-  return /^[0-9a-f]{7,}$/.test(commit) ? Number.parseInt(commit.slice(0, 7), 16) % SEED_MAX : today * SEEDS_OF_A_DAY;
-}
-
-function readCommit(): string {
-  try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-  } catch {
-    return 'unknown';
-  }
 }

@@ -30,6 +30,7 @@ const folder = mkdtempSync(path.join(os.tmpdir(), 'media-faulty-'));
 const pool = startProbePool({ script, timeoutMs: 2000, memoryBytes: 400 * MIB });
 const [file, into] = [path.join(folder, 'file'), path.join(folder, 'into')] as const;
 const GOOD = { facts: { family: 'image', mediaType: 'image/png', width: 1, height: 1 } };
+const OVERRUN = { fault: 'overrun' };
 
 afterAll(async () => {
   await pool.stop();
@@ -48,7 +49,7 @@ test.each(['abort', 'crash', 'leave', 'hold', 'wait', 'fill', 'flood', 'babble',
     const outcome = await pool.probe(file, ANY_ACCOUNT);
     writeFileSync(file, 'good');
 
-    expect(outcome).toEqual({ fault: 'overrun' });
+    expect(outcome).toEqual(OVERRUN);
     expect(await pool.probe(file, ANY_ACCOUNT)).toEqual(GOOD);
     expect(files()).toEqual([]);
   },
@@ -73,13 +74,14 @@ test.each([
 );
 
 test.each([
-  ['crash', { fault: 'overrun' }],
-  ['hold', { fault: 'overrun' }],
-  ['lie', { fault: 'overrun' }],
-  ['twice', GOOD],
+  ['crash', [OVERRUN]],
+  ['hold', [OVERRUN]],
+  ['lie', [OVERRUN]],
+  // its process is ended with the second answer, before or after the first one is taken
+  ['twice', [GOOD, OVERRUN]],
 ])(
   'a file that makes its parser %s judges no other file that the process has at the same time',
-  async (does, verdict) => {
+  async (does, verdicts) => {
     const several = startProbePool({ script, filesMax: 4, timeoutMs: 2000, memoryBytes: 400 * MIB });
     const all = ['good', does, 'good', 'good'].map((what, at) => {
       const one = path.join(folder, `several-${at}`);
@@ -87,7 +89,9 @@ test.each([
       return several.probe(one, { accountId: `account_${at}` });
     });
 
-    expect(await Promise.all(all)).toEqual([GOOD, verdict, GOOD, GOOD]);
+    const [first, verdict, ...others] = await Promise.all(all);
+    expect([first, ...others]).toEqual([GOOD, GOOD, GOOD]);
+    expect(verdicts).toContainEqual(verdict);
     await several.stop();
   },
   TEST_MS,
@@ -101,7 +105,7 @@ test('a drawn picture is taken over, and a missing one is a refusal', async () =
   writeFileSync(file, 'nothing');
 
   expect([drawn, left]).toEqual([GOOD, 'drawn']);
-  expect(await pool.redraw(file, into, ANY_ACCOUNT)).toEqual({ fault: 'overrun' });
+  expect(await pool.redraw(file, into, ANY_ACCOUNT)).toEqual(OVERRUN);
   expect(files()).toEqual([]);
 });
 
