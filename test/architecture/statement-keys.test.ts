@@ -34,8 +34,12 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'tasks/sql-creates.ts': [1, 'the unique index of upstream work, which bounds an adoption'],
   'tasks/sql-jobs.ts': [6, 'the metrics of jobs, and the first due job'],
   'tasks/sql-acts.ts': [1, 'the acts of operators, for an operator'],
+  'tasks/sql-queue.ts': [
+    6,
+    'the turns of tasks that wait: the next one of a lane, the lanes, the places of all accounts',
+  ],
   'tasks/sql-reads.ts': [
-    10,
+    11,
     'the settlement pass and its next due moment, the recovery of creates, the list of an operator',
   ],
   'tasks/sql-events.ts': [2, 'the pass that wakes event streams'],

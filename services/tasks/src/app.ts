@@ -66,6 +66,7 @@ import { startPollers } from './workers/pollers.ts';
 import type { Pollers } from './workers/pollers.ts';
 import { openProcessLiveness } from './workers/process-liveness.ts';
 import type { SlowSettlements } from './workers/settle-finished.ts';
+import { startQueue } from './workers/take-turns.ts';
 import { startWatches } from './workers/watches.ts';
 import { startWebhooks } from './workers/deliver-webhooks.ts';
 
@@ -114,7 +115,7 @@ export async function startTasks(
   });
   const processId = newId('proc');
   const minutes = openMinuteCounter(clock, operators, processId);
-  const wake: Wake = { outbox: () => undefined, events: () => undefined, polls: () => undefined };
+  const wake = newWake();
   const deps = taskDeps(foundation, peers, {
     sql,
     config,
@@ -155,7 +156,7 @@ export async function startTasks(
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
   const parts = { liveness, settlements, isAlone };
   const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers)];
-  const pollers = startWork(deps, { passes, wake }, lifecycle);
+  const pollers = startWork(deps, { passes, wake, replicas: liveProcesses }, lifecycle);
   const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
   const webhooks = await startWebhooks(
     foundation,
@@ -189,6 +190,7 @@ export async function startTasks(
       current = tasksConfig(value, foundation.publicUrl);
       channels.replace(current.channels);
       pollers.renew();
+      wake.queue();
     },
     // Other services can record the end of a call only here.
     isNeeded: async () => (await jobs.jobs.pendingJobs()).some(({ state }) => state === 'in_progress'),
@@ -200,10 +202,12 @@ export async function startTasks(
 interface WorkOptions {
   readonly passes: Parameters<typeof startWorkers>[1];
   readonly wake: Wake;
+  /** The number of live processes. */
+  readonly replicas: () => number;
 }
 
-/** Starts the passes, then the pollers. */
-function startWork(deps: Deps, { passes, wake }: WorkOptions, lifecycle: Lifecycle): Pollers {
+/** Starts the passes, then the pollers and the queue. */
+function startWork(deps: Deps, { passes, wake, replicas }: WorkOptions, lifecycle: Lifecycle): Pollers {
   startWorkers(deps, passes, (name, worker) => {
     if (name === 'outbox')
       wake.outbox = () => {
@@ -216,11 +220,20 @@ function startWork(deps: Deps, { passes, wake }: WorkOptions, lifecycle: Lifecyc
     pollers.wake(channelId);
   };
   lifecycle.add('polls', () => pollers.stop());
+  const queue = startQueue(deps, replicas);
+  wake.queue = (tokenId) => {
+    queue.wake(tokenId);
+  };
+  lifecycle.add('queue', () => queue.stop());
   return pollers;
 }
 
 /** Each is set when the part that it wakes is started. */
 type Wake = { -readonly [K in keyof Deps['wake']]: Deps['wake'][K] };
+
+function newWake(): Wake {
+  return { outbox: () => undefined, events: () => undefined, polls: () => undefined, queue: () => undefined };
+}
 
 interface TaskParts {
   readonly sql: Sql;
@@ -255,6 +268,7 @@ function taskDeps(
     creating: new Map(),
     webhookAllow: config.webhooks.allow,
     limits: config.limits,
+    queue: { limits: config.queue, lanes: new Set() },
     pollPlan: config.pollPlan,
     mediaUrl: mediaUrls({ bytes: peers.bytes, media, publicUrl, linkKey: linkKey(signingKey), clock }),
     announce: announceChanged(bus),

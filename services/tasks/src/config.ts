@@ -11,7 +11,7 @@ import type { ChannelSettings } from './channels/channel.ts';
 import type { TestedAdapter } from './channels/own-adapters/load-own-adapter.ts';
 import type { Model } from './domain/model.ts';
 import type { PollPlan } from './domain/poll-interval.ts';
-import type { Limits } from './operations/deps.ts';
+import type { Limits, QueueLimits } from './operations/deps.ts';
 import type { JobLimits } from './operations/jobs/job-deps.ts';
 import { objectSchema, duration, name, whole } from './schema-parts.ts';
 import { webhookSettings, webhooksSchema } from './webhook-settings.ts';
@@ -50,6 +50,19 @@ export const tasksSchema = {
           max: duration(POLL_DEFAULTS.max),
           soft_deadline: duration(POLL_DEFAULTS.soft_deadline),
           hard_deadline: duration(POLL_DEFAULTS.hard_deadline),
+        }),
+        default: {},
+      },
+      queue: {
+        ...objectSchema({
+          enabled: {
+            type: 'boolean',
+            default: false,
+            description: 'true: a create that finds every channel full waits for its turn; false: it is refused',
+          },
+          per_account: whole(1, 1000),
+          total: whole(1, 100_000),
+          longest_wait: duration('1h'),
         }),
         default: {},
       },
@@ -112,6 +125,8 @@ export interface TasksConfig {
   /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
   readonly redisDeadlineMs?: number;
   readonly limits: Limits;
+  /** Undefined: no create waits for a channel. */
+  readonly queue: QueueLimits | undefined;
   readonly pollPlan: PollPlan;
   readonly softDeadlineMs: number;
   readonly hardDeadlineMs: number;
@@ -135,6 +150,7 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
     store: storeSettings(tasks, { name: 'tasks', migrations: MIGRATIONS }),
     redis: tasks.redis === undefined ? undefined : new Secret(tasks.redis),
     limits: { inFlightPerToken: tasks.in_flight.per_token, inFlightTotal: tasks.in_flight.total },
+    queue: toQueueLimits(tasks.queue),
     pollPlan: {
       firstMs: ms(tasks.poll.first),
       factor: tasks.poll.factor,
@@ -185,6 +201,18 @@ function ms(text: string): number {
   return parseDuration(text) ?? 0;
 }
 
+interface QueueEntry {
+  readonly enabled: boolean;
+  readonly per_account: number;
+  readonly total: number;
+  readonly longest_wait: string;
+}
+
+function toQueueLimits({ enabled, ...queue }: QueueEntry): QueueLimits | undefined {
+  const limits = { perAccount: queue.per_account, total: queue.total, longestWaitMs: ms(queue.longest_wait) };
+  return enabled ? limits : undefined;
+}
+
 interface CheckedConfig {
   readonly tasks: StoreEntry & {
     readonly redis?: string;
@@ -196,6 +224,7 @@ interface CheckedConfig {
       readonly soft_deadline: string;
       readonly hard_deadline: string;
     };
+    readonly queue: QueueEntry;
     readonly retention: string;
     readonly jobs: {
       readonly per_token: number;

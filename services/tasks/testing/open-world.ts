@@ -19,7 +19,7 @@ import type { TaskInState } from '../src/domain/task.ts';
 import { toFinishedEvent } from '../src/events/task-events.ts';
 import { createTask } from '../src/operations/creates/create-task.ts';
 import type { CreateRequest, CreateResult } from '../src/operations/creates/create-context.ts';
-import type { Deps, Limits } from '../src/operations/deps.ts';
+import type { Deps, Limits, QueueLimits } from '../src/operations/deps.ts';
 import { openPausedChannels } from '../src/operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../src/operations/operators/pause-channel.ts';
 import { sqlOperators } from '../src/store/operators/sql-operators.ts';
@@ -43,6 +43,8 @@ export interface WorldOptions {
   readonly channels?: readonly ChannelSettings[];
   readonly grants?: ReadonlyMap<string, readonly string[]>;
   readonly limits?: Limits;
+  /** Default: no create waits for a channel. */
+  readonly queue?: QueueLimits;
   readonly isOverloaded?: boolean;
 }
 
@@ -136,12 +138,14 @@ async function openWorld(
     isOverloaded: () => options.isOverloaded ?? false,
     creating: new Map(),
     limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
+    queue: { limits: options.queue, lanes: new Set() },
     pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
     announce: (task) => void announced.push(task),
     wake: {
       outbox: () => count('wake outbox'),
       events: () => count('wake events'),
       polls: (channel) => count('wake polls', channel),
+      queue: () => undefined,
     },
     count: {
       attempt: (channel, outcome) => count('attempt', channel, outcome),

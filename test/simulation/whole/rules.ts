@@ -157,6 +157,8 @@ export function openRules(folder: () => string, now: () => number): Rules {
       checkJobs(read, none, now());
       none('a task ends once', read('tasks', FINISHED_TWICE));
       none('a finished task is in no counter', read('tasks', COUNTED_AFTER_END));
+      none('a task that ended has no place in the queue', read('tasks', PLACES_AFTER_END));
+      none('the queue counts its places', read('tasks', MISCOUNTED_PLACES));
       checkCounters(read, breakRule);
       checkWorks(read, works, breakRule);
       if (isCalm) checkCalm(read, none);
@@ -179,6 +181,10 @@ const FINISHED_TWICE = `SELECT task_id, COUNT(*) AS ends FROM task_events WHERE 
   GROUP BY task_id HAVING COUNT(*) > 1`;
 const COUNTED_AFTER_END = `SELECT id, in_flight_json FROM tasks
   WHERE finished_at IS NOT NULL AND COALESCE(in_flight_json, '[]') <> '[]'`;
+const PLACES_AFTER_END = `SELECT task_id FROM waiting JOIN tasks ON tasks.id = task_id WHERE finished_at IS NOT NULL`;
+const MISCOUNTED_PLACES = `SELECT lane, account_id, waiting FROM queue_accounts WHERE waiting <> (SELECT COUNT(*)
+  FROM waiting AS place WHERE place.lane = queue_accounts.lane AND place.account_id = queue_accounts.account_id
+    AND claimed = 0)`;
 /** What the work of a failed task can have come to. */
 const UNPAID: ReadonlySet<WorkState> = new Set(['failed', 'cancelled', 'lost']);
 

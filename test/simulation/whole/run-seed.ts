@@ -66,6 +66,9 @@ const AIMS: ReadonlySet<string> = new Set([
   'an attempt was started',
   'an attempt was accepted',
   'an attempt was not accepted',
+  'a task waits for a channel',
+  'a task has its turn',
+  'a task returned to its place in the queue',
   'a create was refused',
   'a task moved',
   'a task ended',
@@ -118,7 +121,7 @@ export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions
       machine.crash(kind);
     });
   };
-  const variation = drawVariation(draws);
+  const variation = drawVariation(draws, programs.length > 1);
   let failedSyncs = 0;
   const disk = openSimulatedDisk({
     ...{ scheduler, draws, faults },

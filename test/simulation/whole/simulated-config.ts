@@ -51,10 +51,15 @@ interface Variation {
   readonly channelInFlight: number;
   readonly requestsPerMinute: number;
   readonly hasCallbacks: boolean;
+  /** The longest wait of a task for a channel; undefined: none waits. */
+  readonly longestWait: string | undefined;
 }
 
-/** Draws the settings of a seed. Most seeds have room, and some have limits that are full most of the time. */
-export function drawVariation(draws: Draws): Variation {
+/**
+ * Draws the settings of a seed. Most seeds have room, and some have limits that are full most of the time. The release
+ * before, which an upgrade runs too, has no queue.
+ */
+export function drawVariation(draws: Draws, isUpgrade: boolean): Variation {
   const isTight = draws.happens('config tight', TIGHT);
   return {
     poorCredit: draws.pick('config credit', ['0.50', '1.50', '4.00']),
@@ -62,11 +67,16 @@ export function drawVariation(draws: Draws): Variation {
     channelInFlight: isTight ? draws.whole('config in flight', 2, 8) : 1000,
     requestsPerMinute: isTight ? draws.whole('config requests', 6, 30) : 6000,
     hasCallbacks: draws.happens('config callbacks', CALLBACKS),
+    longestWait:
+      !isUpgrade && draws.happens('config queue', QUEUES)
+        ? draws.pick('config longest wait', ['20s', '2m', '1h'])
+        : undefined,
   };
 }
 
 const TIGHT = 0.25;
 const CALLBACKS = 0.5;
+const QUEUES = 0.5;
 /** The weights that a channel has, one after the other with each reload. */
 const WEIGHTS = 3;
 
@@ -95,7 +105,7 @@ const toDecimal = (nanos: bigint): string => (Number(nanos) / 1e9).toFixed(2);
 
 /** The configuration of the one program as an operator writes it; `reloads` counts its changes. */
 function describeProgram(variation: Variation, reloads: number): object {
-  const { perToken, hasCallbacks } = variation;
+  const { perToken, hasCallbacks, longestWait } = variation;
   const weights = { alpha: 1 + (reloads % WEIGHTS), kling: 1 + ((reloads + 1) % WEIGHTS) };
   const tokens = (keys: readonly string[]): object[] => keys.map((key) => ({ key, models: ['*'] }));
   return {
@@ -105,6 +115,7 @@ function describeProgram(variation: Variation, reloads: number): object {
       listen: '127.0.0.1:9101',
       in_flight: { per_token: perToken, total: 1000 },
       poll: { first: '3s', factor: 1.5, max: '15s' },
+      ...(longestWait === undefined ? {} : { queue: { enabled: true, longest_wait: longestWait } }),
     },
     billing: { listen: '127.0.0.1:9102' },
     media: { listen: '127.0.0.1:9103', http: '127.0.0.1:9113' },

@@ -50,6 +50,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'operator',
   'outcome_unknown',
   'queue_full',
+  'queue_timeout',
   'rate_limit_exceeded',
   'request_failed',
   'result_too_large',

@@ -5,9 +5,10 @@ export type State = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /**
  * The progress of a create. `submitting`: no upstream has accepted it yet. `accepted`: an upstream has. `refused`: none
- * did, and no client sees the task. `unknown`: the answer to a submission was lost.
+ * did, and no client sees the task. `unknown`: the answer to a submission was lost. `waiting`: it waits for its turn on
+ * a channel, or a process submits it at its turn.
  */
-export type Admission = 'submitting' | 'accepted' | 'refused' | 'unknown';
+export type Admission = 'submitting' | 'accepted' | 'refused' | 'unknown' | 'waiting';
 
 /** The private mapping of a task to the work at the upstream. */
 export interface Mapping {

@@ -45,6 +45,7 @@ export interface Deps extends PlanDeps, StoreDeps {
    */
   readonly creating: Map<string, 'working' | 'given_up'>;
   readonly limits: Limits;
+  readonly queue: QueueView;
   readonly pollPlan: PollPlan;
   /** Receivers as `host:port` that need neither https nor a public host. */
   readonly webhookAllow: ReadonlySet<string>;
@@ -57,6 +58,8 @@ export interface Deps extends PlanDeps, StoreDeps {
     /** The dispatch of events. */
     readonly events: () => void;
     readonly polls: (channelId: string) => void;
+    /** A task began to wait for a channel, or one of a token left a channel. */
+    readonly queue: (tokenId?: string) => void;
   };
   readonly count: Counts;
 }
@@ -64,6 +67,21 @@ export interface Deps extends PlanDeps, StoreDeps {
 export interface Limits {
   readonly inFlightPerToken: number;
   readonly inFlightTotal: number;
+}
+
+/** The tasks that wait for a channel, as far as this process knows. */
+export interface QueueView {
+  /** Undefined: no create waits, and those that find every channel full are refused. */
+  readonly limits: QueueLimits | undefined;
+  /** The lanes in which tasks wait, as of the last look. A create of such a lane does not overtake them. */
+  readonly lanes: Set<string>;
+}
+
+export interface QueueLimits {
+  readonly perAccount: number;
+  readonly total: number;
+  /** The time in milliseconds after which a task that waits fails. */
+  readonly longestWaitMs: number;
 }
 
 /** Makes a URL of a staged media item that only this channel receives. */

@@ -2,6 +2,8 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Fault } from '../domain/fault.ts';
 
 const RETRY_SOON_MS = 5000;
+/** A full queue moves by one place at a time. */
+const QUEUE_RETRY_MS = 30_000;
 
 /** Turns a fault of an order into a refusal. */
 export function toRefusal(fault: Fault): Problem {
@@ -142,6 +144,19 @@ export const throttleRefusal = (retryAfterMs: number): Problem =>
     message: 'every generator for this request is at its limit; retry later',
     retryAfterMs,
     cause: new ChannelsFull('every channel for this order is at its limit'),
+  });
+
+/** `of`: whose places are all taken. */
+export const queueFull = (of: 'account' | 'service'): Problem =>
+  new Problem({
+    kind: 'exhausted',
+    reason: 'queue_full',
+    message:
+      of === 'account'
+        ? 'every generator for this request is at its limit, and too many tasks of this account wait already; retry later'
+        : 'every generator for this request is at its limit, and too many tasks wait already; retry later',
+    retryAfterMs: QUEUE_RETRY_MS,
+    cause: new ChannelsFull('the queue is full'),
   });
 
 export const pollLimited = (retryAfterMs: number): Problem =>

@@ -11,6 +11,7 @@ import type {
   TaskOrigin,
   Usage,
 } from '../domain/task.ts';
+import type { QueueStore } from './queue-store.ts';
 
 /** The part of a create that tasks and jobs have in common. */
 export interface NewWork {
@@ -181,8 +182,8 @@ export interface AttemptStore {
 /** The changes that the recovery makes to the creates of other processes. */
 export interface TakeoverStore {
   /**
-   * Takes a create from its process, which can then start no further attempt. Returns whether it was still
-   * `submitting`.
+   * Takes a create or a claimed task from its process, which can then start no further attempt. Returns whether a
+   * process still had it.
    */
   disown(taskId: string): Promise<boolean>;
   /** Gives upstream work to a task with an unknown outcome. Returns false if another task has that work. */
@@ -252,14 +253,15 @@ export interface ReadStore extends TaskReader, TaskLister, HistoryReader {
   count(filter: ListFilter): Promise<number>;
   inFlight(scope: string): Promise<number>;
   /**
-   * Creates of these owners, and of owners that have no heartbeat. A process has a heartbeat before its first create.
+   * Creates and claimed tasks of these owners, and of owners that have no heartbeat. A process has a heartbeat before
+   * its first create. At most `limit` of each.
    */
   listAbandoned(deadOwners: readonly string[], limit: number): Promise<readonly Task[]>;
-  /** The ids of the creates that a process owns. */
+  /** The ids of the creates and of the claimed tasks that a process owns, at most `limit` of each. */
   listOwnedCreateIds(owner: string, limit: number): Promise<readonly string[]>;
-  /** Unfinished tasks in the order of their ids, after a position. */
+  /** Unfinished tasks in the order of their ids, after a position. Of those that wait, only the claimed ones. */
   listWithAdmission(
-    admission: 'submitting' | 'unknown',
+    admission: 'submitting' | 'unknown' | 'waiting',
     page: { readonly limit: number; readonly after: string },
   ): Promise<readonly Task[]>;
   /** The time from which on the first finished task waits to be settled. */
@@ -457,6 +459,7 @@ export interface RetentionStore {
 }
 
 export type TaskStore = CreateStore &
+  QueueStore &
   ReadStore &
   StepStore &
   ChangeStore &

@@ -1,8 +1,7 @@
 import type { ChannelSettings, Submission } from '../../channels/channel.ts';
 import { pollInterval } from '../../domain/poll-interval.ts';
 import { takeOrigin } from '../../domain/task.ts';
-import type { Mapping, Task } from '../../domain/task.ts';
-import type { NewTask } from '../../store/task-store.ts';
+import type { Mapping, Task, TaskOrigin } from '../../domain/task.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 import type { Deps } from '../deps.ts';
 
@@ -21,8 +20,8 @@ export class UncertainOutcome extends Error {
  */
 export async function recordOutcome(
   deps: Deps,
-  task: NewTask,
-  attempt: { readonly settings: ChannelSettings; readonly number: number },
+  task: TaskOrigin,
+  attempt: RecordedAttempt,
   submission: Submission,
 ): Promise<Task | undefined> {
   for (let tries = 1; ; tries += 1) {
@@ -39,13 +38,17 @@ export async function recordOutcome(
   }
 }
 
+interface RecordedAttempt {
+  readonly settings: ChannelSettings;
+  readonly number: number;
+  /** Writes that the upstream refused it. */
+  readonly refuse: (error: string) => Promise<void>;
+}
+
 async function writeOutcome(
   deps: Deps,
-  task: NewTask,
-  {
-    settings: { id: channel, upstreamAccount },
-    number,
-  }: { readonly settings: ChannelSettings; readonly number: number },
+  task: TaskOrigin,
+  { settings: { id: channel, upstreamAccount }, number, refuse }: RecordedAttempt,
   submission: Submission,
 ): Promise<Task | undefined> {
   const at = deps.clock.now();
@@ -53,7 +56,7 @@ async function writeOutcome(
     deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error, at });
   if (submission.outcome === 'unknown') return leaveUnknown(submission.error);
   if (submission.outcome === 'refused') {
-    await deps.store.refuseAttempt(task.id, { number, channel, error: submission.error, at });
+    await refuse(submission.error);
     return undefined;
   }
   const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());
@@ -76,7 +79,7 @@ async function writeOutcome(
  * only its create changes it.
  */
 export function toAcceptedTask(
-  task: NewTask,
+  task: TaskOrigin,
   {
     mapping,
     at,

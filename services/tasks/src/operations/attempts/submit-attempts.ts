@@ -5,7 +5,7 @@ import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { Channel, PlannedAttempt, Submission } from '../../channels/channel.ts';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { channelScope } from '../../domain/in-flight-scope.ts';
-import type { Task } from '../../domain/task.ts';
+import type { Task, TaskOrigin } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { CreateContext } from '../creates/create-context.ts';
 import type { Deps } from '../deps.ts';
@@ -29,18 +29,26 @@ const CIRCUIT_AFTER: Readonly<Record<Refusal['fault'], 'failed' | 'worked' | 'un
   unfit: 'undecided',
 };
 
-/** The reason why a channel did not accept an order that another channel may accept. */
+/**
+ * The reason why a channel did not accept an order that another channel may accept. `open`: its circuit is open, and
+ * closes again by itself.
+ */
 type SkipReason =
-  { readonly why: 'fault' | 'unfit' | 'paused' } | { readonly why: 'limit'; readonly retryAfterMs: number };
+  { readonly why: 'fault' | 'open' | 'unfit' | 'paused' } | { readonly why: 'limit'; readonly retryAfterMs: number };
 
 const FULL: SkipReason = { why: 'limit', retryAfterMs: THROTTLE_RETRY_MS };
 
 /**
  * Tries the channels in order until one accepts the order. Returns the task as it was then written; undefined if
  * another process has decided over it. An answer that was lost ends the attempts too: the task lives on with an unknown
- * outcome. Throws if the order itself is refused, or if no channel accepted it.
+ * outcome. Throws if the order itself is refused, or if no channel accepted it. `wait` is called instead if a channel
+ * may accept it later.
  */
-export async function submitAttempts(deps: Deps, create: CreateContext): Promise<Task | undefined> {
+export async function submitAttempts(
+  deps: Deps,
+  create: CreateContext,
+  wait?: () => Promise<Task | undefined>,
+): Promise<Task | undefined> {
   const { task, runtimes } = create;
   const skipped: SkipReason[] = [];
   let number = 0;
@@ -53,14 +61,18 @@ export async function submitAttempts(deps: Deps, create: CreateContext): Promise
       skipped.push(obstacle);
       continue;
     }
-    const { submission, updatedTask } = await submitAndRecord(deps, create, attempt);
+    const { submission, updatedTask } = await submitAndRecord(deps, create, attempt, (error) =>
+      refuseAttempt(deps, task, attempt, error),
+    );
+    if (updatedTask !== undefined) showTask(deps, updatedTask);
     if (submission.outcome !== 'refused') return updatedTask;
     skipped.push(toSkipReason(submission));
   }
+  if (wait !== undefined && skipped.some(({ why }) => why === 'limit' || why === 'open')) return wait();
   throw noneAccepted(skipped);
 }
 
-interface NumberedAttempt {
+export interface NumberedAttempt {
   readonly runtime: ChannelRuntime;
   /** Counts the attempts of the task from 1. */
   readonly number: number;
@@ -90,29 +102,50 @@ async function beginAttempt(
  */
 async function admitStarted(
   deps: Deps,
-  { id: taskId }: NewTask,
+  task: NewTask,
   { runtime, number }: NumberedAttempt,
 ): Promise<SkipReason | undefined> {
+  const { id: taskId } = task;
   const { id: channel } = runtime.channel.settings;
   const obstacle = await takeSubmission(runtime);
   if (obstacle === undefined) deps.log.info({ taskId, channel, number }, 'an attempt was started');
-  else await deps.store.refuseAttempt(taskId, { number, channel, error: NOT_ADMITTED, at: deps.clock.now() });
+  else await refuseAttempt(deps, task, { runtime, number }, NOT_ADMITTED);
   return obstacle;
+}
+
+async function refuseAttempt(
+  { store, clock }: Deps,
+  { id: taskId }: NewTask,
+  { runtime, number }: NumberedAttempt,
+  error: string,
+): Promise<void> {
+  const { id: channel } = runtime.channel.settings;
+  await store.refuseAttempt(taskId, { number, channel, error, at: clock.now() });
 }
 
 /** Takes one submission of the channel, or returns the reason why there is none. */
 async function takeSubmission({ creates, isPaused }: ChannelRuntime): Promise<SkipReason | undefined> {
   if (isPaused()) return { why: 'paused' };
   const waitMs = await creates.admit();
-  if (waitMs === Infinity) return { why: 'fault' };
+  if (waitMs === Infinity) return { why: 'open' };
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
 }
 
-/** Submits the order on one channel and writes the outcome. Returns the task that the outcome leaves. */
-async function submitAndRecord(
+/** The part of a create that its attempts need. */
+export type SubmittedWork = Pick<CreateContext, 'source' | 'media' | 'span'> & { readonly task: TaskOrigin };
+
+/** Writes that no upstream has the work of an attempt. */
+export type RefuseAttempt = (error: string) => Promise<void>;
+
+/**
+ * Submits the order on one channel and writes the outcome. Returns the task that the outcome leaves. Throws if the
+ * attempt cannot be planned; then nothing was sent.
+ */
+export async function submitAndRecord(
   deps: Deps,
-  create: CreateContext,
+  create: SubmittedWork,
   attempt: NumberedAttempt,
+  refuse: RefuseAttempt,
 ): Promise<{ readonly submission: Submission; readonly updatedTask: Task | undefined }> {
   const { task } = create;
   const { number } = attempt;
@@ -122,7 +155,7 @@ async function submitAndRecord(
   return inSpan(create.span, `submit ${settings.id}`, { kind: 'client', attributes }, async (span) => {
     // A submission that has begun is finished even if the client leaves. The deadline of the channel bounds the call.
     const { signal } = new AbortController();
-    const planned = await planOrRefuse(deps, create, attempt, signal);
+    const planned = await planOrRefuse(deps, create, attempt, { signal, refuse });
     const begunAt = deps.clock.now();
     const submission = await submitSafely(channel, planned, signal);
     const ms = deps.clock.now() - begunAt;
@@ -130,8 +163,7 @@ async function submitAndRecord(
     deps.count.attempt(settings.id, submission.outcome, { ms, error });
     reportToCircuit(circuit, submission);
     logOutcome(deps, { taskId: task.id, channel: settings.id, number, ms }, submission);
-    const updatedTask = await recordOutcome(deps, task, { settings, number }, submission);
-    if (updatedTask !== undefined) showTask(deps, updatedTask);
+    const updatedTask = await recordOutcome(deps, task, { settings, number, refuse }, submission);
     describeOutcome(span, submission);
     return { submission, updatedTask };
   });
@@ -140,9 +172,9 @@ async function submitAndRecord(
 /** Plans an attempt. If that fails, nothing was sent, and the attempt is written as refused. */
 async function planOrRefuse(
   deps: Deps,
-  { task, source, media }: CreateContext,
+  { task, source, media }: SubmittedWork,
   { runtime, number }: NumberedAttempt,
-  signal: AbortSignal,
+  { signal, refuse }: { readonly signal: AbortSignal; readonly refuse: RefuseAttempt },
 ): Promise<PlannedAttempt> {
   const { settings } = runtime.channel;
   const { id: taskId, order } = task;
@@ -150,8 +182,7 @@ async function planOrRefuse(
     return await planAttempt(deps, { taskId, number, order, settings, source, media }, signal);
   } catch (error) {
     runtime.circuit.undecided();
-    const refusal = { number, channel: settings.id, error: String(error), at: deps.clock.now() };
-    await deps.store.refuseAttempt(taskId, refusal);
+    await refuse(String(error));
     throw error;
   }
 }
@@ -200,7 +231,10 @@ function toSkipReason({ fault, retryAfterMs }: Refusal): SkipReason {
   return { why: fault === 'unfit' ? 'unfit' : 'fault' };
 }
 
-/** Refuses, as the attempts would, an order for which no channel is open now. Takes none of the channels' limits. */
+/**
+ * Refuses, as the attempts would, an order for which no channel is open now, unless it would wait for one. Takes none of
+ * the channels' limits.
+ */
 export async function assertOpenChannel(deps: Deps, runtimes: readonly ChannelRuntime[]): Promise<void> {
   const skipped: SkipReason[] = [];
   for (const runtime of runtimes.slice(0, ATTEMPTS_MAX)) {
@@ -208,6 +242,7 @@ export async function assertOpenChannel(deps: Deps, runtimes: readonly ChannelRu
     if (obstacle === undefined) return;
     skipped.push(obstacle);
   }
+  if (deps.queue.limits !== undefined && skipped.some(({ why }) => why === 'limit' || why === 'open')) return;
   throw noneAccepted(skipped);
 }
 
@@ -217,7 +252,7 @@ export async function assertOpenChannel(deps: Deps, runtimes: readonly ChannelRu
  */
 export function findObstacle({ circuit, creates, isPaused }: ChannelRuntime): SkipReason | undefined {
   if (isPaused()) return { why: 'paused' };
-  if (circuit.state() === 'open') return { why: 'fault' };
+  if (circuit.state() === 'open') return { why: 'open' };
   const waitMs = creates.waitMs();
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
 }
@@ -232,7 +267,7 @@ async function isFull({ store }: Deps, { channel: { settings } }: ChannelRuntime
  */
 function noneAccepted(skipped: readonly SkipReason[]): Problem {
   const waits = skipped.flatMap((one) => (one.why === 'limit' ? [one.retryAfterMs] : []));
-  if (skipped.length === 0 || skipped.some(({ why }) => why === 'fault')) return noChannel();
+  if (skipped.length === 0 || skipped.some(({ why }) => why === 'fault' || why === 'open')) return noChannel();
   if (waits.length > 0) return throttleRefusal(Math.min(...waits));
   return skipped.some(({ why }) => why === 'paused') ? noChannel() : unfit();
 }

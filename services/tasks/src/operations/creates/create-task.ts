@@ -11,6 +11,8 @@ import { UncertainOutcome } from '../attempts/record-outcome.ts';
 import { findObstacle, submitAttempts } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { releaseRefused } from '../ends/settle-task.ts';
+import { nameCreateLane } from '../queue/lane-channels.ts';
+import { waitForChannel } from '../queue/wait-for-channel.ts';
 import { keyInUse, sourceGone } from '../task-refusals.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';
 import { admitCreate, findEarlier, listCaps, refuseCapped } from './admit-create.ts';
@@ -94,7 +96,7 @@ function openCreate(
  * database may still have written the row. Then the sweep refuses it, because it has no hold.
  */
 async function beginTask(deps: Deps, create: CreateContext): Promise<CreateContext | Exclude<BeginResult, 'begun'>> {
-  const attempt = chooseFirstAttempt(create);
+  const attempt = chooseFirstAttempt(deps, create);
   let task: NewTask = { ...create.task, attempt };
   let begun = await writeTask(deps, create, task);
   if (attempt !== undefined && typeof begun === 'object' && begun.capped === channelScope(attempt.channel)) {
@@ -108,10 +110,15 @@ async function beginTask(deps: Deps, create: CreateContext): Promise<CreateConte
   return { ...create, task, signal: idempotency === undefined ? create.signal : undefined };
 }
 
-/** Chooses the first channel, unless media must be staged before it or the channel takes no submission now. */
-function chooseFirstAttempt({ task, source, runtimes: [first] }: CreateContext): NewTask['attempt'] {
+/**
+ * Chooses the first channel, unless media must be staged before it, the channel takes no submission now, or others wait
+ * for it.
+ */
+function chooseFirstAttempt(deps: Deps, create: CreateContext): NewTask['attempt'] {
+  const { task, source, runtimes } = create;
+  const [first] = runtimes;
   if (first === undefined || source !== undefined || listMedia(task.order).length > 0) return undefined;
-  if (findObstacle(first) !== undefined) return undefined;
+  if (findObstacle(first) !== undefined || isBehindOthers(deps, create)) return undefined;
   const { id: channel, inFlightMax } = first.channel.settings;
   return { channel, inFlightMax };
 }
@@ -132,7 +139,7 @@ async function holdStageAndSubmit(deps: Deps, create: CreateContext): Promise<Ta
     step = 'stage';
     const staged = await stageMedia(deps, create);
     step = 'submit';
-    return await submitAttempts(deps, staged);
+    return await submitOrWait(deps, staged);
   } catch (error) {
     // What an upstream may have accepted is never refused here. The sweep finds the row.
     if (error instanceof UncertainOutcome) throw error;
@@ -140,6 +147,20 @@ async function holdStageAndSubmit(deps: Deps, create: CreateContext): Promise<Ta
     await refuseCreate(deps, create, { error, isHeld: step !== 'hold' });
     throw nothingBegun(error);
   }
+}
+
+/** Submits the order, unless others wait for its channels. If no channel takes it now, it waits too. */
+async function submitOrWait(deps: Deps, create: CreateContext): Promise<Task | undefined> {
+  const { limits } = deps.queue;
+  if (limits === undefined) return submitAttempts(deps, create);
+  const wait = (): Promise<Task | undefined> =>
+    waitForChannel(deps, create, { lane: nameCreateLane(deps, create), limits });
+  return isBehindOthers(deps, create) ? wait() : submitAttempts(deps, create, wait);
+}
+
+/** Reports whether tasks wait for the channels of a create. It does not overtake them. */
+function isBehindOthers(deps: Deps, create: CreateContext): boolean {
+  return deps.queue.lanes.size > 0 && deps.queue.lanes.has(nameCreateLane(deps, create));
 }
 
 /** A new task has a void instead of a hold only if another process has taken its create over. */

@@ -1,7 +1,7 @@
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
-import { endTask } from './end-task.ts';
+import { endTask, endWaiting } from './end-task.ts';
 import { getTask } from '../reads/read-tasks.ts';
 import { notCancellable, pollLimited } from '../task-refusals.ts';
 
@@ -14,6 +14,7 @@ const CANCELLED = { code: 'cancelled', message: 'the task was cancelled before i
  */
 export async function cancelTask(deps: Deps, accountId: string, taskId: string, signal: AbortSignal): Promise<Task> {
   const task = await getTask(deps, accountId, taskId);
+  if (await isWithdrawn(deps, task)) return getTask(deps, accountId, taskId);
   const why = obstacle(task);
   if (why !== undefined) throw notCancellable(why);
   if (!(await isCancelled(deps, task, signal))) {
@@ -31,6 +32,12 @@ export async function cancelTask(deps: Deps, accountId: string, taskId: string, 
   const now = await getTask(deps, accountId, taskId);
   if (!ended && now.failure?.code !== CANCELLED.code) throw notCancellable(`this task is ${now.state}`);
   return now;
+}
+
+/** Ends a task that still waits for a channel. No upstream knows of it. */
+async function isWithdrawn(deps: Deps, task: Task): Promise<boolean> {
+  if (task.admission !== 'waiting' || isTerminal(task.state)) return false;
+  return endWaiting(deps, task, { state: 'failed', at: deps.clock.now(), failure: CANCELLED, causedBy: 'client' });
 }
 
 async function isCancelled(deps: Deps, { mapping }: Task, signal: AbortSignal): Promise<boolean> {

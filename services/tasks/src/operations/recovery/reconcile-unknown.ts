@@ -89,6 +89,7 @@ async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Tas
   const { upstreamAccount } = channel.settings;
   const unsure = [
     ...(await listAllWithAdmission(deps, 'submitting')),
+    ...(await listAllWithAdmission(deps, 'waiting')),
     ...(await listAllWithAdmission(deps, 'unknown')),
   ];
   const claimants = unsure.filter(
@@ -108,7 +109,10 @@ async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Tas
   return { channel, claims: new Map(claims) };
 }
 
-async function listAllWithAdmission({ store }: Deps, admission: 'submitting' | 'unknown'): Promise<readonly Task[]> {
+async function listAllWithAdmission(
+  { store }: Deps,
+  admission: 'submitting' | 'unknown' | 'waiting',
+): Promise<readonly Task[]> {
   const tasks: Task[] = [];
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const more = await store.listWithAdmission(admission, { limit: PAGE, after: tasks.at(-1)?.id ?? '' });
@@ -194,7 +198,7 @@ function isClockSet({ id, createdAt, updatedAt }: Task, now: number): boolean {
 
 /** Reports whether the work was made between the begin and the end of the submission, give or take `slackMs`. */
 function isInTime(task: Task, work: ListedWork, now: number, slackMs: number): boolean {
-  const until = task.admission === 'submitting' ? now : task.updatedAt;
+  const until = task.admission === 'unknown' ? task.updatedAt : now;
   return work.createdAt >= task.createdAt - slackMs && work.createdAt <= until + slackMs;
 }
 

@@ -52,8 +52,15 @@ async function recover(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<vo
 
 async function refuseOrLeaveUnknown(deps: Deps, task: Task, hadNoHold: HadNoHold): Promise<void> {
   const at = deps.clock.now();
-  const started = (await deps.store.attempts(task.id)).find(({ outcome }) => outcome === 'started');
-  if (started === undefined || (await hadNoHold(task.id))) {
+  const attempts = await deps.store.attempts(task.id);
+  const started = attempts.findLast(({ outcome }) => outcome === 'started');
+  // its owner has seen it, and its hold stands
+  if (started === undefined && task.admission === 'waiting') {
+    const { number = 0, channel = '', error = '' } = attempts.at(-1) ?? {};
+    await deps.store.returnToQueue(task.id, { number, channel, error, at });
+    return;
+  }
+  if (started === undefined || (task.admission === 'submitting' && (await hadNoHold(task.id)))) {
     await refuse(deps, task);
     return;
   }
@@ -64,7 +71,7 @@ async function refuseOrLeaveUnknown(deps: Deps, task: Task, hadNoHold: HadNoHold
     error: INTERRUPTED,
     at,
   });
-  if (unknownTask !== undefined) showTask(deps, unknownTask);
+  if (unknownTask !== undefined && task.admission === 'submitting') showTask(deps, unknownTask);
   deps.log.warn({ taskId: task.id, channel: started.channel }, 'a create was interrupted during its submission');
 }
 

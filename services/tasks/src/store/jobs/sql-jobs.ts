@@ -79,7 +79,7 @@ const JOB = recordColumns<Job>({
 export function sqlJobs(sql: Sql, newId: NewId, shardsMax = shardsOn(sql)): JobStore & JobRetentionStore {
   const note = sqlNotes(newId);
   return {
-    ...sqlJobBegins(sql, note, sqlPermits(sql, shardsMax)),
+    ...sqlJobBegins(sql, note, sqlPermits(sql, shardsMax).withPermits),
     ...sqlJobFinish(sql, note, sqlEventWrites(newId)),
     ...sqlJobLeases(sql, note),
     ...sqlJobReads(sql),

@@ -88,10 +88,11 @@ function sqlTakeovers(sql: Sql, note: WriteNote): TakeoverStore {
   return {
     disown: async (taskId) =>
       (
-        await sql.write("UPDATE tasks SET owner = $1 WHERE id = $2 AND admission = 'submitting' RETURNING id", [
-          DISOWNED,
-          taskId,
-        ])
+        await sql.write(
+          `UPDATE tasks SET owner = $1 WHERE id = $2
+             AND (admission = 'submitting' OR (admission = 'waiting' AND owner IS NOT NULL)) RETURNING id`,
+          [DISOWNED, taskId],
+        )
       ).length > 0,
 
     adopt: async (taskId, upstreamId, at) => {
@@ -153,7 +154,7 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
       sql.transaction(async (query) => {
         const [row] = await query(
           `UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3
-           WHERE id = $4 AND admission = 'submitting' RETURNING ${TASK.list}`,
+           WHERE id = $4 AND admission IN ('submitting', 'waiting') RETURNING ${TASK.list}`,
           [mapping.channel, mapping.upstreamAccount, at, taskId],
         );
         if (row === undefined) return undefined;
@@ -178,7 +179,7 @@ function buildAccept(of: AcceptParameter, set: string, condition: string): strin
   return `UPDATE tasks SET admission = 'accepted', owner = NULL, ${set} upstream_account = ${of('upstreamAccount')},
       upstream_id = ${of('upstreamId')}, next_poll_at = ${of('nextPollAt')},
       updated_at = CASE WHEN admission = 'submitting' THEN ${of('at')} ELSE updated_at END
-    WHERE id = ${of('taskId')} AND admission IN ('submitting', 'unknown') AND upstream_id IS NULL ${condition}
+    WHERE id = ${of('taskId')} AND admission IN ('submitting', 'unknown', 'waiting') AND upstream_id IS NULL ${condition}
       AND NOT ${buildIsOthers(of)}`;
 }
 

@@ -34,13 +34,18 @@ interface FinishWrites extends AttentionWrites {
   readonly writeEvent: WriteEvent;
 }
 
-export function sqlMoves(sql: Sql, writes: FinishWrites): MoveStore {
+/** Ends a task within a transaction. */
+export type FinishIn = (query: SqlQuery, taskId: string, finish: Finish) => Promise<PhaseTimes | undefined>;
+
+export function sqlMoves(sql: Sql, writes: FinishWrites): MoveStore & { readonly finishIn: FinishIn } {
+  const finishIn = sqlFinishIn(writes);
   return {
     ...sqlLeases(sql),
     ...sqlDueTimes(sql),
     ...sqlProgress(sql, writes.note),
-    ...sqlFinish(sql, writes),
+    ...sqlFinish(sql, finishIn),
     ...sqlAfterEnd(sql),
+    finishIn,
   };
 }
 
@@ -131,9 +136,9 @@ const FINISH = buildStatement<
 /** Takes an end back whose decision did not wait any more. */
 class NotWaiting extends Error {}
 
-function sqlFinish(sql: Sql, writes: FinishWrites): FinishStore {
+function sqlFinishIn(writes: FinishWrites): FinishIn {
   const { note, finishedEvent, writeEvent } = writes;
-  const finishIn = async (query: SqlQuery, taskId: string, finish: Finish): Promise<PhaseTimes | undefined> => {
+  return async (query, taskId, finish) => {
     const [row] = await query<FinishedRow>(
       ...FINISH({
         taskId,
@@ -175,6 +180,9 @@ function sqlFinish(sql: Sql, writes: FinishWrites): FinishStore {
       ...(hasWaited ? { hasWaited } : {}),
     };
   };
+}
+
+function sqlFinish(sql: Sql, finishIn: FinishIn): FinishStore {
   return {
     finish: async (taskId, finish) => {
       try {

@@ -18,10 +18,12 @@ interface CallOptions {
 }
 
 /** The task or job that is counted, and its counters. */
-interface PermitRequest extends CallOptions {
+export interface CountedWork {
   readonly id: string;
   readonly caps: readonly Cap[];
 }
+
+interface PermitRequest extends CallOptions, CountedWork {}
 
 /**
  * Runs the work and takes a permit of each counter in the same transaction. Returns the counter that is full; then
@@ -31,6 +33,23 @@ export type WithPermits = (
   counted: PermitRequest,
   work: (query: SqlQuery, permits: readonly Permit[]) => Promise<void>,
 ) => Promise<string | undefined>;
+
+/** The work that a transaction has chosen, and the counter that is full; then nothing is written. */
+interface Choice<T> {
+  readonly chosen: T | undefined;
+  readonly full: string | undefined;
+}
+
+/** The same for a task that the transaction itself chooses; undefined: none, and the transaction is committed. */
+export type ChooseWithPermits = <T extends CountedWork>(
+  choose: (query: SqlQuery) => Promise<T | undefined>,
+  work: (query: SqlQuery, chosen: T, permits: readonly Permit[]) => Promise<void>,
+) => Promise<Choice<T>>;
+
+export interface Permits {
+  readonly withPermits: WithPermits;
+  readonly chooseWithPermits: ChooseWithPermits;
+}
 
 /** Takes the permits, or returns the counter that has none. */
 type Take = (query: SqlQuery, permits: readonly Permit[]) => Promise<string | undefined>;
@@ -58,21 +77,16 @@ const TRIES_MAX = 4;
  * and decides under locks on all rows of the counters, where it deals permits out to the shards. Of the creates of a
  * process one does that at a time, and the others use what it dealt out.
  */
-export function sqlPermits(sql: Sql, shardsMax: number): WithPermits {
+export function sqlPermits(sql: Sql, shardsMax: number): Permits {
   const choosePermits = permitChooser(shardsMax);
   let dealing: Promise<unknown> | undefined;
-  return async ({ id, caps, ...call }, work) => {
-    const run = (take: Take): Promise<string | undefined> =>
-      inTransaction(sql, call, async (query) => {
-        const permits = choosePermits(id, caps);
-        const [, full] = await Promise.all([work(query, permits), take(query, permits)]);
-        return full;
-      });
+  const decide = async <T extends CountedWork>(run: (take: Take) => Promise<Choice<T>>): Promise<Choice<T>> => {
     for (let tries = 1; ; tries += 1) {
-      if ((await run(tryTake)) === undefined) return undefined;
+      const tried = await run(tryTake);
+      if (tried.full === undefined || tried.chosen === undefined) return tried;
       // One statement reads one moment, so a counter that it shows as full was full.
-      const full = await findFull(sql, caps);
-      if (full !== undefined) return full;
+      const full = await findFull(sql, tried.chosen.caps);
+      if (full !== undefined) return { ...tried, full };
       if (dealing === undefined || tries === TRIES_MAX) break;
       await dealing;
     }
@@ -82,6 +96,35 @@ export function sqlPermits(sql: Sql, shardsMax: number): WithPermits {
     });
     dealing = over;
     return decided;
+  };
+  return {
+    withPermits: async ({ id, caps, ...call }, work) => {
+      const chosen = { id, caps };
+      const run = async (take: Take): Promise<Choice<CountedWork>> => ({
+        chosen,
+        full: await inTransaction(sql, call, async (query) => {
+          const permits = choosePermits(id, caps);
+          const [, full] = await Promise.all([work(query, permits), take(query, permits)]);
+          return full;
+        }),
+      });
+      return (await decide(run)).full;
+    },
+    chooseWithPermits: <T extends CountedWork>(
+      choose: (query: SqlQuery) => Promise<T | undefined>,
+      work: (query: SqlQuery, chosen: T, permits: readonly Permit[]) => Promise<void>,
+    ) =>
+      decide<T>(async (take) => {
+        let chosen: T | undefined;
+        const full = await inTransaction(sql, {}, async (query) => {
+          chosen = await choose(query);
+          if (chosen === undefined) return undefined;
+          const permits = choosePermits(chosen.id, chosen.caps);
+          const [, fullScope] = await Promise.all([work(query, chosen, permits), take(query, permits)]);
+          return fullScope;
+        });
+        return { chosen, full };
+      }),
   };
 }
 

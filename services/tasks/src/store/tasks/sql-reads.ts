@@ -20,7 +20,14 @@ import { ADMITTED, COMPARED_COLUMNS, STATES, TASK, VISIBLE, buildConditions } fr
 import type { Bind, CreationTimes } from './task-rows.ts';
 
 /** Literals, because SQLite does not match a parameter to the partial index. */
-const WITH_ADMISSION = { submitting: "admission = 'submitting'", unknown: "admission = 'unknown'" } as const;
+const WITH_ADMISSION = {
+  submitting: "admission = 'submitting'",
+  unknown: "admission = 'unknown'",
+  // no upstream can have the work of a task before a process claims it
+  waiting: "admission = 'waiting' AND owner IS NOT NULL",
+} as const;
+/** The creates that a process works on. Each has an index of its own. */
+const OWNED = [WITH_ADMISSION.submitting, WITH_ADMISSION.waiting] as const;
 
 /** Values of a statement, in the order of their parameters. */
 function newValues(...first: readonly SqlValue[]): { readonly values: SqlValue[]; readonly bind: Bind } {
@@ -87,18 +94,29 @@ export function sqlReads(sql: Sql): ReadStore {
     },
     ...sqlHistory(sql),
     inFlight: (scope) => inFlight(sql.read, scope),
-    listAbandoned: (deadOwners, limit) =>
-      tasks(
-        `admission = 'submitting'
-         AND (NOT EXISTS (SELECT 1 FROM processes WHERE processes.id = tasks.owner)
-         ${deadOwners.length === 0 ? '' : `OR owner IN (${parameters(deadOwners.length, 2)})`})
-         ORDER BY id LIMIT $1`,
-        [limit, ...deadOwners],
-      ),
-    listOwnedCreateIds: async (owner, limit) =>
-      (
-        await sql.read("SELECT id FROM tasks WHERE admission = 'submitting' AND owner = $1 LIMIT $2", [owner, limit])
-      ).map((row) => text(row['id'])),
+    listAbandoned: async (deadOwners, limit) => {
+      const found: Task[] = [];
+      for (const owned of OWNED)
+        found.push(
+          ...(await tasks(
+            `${owned} AND (NOT EXISTS (SELECT 1 FROM processes WHERE processes.id = tasks.owner)
+             ${deadOwners.length === 0 ? '' : `OR owner IN (${parameters(deadOwners.length, 2)})`})
+             ORDER BY id LIMIT $1`,
+            [limit, ...deadOwners],
+          )),
+        );
+      return found;
+    },
+    listOwnedCreateIds: async (owner, limit) => {
+      const found: string[] = [];
+      for (const owned of OWNED)
+        found.push(
+          ...(await sql.read(`SELECT id FROM tasks WHERE ${owned} AND owner = $1 LIMIT $2`, [owner, limit])).map(
+            (row) => text(row['id']),
+          ),
+        );
+      return found;
+    },
     listWithAdmission: (admission, { limit, after }) =>
       tasks(`${WITH_ADMISSION[admission]} AND finished_at IS NULL AND id > $1 ORDER BY id LIMIT $2`, [after, limit]),
     findFirstUnsettled: async () => {

@@ -11,6 +11,7 @@ import { TASK } from './task-rows.ts';
 /** Literals, because SQLite does not match a parameter to the partial index. */
 const NOT_YET = { soft: 'deadline_passed = 0', hard: 'deadline_passed IN (0, 1)' } as const;
 const PASSED = { soft: 1, hard: 2 } as const;
+/** The time of a task in the queue does not count: until its turn, no deadline has a number for it. */
 const LIVES = "finished_at IS NULL AND admission <> 'submitting'";
 
 export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
@@ -19,7 +20,8 @@ export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
       (
         await sql.read(
           `SELECT ${TASK.list} FROM tasks
-           WHERE ${LIVES} AND ${NOT_YET[deadline]} AND created_at < $1 ORDER BY created_at LIMIT $2`,
+           WHERE ${LIVES} AND ${NOT_YET[deadline]} AND created_at < $1 AND (began_at IS NULL OR began_at < $1)
+           ORDER BY created_at LIMIT $2`,
           [createdBefore, limit],
         )
       ).map(TASK.read),

@@ -17,6 +17,7 @@ import { deadlinesConformance } from '../../../testing/store/deadlines-conforman
 import { filtersConformance } from '../../../testing/store/filters-conformance.ts';
 import { movesConformance } from '../../../testing/store/moves-conformance.ts';
 import type { OpenStore } from '../../../testing/store/opened-store.ts';
+import { queueConformance } from '../../../testing/store/queue-conformance.ts';
 import { readsConformance } from '../../../testing/store/reads-conformance.ts';
 import { retentionConformance } from '../../../testing/store/retention-conformance.ts';
 import { selfChecksConformance } from '../../../testing/store/self-checks-conformance.ts';
@@ -42,6 +43,7 @@ describePooled('the task store', suite);
 function taskStoreConformance(open: OpenStore): void {
   describe('creates', () => createsConformance(open));
   describe('attempts', () => attemptsConformance(open));
+  describe('the queue', () => queueConformance(open));
   describe('moves', () => movesConformance(open));
   describe('reads', () => readsConformance(open));
   describe('filters', () => filtersConformance(open));

@@ -8,6 +8,7 @@ import { sqlMoves } from './sql-moves.ts';
 import type { ToFinishedEvent } from './sql-moves.ts';
 import { sqlChanges, sqlListSteps, sqlReads } from './sql-reads.ts';
 import { sqlDeadlines, sqlProcesses, sqlRetention } from './sql-sweeps.ts';
+import { sqlQueue } from './sql-queue.ts';
 import { shardsOn, sqlPermits } from './sql-permits.ts';
 import type { TaskStore } from '../task-store.ts';
 import { sqlEventWrites } from '../webhooks/sql-events.ts';
@@ -21,12 +22,15 @@ export function sqlTaskStore(
   const note = sqlNotes(newId);
   const writeAct = sqlActWrites(newId);
   const reads = sqlReads(sql);
+  const { withPermits, chooseWithPermits } = sqlPermits(sql, shardsMax);
+  const { finishIn, ...moves } = sqlMoves(sql, { note, writeAct, finishedEvent, writeEvent: sqlEventWrites(newId) });
   return {
-    ...sqlCreates(sql, note, sqlPermits(sql, shardsMax)),
+    ...sqlCreates(sql, note, withPermits),
+    ...sqlQueue(sql, { note, finishIn, chooseWithPermits }),
     ...reads,
     ...sqlListSteps(sql, reads),
     ...sqlChanges(sql),
-    ...sqlMoves(sql, { note, writeAct, finishedEvent, writeEvent: sqlEventWrites(newId) }),
+    ...moves,
     ...sqlAttention(sql, note, writeAct),
     ...sqlDeadlines(sql, note),
     ...sqlProcesses(sql),

@@ -1,0 +1,106 @@
+import { Problem } from '@reelgate/platform/problem';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
+import type { ChannelRuntime } from '../../channels/channel-registry.ts';
+import type { Submission } from '../../channels/channel.ts';
+import type { ClaimedTask } from '../../store/queue-store.ts';
+import { UncertainOutcome } from '../attempts/record-outcome.ts';
+import { submitAndRecord } from '../attempts/submit-attempts.ts';
+import type { Deps } from '../deps.ts';
+import { endTask } from '../ends/end-task.ts';
+import { contentRejected, orderRejected, unfit } from '../task-refusals.ts';
+import { inTask, inWorkSpan } from '../tracing/work-span.ts';
+import { listLaneChannels, nameLaneWithout } from './lane-channels.ts';
+import { readMedia } from './wait-for-channel.ts';
+
+const TURN = { name: 'take turn' };
+
+type Refusal = Extract<Submission, { outcome: 'refused' }>;
+
+/** A task at its turn on a channel. */
+interface Turn extends ClaimedTask {
+  readonly channel: string;
+}
+
+/**
+ * Submits a task at its turn. It ends as a create does, but for a refusal: the task was promised to its owner, so it
+ * returns to its place, or fails. Returns the refusal of the upstream. If it throws, the recovery decides over the task.
+ */
+export async function submitClaimed(
+  deps: Deps,
+  claimed: ClaimedTask,
+  runtime: ChannelRuntime,
+): Promise<Refusal | undefined> {
+  const { task, number } = claimed;
+  const turn = { ...claimed, channel: runtime.channel.settings.id };
+  deps.creating.set(task.id, 'working');
+  try {
+    return await inTask(task, async () => {
+      deps.log.info({ taskId: task.id, channel: turn.channel, number }, 'a task has its turn');
+      const submission = await submitOrGiveBack(deps, turn, runtime);
+      if (submission?.outcome === 'refused') await applyRefusal(deps, turn, submission);
+      else if (submission !== undefined) await deps.store.removePlace(task.id);
+      return submission?.outcome === 'refused' ? submission : undefined;
+    });
+  } finally {
+    deps.creating.delete(task.id);
+  }
+}
+
+/** Undefined: nothing was sent, and another turn may do better. */
+async function submitOrGiveBack(deps: Deps, turn: Turn, runtime: ChannelRuntime): Promise<Submission | undefined> {
+  const { task, place, number } = turn;
+  const { sourceTaskId } = task.order;
+  try {
+    const source = sourceTaskId === undefined ? undefined : await deps.store.find(sourceTaskId);
+    const media = readMedia(place.mediaJson);
+    const { submission } = await inWorkSpan(deps, task, TURN, (span) =>
+      // what becomes of a refused task is written with the end of its attempt
+      submitAndRecord(deps, { task, source, media, span }, { runtime, number }, async () => undefined),
+    );
+    return submission;
+  } catch (error) {
+    if (error instanceof UncertainOutcome) throw error;
+    if (isPassing(error)) await giveBack(deps, turn, { error: String(error) });
+    else await passOn(deps, turn, String(error));
+    return undefined;
+  }
+}
+
+/** A part of the service was away while the attempt was planned. */
+function isPassing(error: unknown): boolean {
+  return error instanceof StoreUnavailable || (error instanceof Problem && error.kind === 'unavailable');
+}
+
+function applyRefusal(deps: Deps, turn: Turn, { fault, error }: Refusal): Promise<void> {
+  if (fault === 'content') return fail(deps, turn, { error, problem: contentRejected() });
+  if (fault === 'order') return fail(deps, turn, { error, problem: orderRejected() });
+  return fault === 'unfit' ? passOn(deps, turn, error) : giveBack(deps, turn, { error });
+}
+
+/** The channel cannot do this task, whenever it is asked. The task goes on in the lane without it. */
+async function passOn(deps: Deps, turn: Turn, error: string): Promise<void> {
+  const lane = nameLaneWithout(turn.place.lane, turn.channel);
+  if (listLaneChannels(deps, lane).length === 0) await fail(deps, turn, { error, problem: unfit() });
+  else await giveBack(deps, turn, { error, lane });
+}
+
+async function giveBack(
+  { store, clock, log, queue }: Deps,
+  { task, number, channel, place }: Turn,
+  { error, lane }: { readonly error: string; readonly lane?: string },
+): Promise<void> {
+  await store.returnToQueue(task.id, { number, channel, error, at: clock.now(), lane });
+  queue.lanes.add(lane ?? place.lane);
+  log.info({ taskId: task.id, channel, number }, 'a task returned to its place in the queue');
+}
+
+async function fail(
+  deps: Deps,
+  { task, number, channel }: Turn,
+  { error, problem: { reason, message } }: { readonly error: string; readonly problem: Problem },
+): Promise<void> {
+  const at = deps.clock.now();
+  await deps.store.refuseAttempt(task.id, { number, channel, error, at });
+  await endTask(deps, task, { state: 'failed', at, failure: { code: reason, message } });
+  await deps.store.removePlace(task.id);
+}

@@ -1,0 +1,446 @@
+import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
+import { TOTAL_SCOPE, channelScope } from '../../domain/in-flight-scope.ts';
+import { computeCharge, computeStart } from '../../domain/fair-queue.ts';
+import type { Task } from '../../domain/task.ts';
+import { inJson, inNumber, inText, optionalNumber, recordColumns, text, toInsert } from '../columns.ts';
+import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore } from '../queue-store.ts';
+import type { WriteNote } from './sql-history.ts';
+import { COUNTED_COLUMNS, leaveCounters, toCountedRow } from './sql-in-flight.ts';
+import type { CountedRow } from './sql-in-flight.ts';
+import type { FinishIn } from './sql-moves.ts';
+import type { ChooseWithPermits, CountedWork } from './sql-permits.ts';
+import { TASK } from './task-rows.ts';
+
+/*
+ * Places are changed under a lock on the row of their account, so that its counts agree with its places. Rows are locked
+ * in one order: account, token, place, task, counters. A claim passes over accounts that another process has locked.
+ */
+
+/** Tokens at their limit, and tasks that do not wait any more, that one claim passes over. */
+const PASSED_OVER_MAX = 32;
+
+const PLACE = recordColumns<QueuePlace>({
+  taskId: inText('task_id'),
+  lane: inText('lane'),
+  accountId: inText('account_id'),
+  tokenId: inText('token_id'),
+  cost: inNumber('cost'),
+  since: inNumber('since'),
+  startBy: inNumber('start_by'),
+  caps: inJson('caps_json'),
+  mediaJson: inText('media_json'),
+});
+
+type Flow = Pick<QueuePlace, 'lane' | 'accountId' | 'tokenId'>;
+
+/** Takes a change back whose task is not as expected. */
+class Vanished extends Error {}
+
+interface QueueWrites {
+  readonly note: WriteNote;
+  readonly finishIn: FinishIn;
+  readonly chooseWithPermits: ChooseWithPermits;
+}
+
+export function sqlQueue(sql: Sql, writes: QueueWrites): QueueStore {
+  return { ...sqlPlaces(sql, writes), ...sqlClaims(sql, writes.chooseWithPermits), ...sqlQueueReads(sql) };
+}
+
+type Places = Pick<QueueStore, 'enqueue' | 'returnToQueue' | 'finishWaiting' | 'removePlace' | 'removeOldPlaces'>;
+
+function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
+  return {
+    enqueue: (place, owner) =>
+      unlessVanished(async () =>
+        sql.transaction(async (query) => {
+          const { taskId, since: at } = place;
+          await enterFlow(query, place);
+          await query(...toInsert('waiting', PLACE.write(place)));
+          const [row] = await query<CountedRow>(
+            `UPDATE tasks SET admission = 'waiting', owner = NULL, channel = NULL, deadline_passed = -1, updated_at = $1
+             WHERE id = $2 AND admission = 'submitting' AND owner = $3 RETURNING ${TASK.list}, ${COUNTED_COLUMNS}`,
+            [at, taskId, owner],
+          );
+          if (row === undefined) throw new Vanished();
+          await note(query, taskId, at, { type: 'waits' });
+          await leaveCounters(query, taskId, row);
+          return TASK.read(row);
+        }),
+      ),
+
+    returnToQueue: async (taskId, { number, channel, error, at, lane }) =>
+      (await unlessVanished(() =>
+        sql.transaction(async (query) => {
+          const place = await lockPlace(query, taskId, 1);
+          if (place === undefined) return false;
+          await refund(query, place);
+          const returned = lane === undefined ? place : { ...place, lane };
+          if (lane === undefined) await countPlaces(query, place, 1);
+          else await enterFlow(query, returned);
+          await query('UPDATE waiting SET claimed = 0, lane = $1 WHERE task_id = $2', [returned.lane, taskId]);
+          const [row] = await query<CountedRow>(
+            `UPDATE tasks SET owner = NULL, channel = NULL, deadline_passed = -1
+             WHERE id = $1 AND admission = 'waiting' AND owner IS NOT NULL RETURNING ${COUNTED_COLUMNS}`,
+            [taskId],
+          );
+          if (row === undefined) throw new Vanished();
+          await query(
+            `UPDATE attempts SET outcome = 'refused', error = $1, ended_at = $2
+             WHERE task_id = $3 AND number = $4 AND channel = $5`,
+            [error, at, taskId, number, channel],
+          );
+          await leaveCounters(query, taskId, row);
+          return true;
+        }),
+      )) === true,
+
+    finishWaiting: (taskId, finish) =>
+      unlessVanished(() =>
+        sql.transaction(async (query) => {
+          const place = await lockPlace(query, taskId, 0);
+          if (place === undefined) return undefined;
+          await removeUnclaimed(query, place);
+          const times = await finishIn(query, taskId, finish);
+          if (times === undefined) throw new Vanished();
+          return times;
+        }, finish.trace),
+      ),
+
+    removePlace: async (taskId) => {
+      await sql.write('DELETE FROM waiting WHERE task_id = $1 AND claimed = 1', [taskId]);
+    },
+    removeOldPlaces: async (limit) =>
+      (
+        await sql.write(
+          `DELETE FROM waiting WHERE task_id IN (
+             SELECT task_id FROM waiting WHERE claimed = 1 AND NOT EXISTS (
+               SELECT 1 FROM tasks WHERE tasks.id = waiting.task_id AND tasks.admission = 'waiting'
+                 AND tasks.finished_at IS NULL)
+             LIMIT $1 ${sql.skipLocked}
+           ) RETURNING task_id`,
+          [limit],
+        )
+      ).length,
+  };
+}
+
+async function unlessVanished<T>(change: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await change();
+  } catch (error) {
+    if (error instanceof Vanished) return undefined;
+    throw error;
+  }
+}
+
+/** Locks the account of a place, and returns the place if it still is as `claimed` says. */
+async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1): Promise<QueuePlace | undefined> {
+  const [seen] = await query(`SELECT lane, account_id FROM waiting WHERE task_id = $1`, [taskId]);
+  if (seen === undefined) return undefined;
+  const [lane, accountId] = [text(seen['lane']), text(seen['account_id'])];
+  await query('UPDATE queue_accounts SET ready = ready WHERE lane = $1 AND account_id = $2', [lane, accountId]);
+  const [place] = await query(
+    `UPDATE waiting SET claimed = claimed WHERE task_id = $1 AND lane = $2 AND claimed = $3 RETURNING ${PLACE.list}`,
+    [taskId, lane, claimed],
+  );
+  return place === undefined ? undefined : PLACE.read(place);
+}
+
+/** Counts one more place of an account and of its token. The first one of a flow decides where the flow begins. */
+async function enterFlow(query: SqlQuery, { lane, accountId, tokenId }: Flow): Promise<void> {
+  const [account] = await query(
+    `INSERT INTO queue_accounts (lane, account_id) VALUES ($1, $2)
+     ON CONFLICT (lane, account_id) DO UPDATE SET ready = 1 RETURNING used, waiting, weight`,
+    [lane, accountId],
+  );
+  const [token] = await query(
+    `INSERT INTO queue_tokens (lane, account_id, token_id) VALUES ($1, $2, $3)
+     ON CONFLICT (lane, account_id, token_id) DO UPDATE SET ready = 1 RETURNING used, waiting`,
+    [lane, accountId, tokenId],
+  );
+  if (Number(account?.['waiting']) === 0) {
+    const least = await findLeast(query, 'queue_accounts', 'lane = $1', [lane]);
+    const start = computeStart(Number(account?.['used']), least, Number(account?.['weight']));
+    await query('UPDATE queue_accounts SET used = $1 WHERE lane = $2 AND account_id = $3', [start, lane, accountId]);
+  }
+  if (Number(token?.['waiting']) === 0) {
+    const least = await findLeast(query, 'queue_tokens', 'lane = $1 AND account_id = $2', [lane, accountId]);
+    await query('UPDATE queue_tokens SET used = $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
+      computeStart(Number(token?.['used']), least, 1),
+      ...[lane, accountId, tokenId],
+    ]);
+  }
+  await countPlaces(query, { lane, accountId, tokenId }, 1);
+}
+
+async function findLeast(
+  query: SqlQuery,
+  table: 'queue_accounts' | 'queue_tokens',
+  where: string,
+  values: readonly string[],
+): Promise<number | undefined> {
+  const [row] = await query(
+    `SELECT used FROM ${table} WHERE ${where} AND waiting > 0 AND ready = 1 ORDER BY used LIMIT 1`,
+    values,
+  );
+  return optionalNumber(row?.['used']);
+}
+
+async function countPlaces(query: SqlQuery, { lane, accountId, tokenId }: Flow, by: 1 | -1): Promise<void> {
+  await query('UPDATE queue_accounts SET waiting = waiting + $1 WHERE lane = $2 AND account_id = $3', [
+    by,
+    lane,
+    accountId,
+  ]);
+  await query('UPDATE queue_tokens SET waiting = waiting + $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
+    by,
+    ...[lane, accountId, tokenId],
+  ]);
+}
+
+/** Gives back what a place was charged at its claim. */
+async function refund(query: SqlQuery, { lane, accountId, tokenId, cost }: QueuePlace): Promise<void> {
+  const [account] = await query('SELECT weight FROM queue_accounts WHERE lane = $1 AND account_id = $2', [
+    lane,
+    accountId,
+  ]);
+  await query('UPDATE queue_accounts SET used = used - $1 WHERE lane = $2 AND account_id = $3', [
+    computeCharge(cost, Number(account?.['weight'] ?? 1)),
+    ...[lane, accountId],
+  ]);
+  await query('UPDATE queue_tokens SET used = used - $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
+    computeCharge(cost, 1),
+    ...[lane, accountId, tokenId],
+  ]);
+}
+
+/** The task whose turn it is. */
+interface NextPlace extends CountedWork {
+  readonly place: QueuePlace;
+  readonly weight: number;
+}
+
+function sqlClaims(sql: Sql, chooseWithPermits: ChooseWithPermits): Pick<QueueStore, 'claim' | 'unblock'> {
+  return {
+    claim: async (lane, to, by) => {
+      for (let passedOver = 0; passedOver <= PASSED_OVER_MAX; passedOver += 1) {
+        const claim = await claimNext(sql, chooseWithPermits, { lane, to, by });
+        if (claim !== 'passed over') return claim;
+      }
+      return { outcome: 'empty' };
+    },
+    unblock: async (which) => {
+      const [where, value] =
+        'tokenId' in which ? ['AND token_id = $1', which.tokenId] : ['ORDER BY used LIMIT $1', which.limit];
+      const blocked = await sql.read(`SELECT lane, account_id, token_id FROM queue_tokens WHERE ready = 0 ${where}`, [
+        value,
+      ]);
+      for (const row of blocked) await setReady(sql, toFlow(row), true);
+    },
+  };
+}
+
+interface ClaimRequest {
+  readonly lane: string;
+  readonly to: OpenChannel;
+  readonly by: { readonly owner: string; readonly at: number };
+}
+
+/** `passed over`: the next task does not wait any more, or its token is at its limit. Then another one is next. */
+async function claimNext(
+  sql: Sql,
+  chooseWithPermits: ChooseWithPermits,
+  { lane, to: { channel, inFlightMax }, by }: ClaimRequest,
+): Promise<Claim | 'passed over'> {
+  const ofChannel = { scope: channelScope(channel), limit: inFlightMax };
+  let claimed: ClaimedTask | undefined;
+  try {
+    const { chosen, full } = await chooseWithPermits<NextPlace>(
+      async (query) => {
+        const next = await takeNext(sql, query, lane);
+        return next && { ...next, caps: [...next.caps, ofChannel] };
+      },
+      async (query, { place, weight }, permits) => {
+        claimed = await startClaimed(query, { place, weight, channel, ...by, counted: toCountedRow(permits) });
+      },
+    );
+    if (chosen === undefined) return { outcome: 'empty' };
+    if (full === undefined && claimed !== undefined) return { outcome: 'claimed', ...claimed };
+    if (full === undefined || full === ofChannel.scope || full === TOTAL_SCOPE)
+      return { outcome: 'full', scope: full ?? ofChannel.scope };
+    await setReady(sql, chosen.place, false);
+  } catch (error) {
+    if (!(error instanceof Orphan)) throw error;
+    await removeOrphan(sql, error.taskId);
+  }
+  return 'passed over';
+}
+
+/** The task of a place ended, or was decided over, without the queue. */
+class Orphan extends Error {
+  readonly taskId: string;
+
+  constructor(taskId: string) {
+    super(`the task of the place ${taskId} does not wait`);
+    this.taskId = taskId;
+  }
+}
+
+/** Claims the place whose turn it is. */
+async function takeNext(sql: Sql, query: SqlQuery, lane: string): Promise<NextPlace | undefined> {
+  const [account] = await query(
+    `SELECT account_id, weight FROM queue_accounts WHERE lane = $1 AND waiting > 0 AND ready = 1
+     ORDER BY used, account_id LIMIT 1 ${sql.skipLocked}`,
+    [lane],
+  );
+  if (account === undefined) return undefined;
+  const accountId = text(account['account_id']);
+  const [token] = await query(
+    `SELECT token_id FROM queue_tokens WHERE lane = $1 AND account_id = $2 AND waiting > 0 AND ready = 1
+     ORDER BY used, token_id LIMIT 1`,
+    [lane, accountId],
+  );
+  const [row] =
+    token === undefined
+      ? []
+      : await query(
+          `UPDATE waiting SET claimed = 1 WHERE claimed = 0 AND task_id = (
+             SELECT task_id FROM waiting WHERE lane = $1 AND token_id = $2 AND claimed = 0 ORDER BY task_id LIMIT 1
+           ) RETURNING ${PLACE.list}`,
+          [lane, text(token['token_id'])],
+        );
+  if (row === undefined) {
+    await recount(query, lane, accountId);
+    return undefined;
+  }
+  const place = PLACE.read(row);
+  return { id: place.taskId, caps: place.caps, place, weight: Number(account['weight']) };
+}
+
+/** Counts the places of an account anew, if its counts do not agree with them. */
+async function recount(query: SqlQuery, lane: string, accountId: string): Promise<void> {
+  await query(
+    `UPDATE queue_tokens SET ready = 1, waiting = (
+       SELECT COUNT(*) FROM waiting WHERE waiting.lane = queue_tokens.lane
+         AND waiting.token_id = queue_tokens.token_id AND waiting.claimed = 0
+     ) WHERE lane = $1 AND account_id = $2`,
+    [lane, accountId],
+  );
+  await query(
+    `UPDATE queue_accounts SET waiting = (
+       SELECT COALESCE(SUM(queue_tokens.waiting), 0) FROM queue_tokens
+       WHERE queue_tokens.lane = queue_accounts.lane AND queue_tokens.account_id = queue_accounts.account_id
+     ) WHERE lane = $1 AND account_id = $2`,
+    [lane, accountId],
+  );
+}
+
+interface Start {
+  readonly place: QueuePlace;
+  readonly weight: number;
+  readonly owner: string;
+  readonly channel: string;
+  readonly at: number;
+  readonly counted: CountedRow;
+}
+
+/** Charges the flow, and writes the attempt as `started`. */
+async function startClaimed(query: SqlQuery, start: Start): Promise<ClaimedTask> {
+  const { place, weight, owner, channel, at, counted } = start;
+  const { taskId, lane, accountId, tokenId, cost } = place;
+  const [, , rows, numbers] = await Promise.all([
+    query(`UPDATE queue_accounts SET used = used + $1, waiting = waiting - 1 WHERE lane = $2 AND account_id = $3`, [
+      computeCharge(cost, weight),
+      lane,
+      accountId,
+    ]),
+    query(
+      `UPDATE queue_tokens SET used = used + $1, waiting = waiting - 1
+       WHERE lane = $2 AND account_id = $3 AND token_id = $4`,
+      [computeCharge(cost, 1), lane, accountId, tokenId],
+    ),
+    query(
+      `UPDATE tasks SET owner = $1, channel = $2, began_at = $3, deadline_passed = 0, in_flight_json = $4,
+         shards_json = $5
+       WHERE id = $6 AND admission = 'waiting' AND owner IS NULL AND finished_at IS NULL RETURNING ${TASK.list}`,
+      [owner, channel, at, counted.in_flight_json, counted.shards_json, taskId],
+    ),
+    query(
+      `INSERT INTO attempts (task_id, number, channel, outcome, started_at)
+       SELECT $1, COALESCE(MAX(number), 0) + 1, $2, 'started', $3 FROM attempts WHERE task_id = $1 RETURNING number`,
+      [taskId, channel, at],
+    ),
+  ]);
+  const [row] = rows;
+  if (row === undefined) throw new Orphan(taskId);
+  return { task: TASK.read(row), place, number: Number(numbers[0]?.['number']) };
+}
+
+async function removeOrphan(sql: Sql, taskId: string): Promise<void> {
+  await sql.transaction(async (query) => {
+    const place = await lockPlace(query, taskId, 0);
+    if (place !== undefined) await removeUnclaimed(query, place);
+  });
+}
+
+async function removeUnclaimed(query: SqlQuery, place: QueuePlace): Promise<void> {
+  await countPlaces(query, place, -1);
+  await query('DELETE FROM waiting WHERE task_id = $1', [place.taskId]);
+}
+
+/** A token that is at its limit is not ready: others have its turns until one of its tasks ends. */
+async function setReady(sql: Sql, { lane, accountId, tokenId }: Flow, isReady: boolean): Promise<void> {
+  await sql.transaction(async (query) => {
+    await query('UPDATE queue_accounts SET ready = ready WHERE lane = $1 AND account_id = $2', [lane, accountId]);
+    await query('UPDATE queue_tokens SET ready = $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
+      isReady ? 1 : 0,
+      ...[lane, accountId, tokenId],
+    ]);
+    await query(
+      `UPDATE queue_accounts SET ready = CASE WHEN EXISTS (
+         SELECT 1 FROM queue_tokens WHERE queue_tokens.lane = queue_accounts.lane
+           AND queue_tokens.account_id = queue_accounts.account_id AND queue_tokens.waiting > 0
+           AND queue_tokens.ready = 1) THEN 1 ELSE 0 END
+       WHERE lane = $1 AND account_id = $2`,
+      [lane, accountId],
+    );
+  });
+}
+
+function toFlow(row: SqlRow): Flow {
+  return { lane: text(row['lane']), accountId: text(row['account_id']), tokenId: text(row['token_id']) };
+}
+
+type QueueReads = Pick<QueueStore, 'listLanes' | 'listExpired' | 'findNextExpiry' | 'countWaiting'>;
+
+function sqlQueueReads(sql: Sql): QueueReads {
+  const sum = async (where: string, values: readonly string[]): Promise<number> => {
+    const [row] = await sql.read(
+      `SELECT COALESCE(SUM(waiting), 0) AS count FROM queue_accounts WHERE waiting > 0 ${where}`,
+      values,
+    );
+    return Number(row?.['count'] ?? 0);
+  };
+  return {
+    listLanes: async () =>
+      (await sql.read('SELECT DISTINCT lane FROM queue_accounts WHERE waiting > 0 ORDER BY lane')).map((row) =>
+        text(row['lane']),
+      ),
+    listExpired: async (now, limit): Promise<readonly Task[]> =>
+      (
+        await sql.read(
+          `SELECT ${TASK.names.map((name) => `tasks.${name}`).join(', ')} FROM waiting JOIN tasks ON tasks.id = task_id
+           WHERE claimed = 0 AND start_by <= $1 ORDER BY start_by LIMIT $2`,
+          [now, limit],
+        )
+      ).map(TASK.read),
+    findNextExpiry: async () => {
+      const [row] = await sql.read('SELECT start_by FROM waiting WHERE claimed = 0 ORDER BY start_by LIMIT 1');
+      return optionalNumber(row?.['start_by']);
+    },
+    countWaiting: async (accountId) => ({
+      ofAccount: await sum('AND account_id = $1', [accountId]),
+      total: await sum('', []),
+    }),
+  };
+}

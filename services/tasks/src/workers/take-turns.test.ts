@@ -1,0 +1,434 @@
+import { describe, expect, test } from '@jest/globals';
+import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import { until } from '@reelgate/platform/testing/until';
+import { channelSettings } from '../../testing/channel-settings.ts';
+import { LOST, refused } from '../../testing/fake-upstream.ts';
+import { useWorlds } from '../../testing/open-world.ts';
+import type { World, WorldOptions } from '../../testing/open-world.ts';
+import { aRegeneration, aText, anImage, anOrder } from '../../testing/orders.ts';
+import { outcomes } from '../../testing/store/opened-store.ts';
+import { checkCreate } from '../operations/creates/check-create.ts';
+import type { CreateRequest } from '../operations/creates/create-context.ts';
+import { cancelTask } from '../operations/ends/cancel-task.ts';
+import { pauseChannel } from '../operations/operators/pause-channel.ts';
+import { settleFinished } from './settle-finished.ts';
+import { turnTaker } from './take-turns.ts';
+import type { TurnTaker } from './take-turns.ts';
+
+const open = useWorlds();
+const MINUTE_MS = 60_000;
+const QUEUE = { perAccount: 100, total: 200, longestWaitMs: 10 * MINUTE_MS };
+const SCOPES = ['token:token_1', 'total', 'channel:main'];
+const PAUSE = { channel: 'main', actor: 'ops', reason: 'repairs' };
+const { signal } = new AbortController();
+
+interface QueueWorld extends World {
+  readonly turns: TurnTaker;
+  /** One pass, and the submissions that it starts. Returns the time until the next one. */
+  pass(): Promise<number>;
+}
+
+async function openQueue(options: WorldOptions = {}, replicas = 1): Promise<QueueWorld> {
+  const world = await open({ channels: [channelSettings({ inFlightMax: 1 })], queue: QUEUE, ...options });
+  const turns = turnTaker(
+    world.deps,
+    () => replicas,
+    () => undefined,
+  );
+  return {
+    ...world,
+    turns,
+    pass: async () => {
+      const result = await turns.pass();
+      await until(() => world.deps.creating.size === 0);
+      return typeof result === 'number' ? 0 : result.dueAt - world.clock.now();
+    },
+  };
+}
+
+/** Creates a task that takes the only place of the channel. */
+const fill = async (world: World): Promise<string> => (await world.create()).task.id;
+const end = async ({ deps, clock }: World, taskId: string): Promise<void> => {
+  await deps.store.finish(taskId, { state: 'failed', at: clock.now() });
+};
+const countScopes = ({ deps }: World): Promise<readonly number[]> =>
+  Promise.all(SCOPES.map((scope) => deps.store.inFlight(scope)));
+const listHeld = ({ billing }: World): readonly string[] =>
+  [...billing.holds].flatMap(([id, { state }]) => (state === 'held' ? [id] : []));
+const stateOf = async ({ deps }: World, taskId: string): Promise<string> => {
+  const task = await deps.store.find(taskId);
+  return `${String(task?.state)} ${String(task?.failure?.code ?? task?.admission)}`;
+};
+
+describe('a create that finds every channel full', () => {
+  test('waits as a queued task with its hold, and counts nowhere in flight', async () => {
+    const world = await openQueue();
+    await fill(world);
+    world.journal.clear();
+
+    const { task, replayed } = await world.create();
+
+    expect([task.state, task.admission, replayed]).toEqual(['queued', 'waiting', false]);
+    expect(world.journal.names()).toEqual([
+      'store.begin',
+      'store.begin',
+      'billing.placeHold',
+      'store.startAttempt',
+      'store.countWaiting',
+      'store.enqueue',
+    ]);
+    expect(world.billing.holds.has(task.id)).toBe(true);
+    expect(world.upstream.submitted).toHaveLength(1);
+    expect(await countScopes(world)).toEqual([1, 1, 1]);
+    expect(world.announced.at(-1)).toMatchObject({ id: task.id, state: 'queued' });
+    expect(world.counted.filter((word) => word === 'created generation')).toHaveLength(2);
+  });
+
+  test('has its turn when a place is free, and is then a task like any other', async () => {
+    const world = await openQueue();
+    const first = await fill(world);
+    const { task } = await world.create();
+    await world.clock.advance(MINUTE_MS);
+    await world.pass();
+    expect(world.upstream.submitted).toHaveLength(1);
+
+    await end(world, first);
+    await world.pass();
+
+    expect(await world.deps.store.find(task.id)).toMatchObject({
+      state: 'queued',
+      admission: 'accepted',
+      mapping: { channel: 'main', upstreamId: 'up-2' },
+    });
+    expect(await countScopes(world)).toEqual([1, 1, 1]);
+    expect(await outcomes(world.deps.store, task.id)).toEqual(['accepted']);
+    expect(world.counted.filter((word) => word === 'created generation')).toHaveLength(2);
+  });
+
+  test('is not overtaken by a later one, although a place is free', async () => {
+    const world = await openQueue();
+    const first = await fill(world);
+    const { task: second } = await world.create();
+    await end(world, first);
+
+    const { task: third } = await world.create();
+    expect(third.admission).toBe('waiting');
+    await world.clock.advance(MINUTE_MS);
+    await world.pass();
+
+    expect(await stateOf(world, second.id)).toBe('queued accepted');
+    expect(await stateOf(world, third.id)).toBe('queued waiting');
+  });
+
+  test('does not wait behind tasks that other channels do', async () => {
+    const channels = [
+      channelSettings({ inFlightMax: 1 }),
+      channelSettings({ id: 'other', models: { Other: 'Other-1' } }),
+    ];
+    const world = await openQueue({ channels });
+    world.deps.queue.lanes.add('["generation","Other-V1",null,[]]');
+
+    expect((await world.create()).task.admission).toBe('accepted');
+  });
+
+  test('stages its media once, before it waits, and its attempt is built from them', async () => {
+    const world = await openQueue();
+    const first = await fill(world);
+    const order = anOrder({ content: [aText(), anImage('first_frame')] });
+    await world.create(order);
+    await end(world, first);
+    await world.clock.advance(MINUTE_MS);
+    world.journal.clear();
+    await world.pass();
+
+    expect(world.journal.names()).not.toContain('media.stage');
+    expect(world.upstream.submitted.at(-1)?.attempt.content).toEqual([
+      { text: expect.any(String) },
+      { media: 'image', role: 'first_frame', url: expect.stringContaining('https://gateway.example/ximg/') },
+    ]);
+  });
+
+  test('that names a source waits for the upstream account of the source alone', async () => {
+    const channels = [
+      channelSettings({ inFlightMax: 2 }),
+      channelSettings({ id: 'elsewhere', upstreamAccount: 'other vendor', inFlightMax: 1, priority: -1 }),
+    ];
+    const world = await openQueue({ channels });
+    const { task: source } = await world.create();
+    await world.deps.store.finish(source.id, {
+      state: 'completed',
+      at: 1,
+      result: { object: 'obj_1', width: 1344, height: 768 },
+    });
+    const busy = [await fill(world), await fill(world)];
+    const { task } = await world.create(aRegeneration({ sourceTaskId: source.id }));
+    await world.clock.advance(MINUTE_MS);
+    await world.pass();
+    expect(await stateOf(world, task.id)).toBe('queued waiting');
+
+    await end(world, busy[0]!);
+    await world.pass();
+    expect(world.upstream.submitted.at(-1)).toMatchObject({ channel: 'main', attempt: { sourceUpstreamId: 'up-1' } });
+  });
+
+  test('is returned to a repeat with its key', async () => {
+    const world = await openQueue();
+    await fill(world);
+    const request: Partial<CreateRequest> = { idempotency: { key: 'k', fingerprint: 'f' } };
+    const { task } = await world.create(anOrder(), request);
+
+    expect(await world.create(anOrder(), request)).toMatchObject({ task: { id: task.id }, replayed: true });
+  });
+
+  test('passes the check without a create', async () => {
+    const world = await openQueue();
+    await fill(world);
+    const request = {
+      ...{ accountId: 'acme', tokenId: 'token_1', makers: [], visibleModels: ['*'], order: anOrder(), beside: {} },
+    };
+    expect(await checkCreate(world.deps, request)).toBeUndefined();
+  });
+
+  test.each<[string, Partial<typeof QUEUE>]>([
+    ['of its account', { perAccount: 1 }],
+    ['of the service', { total: 1 }],
+  ])('is refused with a time to retry if too many tasks %s wait, and its hold is released', async (_whose, limits) => {
+    const world = await openQueue({ queue: { ...QUEUE, ...limits } });
+    await fill(world);
+    await world.create();
+
+    await expect(world.create()).rejects.toMatchObject({
+      kind: 'exhausted',
+      reason: 'queue_full',
+      retryAfterMs: 30_000,
+    });
+    expect(listHeld(world)).toHaveLength(2);
+    expect(await countScopes(world)).toEqual([1, 1, 1]);
+  });
+
+  test('waits while circuits are open, and is refused while every channel is paused', async () => {
+    const world = await openQueue();
+    for (let times = 0; times < 5; times += 1) world.deps.channels.find('main')?.circuit.failed();
+    expect((await world.create()).task.admission).toBe('waiting');
+
+    const paused = await openQueue();
+    await pauseChannel(paused.operate, PAUSE);
+    await expect(paused.create()).rejects.toMatchObject({ reason: 'no_channel_available' });
+  });
+
+  test('is refused as before without the queue', async () => {
+    const world = await open({ channels: [channelSettings({ inFlightMax: 1 })] });
+    await fill(world);
+    await expect(world.create()).rejects.toMatchObject({ reason: 'rate_limit_exceeded' });
+  });
+});
+
+describe('a task that waits', () => {
+  test('is cancelled at once, without its upstream, and its hold is released', async () => {
+    const world = await openQueue();
+    const first = await fill(world);
+    const { task } = await world.create();
+
+    expect(await cancelTask(world.deps, 'acme', task.id, signal)).toMatchObject({
+      state: 'failed',
+      failure: { code: 'cancelled' },
+    });
+    await world.clock.advance(MINUTE_MS);
+    await settleFinished(world.deps);
+    expect(listHeld(world)).toEqual([first]);
+    await end(world, first);
+    await world.clock.advance(MINUTE_MS);
+    await world.pass();
+    expect(world.upstream.submitted).toHaveLength(1);
+  });
+
+  test('fails when it has waited too long, and its hold is released', async () => {
+    const world = await openQueue();
+    await fill(world);
+    const { task } = await world.create();
+    await world.clock.advance(QUEUE.longestWaitMs - 1);
+    await world.pass();
+    expect(await stateOf(world, task.id)).toBe('queued waiting');
+
+    await world.clock.advance(1);
+    await world.pass();
+    expect(await stateOf(world, task.id)).toBe('failed queue_timeout');
+    await world.clock.advance(MINUTE_MS);
+    await settleFinished(world.deps);
+    expect(listHeld(world)).toHaveLength(1);
+  });
+
+  test.each([
+    ['content', 'content_rejected'],
+    ['order', 'invalid_request'],
+    ['unfit', 'invalid_request'],
+  ] as const)('fails if the upstream refuses it at its turn for its %s', async (fault, code) => {
+    const world = await openQueue();
+    const first = await fill(world);
+    const { task } = await world.create();
+    await end(world, first);
+    await world.clock.advance(MINUTE_MS);
+    world.upstream.answer('main', refused(fault));
+    await world.pass();
+
+    expect(await stateOf(world, task.id)).toBe(`failed ${code}`);
+    expect(await outcomes(world.deps.store, task.id)).toEqual(['refused']);
+    expect(await countScopes(world)).toEqual([0, 0, 0]);
+    expect(await world.sql.read('SELECT task_id FROM waiting')).toEqual([]);
+  });
+
+  test('goes to another channel if one cannot do it', async () => {
+    const channels = [
+      channelSettings({ inFlightMax: 1, priority: 1 }),
+      channelSettings({ id: 'spare', inFlightMax: 1 }),
+    ];
+    const world = await openQueue({ channels });
+    const busy = [await fill(world), await fill(world)];
+    const { task } = await world.create();
+    world.upstream.answer('main', refused('unfit'));
+    await world.clock.advance(MINUTE_MS);
+    await end(world, busy[0]!);
+    await world.pass();
+    expect(await world.deps.store.listLanes()).toEqual(['["generation","Alpha-H3",null,["main"]]']);
+
+    await end(world, busy[1]!);
+    await world.pass();
+    expect(await world.deps.store.find(task.id)).toMatchObject({ mapping: { channel: 'spare' } });
+    expect(await outcomes(world.deps.store, task.id)).toEqual(['refused', 'accepted']);
+  });
+
+  test.each([
+    ['throttles', 'throttle', 7000],
+    ['is at fault', 'channel', 2000],
+  ] as const)(
+    'returns to its place if its upstream %s, and the channel is left alone',
+    async (_does, fault, pauseMs) => {
+      const world = await openQueue();
+      const first = await fill(world);
+      const { task } = await world.create();
+      await end(world, first);
+      await world.clock.advance(MINUTE_MS);
+      world.upstream.answer('main', refused(fault, fault === 'throttle' ? pauseMs : undefined));
+      await world.pass();
+      expect(await stateOf(world, task.id)).toBe('queued waiting');
+      expect(await countScopes(world)).toEqual([0, 0, 0]);
+
+      await world.clock.advance(pauseMs - 1);
+      await world.pass();
+      expect(world.upstream.submitted).toHaveLength(2);
+      await world.clock.advance(1);
+      await world.pass();
+      expect(await outcomes(world.deps.store, task.id)).toEqual(['refused', 'accepted']);
+    },
+  );
+
+  test('is unknown if the answer is lost at its turn, and is not sent again', async () => {
+    const world = await openQueue();
+    const first = await fill(world);
+    const { task } = await world.create();
+    await end(world, first);
+    await world.clock.advance(MINUTE_MS);
+    world.upstream.answer('main', LOST);
+    await world.pass();
+    await world.clock.advance(MINUTE_MS);
+    await world.pass();
+
+    expect(await stateOf(world, task.id)).toBe('queued unknown');
+    expect(world.upstream.submitted).toHaveLength(2);
+    expect(world.billing.holds.has(task.id)).toBe(true);
+  });
+
+  test.each([
+    ['returns to its place if media is away at its turn', serviceUnavailable(new Error('away')), 'queued waiting'],
+    ['fails if no channel can get its media', new Error('the bytes are gone'), 'failed invalid_request'],
+  ])('%s', async (_what, fault, state) => {
+    const world = await openQueue();
+    const first = await fill(world);
+    const { task } = await world.create(anOrder({ content: [aText(), anImage('first_frame')] }));
+    await end(world, first);
+    await world.clock.advance(MINUTE_MS);
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'links.mediaUrl') throw fault;
+      return proceed();
+    });
+    await world.pass();
+
+    expect(world.upstream.submitted).toHaveLength(1);
+    expect(await stateOf(world, task.id)).toBe(state);
+  });
+});
+
+describe('turns', () => {
+  test('are spread over the minute, and shared by the replicas', async () => {
+    for (const [replicas, apartMs] of [
+      [1, 1000],
+      [3, 3000],
+    ] as const) {
+      const world = await openQueue(
+        { channels: [channelSettings({ requestsPerMinute: 60, inFlightMax: 100 })] },
+        replicas,
+      );
+      for (let times = 0; times < 5; times += 1) world.deps.channels.find('main')?.circuit.failed();
+      for (let count = 0; count < 10; count += 1) await world.create();
+      await world.clock.advance(MINUTE_MS);
+      // a half-open circuit lets one through
+      await world.pass();
+      await world.pass();
+
+      expect(world.upstream.submitted).toHaveLength(1);
+      for (let sent = 2; sent <= 4; sent += 1) {
+        await world.clock.advance(apartMs - 1);
+        await world.pass();
+        expect(world.upstream.submitted).toHaveLength(sent - 1);
+        await world.clock.advance(1);
+        await world.pass();
+        expect(world.upstream.submitted).toHaveLength(sent);
+      }
+    }
+  });
+
+  test('stop at the limit of the channel, and the pass tells when the minute has room again', async () => {
+    const world = await openQueue({ channels: [channelSettings({ requestsPerMinute: 2, inFlightMax: 100 })] });
+    for (let count = 0; count < 2; count += 1) expect((await world.create()).task.admission).toBe('accepted');
+    const { task } = await world.create();
+
+    expect(task.admission).toBe('waiting');
+    const rest = await world.pass();
+    expect(rest).toBeGreaterThan(0);
+    expect(rest).toBeLessThanOrEqual(5000);
+    await world.clock.advance(MINUTE_MS);
+    await world.pass();
+    expect(await stateOf(world, task.id)).toBe('queued accepted');
+  });
+
+  test('of a lane whose channels are full do not stand before those of another lane', async () => {
+    const channels = [
+      channelSettings({ inFlightMax: 1 }),
+      channelSettings({ id: 'other', endpoints: ['video.context_ir'], inFlightMax: 1 }),
+    ];
+    const world = await openQueue({ channels });
+    await fill(world);
+    const { task: stuck } = await world.create();
+    await world.clock.advance(MINUTE_MS);
+    await world.pass();
+
+    expect(await stateOf(world, stuck.id)).toBe('queued waiting');
+    expect(await world.pass()).toBeLessThanOrEqual(5000);
+  });
+
+  test('rest until they are woken if nothing waits', async () => {
+    const world = await openQueue();
+    expect(await world.pass()).toBe(Infinity);
+  });
+
+  test('pass over a channel that is paused', async () => {
+    const world = await openQueue();
+    const first = await fill(world);
+    const { task } = await world.create();
+    await pauseChannel(world.operate, PAUSE);
+    await end(world, first);
+    await world.clock.advance(MINUTE_MS);
+    await world.pass();
+    expect(await stateOf(world, task.id)).toBe('queued waiting');
+  });
+});

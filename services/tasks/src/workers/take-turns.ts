@@ -1,0 +1,224 @@
+import { isRecent } from '@reelgate/platform/clock';
+import { NOTHING_DUE, REST_MAX_MS, startWorker } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
+import type { ChannelRuntime } from '../channels/channel-registry.ts';
+import { TOTAL_SCOPE, channelScope } from '../domain/in-flight-scope.ts';
+import type { Deps } from '../operations/deps.ts';
+import { findObstacle } from '../operations/attempts/submit-attempts.ts';
+import { endWaiting } from '../operations/ends/end-task.ts';
+import { listLaneChannels } from '../operations/queue/lane-channels.ts';
+import { submitClaimed } from '../operations/queue/submit-claimed.ts';
+import type { Claim, ClaimedTask } from '../store/queue-store.ts';
+
+/** Submissions of this process from the queue that may run at once. */
+const PARALLEL_MAX = 64;
+const IDLE_MS = 100;
+const EXPIRED_MAX = 100;
+const OLD_PLACES_MAX = 100;
+/** Tokens at their limit that a sweep tries again. */
+const UNBLOCKED_MAX = 32;
+/** A channel that refused a task for a fault of its own is left alone for this long, or as its upstream says. */
+const HELD_OFF_MS = 2000;
+const MINUTE_MS = 60_000;
+/** A pass begins this much after its time, at most, on a machine that is not overloaded. */
+const LATE_MS_MAX = 250;
+const QUEUE_TIMEOUT = {
+  code: 'queue_timeout',
+  message: 'no generator had room for this task within the time that it may wait; send it again',
+};
+
+/** Gives the tasks that wait for a channel their turns. */
+export interface TurnTaker {
+  pass(): Promise<PassResult>;
+  /** A task of this token has ended, so the token may have room again. */
+  freed(tokenId: string): void;
+}
+
+export interface QueueWorker {
+  /** A task began to wait, or one of a token has ended. */
+  wake(tokenId?: string): void;
+  /** Starts no further submissions. Those that run are left to the stop of the process, like creates. */
+  stop(): Promise<void>;
+}
+
+interface TurnState {
+  /** The tasks that this process submits now. */
+  readonly running: Set<string>;
+  /** Channels that get nothing from the queue before a time. */
+  readonly heldOff: Map<string, number>;
+  /** The tokens of which a task has ended. */
+  readonly freed: Set<string>;
+  /** The lane that is first in the next pass. */
+  turn: number;
+  sweptAt: number;
+}
+
+/**
+ * `replicas`: the number of live processes, which share the pace of a channel. `wake` begins a pass after a submission
+ * that left a channel.
+ */
+export function turnTaker(deps: Deps, replicas: () => number, wake: () => void): TurnTaker {
+  const state: TurnState = { running: new Set(), heldOff: new Map(), freed: new Set(), turn: 0, sweptAt: -Infinity };
+  return {
+    pass: async () => {
+      const ended = await endExpired(deps);
+      await unblockFreed(deps, state);
+      if (!isRecent(deps.clock, state.sweptAt, REST_MAX_MS)) await sweep(deps, state);
+      const lanes = await readLanes(deps);
+      if (lanes.length === 0) return ended > 0 ? ended : NOTHING_DUE;
+      const dueAt = await takeTurns(deps, { state, replicas, wake }, lanes);
+      return { dueAt: Math.min(dueAt, deps.clock.now() + REST_MAX_MS) };
+    },
+    freed: (tokenId) => {
+      state.freed.add(tokenId);
+    },
+  };
+}
+
+/** Without tasks that wait, nothing wakes the worker, and it only looks for those of other processes. */
+export function startQueue(deps: Deps, replicas: () => number): QueueWorker {
+  const taker = turnTaker(deps, replicas, () => {
+    worker.wake();
+  });
+  const worker = startWorker({
+    name: 'queue',
+    clock: deps.clock,
+    log: deps.log,
+    idleMs: IDLE_MS,
+    pass: () => taker.pass(),
+  });
+  return {
+    wake: (tokenId) => {
+      if (deps.queue.lanes.size === 0) return;
+      if (tokenId !== undefined) taker.freed(tokenId);
+      worker.wake();
+    },
+    stop: () => worker.stop(),
+  };
+}
+
+/** Fails the tasks that have waited too long. */
+async function endExpired(deps: Deps): Promise<number> {
+  const now = deps.clock.now();
+  const expired = await deps.store.listExpired(now, EXPIRED_MAX);
+  for (const task of expired)
+    await endWaiting(deps, task, { state: 'failed', at: now, failure: QUEUE_TIMEOUT, causedBy: 'us' });
+  return expired.length;
+}
+
+async function unblockFreed({ store }: Deps, { freed }: TurnState): Promise<void> {
+  const tokens = [...freed];
+  freed.clear();
+  for (const tokenId of tokens) await store.unblock({ tokenId });
+}
+
+/** Repairs what a process left that died, and tries tokens again whose tasks ended in other processes. */
+async function sweep({ store, clock }: Deps, state: TurnState): Promise<void> {
+  await store.removeOldPlaces(OLD_PLACES_MAX);
+  await store.unblock({ limit: UNBLOCKED_MAX });
+  state.sweptAt = clock.now();
+}
+
+async function readLanes({ store, queue }: Deps): Promise<readonly string[]> {
+  const lanes = await store.listLanes();
+  queue.lanes.clear();
+  for (const lane of lanes) queue.lanes.add(lane);
+  return lanes;
+}
+
+interface Turns {
+  readonly state: TurnState;
+  readonly replicas: () => number;
+  readonly wake: () => void;
+}
+
+/**
+ * Gives each lane a turn after the other, as long as one of them takes it. Returns the time at which a channel has room
+ * again.
+ */
+async function takeTurns(deps: Deps, turns: Turns, lanes: readonly string[]): Promise<number> {
+  const { state } = turns;
+  let dueAt = Infinity;
+  for (let open = lanes; open.length > 0 && state.running.size < PARALLEL_MAX;) {
+    const first = state.turn % open.length;
+    state.turn += 1;
+    const taken: string[] = [];
+    for (const lane of [...open.slice(first), ...open.slice(0, first)]) {
+      if (state.running.size >= PARALLEL_MAX) break;
+      const next = await takeTurn(deps, turns, lane);
+      if (next === 'taken') taken.push(lane);
+      else dueAt = Math.min(dueAt, next);
+    }
+    open = taken;
+  }
+  return dueAt;
+}
+
+/** Submits the next task of a lane on the first of its channels that has room, or tells when one may have room. */
+async function takeTurn(deps: Deps, turns: Turns, lane: string): Promise<'taken' | number> {
+  let dueAt = Infinity;
+  for (const runtime of listLaneChannels(deps, lane)) {
+    const roomAt = await findRoom(deps, turns, runtime);
+    if (roomAt > deps.clock.now()) {
+      dueAt = Math.min(dueAt, roomAt);
+      continue;
+    }
+    const claim = await claimOn(deps, lane, runtime);
+    if (claim.outcome === 'claimed') {
+      pace(deps, turns, runtime);
+      startSubmission(deps, turns, claim, runtime);
+      return 'taken';
+    }
+    runtime.circuit.undecided();
+    if (claim.outcome === 'empty' || claim.scope === TOTAL_SCOPE) break;
+  }
+  return dueAt;
+}
+
+/** The time at which the channel may have room. A past one: now, and one of its submissions is taken. */
+async function findRoom(deps: Deps, { state }: Turns, runtime: ChannelRuntime): Promise<number> {
+  const now = deps.clock.now();
+  const { id, inFlightMax } = runtime.channel.settings;
+  const heldUntil = state.heldOff.get(id) ?? 0;
+  if (heldUntil > now) return heldUntil;
+  const obstacle = findObstacle(runtime);
+  if (obstacle !== undefined) return obstacle.why === 'limit' ? now + obstacle.retryAfterMs : Infinity;
+  // The end of one of its tasks wakes this worker.
+  if ((await deps.store.inFlight(channelScope(id))) >= inFlightMax) return Infinity;
+  const waitMs = await runtime.creates.admit();
+  return waitMs > 0 ? now + waitMs : now;
+}
+
+function claimOn({ store, processId, clock }: Deps, lane: string, { channel }: ChannelRuntime): Promise<Claim> {
+  const { id, inFlightMax } = channel.settings;
+  return store.claim(lane, { channel: id, inFlightMax }, { owner: processId, at: clock.now() });
+}
+
+/** Leaves equal pauses within the minute, so that no channel takes all that waits in a moment and then nothing. */
+function pace({ clock }: Deps, { state, replicas }: Turns, { channel }: ChannelRuntime): void {
+  const { id, requestsPerMinute } = channel.settings;
+  const apartMs = (MINUTE_MS / requestsPerMinute) * replicas();
+  const now = clock.now();
+  const planned = state.heldOff.get(id) ?? 0;
+  // a submission that is a little late delays none of the next ones
+  state.heldOff.set(id, (now - planned < LATE_MS_MAX ? planned : now) + apartMs);
+}
+
+function startSubmission(deps: Deps, { state, wake }: Turns, claimed: ClaimedTask, runtime: ChannelRuntime): void {
+  const { id: taskId } = claimed.task;
+  const { id: channel } = runtime.channel.settings;
+  const submit = async (): Promise<void> => {
+    try {
+      const refusal = await submitClaimed(deps, claimed, runtime);
+      if (refusal?.fault === 'throttle' || refusal?.fault === 'channel' || refusal?.fault === 'credential')
+        state.heldOff.set(channel, deps.clock.now() + (refusal.retryAfterMs ?? HELD_OFF_MS));
+    } catch (error) {
+      deps.log.error({ taskId, channel, err: error }, 'the submission of a task from the queue failed');
+    } finally {
+      state.running.delete(taskId);
+      wake();
+    }
+  };
+  state.running.add(taskId);
+  void submit();
+}
