@@ -3,7 +3,7 @@ import { channelSettings } from '../../../testing/channel-settings.ts';
 import { LOST, aWork, refused, succeeded } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
-import type { PollResult, UpstreamCallback } from '../../channels/channel.ts';
+import type { ListedWork, PollResult, UpstreamCallback } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
 import { channelPoller } from '../../workers/poll-channel.ts';
 import { callbackHandler } from './handle-callback.ts';
@@ -11,6 +11,7 @@ import { raiseAttention } from '../attention/raise-attention.ts';
 
 const open = useWorlds();
 const CHANNELS = [channelSettings({ callbacks: true })];
+const MINUTE_MS = 60_000;
 const NOT_KNOWN: PollResult = { found: false, gone: true, error: 'invalid task_id (2013)' };
 
 const tokenOf = ({ deps }: World, { id }: Task, number = 1): string =>
@@ -23,7 +24,10 @@ const naming = (hint: string): UpstreamCallback => ({ headers: {}, body: Buffer.
 
 async function withTask(lost = false) {
   const world = await open({ channels: CHANNELS });
-  if (lost) world.upstream.answer('main', LOST);
+  if (lost) {
+    world.upstream.answer('main', LOST);
+    world.upstream.works = [aWork({ upstreamId: 'up-found', createdAt: world.clock.now() })];
+  }
   const { task } = await world.create();
   return {
     world,
@@ -169,14 +173,35 @@ describe('a callback for a task with a lost answer', () => {
     expect(polls(world)).toBe(0);
   });
 
-  test('that names work which the upstream lists as another order assigns nothing', async () => {
+  test.each<[string, number, Partial<ListedWork>]>([
+    ['which the upstream lists as another order', 0, { duration: 6 }],
+    ['of another order from before the create', -MINUTE_MS, { duration: 6 }],
+    ['of an equal order from before the create', -MINUTE_MS, {}],
+  ])('that names work %s assigns nothing', async (_what, ms, changes) => {
     const { world, task, handle, find } = await withTask(true);
-    world.upstream.works = [aWork({ upstreamId: 'up-found', createdAt: world.clock.now(), duration: 6 })];
+    world.upstream.works = [aWork({ ...changes, upstreamId: 'up-found', createdAt: world.clock.now() + ms })];
 
     await handle(tokenOf(world, task), naming('up-found'));
 
     expect(await find()).toMatchObject({ admission: 'unknown' });
     expect((await find())?.mapping?.upstreamId).toBeUndefined();
+  });
+
+  test('whose clock was set forward before its create assigns the named work of that hour', async () => {
+    const world = await open({ channels: CHANNELS });
+    const createdAt = world.clock.now();
+    await world.clock.advance(10 * MINUTE_MS);
+    world.upstream.answer('main', LOST);
+    const { task } = await world.create();
+    await world.clock.advance(-10 * MINUTE_MS);
+    world.upstream.works = [aWork({ upstreamId: 'up-found', createdAt })];
+
+    await callbackHandler(world.deps)(tokenOf(world, task), naming('up-found'));
+
+    expect(await world.deps.store.find(task.id)).toMatchObject({
+      admission: 'accepted',
+      mapping: { upstreamId: 'up-found' },
+    });
   });
 
   test('on a channel that changed its account assigns nothing, and does not call the upstream', async () => {
@@ -195,6 +220,7 @@ describe('a callback for a task with a lost answer', () => {
     });
     world.upstream.answer('main', refused('channel'));
     world.upstream.answer('spare', LOST);
+    world.upstream.works = [aWork({ upstreamId: 'up-found', createdAt: world.clock.now() })];
     const { task } = await world.create();
 
     await callbackHandler(world.deps)(tokenOf(world, task, 1), naming('up-found'));

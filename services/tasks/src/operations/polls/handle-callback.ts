@@ -7,7 +7,7 @@ import { isTerminal } from '../../domain/task.ts';
 import type { Mapping, Task } from '../../domain/task.ts';
 import { workSpan } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
-import { isListedAsOther } from '../recovery/reconcile-unknown.ts';
+import { mayHaveOrdered } from '../recovery/reconcile-unknown.ts';
 
 const HINT_LENGTH_MAX = 128;
 /** Polls of hinted work that may run at once in this process. Beyond it, the list or a later call finds the work. */
@@ -21,8 +21,9 @@ export type HandleCallback = (token: string, callback: UpstreamCallback, span?: 
 /**
  * Handles the call of an upstream. The call is not trusted; it only makes the task due for a poll. One with a wrong
  * signature is refused like one at a wrong address, and counted. If the answer to the submission was lost, the id in it
- * names the work to poll. The task adopts that work if the upstream knows it and does not list it as another order, and
- * if no other task has it. Repeated, late and reordered calls change nothing.
+ * names the work to poll. The task adopts that work if the upstream knows it and lists it as the order of the task, and
+ * if no other task has it. Without a list, the knowledge of the upstream is enough. Repeated, late and reordered calls
+ * change nothing.
  */
 export function callbackHandler(deps: Deps): HandleCallback {
   const searching = new Set<string>();
@@ -88,8 +89,8 @@ async function adoptHintedWork(deps: Deps, task: Task, number: number, hint: str
   const { channel } = runtime;
   const polled = await withTimeout(deps.clock, { ms: POLL_TIMEOUT_MS }, (signal) => channel.poll(hint, signal));
   if (!polled.found) return false;
-  if (await isListedAsOther(deps, channel, task, hint)) {
-    deps.log.warn({ taskId, channel: settings.id }, 'a callback names work that the task did not order');
+  if (!(await mayHaveOrdered(deps, channel, task, hint))) {
+    deps.log.warn({ taskId, channel: settings.id }, 'a callback names work that is not listed as the order');
     return false;
   }
   if (!(await deps.store.adopt(taskId, hint, deps.clock.now()))) return false;

@@ -59,11 +59,13 @@ function computeSearchMs(channel: Channel | undefined): number {
   return Number.isFinite(settlesAfterMs) ? settlesAfterMs + SEARCH_MS : SEARCH_MS;
 }
 
-/** Reports whether the list of the upstream shows that the work is not what the task ordered. */
-export async function isListedAsOther(deps: Deps, channel: Channel, task: Task, upstreamId: string): Promise<boolean> {
-  const works = await listWorks(deps, channel, task.createdAt - CLOCK_SLACK_MS);
-  const listed = works?.find((work) => work.upstreamId === upstreamId);
-  return listed !== undefined && !matchesOrder(channel, task, listed);
+/**
+ * Reports whether the task may have ordered the work. If the list of the upstream can be read, it must show the work:
+ * missing work may be older than the task, and belong to another one.
+ */
+export async function mayHaveOrdered(deps: Deps, channel: Channel, task: Task, upstreamId: string): Promise<boolean> {
+  const works = await listWorks(deps, channel, task.createdAt - computeSlackMs(task, deps.clock.now()));
+  return works?.some((work) => work.upstreamId === upstreamId && matchesOrder(channel, task, work)) ?? true;
 }
 
 /** Undefined: the upstream has no list, or it could not be read. */
@@ -168,8 +170,12 @@ const FOUND = [
 
 /** Reports whether the work can be that of the task. */
 function mayOwn(channel: Channel, task: Task, work: ListedWork, now: number): boolean {
-  const slackMs = isClockSet(task, now) ? SET_CLOCK_MS : CLOCK_SLACK_MS;
-  return matchesOrder(channel, task, work) && isInTime(task, work, now, slackMs);
+  return matchesOrder(channel, task, work) && isInTime(task, work, now, computeSlackMs(task, now));
+}
+
+/** The time by which the work of a task may differ from the times of the task. */
+function computeSlackMs(task: Task, now: number): number {
+  return isClockSet(task, now) ? SET_CLOCK_MS : CLOCK_SLACK_MS;
 }
 
 /** Reports whether the work is what the task ordered. */
