@@ -26,6 +26,8 @@ export interface FakeUpstream {
   readonly pollResults: Map<string, PollResult>;
   /** The content of every list; undefined: the list is unreadable. */
   works: readonly ListedWork[] | undefined;
+  /** False: the upstream has no list. */
+  canList: boolean;
   cancels: boolean;
   /** The outcomes of searches by the key of an attempt; undefined: the upstream cannot be asked. */
   found: ReadonlyMap<string, FindOutcome> | undefined;
@@ -57,6 +59,7 @@ export function fakeUpstream(): FakeUpstream {
     submitted,
     pollResults: new Map(),
     works: [],
+    canList: true,
     cancels: true,
     found: undefined,
     pollManyMax: 1,
@@ -90,6 +93,9 @@ export function fakeUpstream(): FakeUpstream {
           signature: headers['x-signature'] === 'wrong' ? 'wrong' : 'unsigned',
           upstreamId: body.length === 0 ? undefined : Buffer.from(body).toString(),
         }),
+        get canList() {
+          return upstream.canList;
+        },
         list: async (since) => upstream.works?.filter(({ createdAt }) => createdAt >= since),
         cancel: async () => upstream.cancels,
         test: async () => ({ ok: true, detail: 'the list was read' }),

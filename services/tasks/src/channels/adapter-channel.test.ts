@@ -207,6 +207,19 @@ describe('the address of a result', () => {
   );
 });
 
+test('a channel has a list if its adapter reads one', async () => {
+  const none = openWith({});
+  const listing = openWith({
+    *list() {
+      yield GET;
+      return [];
+    },
+  });
+
+  expect([none.canList, await none.list(0, signal)]).toEqual([false, undefined]);
+  expect([listing.canList, await listing.list(0, signal)]).toEqual([true, []]);
+});
+
 describe('a search by the key of an attempt', () => {
   const search = (outcome: 'never arrived' | 'accepted'): Partial<Calls> => ({
     *find() {

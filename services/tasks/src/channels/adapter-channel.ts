@@ -111,6 +111,7 @@ function openAdapterChannel(
         : found.result;
     },
     readCallback: callbackReader(connected),
+    canList: list !== undefined,
     list: async (since, signal) => {
       const listed = list === undefined ? undefined : await runSteps(connected, list(since), signal);
       return listed === undefined || 'lost' in listed ? undefined : listed.result;

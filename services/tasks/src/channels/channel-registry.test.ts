@@ -29,6 +29,7 @@ function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededC
     findSettlesAfterMs: Infinity,
     readCallback: async () => ({ signature: 'unsigned', upstreamId: undefined }),
     find: async () => ({ outcome: 'cannot know', why: 'not asked' }),
+    canList: false,
     list: async () => undefined,
     cancel: async () => false,
     test: async () => ({ ok: true, detail: '' }),

@@ -102,6 +102,8 @@ export interface Channel {
   find(lost: LostAttempt, signal: AbortSignal): Promise<FindOutcome>;
   /** Reads the call of the upstream. `model` is its model of the attempt. */
   readCallback(callback: UpstreamCallback, model: string | undefined): Promise<CallbackReading>;
+  /** Reports whether the upstream has a list. */
+  readonly canList: boolean;
   /** Recent work, newest first; undefined if the upstream has no list or the list cannot be read now. */
   list(since: number, signal: AbortSignal): Promise<readonly ListedWork[] | undefined>;
   /** Returns whether the upstream confirmed that it will not do the work. */

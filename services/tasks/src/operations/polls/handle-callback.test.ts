@@ -3,7 +3,7 @@ import { channelSettings } from '../../../testing/channel-settings.ts';
 import { LOST, aWork, refused, succeeded } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
-import type { ListedWork, PollResult, UpstreamCallback } from '../../channels/channel.ts';
+import type { ChannelSettings, ListedWork, PollResult, UpstreamCallback } from '../../channels/channel.ts';
 import type { Task } from '../../domain/task.ts';
 import { channelPoller } from '../../workers/poll-channel.ts';
 import { callbackHandler } from './handle-callback.ts';
@@ -185,6 +185,37 @@ describe('a callback for a task with a lost answer', () => {
 
     expect(await find()).toMatchObject({ admission: 'unknown' });
     expect((await find())?.mapping?.upstreamId).toBeUndefined();
+  });
+
+  test('assigns nothing while the list of the upstream cannot be read, and the named work once it can', async () => {
+    const { world, task, handle, find } = await withTask(true);
+    const { works } = world.upstream;
+    world.upstream.works = undefined;
+
+    await handle(tokenOf(world, task), naming('up-found'));
+
+    expect(await find()).toMatchObject({ admission: 'unknown' });
+    world.upstream.works = works;
+    await handle(tokenOf(world, task), naming('up-found'));
+    expect(await find()).toMatchObject({ admission: 'accepted', mapping: { upstreamId: 'up-found' } });
+  });
+
+  test.each<[string, Partial<ChannelSettings>, boolean]>([
+    ['of an upstream without a list', {}, false],
+    ['whose list is not to be read', { reconcile: 'none' }, true],
+  ])('on a channel %s assigns the named work', async (_which, changes, canList) => {
+    const world = await open({ channels: [channelSettings({ callbacks: true, ...changes })] });
+    world.upstream.canList = canList;
+    world.upstream.answer('main', LOST);
+    const { task } = await world.create();
+
+    await callbackHandler(world.deps)(tokenOf(world, task), naming('up-found'));
+
+    expect(await world.deps.store.find(task.id)).toMatchObject({
+      admission: 'accepted',
+      mapping: { upstreamId: 'up-found' },
+    });
+    expect(world.journal.names()).not.toContain('main.list');
   });
 
   test('whose clock was set forward before its create assigns the named work of that hour', async () => {

@@ -60,18 +60,24 @@ function computeSearchMs(channel: Channel | undefined): number {
 }
 
 /**
- * Reports whether the task may have ordered the work. If the list of the upstream can be read, it must show the work:
- * missing work may be older than the task, and belong to another one.
+ * Reports whether the task may have ordered the work. If the upstream has a list, the list must show the work: missing
+ * work may be older than the task, and belong to another one.
  */
 export async function mayHaveOrdered(deps: Deps, channel: Channel, task: Task, upstreamId: string): Promise<boolean> {
+  if (!hasList(channel)) return true;
   const works = await listWorks(deps, channel, task.createdAt - computeSlackMs(task, deps.clock.now()));
-  return works?.some((work) => work.upstreamId === upstreamId && matchesOrder(channel, task, work)) ?? true;
+  return works?.some((work) => work.upstreamId === upstreamId && matchesOrder(channel, task, work)) === true;
 }
 
 /** Undefined: the upstream has no list, or it could not be read. */
 async function listWorks({ clock }: Deps, channel: Channel, since: number): ReturnType<Channel['list']> {
-  if (channel.settings.reconcile !== 'list') return undefined;
+  if (!hasList(channel)) return undefined;
   return withTimeout(clock, { ms: LIST_TIMEOUT_MS }, (signal) => channel.list(since, signal));
+}
+
+/** Reports whether the upstream has a list that the channel may read. */
+function hasList({ canList, settings }: Channel): boolean {
+  return canList && settings.reconcile === 'list';
 }
 
 interface Search {
