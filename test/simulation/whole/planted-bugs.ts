@@ -8,6 +8,7 @@ const SUBMIT_ATTEMPTS = 'services/tasks/src/operations/attempts/submit-attempts.
 const RECOVER_CREATES = 'services/tasks/src/operations/recovery/recover-creates.ts';
 const CREATES = 'services/tasks/src/store/tasks/sql-creates.ts';
 const MOVES = 'services/tasks/src/store/tasks/sql-moves.ts';
+const QUEUE = 'services/tasks/src/store/tasks/sql-queue.ts';
 const ADMISSION = 'services/tasks/src/store/tasks/sql-admission.ts';
 const SETTLE_FINISHED = 'services/tasks/src/workers/settle-finished.ts';
 const HOLDS = 'services/billing/src/store/holds/sql-hold-store.ts';
@@ -113,13 +114,39 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: RECOVER_CREATES,
-        text: 'if (started === undefined || (await hadNoHold(task.id))) {',
+        text: "if (started === undefined || (task.admission === 'submitting' && (await hadNoHold(task.id)))) {",
         becomes: 'if (started === undefined || started.number > 0 || (await hadNoHold(task.id))) {',
       },
     ],
     first: 1,
     seeds: 10,
     rules: [ONE, OWN],
+  },
+  'recovery-returns-claimed-tasks': {
+    fault: 'A restart returns a task to the queue although its turn had begun, so it is sent again.',
+    edits: [
+      {
+        file: RECOVER_CREATES,
+        text: "if (started === undefined && task.admission === 'waiting') {",
+        becomes: "if (task.admission === 'waiting') {",
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: [ONE, OWN],
+  },
+  'waiting-tasks-stay-counted': {
+    fault: 'A task that waits for a channel stays in the counters of its create.',
+    edits: [
+      {
+        file: QUEUE,
+        text: 'await leaveCounters(query, taskId, row);\n          return TASK.read(row);',
+        becomes: 'return TASK.read(row);',
+      },
+    ],
+    first: 1,
+    seeds: 60,
+    rules: ['a counter counts the tasks in it'],
   },
   'any-fitting-work-is-adopted': {
     fault: 'A task whose answer was lost takes the first work that fits, although another task could own it.',
