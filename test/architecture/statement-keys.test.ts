@@ -30,7 +30,7 @@ const NAMES_KEY = new RegExp(String.raw`\b(?:${KEYS.join('|')})\s*(?:=|IN)`);
  * command of an operator, never once for a request or a task.
  */
 const PASSES: Readonly<Record<string, readonly [statements: number, reason: string]>> = {
-  'tasks/sql-backlog.ts': [7, 'the metrics of tasks'],
+  'tasks/sql-backlog.ts': [8, 'the metrics of tasks'],
   'tasks/sql-creates.ts': [1, 'the unique index of upstream work, which bounds an adoption'],
   'tasks/sql-jobs.ts': [6, 'the metrics of jobs, and the first due job'],
   'tasks/sql-acts.ts': [1, 'the acts of operators, for an operator'],

@@ -144,6 +144,16 @@ test('a long time that no entry explains is named', () => {
 const ACCEPTED = [['alpha', 0.2, 1, 'accepted']] as const;
 
 test.each<[string, Life, string]>([
+  [
+    'its turn on a channel',
+    { state: TaskState.QUEUED, admission: 'waiting', events: [[20, 'waits']] },
+    'waits     for its turn on a channel, since 12:00:23 (40 s)',
+  ],
+  [
+    'an answer at its turn',
+    { state: TaskState.QUEUED, admission: 'waiting', attempts: [['alpha', 30, undefined, 'started']] },
+    'waits     for the answer of alpha to attempt 1, since 12:00:33 (30 s)',
+  ],
   ['a hold', { admission: 'submitting' }, 'waits     for its hold and its references, since 12:00:03 (60 s)'],
   [
     'an answer',

@@ -169,6 +169,7 @@ function findWorkWait(record: TaskRecord): Wait {
   const { admission, attempts } = record;
   const last = attempts.at(-1);
   if (admission === 'submitting') return findAnswerWait(record, last);
+  if (admission === 'waiting') return findTurnWait(record, last);
   return admission === 'unknown'
     ? { what: 'for the upstream to list the work whose answer was lost', since: last?.endedAt ?? last?.startedAt }
     : findUpstreamWait(record);
@@ -178,6 +179,15 @@ function findAnswerWait({ task }: TaskRecord, last: AttemptRecord | undefined): 
   return last === undefined
     ? { what: 'for its hold and its references', since: task?.createdAt }
     : { what: `for the answer of ${last.channel} to attempt ${last.number}`, since: last.startedAt };
+}
+
+/** Between its turns a task has no open attempt. */
+function findTurnWait(record: TaskRecord, last: AttemptRecord | undefined): Wait {
+  if (last?.outcome === 'started') return findAnswerWait(record, last);
+  return {
+    what: 'for its turn on a channel',
+    since: record.events.findLast(({ type }) => type === 'waits')?.at ?? record.task?.createdAt,
+  };
 }
 
 function findUpstreamWait({ task, attempts, events }: TaskRecord): Wait {

@@ -42,6 +42,16 @@ export function watchBacklogs(sampler: GaugeSampler, backlogs: Backlogs): void {
   );
   sampler.add(
     [
+      { name: 'reelgate_tasks_waiting', help: `Tasks that wait for a channel, ${WHOLE}` },
+      { name: 'reelgate_tasks_waiting_oldest_seconds', help: `How long the first of them has waited, ${WHOLE}` },
+    ],
+    async () => {
+      const { count, oldest } = await tasks.countQueue();
+      return [[only(count)], [only(age(oldest))]];
+    },
+  );
+  sampler.add(
+    [
       {
         name: 'reelgate_settlement_lag_seconds',
         help: `Age of the oldest end of a task whose money is not settled, ${WHOLE}`,

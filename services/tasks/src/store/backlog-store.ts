@@ -17,6 +17,8 @@ export interface BacklogStore {
   /** Since when the oldest due task of each channel has waited for its poll. A task that is being polled does not. */
   dueSince(channels: readonly string[], now: number): Promise<ReadonlyMap<string, number>>;
   countAttention(): Promise<WaitingCount>;
+  /** The tasks that wait for a channel. */
+  countQueue(): Promise<WaitingCount>;
   /** The ended tasks whose money is not settled, and when the first of them ended. */
   countUnsettled(): Promise<WaitingCount>;
 }

@@ -134,7 +134,7 @@ export declare type TaskRecord = Message<"reelgate.tasks.v1.TaskRecord"> & {
   tokenId: string;
 
   /**
-   * submitting, accepted, refused or unknown.
+   * submitting, waiting, accepted, refused or unknown.
    *
    * @generated from field: string admission = 3;
    */

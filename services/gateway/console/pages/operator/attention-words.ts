@@ -168,6 +168,7 @@ export const attentionWords = {
     admission: 'Admission',
     admissions: {
       submitting: 'being submitted',
+      waiting: 'waiting for its turn on a channel',
       accepted: 'accepted by an upstream',
       refused: 'refused by every upstream',
       unknown: 'not known: the answer was lost',

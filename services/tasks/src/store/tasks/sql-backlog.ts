@@ -14,6 +14,10 @@ const CHANNELS_MOST = 32;
 const OPEN = `SELECT channel, state, COUNT(*) AS count FROM tasks WHERE finished_at IS NULL GROUP BY channel, state`;
 const ATTENTION = `SELECT COUNT(*) AS count, MIN(since) AS oldest FROM (
   SELECT since FROM attention WHERE resolved_at IS NULL ORDER BY since LIMIT $1) waiting`;
+/** The places of all accounts, and the first one that must have its turn. */
+const QUEUE = `SELECT COALESCE(SUM(waiting), 0) AS count,
+  (SELECT since FROM waiting WHERE claimed = 0 ORDER BY start_by LIMIT 1) AS oldest
+  FROM queue_accounts WHERE waiting > 0`;
 const UNSETTLED = `SELECT COUNT(*) AS count, MIN(finished_at) AS oldest FROM (
   SELECT finished_at FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL
   ORDER BY settle_at LIMIT $1) waiting`;
@@ -34,6 +38,7 @@ export function sqlBacklog(sql: Sql): BacklogStore {
       return due;
     },
     countAttention: async () => toWaitingCount((await sql.read(ATTENTION, [ATTENTION_MAX]))[0]),
+    countQueue: async () => toWaitingCount((await sql.read(QUEUE))[0]),
     countUnsettled: async () => toWaitingCount((await sql.read(UNSETTLED, [UNSETTLED_MAX]))[0]),
   };
 }
