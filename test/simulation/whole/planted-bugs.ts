@@ -36,7 +36,13 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     ],
     first: 1,
     seeds: 60,
-    rules: ['a submission has a stored attempt', 'no task is lost', ONE, OWN],
+    rules: [
+      'a submission has a stored attempt',
+      'no task is lost',
+      'a call that must not be repeated is made once',
+      ONE,
+      OWN,
+    ],
   },
   'rows-before-their-sync': {
     fault: 'An order is submitted while the row of its task is on its way to the disk.',
@@ -158,7 +164,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
       },
     ],
     first: 1,
-    seeds: 60,
+    seeds: 80,
     rules: ['a task has the work of its own order', OWN, ONE],
   },
   'dropped-events': {
@@ -382,7 +388,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
       },
     ],
     first: 1,
-    seeds: 10,
+    seeds: 30,
     rules: [REST],
   },
   'unknown-ids-are-failures': {

@@ -60,6 +60,8 @@ export interface Rules extends Observer {
   accepted(work: Work, works: readonly Work[]): void;
   /** The rules that hold at every moment. */
   checkMoment(): void;
+  /** A task that began before a time is at rest. For a world that has been healthy since then. */
+  checkRest(since: number): void;
   /** Reports whether every task has ended and is settled, or waits for a person. */
   isAtRest(isCalm: boolean): boolean;
   /** The rules that hold at the end of a run. */
@@ -74,8 +76,11 @@ type Row = Readonly<Record<string, string | number | bigint | null>>;
 type Read = (service: 'tasks' | 'billing', text: string, ...values: readonly string[]) => readonly Row[];
 
 const WAITS = 'EXISTS (SELECT 1 FROM attention a WHERE a.task_id = t.id AND a.resolved_at IS NULL)';
+const REST = 'every task ends and is settled, or waits for a person';
 const RESTLESS = `SELECT t.id, t.state, t.admission, t.settled_at FROM tasks t
   WHERE (t.finished_at IS NULL OR t.settled_at IS NULL) AND NOT ${WAITS}`;
+const RESTLESS_SINCE = `${RESTLESS} AND t.admission <> 'waiting'
+  AND COALESCE(t.began_at, t.created_at) < CAST(? AS INTEGER)`;
 const UNBALANCED = 'SELECT event_key FROM ledger_lines GROUP BY event_key HAVING SUM(amount_nanos) <> 0';
 const HELD = `SELECT a.id, a.held_nanos FROM accounts a WHERE a.held_nanos <>
   (SELECT COALESCE(SUM(h.amount_nanos), 0) FROM holds h WHERE h.account_id = a.id AND h.state = 'open') +
@@ -140,6 +145,9 @@ export function openRules(folder: () => string, now: () => number): Rules {
       none('a hold ends once', read('billing', ENDED_TWICE));
       none('no account is overdrawn', read('billing', OVERDRAWN));
     },
+    checkRest: (since) => {
+      none(REST, read('tasks', RESTLESS_SINCE, String(since)));
+    },
     isAtRest: (isCalm) =>
       read('tasks', `${RESTLESS} LIMIT 1`).length === 0 &&
       read('tasks', OUTBOX).length === 0 &&
@@ -147,7 +155,7 @@ export function openRules(folder: () => string, now: () => number): Rules {
       // a hold whose settlement died with its process lapses after an hour
       (!isCalm || read('billing', OPEN_CALLS).length === 0),
     checkEnd: (works, isCalm) => {
-      none('every task ends and is settled, or waits for a person', read('tasks', RESTLESS));
+      none(REST, read('tasks', RESTLESS));
       none('the outbox is empty', read('tasks', OUTBOX));
       none('a task that waits has a reason', read('tasks', "SELECT task_id FROM attention WHERE reason = ''"));
       none('the end of a task with a webhook has a delivery', read('tasks', LOST_EVENTS));

@@ -320,14 +320,16 @@ async function runWorld(world: World, works: ReturnType<typeof openUpstreamWorks
     events.write(scheduler.now(), 'world', 'the faults end');
     faults.end();
   });
+  const restMsMax = faults.listOn().includes('clock jump') ? REST_AFTER_JUMPS_MS_MAX : REST_MS_MAX;
   const check = (): void => {
     if (machine.isUp()) rules.checkMoment();
+    const since = scheduler.now() - restMsMax;
+    if (machine.isUp() && since > scheduler.begin + FAULTS_MS) rules.checkRest(since);
     scheduler.after(CHECK_MS, scheduler.world, check);
   };
   check();
   const stream = startStream(world);
   await Promise.all([runClients(world), runCalls(world), runOperators(world)]);
-  const restMsMax = faults.listOn().includes('clock jump') ? REST_AFTER_JUMPS_MS_MAX : REST_MS_MAX;
   const isHealthy = (): boolean => scheduler.now() >= scheduler.begin + FAULTS_MS || faults.isCalm;
   const waitForRest = async (): Promise<void> => {
     const until = Math.max(scheduler.now(), scheduler.begin + FAULTS_MS) + restMsMax;

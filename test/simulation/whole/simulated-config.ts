@@ -69,7 +69,7 @@ export function drawVariation(draws: Draws, isUpgrade: boolean): Variation {
     hasCallbacks: draws.happens('config callbacks', CALLBACKS),
     longestWait:
       !isUpgrade && draws.happens('config queue', QUEUES)
-        ? draws.pick('config longest wait', ['20s', '2m', '1h'])
+        ? draws.pick('config longest wait', ['20s', '2m', '8m'])
         : undefined,
   };
 }
