@@ -3,7 +3,7 @@ import { TOTAL_SCOPE, channelScope } from '../../domain/in-flight-scope.ts';
 import { computeCharge, computeStart } from '../../domain/fair-queue.ts';
 import type { Task } from '../../domain/task.ts';
 import { inJson, inNumber, inText, optionalNumber, recordColumns, text, toInsert } from '../columns.ts';
-import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore } from '../queue-store.ts';
+import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore } from '../task-store.ts';
 import type { WriteNote } from './sql-history.ts';
 import { COUNTED_COLUMNS, leaveCounters, toCountedRow } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';

@@ -1,5 +1,4 @@
-import type { StepStore, TaskStore } from '../../../src/store/task-store.ts';
-import type { QueueStore } from '../../../src/store/queue-store.ts';
+import type { QueueStore, StepStore, TaskStore } from '../../../src/store/task-store.ts';
 import { modelCreates } from './model-creates.ts';
 import { modelMoves } from './model-moves.ts';
 import { modelChanges, modelReads } from './model-reads.ts';
