@@ -67,6 +67,7 @@ import type { Pollers } from './workers/pollers.ts';
 import { openProcessLiveness } from './workers/process-liveness.ts';
 import type { SlowSettlements } from './workers/settle-finished.ts';
 import { startQueue } from './workers/take-turns.ts';
+import type { QueueWorker } from './workers/take-turns.ts';
 import { startWatches } from './workers/watches.ts';
 import { startWebhooks } from './workers/deliver-webhooks.ts';
 
@@ -156,7 +157,7 @@ export async function startTasks(
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
   const parts = { liveness, settlements, isAlone };
   const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers)];
-  const pollers = startWork(deps, { passes, wake, replicas: liveProcesses }, lifecycle);
+  const { pollers, queue } = startWork(deps, { passes, wake, replicas: liveProcesses }, lifecycle);
   const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
   const webhooks = await startWebhooks(
     foundation,
@@ -194,7 +195,7 @@ export async function startTasks(
     },
     // Other services can record the end of a call only here.
     isNeeded: async () => (await jobs.jobs.pendingJobs()).some(({ state }) => state === 'in_progress'),
-    drain: (drain) => drainWork(deps, pollers, drain),
+    drain: (drain) => drainWork(deps, { pollers, queue }, drain),
     stop: () => lifecycle.stop(),
   };
 }
@@ -206,8 +207,13 @@ interface WorkOptions {
   readonly replicas: () => number;
 }
 
+interface StartedWork {
+  readonly pollers: Pollers;
+  readonly queue: QueueWorker;
+}
+
 /** Starts the passes, then the pollers and the queue. */
-function startWork(deps: Deps, { passes, wake, replicas }: WorkOptions, lifecycle: Lifecycle): Pollers {
+function startWork(deps: Deps, { passes, wake, replicas }: WorkOptions, lifecycle: Lifecycle): StartedWork {
   startWorkers(deps, passes, (name, worker) => {
     if (name === 'outbox')
       wake.outbox = () => {
@@ -225,7 +231,7 @@ function startWork(deps: Deps, { passes, wake, replicas }: WorkOptions, lifecycl
     queue.wake(tokenId);
   };
   lifecycle.add('queue', () => queue.stop());
-  return pollers;
+  return { pollers, queue };
 }
 
 /** Each is set when the part that it wakes is started. */

@@ -178,6 +178,9 @@ export interface AttemptStore {
   ): Promise<Task | undefined>;
 }
 
+/** The owner of a create, or of a claimed task, that was taken from its process. */
+export const DISOWNED = 'nobody';
+
 /** The changes that the recovery makes to the creates of other processes. */
 export interface TakeoverStore {
   /**
@@ -497,7 +500,9 @@ export type Claim =
 
 /** The end of an attempt whose task returns to its place. */
 export interface ReturnedAttempt {
+  /** The last attempt of the task, and its owner: nothing is changed if the task has had another turn since. */
   readonly number: number;
+  readonly owner: string;
   readonly channel: string;
   readonly error: string;
   readonly at: number;
@@ -514,7 +519,7 @@ export interface QueueStore {
   enqueue(place: QueuePlace, owner: string): Promise<Task | undefined>;
   /** Takes the next task of a lane for a process that submits it at once. */
   claim(lane: string, to: OpenChannel, by: { readonly owner: string; readonly at: number }): Promise<Claim>;
-  /** Returns a claimed task to its place, without a charge. Returns whether it was still claimed. */
+  /** Returns a claimed task to its place, without a charge. Returns whether its attempt still was the last one. */
   returnToQueue(taskId: string, attempt: ReturnedAttempt): Promise<boolean>;
   /** Ends a task that waits, if no process has claimed it. Returns the times of its phases if this call ended it. */
   finishWaiting(taskId: string, finish: Finish): Promise<PhaseTimes | undefined>;
@@ -526,12 +531,12 @@ export interface QueueStore {
   listLanes(): Promise<readonly string[]>;
   /** The tasks that wait in vain since a time, the first one first. */
   listExpired(now: number, limit: number): Promise<readonly Task[]>;
-  /** The first time at which a task waits in vain. */
-  findNextExpiry(): Promise<number | undefined>;
   /** The number of tasks that wait, of an account and of all. */
   countWaiting(accountId: string): Promise<{ readonly ofAccount: number; readonly total: number }>;
-  /** Lets tokens take turns again that were at their limit. Absent: of any token, at most `limit` of them. */
-  unblock(which: { readonly tokenId: string } | { readonly limit: number }): Promise<void>;
+  /** Lets a token take turns again that was at its limit. */
+  unblock(tokenId: string): Promise<void>;
+  /** The tokens that are at their limit, in the order of their ids, after one. */
+  listBlocked(after: string, limit: number): Promise<readonly string[]>;
 }
 
 export type TaskStore = CreateStore &

@@ -1,14 +1,23 @@
 import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import type { Deps } from '../operations/deps.ts';
+import type { QueueWorker } from './take-turns.ts';
 import type { Pollers } from './pollers.ts';
 
 const CREATES_MS_MAX = 5000;
 const CHECK_MS = 100;
 
-/** Ends the polls and waits for the creates, whose callers may have left. Other processes go on with the polls. */
-export async function drainWork(deps: Deps, pollers: Pollers, { closing, over }: Drain): Promise<void> {
+/**
+ * Ends the polls and the turns of the queue, and waits for the creates, whose callers may have left. Other processes go on
+ * with the polls and the turns.
+ */
+export async function drainWork(
+  deps: Deps,
+  { pollers, queue }: { readonly pollers: Pollers; readonly queue: QueueWorker },
+  { closing, over }: Drain,
+): Promise<void> {
   await waitForAbort(closing);
+  await queue.stop();
   await Promise.all([pollers.stop(), waitForCreates(deps, () => over.aborted)]);
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
-import { until } from '@reelgate/platform/testing/until';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
+import { until, untilAfter } from '@reelgate/platform/testing/until';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import { LOST, refused } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
@@ -321,6 +322,26 @@ describe('a task that waits', () => {
       expect(await outcomes(world.deps.store, task.id)).toEqual(['refused', 'accepted']);
     },
   );
+
+  test('returns to its place although the database is away when its upstream throttles it', async () => {
+    const world = await openQueue();
+    const first = await fill(world);
+    const { task } = await world.create();
+    await end(world, first);
+    await world.clock.advance(MINUTE_MS);
+    world.upstream.answer('main', refused('throttle'));
+    let faults = 0;
+    world.journal.put(async ({ name }, proceed) => {
+      if (name !== 'store.returnToQueue' || faults === 3) return proceed();
+      faults += 1;
+      throw new StoreUnavailable('the line was cut');
+    });
+    await world.turns.pass();
+    await untilAfter(world.clock, () => world.deps.creating.size === 0);
+
+    expect([faults, await stateOf(world, task.id)]).toEqual([3, 'queued waiting']);
+    expect(await outcomes(world.deps.store, task.id)).toEqual(['refused']);
+  });
 
   test('is unknown if the answer is lost at its turn, and is not sent again', async () => {
     const world = await openQueue();

@@ -51,6 +51,8 @@ interface TurnState {
   /** The lane that is first in the next pass. */
   turn: number;
   sweptAt: number;
+  /** The last token that a sweep has tried again; empty: the next sweep begins with the first one. */
+  triedAgain: string;
 }
 
 /**
@@ -58,10 +60,18 @@ interface TurnState {
  * that left a channel.
  */
 export function turnTaker(deps: Deps, replicas: () => number, wake: () => void): TurnTaker {
-  const state: TurnState = { running: new Set(), heldOff: new Map(), freed: new Set(), turn: 0, sweptAt: -Infinity };
+  const state: TurnState = {
+    running: new Set(),
+    heldOff: new Map(),
+    freed: new Set(),
+    turn: 0,
+    sweptAt: -Infinity,
+    triedAgain: '',
+  };
   return {
     pass: async () => {
       const ended = await endExpired(deps);
+      if (ended === EXPIRED_MAX) return ended;
       await unblockFreed(deps, state);
       if (!isRecent(deps.clock, state.sweptAt, REST_MAX_MS)) await sweep(deps, state);
       const lanes = await readLanes(deps);
@@ -109,13 +119,15 @@ async function endExpired(deps: Deps): Promise<number> {
 async function unblockFreed({ store }: Deps, { freed }: TurnState): Promise<void> {
   const tokens = [...freed];
   freed.clear();
-  for (const tokenId of tokens) await store.unblock({ tokenId });
+  for (const tokenId of tokens) await store.unblock(tokenId);
 }
 
 /** Repairs what a process left that died, and tries tokens again whose tasks ended in other processes. */
 async function sweep({ store, clock }: Deps, state: TurnState): Promise<void> {
   await store.removeOldPlaces(OLD_PLACES_MAX);
-  await store.unblock({ limit: UNBLOCKED_MAX });
+  const blocked = await store.listBlocked(state.triedAgain, UNBLOCKED_MAX);
+  for (const tokenId of blocked) await store.unblock(tokenId);
+  state.triedAgain = blocked.length === UNBLOCKED_MAX ? (blocked.at(-1) ?? '') : '';
   state.sweptAt = clock.now();
 }
 

@@ -140,7 +140,9 @@ export function queueConformance(open: OpenStore): void {
     expect(await other.disown('task_1')).toBe(true);
     const lost = { number: 1, mapping: { channel: 'main', upstreamAccount: 'vendor' }, error: 'lost', at: AT };
     expect(await other.leaveUnknown('task_1', lost)).toMatchObject({ admission: 'unknown' });
-    expect(await store.returnToQueue('task_1', { number: 1, channel: 'main', error: 'late', at: AT })).toBe(false);
+    expect(
+      await store.returnToQueue('task_1', { number: 1, owner: 'proc_2', channel: 'main', error: 'late', at: AT }),
+    ).toBe(false);
     expect((await store.attempts('task_1')).map(({ outcome }) => outcome)).toEqual(['unknown']);
   });
 
@@ -149,7 +151,9 @@ export function queueConformance(open: OpenStore): void {
     await wait('task_2', { account: 'umbrella' });
     expect(await claimId()).toBe('task_1');
 
-    expect(await store.returnToQueue('task_1', { number: 1, channel: 'main', error: 'busy', at: AT })).toBe(true);
+    expect(
+      await store.returnToQueue('task_1', { number: 1, owner: 'proc_2', channel: 'main', error: 'busy', at: AT }),
+    ).toBe(true);
 
     expect(await inFlight(store, 'token:acme', 'total', 'channel:main')).toEqual([0, 0, 0]);
     expect(await store.countWaiting('acme')).toEqual({ ofAccount: 1, total: 2 });
@@ -157,10 +161,33 @@ export function queueConformance(open: OpenStore): void {
     expect(await claimId()).toBe('task_2');
   });
 
+  test.each([
+    ['of another process', 'proc_3', 1],
+    ['of an earlier turn', 'proc_2', 1],
+  ])('a return %s takes no turn back', async (_which, owner, number) => {
+    await wait('task_1');
+    await claim();
+    if (owner === 'proc_2') {
+      await store.returnToQueue('task_1', { number: 1, owner, channel: 'main', error: 'busy', at: AT });
+      await claim();
+    }
+
+    expect(await other.returnToQueue('task_1', { number, owner, channel: 'main', error: 'late', at: AT })).toBe(false);
+    expect((await store.attempts('task_1')).at(-1)).toMatchObject({ outcome: 'started' });
+    expect(await store.inFlight('channel:main')).toBe(1);
+  });
+
   test('a task that returns in another lane waits there', async () => {
     await wait('task_1');
     await claim();
-    await store.returnToQueue('task_1', { number: 1, channel: 'main', error: 'unfit', at: AT, lane: 'other lane' });
+    await store.returnToQueue('task_1', {
+      number: 1,
+      owner: 'proc_2',
+      channel: 'main',
+      error: 'unfit',
+      at: AT,
+      lane: 'other lane',
+    });
 
     expect(await store.listLanes()).toEqual(['other lane']);
     expect(await claim()).toEqual({ outcome: 'empty' });
@@ -190,7 +217,6 @@ export function queueConformance(open: OpenStore): void {
     await wait('task_2', { startBy: AT + 20 });
     await wait('task_3', { startBy: AT + 40 });
 
-    expect(await store.findNextExpiry()).toBe(AT + 20);
     expect((await store.listExpired(AT + 30, 9)).map(({ id }) => id)).toEqual(['task_2', 'task_1']);
     expect((await store.listExpired(AT + 30, 1)).map(({ id }) => id)).toEqual(['task_2']);
     await claim();
@@ -282,17 +308,19 @@ export function queueConformance(open: OpenStore): void {
 
       await store.finish('task_1', { state: 'failed', at: AT });
       expect(await claimAll()).toEqual([]);
-      await store.unblock({ tokenId: 'other' });
+      await store.unblock('other');
       expect(await claimAll()).toEqual([]);
-      await store.unblock({ tokenId: 'acme' });
+      await store.unblock('acme');
       expect(await claimAll()).toEqual(['task_2']);
     });
 
-    test('a token at its limit that nobody unblocks has its turn after a sweep', async () => {
+    test('a token at its limit is listed, so that a sweep gives it its turn', async () => {
       for (const id of ['task_1', 'task_2']) await wait(id, { account: 'acme', tokenLimit: 1 });
       expect(await claimAll()).toEqual(['task_1']);
       await store.finish('task_1', { state: 'failed', at: AT });
-      await store.unblock({ limit: 1 });
+      expect(await store.listBlocked('', 9)).toEqual(['acme']);
+      expect(await store.listBlocked('acme', 9)).toEqual([]);
+      for (const tokenId of await store.listBlocked('', 9)) await store.unblock(tokenId);
 
       expect(await claimAll()).toEqual(['task_2']);
     });
@@ -353,7 +381,13 @@ export function queueConformance(open: OpenStore): void {
             else if (!returned.has(claimed.task.id)) {
               returned.add(claimed.task.id);
               const { number } = claimed;
-              await by.returnToQueue(claimed.task.id, { number, channel: 'main', error: 'busy', at: AT });
+              await by.returnToQueue(claimed.task.id, {
+                number,
+                owner: 'proc_2',
+                channel: 'main',
+                error: 'busy',
+                at: AT,
+              });
             }
           }
         };

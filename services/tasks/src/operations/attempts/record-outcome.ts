@@ -42,7 +42,7 @@ interface RecordedAttempt {
   readonly settings: ChannelSettings;
   readonly number: number;
   /** Writes that the upstream refused it. */
-  readonly refuse: (error: string) => Promise<void>;
+  readonly refuse: (error: string, refusal: Extract<Submission, { outcome: 'refused' }>) => Promise<void>;
 }
 
 async function writeOutcome(
@@ -56,7 +56,7 @@ async function writeOutcome(
     deps.store.leaveUnknown(task.id, { number, mapping: { channel, upstreamAccount }, error, at });
   if (submission.outcome === 'unknown') return leaveUnknown(submission.error);
   if (submission.outcome === 'refused') {
-    await refuse(submission.error);
+    await refuse(submission.error, submission);
     return undefined;
   }
   const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());

@@ -17,7 +17,7 @@ const THROTTLE_RETRY_MS = 2000;
 const ATTEMPTS_MAX = 16;
 const NOT_ADMITTED = 'not sent: the channel takes no submission now';
 
-type Refusal = Extract<Submission, { outcome: 'refused' }>;
+export type Refusal = Extract<Submission, { outcome: 'refused' }>;
 
 /** The effect of a refusal on the circuit. An upstream that answers works; one that was not asked is undecided. */
 const CIRCUIT_AFTER: Readonly<Record<Refusal['fault'], 'failed' | 'worked' | 'undecided'>> = {
@@ -134,8 +134,8 @@ async function takeSubmission({ creates, isPaused }: ChannelRuntime): Promise<Sk
 /** The part of a create that its attempts need. */
 export type SubmittedWork = Pick<CreateContext, 'source' | 'media' | 'span'> & { readonly task: TaskOrigin };
 
-/** Writes that no upstream has the work of an attempt. */
-export type RefuseAttempt = (error: string) => Promise<void>;
+/** Writes that no upstream has the work of an attempt. `refusal` is the answer of the upstream, if it was asked. */
+export type RefuseAttempt = (error: string, refusal?: Refusal) => Promise<void>;
 
 /**
  * Submits the order on one channel and writes the outcome. Returns the task that the outcome leaves. Throws if the

@@ -5,6 +5,7 @@ import type { Submission } from '../../channels/channel.ts';
 import type { ClaimedTask } from '../../store/task-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
 import { submitAndRecord } from '../attempts/submit-attempts.ts';
+import type { Refusal } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
 import { contentRejected, orderRejected, unfit } from '../task-refusals.ts';
@@ -13,8 +14,6 @@ import { listLaneChannels, nameLaneWithout } from './lane-channels.ts';
 import { readMedia } from './wait-for-channel.ts';
 
 const TURN = { name: 'take turn' };
-
-type Refusal = Extract<Submission, { outcome: 'refused' }>;
 
 /** A task at its turn on a channel. */
 interface Turn extends ClaimedTask {
@@ -37,9 +36,9 @@ export async function submitClaimed(
     return await inTask(task, async () => {
       deps.log.info({ taskId: task.id, channel: turn.channel, number }, 'a task has its turn');
       const submission = await submitOrGiveBack(deps, turn, runtime);
-      if (submission?.outcome === 'refused') await applyRefusal(deps, turn, submission);
-      else if (submission !== undefined) await deps.store.removePlace(task.id);
-      return submission?.outcome === 'refused' ? submission : undefined;
+      if (submission?.outcome === 'refused') return submission;
+      if (submission !== undefined) await deps.store.removePlace(task.id);
+      return undefined;
     });
   } finally {
     deps.creating.delete(task.id);
@@ -54,8 +53,9 @@ async function submitOrGiveBack(deps: Deps, turn: Turn, runtime: ChannelRuntime)
     const source = sourceTaskId === undefined ? undefined : await deps.store.find(sourceTaskId);
     const media = readMedia(place.mediaJson);
     const { submission } = await inWorkSpan(deps, task, TURN, (span) =>
-      // what becomes of a refused task is written with the end of its attempt
-      submitAndRecord(deps, { task, source, media, span }, { runtime, number }, async () => undefined),
+      submitAndRecord(deps, { task, source, media, span }, { runtime, number }, async (_error, refusal) => {
+        if (refusal !== undefined) await applyRefusal(deps, turn, refusal);
+      }),
     );
     return submission;
   } catch (error) {
@@ -85,11 +85,11 @@ async function passOn(deps: Deps, turn: Turn, error: string): Promise<void> {
 }
 
 async function giveBack(
-  { store, clock, log, queue }: Deps,
+  { store, clock, log, queue, processId: owner }: Deps,
   { task, number, channel, place }: Turn,
   { error, lane }: { readonly error: string; readonly lane?: string },
 ): Promise<void> {
-  await store.returnToQueue(task.id, { number, channel, error, at: clock.now(), lane });
+  await store.returnToQueue(task.id, { number, owner, channel, error, at: clock.now(), lane });
   queue.lanes.add(lane ?? place.lane);
   log.info({ taskId: task.id, channel, number }, 'a task returned to its place in the queue');
 }

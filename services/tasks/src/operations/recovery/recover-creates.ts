@@ -4,6 +4,7 @@ import { inTask, inWorkSpan } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 import { showTask } from '../attempts/record-outcome.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';
+import { DISOWNED } from '../../store/task-store.ts';
 
 const BATCH_MAX = 100;
 /** More than a process ever has at once. */
@@ -57,7 +58,7 @@ async function refuseOrLeaveUnknown(deps: Deps, task: Task, hadNoHold: HadNoHold
   // its owner has seen it, and its hold stands
   if (started === undefined && task.admission === 'waiting') {
     const { number = 0, channel = '', error = '' } = attempts.at(-1) ?? {};
-    await deps.store.returnToQueue(task.id, { number, channel, error, at });
+    await deps.store.returnToQueue(task.id, { number, owner: DISOWNED, channel, error, at });
     return;
   }
   if (started === undefined || (task.admission === 'submitting' && (await hadNoHold(task.id)))) {

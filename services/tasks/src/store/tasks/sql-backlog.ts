@@ -83,6 +83,7 @@ const LATE_NAMED_MAX = 3;
 const lateWhere = (deadlinePassed: 0 | 1): string => `SELECT * FROM (
   SELECT id, channel, created_at, admission FROM tasks
   WHERE finished_at IS NULL AND deadline_passed = ${deadlinePassed} AND created_at < $1
+    AND (began_at IS NULL OR began_at < $1)
   ORDER BY created_at LIMIT $2) page_${deadlinePassed}`;
 /** A task past the hard deadline is raised to attention, and so are others for their own reasons. */
 const LATE = `SELECT late.id, late.channel, late.created_at, late.admission, waiting.task_id AS waits

@@ -13,10 +13,8 @@ import { COUNTED_COLUMNS, toCountedRow, buildListAppend, leaveCounters, leaveSom
 import type { CountedRow } from './sql-in-flight.ts';
 import type { WithPermits } from './sql-permits.ts';
 import type { WriteNote } from './sql-history.ts';
+import { DISOWNED } from '../task-store.ts';
 import type { AttemptStore, BeginStore, CreateStore, NewTask, StartedAttempt, TakeoverStore } from '../task-store.ts';
-
-/** The owner of a create that was taken from its process. */
-const DISOWNED = 'nobody';
 
 /** The last attempt that started has set the channel, unless another release started it. */
 const ACCEPT_ON_CHANNEL = buildStatement<AcceptName>((of) => buildAccept(of, '', `AND channel = ${of('channel')}`));

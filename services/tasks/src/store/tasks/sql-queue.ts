@@ -68,7 +68,7 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
         }),
       ),
 
-    returnToQueue: async (taskId, { number, channel, error, at, lane }) =>
+    returnToQueue: async (taskId, { number, owner, channel, error, at, lane }) =>
       (await unlessVanished(() =>
         sql.transaction(async (query) => {
           const place = await lockPlace(query, taskId, 1);
@@ -80,8 +80,10 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
           await query('UPDATE waiting SET claimed = 0, lane = $1 WHERE task_id = $2', [returned.lane, taskId]);
           const [row] = await query<CountedRow>(
             `UPDATE tasks SET owner = NULL, channel = NULL, deadline_passed = -1
-             WHERE id = $1 AND admission = 'waiting' AND owner IS NOT NULL RETURNING ${COUNTED_COLUMNS}`,
-            [taskId],
+             WHERE id = $1 AND admission = 'waiting' AND owner = $2
+               AND $3 = (SELECT COALESCE(MAX(number), 0) FROM attempts WHERE task_id = $1)
+             RETURNING ${COUNTED_COLUMNS}`,
+            [taskId, owner, number],
           );
           if (row === undefined) throw new Vanished();
           await query(
@@ -229,12 +231,11 @@ function sqlClaims(sql: Sql, chooseWithPermits: ChooseWithPermits): Pick<QueueSt
       }
       return { outcome: 'empty' };
     },
-    unblock: async (which) => {
-      const [where, value] =
-        'tokenId' in which ? ['AND token_id = $1', which.tokenId] : ['ORDER BY used LIMIT $1', which.limit];
-      const blocked = await sql.read(`SELECT lane, account_id, token_id FROM queue_tokens WHERE ready = 0 ${where}`, [
-        value,
-      ]);
+    unblock: async (tokenId) => {
+      const blocked = await sql.read(
+        'SELECT lane, account_id, token_id FROM queue_tokens WHERE ready = 0 AND token_id = $1',
+        [tokenId],
+      );
       for (const row of blocked) await setReady(sql, toFlow(row), true);
     },
   };
@@ -411,7 +412,7 @@ function toFlow(row: SqlRow): Flow {
   return { lane: text(row['lane']), accountId: text(row['account_id']), tokenId: text(row['token_id']) };
 }
 
-type QueueReads = Pick<QueueStore, 'listLanes' | 'listExpired' | 'findNextExpiry' | 'countWaiting'>;
+type QueueReads = Pick<QueueStore, 'listLanes' | 'listExpired' | 'listBlocked' | 'countWaiting'>;
 
 function sqlQueueReads(sql: Sql): QueueReads {
   const sum = async (where: string, values: readonly string[]): Promise<number> => {
@@ -434,10 +435,13 @@ function sqlQueueReads(sql: Sql): QueueReads {
           [now, limit],
         )
       ).map(TASK.read),
-    findNextExpiry: async () => {
-      const [row] = await sql.read('SELECT start_by FROM waiting WHERE claimed = 0 ORDER BY start_by LIMIT 1');
-      return optionalNumber(row?.['start_by']);
-    },
+    listBlocked: async (after, limit) =>
+      (
+        await sql.read(
+          `SELECT DISTINCT token_id FROM queue_tokens WHERE ready = 0 AND token_id > $1 ORDER BY token_id LIMIT $2`,
+          [after, limit],
+        )
+      ).map((row) => text(row['token_id'])),
     countWaiting: async (accountId) => ({
       ofAccount: await sum('AND account_id = $1', [accountId]),
       total: await sum('', []),
