@@ -17,7 +17,7 @@ import { postgresServer } from '../servers/postgres-server.ts';
 
 const TIMEOUT_MS = 180_000;
 const PLACES = 2;
-const FLOOD = 24;
+const FLOOD = 16;
 const DURATIONS = [4, 5, 6, 7, 8, 9, 10, 11];
 const RATIOS = ['16:9', '9:16', '1:1'];
 const QUEUE = {
@@ -58,8 +58,8 @@ function queueSuite(opened: () => Queue, kill: () => Promise<void>): void {
     async () => {
       const { upstream, demo, other } = opened();
       const before = upstream.works.length;
-      const flood = await createMany(demo, FLOOD, '[take:300]');
-      const late = await create(other, '[take:300]');
+      const flood = await createMany(demo, FLOOD, '[take:150]');
+      const late = await create(other, '[take:150]');
 
       await other.finish(late);
       const ended = (await Promise.all(flood.map((id) => statusOf(demo, id)))).filter(
@@ -98,7 +98,7 @@ function queueSuite(opened: () => Queue, kill: () => Promise<void>): void {
     async () => {
       const { upstream, demo } = opened();
       const before = upstream.works.length;
-      const ids = await createMany(demo, FLOOD, '[take:200]');
+      const ids = await createMany(demo, FLOOD, '[take:150]');
       await kill();
       for (const id of ids) await demo.finish(id);
 

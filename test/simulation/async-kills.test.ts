@@ -133,9 +133,8 @@ describe(`a program that is killed while it makes queued calls (REELGATE_SEED=${
       error: { code: 'outcome_unknown' },
     });
     expect((await program.command('attention', 'resolve', lost.id, '--as', 'retry')).code).toBe(1);
-    expect((await program.command('attention', 'resolve', lost.id, '--as', 'failed')).json).toMatchObject({
-      id: lost.id,
-      state: 'failed',
+    expect(await program.command('attention', 'resolve', lost.id, '--as', 'failed')).toMatchObject({
+      json: { id: lost.id, state: 'failed' },
     });
     expect((await program.command('attention', 'list')).json).not.toContainEqual(
       expect.objectContaining({ id: lost.id }),
