@@ -68,7 +68,7 @@ export async function submitAttempts(
     if (submission.outcome !== 'refused') return updatedTask;
     skipped.push(toSkipReason(submission));
   }
-  if (wait !== undefined && skipped.some(({ why }) => why === 'limit' || why === 'open')) return wait();
+  if (wait !== undefined && mayBeTakenLater(skipped)) return wait();
   throw noneAccepted(skipped);
 }
 
@@ -242,7 +242,7 @@ export async function assertOpenChannel(deps: Deps, runtimes: readonly ChannelRu
     if (obstacle === undefined) return;
     skipped.push(obstacle);
   }
-  if (deps.queue.limits !== undefined && skipped.some(({ why }) => why === 'limit' || why === 'open')) return;
+  if (deps.queue.limits !== undefined && mayBeTakenLater(skipped)) return;
   throw noneAccepted(skipped);
 }
 
@@ -259,6 +259,11 @@ export function findObstacle({ circuit, creates, isPaused }: ChannelRuntime): Sk
 
 async function isFull({ store }: Deps, { channel: { settings } }: ChannelRuntime): Promise<boolean> {
   return (await store.inFlight(channelScope(settings.id))) >= settings.inFlightMax;
+}
+
+/** Reports whether a channel that is at a limit or whose circuit is open may accept the order later. */
+function mayBeTakenLater(skipped: readonly SkipReason[]): boolean {
+  return skipped.some(({ why }) => why === 'limit' || why === 'open');
 }
 
 /**
