@@ -76,8 +76,9 @@ function queueSuite(opened: () => Queue, kill: () => Promise<void>): void {
     'a task that waits is cancelled at once, is never sent, and its money is free again',
     async () => {
       const { upstream, demo } = opened();
-      const running = await createMany(demo, PLACES, '[gate]');
       const before = upstream.works.length;
+      const running = await createMany(demo, PLACES, '[gate]');
+      await until(() => Promise.resolve(upstream.works.length === before + PLACES));
       const waiting = await createMany(demo, 3, '[take:10]');
       for (const id of waiting) {
         expect(await statusOf(demo, id)).toBe('queued');
@@ -87,7 +88,7 @@ function queueSuite(opened: () => Queue, kill: () => Promise<void>): void {
       upstream.openGate();
       for (const id of running) await demo.finish(id);
 
-      expect(upstream.works.length).toBe(before);
+      expect(upstream.works.length).toBe(before + PLACES);
       await until(async () => (await readHeld(opened(), 'demo')) === 0);
     },
     TIMEOUT_MS,
