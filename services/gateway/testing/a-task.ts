@@ -76,7 +76,7 @@ export function aCompletedTask(over: TaskInit = {}): Task {
   });
 }
 
-type Whole<M extends Message> = Required<Omit<M, keyof Message>>;
+type Whole<M extends Message, Left extends keyof M = never> = Required<Omit<M, keyof Message | Left>>;
 
 /**
  * A completed task with every field but the status of an upstream, also with those that no task has together. A field
@@ -85,7 +85,7 @@ type Whole<M extends Message> = Required<Omit<M, keyof Message>>;
 export function aWholeTask(): Task {
   const completed = aCompletedTask();
   const at = timestampFromMs(CREATED_MS);
-  const whole: Whole<Task> = {
+  const whole: Whole<Task, 'queue'> = {
     ...completed,
     createdAt: completed.createdAt ?? at,
     updatedAt: completed.updatedAt ?? at,

@@ -28,10 +28,19 @@ CREATE TABLE waiting (
   -- The staged media of its order and of its source.
   media_json TEXT NOT NULL,
   -- 1: a process submits it now.
-  claimed INTEGER NOT NULL DEFAULT 0
+  claimed INTEGER NOT NULL DEFAULT 0,
+  -- The least one has the next turn of its token, and of equal ones the oldest task. An operator gives others than 0.
+  rank BIGINT NOT NULL DEFAULT 0,
+  -- A task that has no turn before a time waits in the lane `scheduled` until then, and in this one from then on.
+  not_before BIGINT,
+  next_lane TEXT
 );
 
-CREATE INDEX waiting_heads ON waiting (lane, token_id, task_id) WHERE claimed = 0;
+CREATE INDEX waiting_heads ON waiting (lane, token_id, rank, task_id) WHERE claimed = 0;
+
+CREATE INDEX waiting_scheduled ON waiting (not_before) WHERE next_lane IS NOT NULL;
+
+CREATE INDEX waiting_by_account ON waiting (account_id, task_id) WHERE claimed = 0;
 
 CREATE INDEX waiting_by_end ON waiting (start_by) WHERE claimed = 0;
 
@@ -48,10 +57,13 @@ CREATE TABLE queue_accounts (
   waiting BIGINT NOT NULL DEFAULT 0,
   -- 0: each of its tokens that waits is at its limit.
   ready INTEGER NOT NULL DEFAULT 1,
+  -- 1: an operator holds it.
+  held INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (lane, account_id)
 );
 
-CREATE INDEX queue_accounts_next ON queue_accounts (lane, used, account_id) WHERE waiting > 0 AND ready = 1;
+CREATE INDEX queue_accounts_next ON queue_accounts (lane, used, account_id)
+  WHERE waiting > 0 AND ready = 1 AND held = 0;
 
 CREATE INDEX queue_accounts_waiting ON queue_accounts (account_id) WHERE waiting > 0;
 
@@ -70,3 +82,13 @@ CREATE TABLE queue_tokens (
 CREATE INDEX queue_tokens_next ON queue_tokens (lane, account_id, used, token_id) WHERE waiting > 0 AND ready = 1;
 
 CREATE INDEX queue_tokens_blocked ON queue_tokens (token_id) WHERE ready = 0;
+
+-- What operators decided over an account or a model in every lane. A lane that an account enters later takes it from here.
+CREATE TABLE queue_rules (
+  -- `account:ID` or `model:ID`.
+  subject TEXT PRIMARY KEY,
+  weight INTEGER NOT NULL DEFAULT 1,
+  -- When the weight ends; null: it does not.
+  weight_until BIGINT,
+  held INTEGER NOT NULL DEFAULT 0
+);

@@ -107,7 +107,7 @@ export function toPlainTask(task: Task): PlainTask {
     video: toPlainVideo(task.result),
     text: emptyToUndefined(task.result?.prompt ?? ''),
     failure: task.state === TaskState.FAILED ? toPlainFailure(task.failure) : undefined,
-  } satisfies MessageMapping<Task, 'accountId' | 'result' | 'usage' | 'unrecognisedStatus' | 'pollAfterMs'>;
+  } satisfies MessageMapping<Task, 'accountId' | 'result' | 'usage' | 'unrecognisedStatus' | 'pollAfterMs' | 'queue'>;
 }
 
 /** Converts a state; one that this version does not know becomes `otherwise`. */

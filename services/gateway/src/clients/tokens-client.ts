@@ -165,7 +165,7 @@ function fromWireToken(wire: WireToken): SiteToken {
     revokedAt: toMs(wire.revokedAt),
     lastChargedAt: toMs(wire.lastChargedAt),
     madeByTokenId: emptyToUndefined(madeByTokenId),
-  } satisfies MessageMapping<WireToken>;
+  } satisfies MessageMapping<WireToken, 'queue'>;
 }
 
 const NO_LIMITS: OwnLimits = {

@@ -1,6 +1,11 @@
 import type { Kind } from './order.ts';
 
-/** The tasks of a lane can be done by the same channels: these members decide which ones. */
+/** The classes of tasks that wait, the best one first. */
+export const QUEUE_CLASSES = ['interactive', 'standard', 'batch'] as const;
+
+export type QueueClass = (typeof QUEUE_CLASSES)[number];
+
+/** The tasks of a lane can be done by the same channels, which all members but the class decide. */
 export interface Lane {
   readonly kind: Kind;
   readonly model: string;
@@ -8,14 +13,25 @@ export interface Lane {
   readonly accounts?: readonly string[] | undefined;
   /** The channels that cannot do it although they serve its model, sorted. */
   readonly without: readonly string[];
+  readonly class: QueueClass;
 }
+
+/** The lane of tasks that have no turn before a time. No channel serves it. */
+export const SCHEDULED_LANE = 'scheduled';
 
 /** The name of a lane, from which `readLane` reads it again. Equal lanes have equal names. */
-export function nameLane({ kind, model, accounts, without }: Lane): string {
-  return JSON.stringify([kind, model, accounts ?? null, without]);
+export function nameLane({ kind, model, accounts, without, class: ofClass }: Lane): string {
+  return JSON.stringify([kind, model, accounts ?? null, without, ofClass]);
 }
 
+/** Not for the name of the lane `scheduled`. */
 export function readLane(name: string): Lane {
-  const [kind, model, accounts, without] = JSON.parse(name) as [Kind, string, string[] | null, string[]];
-  return { kind, model, accounts: accounts ?? undefined, without };
+  const parts = JSON.parse(name) as [Kind, string, string[] | null, string[], QueueClass];
+  const [kind, model, accounts, without, ofClass] = parts;
+  return { kind, model, accounts: accounts ?? undefined, without, class: ofClass };
+}
+
+/** Reports whether a class goes before another one. */
+export function isBetterClass(ofClass: QueueClass, than: QueueClass): boolean {
+  return QUEUE_CLASSES.indexOf(ofClass) < QUEUE_CLASSES.indexOf(than);
 }

@@ -34,6 +34,7 @@ export function toWireTask(task: Task, now: number): WireTask {
     result: result && toWireResult(result),
     failure: failure && toMessage(TaskFailureSchema, { code: failure.code, message: failure.message }),
     usage: usage && toWireUsage(usage),
+    queue: undefined,
   });
 }
 

@@ -119,7 +119,7 @@ async function toCreateRequest(
 /** A member of either side that the other one lacks does not compile. */
 type Beside = Omit<
   CreateTaskRequest,
-  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint'
+  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
 >;
 
 function readBeside({ webhookUrl }: Beside): EveryMember<BesideOrder> {

@@ -8,6 +8,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TokenLimits } from "./token_limits_pb.js";
 import type { WebhookRight } from "./webhook_right_pb.js";
 import type { TokenRight } from "./token_right_pb.js";
+import type { TokenQueue } from "./token_queue_pb.js";
 import type { Credit, HeldMoney, LedgerCheck, Margin, SettledModel } from "./money_pb.js";
 import type { Act } from "../../access/v1/act_pb.js";
 import type { PriceContract } from "./price_pb.js";
@@ -169,6 +170,13 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
    * @generated from field: string made_by_token_id = 14;
    */
   madeByTokenId: string;
+
+  /**
+   * How its tasks wait for a channel.
+   *
+   * @generated from field: reelgate.billing.v1.TokenQueue queue = 15;
+   */
+  queue?: TokenQueue | undefined;
 };
 
 /**
@@ -369,6 +377,13 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
    * @generated from field: reelgate.billing.v1.TokenLimits configured_limits = 11;
    */
   configuredLimits?: TokenLimits | undefined;
+
+  /**
+   * How its tasks wait for a channel; absent: in the class standard, for channels.
+   *
+   * @generated from field: reelgate.billing.v1.TokenQueue queue = 12;
+   */
+  queue?: TokenQueue | undefined;
 };
 
 /**
@@ -553,6 +568,13 @@ export declare type UpdateTokenLimitsRequest = Message<"reelgate.billing.v1.Upda
    * @generated from field: string reason = 5;
    */
   reason: string;
+
+  /**
+   * How its tasks wait for a channel; absent: as before.
+   *
+   * @generated from field: reelgate.billing.v1.TokenQueue queue = 6;
+   */
+  queue?: TokenQueue | undefined;
 };
 
 /**

@@ -8,6 +8,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TokenLimits } from "./token_limits_pb.js";
 import type { WebhookRight } from "./webhook_right_pb.js";
 import type { TokenRight } from "./token_right_pb.js";
+import type { TokenQueue } from "./token_queue_pb.js";
 import type { PriceFacts, Quote } from "./price_pb.js";
 import type { Charge, Hold, LedgerLine, Settlement, UpstreamCost } from "./hold_pb.js";
 
@@ -105,6 +106,13 @@ export declare type Principal = Message<"reelgate.billing.v1.Principal"> & {
    * @generated from field: repeated reelgate.billing.v1.TokenMaker makers = 9;
    */
   makers: TokenMaker[];
+
+  /**
+   * How the tasks of the token wait for a channel.
+   *
+   * @generated from field: reelgate.billing.v1.TokenQueue queue = 10;
+   */
+  queue?: TokenQueue | undefined;
 };
 
 /**

@@ -6,6 +6,7 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import type { Message } from "@bufbuild/protobuf";
 import type { Order } from "./order_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { QueuePlace } from "./queue_pb.js";
 
 /**
  * Describes the file reelgate/tasks/v1/task.proto.
@@ -288,6 +289,13 @@ export declare type Task = Message<"reelgate.tasks.v1.Task"> & {
    * @generated from field: int64 poll_after_ms = 15;
    */
   pollAfterMs: bigint;
+
+  /**
+   * Its place, while it waits for a channel. Only reads of one task have it.
+   *
+   * @generated from field: reelgate.tasks.v1.QueuePlace queue = 16;
+   */
+  queue?: QueuePlace | undefined;
 };
 
 /**

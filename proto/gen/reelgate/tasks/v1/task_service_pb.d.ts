@@ -5,6 +5,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { MediaKind, Order, TaskKind } from "./order_pb.js";
+import type { QueuePreference } from "./queue_pb.js";
 import type { Task, TaskState } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TimelineEntry } from "./timeline_pb.js";
@@ -163,6 +164,13 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
    * @generated from field: string webhook_url = 8;
    */
   webhookUrl: string;
+
+  /**
+   * As in CreateTask.
+   *
+   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 9;
+   */
+  queue?: QueuePreference | undefined;
 };
 
 /**
@@ -322,6 +330,13 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * @generated from field: string webhook_url = 8;
    */
   webhookUrl: string;
+
+  /**
+   * How it waits while no channel takes it; absent: as the token says.
+   *
+   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 9;
+   */
+  queue?: QueuePreference | undefined;
 };
 
 /**
@@ -349,6 +364,13 @@ export declare type CreateTaskResponse = Message<"reelgate.tasks.v1.CreateTaskRe
    * @generated from field: bool replayed = 2;
    */
   replayed: boolean;
+
+  /**
+   * What was applied of the preference. Nothing of it is, where an earlier call made the task.
+   *
+   * @generated from field: reelgate.tasks.v1.QueuePreference applied = 3;
+   */
+  applied?: QueuePreference | undefined;
 };
 
 /**

@@ -20,7 +20,7 @@ export function nameCreateLane(
     .filter((runtime) => accounts?.includes(readAccount(runtime)) !== false && !usable.has(readId(runtime)))
     .map(readId)
     .sort();
-  return nameLane({ kind, model, accounts, without });
+  return nameLane({ kind, model, accounts, without, class: 'standard' });
 }
 
 /** The channels that can do the tasks of a lane, paused ones too, in the order in which they are tried. */
