@@ -61,7 +61,12 @@ const value = (channels: readonly object[] = [channel()]) => ({
     in_flight: { per_token: 20, total: 1000 },
     poll: { first: '10ms', factor: 1, max: '10ms', soft_deadline: '30m', hard_deadline: '24h' },
     retention: '90d',
-    queue: { enabled: false, per_account: 1000, total: 100_000, longest_wait: '1h' },
+    queue: {
+      enabled: false,
+      per_account: 1000,
+      total: 100_000,
+      longest_wait: { interactive: '2m', standard: '1h', batch: '24h' },
+    },
     jobs: { per_token: 100, total: 10_000, lease: '20s', deadline: '1h' },
   },
   webhooks: { allow: [], retention: '30d', endpoints_per_account: 20 },

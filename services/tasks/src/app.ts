@@ -1,4 +1,5 @@
 import { watchOutbox } from '@reelgate/platform/bus/outbox';
+import type { Bus } from '@reelgate/platform/bus/bus';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -31,7 +32,7 @@ import type { FindToken } from './clients/tokens.ts';
 import { webhookSender } from './clients/webhook-sender.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
-import { announceAttention } from './events/announcements.ts';
+import { announceAttention, announceLane, onLaneWaits } from './events/announcements.ts';
 import { announceChanged, toFinishedEvent } from './events/task-events.ts';
 import { jobDeps } from './job-deps.ts';
 import { openTokenCache } from './operations/cached-tokens.ts';
@@ -42,6 +43,8 @@ import type { JobCounts } from './operations/jobs/job-deps.ts';
 import { openPausedChannels } from './operations/operators/pause-channel.ts';
 import { openMinuteCounter, withMinutes } from './operations/pulse/minute-counter.ts';
 import type { MinuteCounter } from './operations/pulse/minute-counter.ts';
+import { openKnownLanes } from './operations/queue/known-lanes.ts';
+import { openLaneRates } from './operations/queue/lane-rates.ts';
 import { endLeases } from './operations/recovery/end-leases.ts';
 import { contentMethods } from './rpc/content-methods.ts';
 import { jobService } from './rpc/job-service.ts';
@@ -107,7 +110,8 @@ export async function startTasks(
   const chance = chanceFrom(foundation.random);
   let liveProcesses = (): number => 1;
   const operators = sqlOperators(sql, newId);
-  const paused = openPausedChannels(operators);
+  const wake = newWake();
+  const paused = openPausedChannels(operators, wakeQueue(wake));
   const channels = await openChannels(config, foundation, lifecycle, {
     chance,
     replicas: () => liveProcesses(),
@@ -116,7 +120,6 @@ export async function startTasks(
   });
   const processId = newId('proc');
   const minutes = openMinuteCounter(clock, operators, processId);
-  const wake = newWake();
   const deps = taskDeps(foundation, peers, {
     sql,
     config,
@@ -157,7 +160,7 @@ export async function startTasks(
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
   const parts = { liveness, settlements, isAlone };
   const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers)];
-  const { pollers, queue } = startWork(deps, { passes, wake, replicas: liveProcesses }, lifecycle);
+  const { pollers, queue } = await startWork(deps, { passes, wake, bus, replicas: liveProcesses }, lifecycle);
   const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
   const webhooks = await startWebhooks(
     foundation,
@@ -203,6 +206,7 @@ export async function startTasks(
 interface WorkOptions {
   readonly passes: Parameters<typeof startWorkers>[1];
   readonly wake: Wake;
+  readonly bus: Bus;
   /** The number of live processes. */
   readonly replicas: () => number;
 }
@@ -213,7 +217,11 @@ interface StartedWork {
 }
 
 /** Starts the passes, then the pollers and the queue. */
-function startWork(deps: Deps, { passes, wake, replicas }: WorkOptions, lifecycle: Lifecycle): StartedWork {
+async function startWork(
+  deps: Deps,
+  { passes, wake, bus, replicas }: WorkOptions,
+  lifecycle: Lifecycle,
+): Promise<StartedWork> {
   startWorkers(deps, passes, (name, worker) => {
     if (name === 'outbox')
       wake.outbox = () => {
@@ -231,6 +239,10 @@ function startWork(deps: Deps, { passes, wake, replicas }: WorkOptions, lifecycl
     queue.wake(tokenId);
   };
   lifecycle.add('queue', () => queue.stop());
+  const othersLanes = await onLaneWaits(bus, (lane) => {
+    deps.queue.lanes.hear(lane);
+  });
+  lifecycle.add('lanes of other processes', () => othersLanes.stop());
   return { pollers, queue };
 }
 
@@ -239,6 +251,13 @@ type Wake = { -readonly [K in keyof Deps['wake']]: Deps['wake'][K] };
 
 function newWake(): Wake {
   return { outbox: () => undefined, events: () => undefined, polls: () => undefined, queue: () => undefined };
+}
+
+/** Wakes the queue of the time at which it is called. */
+function wakeQueue(wake: Wake): () => void {
+  return () => {
+    wake.queue();
+  };
 }
 
 interface TaskParts {
@@ -274,7 +293,7 @@ function taskDeps(
     creating: new Map(),
     webhookAllow: config.webhooks.allow,
     limits: config.limits,
-    queue: { limits: config.queue, lanes: new Set() },
+    queue: { limits: config.queue, lanes: openKnownLanes(announceLane(bus)), rates: openLaneRates(clock) },
     pollPlan: config.pollPlan,
     mediaUrl: mediaUrls({ bytes: peers.bytes, media, publicUrl, linkKey: linkKey(signingKey), clock }),
     announce: announceChanged(bus),

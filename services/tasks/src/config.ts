@@ -9,6 +9,7 @@ import { listAdapters, toChannelSettings } from './channels/video-channel-config
 import type { CheckedChannel } from './channels/video-channel-config.ts';
 import type { ChannelSettings } from './channels/channel.ts';
 import type { TestedAdapter } from './channels/own-adapters/load-own-adapter.ts';
+import type { QueueClass } from './domain/lane.ts';
 import type { Model } from './domain/model.ts';
 import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits, QueueLimits } from './operations/deps.ts';
@@ -62,7 +63,10 @@ export const tasksSchema = {
           },
           per_account: whole(1, 1000),
           total: whole(1, 100_000),
-          longest_wait: duration('1h'),
+          longest_wait: {
+            ...objectSchema({ interactive: duration('2m'), standard: duration('1h'), batch: duration('24h') }),
+            default: {},
+          },
         }),
         default: {},
       },
@@ -205,12 +209,13 @@ interface QueueEntry {
   readonly enabled: boolean;
   readonly per_account: number;
   readonly total: number;
-  readonly longest_wait: string;
+  readonly longest_wait: Readonly<Record<QueueClass, string>>;
 }
 
 function toQueueLimits({ enabled, ...queue }: QueueEntry): QueueLimits | undefined {
-  const limits = { perAccount: queue.per_account, total: queue.total, longestWaitMs: ms(queue.longest_wait) };
-  return enabled ? limits : undefined;
+  const { interactive, standard, batch } = queue.longest_wait;
+  const longestWaitMs = { interactive: ms(interactive), standard: ms(standard), batch: ms(batch) };
+  return enabled ? { perAccount: queue.per_account, total: queue.total, longestWaitMs } : undefined;
 }
 
 interface CheckedConfig {

@@ -42,7 +42,7 @@ test('the gauges show open tasks and late polls by channel', async () => {
 });
 
 test('the gauges show how many tasks wait for a channel, and how long the first one has', async () => {
-  const queue = { perAccount: 9, total: 9, longestWaitMs: 3_600_000 };
+  const queue = { perAccount: 9, total: 9, longestWaitMs: { interactive: 9, standard: 3_600_000, batch: 9 } };
   const world = await open({ channels: [channelSettings({ inFlightMax: 1 })], queue });
   for (let count = 0; count < 3; count += 1) await world.create();
   await world.clock.advance(90_000);

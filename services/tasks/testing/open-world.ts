@@ -22,6 +22,8 @@ import type { CreateRequest, CreateResult } from '../src/operations/creates/crea
 import type { Deps, Limits, QueueLimits } from '../src/operations/deps.ts';
 import { openPausedChannels } from '../src/operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../src/operations/operators/pause-channel.ts';
+import { openKnownLanes } from '../src/operations/queue/known-lanes.ts';
+import { openLaneRates } from '../src/operations/queue/lane-rates.ts';
 import { sqlOperators } from '../src/store/operators/sql-operators.ts';
 import { sqlBacklog } from '../src/store/tasks/sql-backlog.ts';
 import { SHARDS_MAX } from '../src/store/tasks/counter-shards.ts';
@@ -112,7 +114,7 @@ async function openWorld(
       `https://gateway.example/ximg/${object}?sig=${(addresses += 1)}`,
   };
   const operators = sqlOperators(sql, newId);
-  const paused = openPausedChannels(operators);
+  const paused = openPausedChannels(operators, () => undefined);
   await paused.read();
   const deps: Deps = {
     store: recorded('store', sqlTaskStore(sql, newId, toFinishedEvent, SHARDS_MAX), journal),
@@ -138,7 +140,7 @@ async function openWorld(
     isOverloaded: () => options.isOverloaded ?? false,
     creating: new Map(),
     limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
-    queue: { limits: options.queue, lanes: new Set() },
+    queue: { limits: options.queue, lanes: openKnownLanes(() => undefined), rates: openLaneRates(clock) },
     pollPlan: { firstMs: 3000, factor: 1.5, maxMs: 15_000 },
     announce: (task) => void announced.push(task),
     wake: {
@@ -189,7 +191,16 @@ async function openWorld(
     counted,
     create: (order = anOrder(), changes = {}) =>
       createTask(deps, {
-        ...{ accountId: 'acme', tokenId: 'token_1', makers: [], visibleModels: ['*'], order, beside: {} },
+        ...{
+          accountId: 'acme',
+          tokenId: 'token_1',
+          makers: [],
+          visibleModels: ['*'],
+          order,
+          beside: {},
+          wait: {},
+          tokenWait: { for: 'channels', class: 'standard' },
+        },
         ...changes,
       }),
     restart: async () => {

@@ -11,6 +11,7 @@ export function someTokens(
         accountId,
         models: ['*'],
         inFlight: undefined,
+        wait: { for: 'channels' as const, class: 'standard' as const },
         makers: [],
         expiresAt: undefined,
         ...known[tokenId],

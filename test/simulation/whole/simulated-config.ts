@@ -115,7 +115,7 @@ function describeProgram(variation: Variation, reloads: number): object {
       listen: '127.0.0.1:9101',
       in_flight: { per_token: perToken, total: 1000 },
       poll: { first: '3s', factor: 1.5, max: '15s' },
-      ...(longestWait === undefined ? {} : { queue: { enabled: true, longest_wait: longestWait } }),
+      ...(longestWait === undefined ? {} : { queue: { enabled: true, longest_wait: { standard: longestWait } } }),
     },
     billing: { listen: '127.0.0.1:9102' },
     media: { listen: '127.0.0.1:9103', http: '127.0.0.1:9113' },

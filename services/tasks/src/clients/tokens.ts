@@ -2,8 +2,23 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import { TokenClass, TokenWait as WireWait } from '@reelgate/proto/billing/v1/token_queue';
+import type { QueueClass } from '../domain/lane.ts';
+import type { TokenWait } from '../domain/wait-plan.ts';
 
 const DEADLINE_MS = 5000;
+const WAITS: Readonly<Record<WireWait, TokenWait['for']>> = {
+  [WireWait.UNSPECIFIED]: 'channels',
+  [WireWait.NONE]: 'none',
+  [WireWait.CHANNELS]: 'channels',
+  [WireWait.OWN_LIMIT]: 'own_limit',
+};
+const CLASSES: Readonly<Record<TokenClass, QueueClass>> = {
+  [TokenClass.UNSPECIFIED]: 'standard',
+  [TokenClass.INTERACTIVE]: 'interactive',
+  [TokenClass.STANDARD]: 'standard',
+  [TokenClass.BATCH]: 'batch',
+};
 
 /** A token that made another one, directly or through those that it made. */
 export interface TokenMaker {
@@ -19,6 +34,7 @@ export interface TokenRights {
   readonly models: readonly string[];
   /** The most tasks that the token may have in flight; undefined: the configured limit. */
   readonly inFlight: number | undefined;
+  readonly wait: TokenWait;
   /** The nearest first. */
   readonly makers: readonly TokenMaker[];
   /** Milliseconds since 1970; undefined: never. */
@@ -33,11 +49,15 @@ export function billingTokens(rpc: Client<typeof BillingService>): FindToken {
     const { principal } = await rpc.getPrincipal({ tokenId }, { timeoutMs: DEADLINE_MS });
     if (principal === undefined)
       throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
-    const { accountId, models, limits, makers, expiresAt } = principal;
+    const { accountId, models, limits, queue, makers, expiresAt } = principal;
     return {
       accountId,
       models,
       inFlight: limits?.inFlight || undefined,
+      wait: {
+        for: WAITS[queue?.wait ?? WireWait.UNSPECIFIED],
+        class: CLASSES[queue?.class ?? TokenClass.UNSPECIFIED],
+      },
       makers: makers.map((maker) => ({ tokenId: maker.tokenId, inFlight: maker.limits?.inFlight || undefined })),
       expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt),
     };

@@ -35,3 +35,25 @@ export function readLane(name: string): Lane {
 export function isBetterClass(ofClass: QueueClass, than: QueueClass): boolean {
   return QUEUE_CLASSES.indexOf(ofClass) < QUEUE_CLASSES.indexOf(than);
 }
+
+/** The part of the turns that the lowest class gets whatever waits above it: one of this many. */
+const LOWEST_CLASS_EVERY = 10;
+
+/**
+ * Orders the lanes of a model for the next turn: the better class first, but the lowest one at each tenth turn. Lanes of
+ * one class take turns. `turns` counts those that were given.
+ */
+export function orderByClass(lanes: readonly string[], turns: number): readonly string[] {
+  const byClass = QUEUE_CLASSES.map((ofClass) =>
+    rotate(
+      lanes.filter((lane) => readLane(lane).class === ofClass),
+      turns,
+    ),
+  );
+  return (turns % LOWEST_CLASS_EVERY === LOWEST_CLASS_EVERY - 1 ? byClass.toReversed() : byClass).flat();
+}
+
+function rotate(lanes: readonly string[], by: number): readonly string[] {
+  const first = lanes.length === 0 ? 0 : by % lanes.length;
+  return [...lanes.slice(first), ...lanes.slice(0, first)];
+}

@@ -3,6 +3,7 @@ import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { AttentionChangedSchema } from '@reelgate/proto/tasks/v1/attention_events';
 import { ChannelPausesChangedSchema } from '@reelgate/proto/tasks/v1/channel_pause';
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
+import { LaneWaitsSchema } from '@reelgate/proto/tasks/v1/queue';
 import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
 
 export function announcePause(bus: Bus): (channelId: string) => void {
@@ -14,6 +15,19 @@ export function announcePause(bus: Bus): (channelId: string) => void {
 /** Calls back when any process has paused or resumed a channel. */
 export function onPausesChanged(bus: Bus, heard: () => void): Promise<Subscription> {
   return bus.listen(ChannelPausesChangedSchema, heard);
+}
+
+export function announceLane(bus: Bus): (lane: string) => void {
+  return (lane) => {
+    bus.announce(LaneWaitsSchema, create(LaneWaitsSchema, { lane }));
+  };
+}
+
+/** Calls back when a task of any process waits in a lane that the process did not know. */
+export function onLaneWaits(bus: Bus, heard: (lane: string) => void): Promise<Subscription> {
+  return bus.listen(LaneWaitsSchema, ({ lane }) => {
+    heard(lane);
+  });
 }
 
 /** Makes pages of operators fresher. */

@@ -3,7 +3,14 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { TokenRights } from '../clients/tokens.ts';
 import { openTokenCache } from './cached-tokens.ts';
 
-const RIGHTS: TokenRights = { accountId: 'acme', models: ['*'], inFlight: undefined, makers: [], expiresAt: undefined };
+const RIGHTS: TokenRights = {
+  accountId: 'acme',
+  models: ['*'],
+  inFlight: undefined,
+  wait: { for: 'channels', class: 'standard' },
+  makers: [],
+  expiresAt: undefined,
+};
 
 function opened(rights: Partial<TokenRights> = {}) {
   const [clock, asked] = [fakeClock(), [] as string[]];

@@ -6,10 +6,13 @@ import type { ChannelRegistry } from '../channels/channel-registry.ts';
 import type { Billing } from '../clients/billing.ts';
 import type { Media } from '../clients/media.ts';
 import type { Cause } from '../domain/failure-cause.ts';
+import type { QueueClass } from '../domain/lane.ts';
 import type { Model } from '../domain/model.ts';
 import type { PollPlan } from '../domain/poll-interval.ts';
 import type { Task, TaskInState } from '../domain/task.ts';
 import type { Finish, PhaseTimes, TaskStore } from '../store/task-store.ts';
+import type { KnownLanes } from './queue/known-lanes.ts';
+import type { LaneMeter } from './queue/lane-rates.ts';
 
 /** The dependencies of the plan of an attempt. */
 export interface PlanDeps {
@@ -73,15 +76,16 @@ export interface Limits {
 export interface QueueView {
   /** Undefined: no create waits, and those that find every channel full are refused. */
   readonly limits: QueueLimits | undefined;
-  /** The lanes in which tasks wait, as of the last look. A create of such a lane does not overtake them. */
-  readonly lanes: Set<string>;
+  /** A create of such a lane does not overtake its tasks. */
+  readonly lanes: KnownLanes;
+  readonly rates: LaneMeter;
 }
 
 export interface QueueLimits {
   readonly perAccount: number;
   readonly total: number;
   /** The time in milliseconds after which a task that waits fails. */
-  readonly longestWaitMs: number;
+  readonly longestWaitMs: Readonly<Record<QueueClass, number>>;
 }
 
 /** Makes a URL of a staged media item that only this channel receives. */

@@ -1,9 +1,13 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Fault } from '../domain/fault.ts';
+import { SCHEDULE_MS_MAX } from '../domain/wait-plan.ts';
 
 const RETRY_SOON_MS = 5000;
 /** A full queue moves by one place at a time. */
 const QUEUE_RETRY_MS = 30_000;
+const QUEUE_RETRY_MS_MIN = 1000;
+const QUEUE_RETRY_MS_MAX = 3_600_000;
+const DAY_MS = 86_400_000;
 
 /** Turns a fault of an order into a refusal. */
 export function toRefusal(fault: Fault): Problem {
@@ -146,8 +150,8 @@ export const throttleRefusal = (retryAfterMs: number): Problem =>
     cause: new ChannelsFull('every channel for this order is at its limit'),
   });
 
-/** `of`: whose places are all taken. */
-export const queueFull = (of: 'account' | 'service'): Problem =>
+/** `of`: whose places are all taken. `retryAfterMs`: when the next one is expected to be free, if that is known. */
+export const queueFull = (of: 'account' | 'service', retryAfterMs = QUEUE_RETRY_MS): Problem =>
   new Problem({
     kind: 'exhausted',
     reason: 'queue_full',
@@ -155,8 +159,25 @@ export const queueFull = (of: 'account' | 'service'): Problem =>
       of === 'account'
         ? 'every generator for this request is at its limit, and too many tasks of this account wait already; retry later'
         : 'every generator for this request is at its limit, and too many tasks wait already; retry later',
-    retryAfterMs: QUEUE_RETRY_MS,
+    retryAfterMs: Math.min(Math.max(retryAfterMs, QUEUE_RETRY_MS_MIN), QUEUE_RETRY_MS_MAX),
     cause: new ChannelsFull('the queue is full'),
+  });
+
+export const wouldWaitTooLong = (estimateMs: number): Problem =>
+  new Problem({
+    kind: 'exhausted',
+    reason: 'would_wait_too_long',
+    message: `start-within: the turn of this task is expected in ${Math.ceil(estimateMs / 1000)} seconds; allow more or retry later`,
+    retryAfterMs: Math.min(estimateMs, QUEUE_RETRY_MS_MAX),
+    cause: new ChannelsFull('the turn would come too late'),
+  });
+
+export const scheduledTooLate = (): Problem =>
+  new Problem({
+    kind: 'invalid',
+    reason: 'invalid_request',
+    field: 'not_before',
+    message: `is more than ${SCHEDULE_MS_MAX / DAY_MS} days away; give an earlier time`,
   });
 
 export const pollLimited = (retryAfterMs: number): Problem =>

@@ -21,6 +21,7 @@ import { assertWebhookUrl } from '../operations/webhooks/webhook-refusals.ts';
 import type { contentMethods } from './content-methods.ts';
 import { fromWireOrder, inContractTerms } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from './mapping-task.ts';
+import { readPreference, toWirePreference } from './mapping-wait.ts';
 import { emptyToUndefined, readIdempotency, toMessage } from './wire-message.ts';
 import { EVERY_MODEL, listModels, readMethods } from './task-read-methods.ts';
 import type { watchService } from './watch-service.ts';
@@ -56,8 +57,8 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
     createTask: async (request, { signal, requestId, span }) => {
       const named = { requestId: emptyToUndefined(requestId), span };
       const create = async () => createTask(deps, { ...(await toCreateRequest(tokens, request)), ...named }, signal);
-      const { task, replayed } = await countRefusals(deps, () => inContractTerms(create()));
-      return { task: toWireCreated(task), replayed };
+      const { task, replayed, applied } = await countRefusals(deps, () => inContractTerms(create()));
+      return { task: toWireCreated(task), replayed, applied: toWirePreference(applied) };
     },
     listModels: async (request) => ({ models: await listModels(deps, tokens, request) }),
     ...readMethods(deps),
@@ -101,7 +102,7 @@ async function toCreateRequest(
   tokens: TokenReader,
   request: Omit<CreateTaskRequest, '$typeName'>,
 ): Promise<EveryMember<Omit<CreateRequest, 'requestId' | 'span'>>> {
-  const { models, inFlight, makers } = await tokens.findRights(request.tokenId, request.accountId);
+  const { models, inFlight, makers, wait } = await tokens.findRights(request.tokenId, request.accountId);
   const order = fromWireOrder(request.order);
   const beside = readBeside(request);
   return {
@@ -111,6 +112,8 @@ async function toCreateRequest(
     order,
     beside,
     idempotency: readIdempotency(request, () => digestOrder(order, beside)),
+    wait: readPreference(request.queue),
+    tokenWait: wait,
     inFlightLimit: inFlight,
     makers,
   };

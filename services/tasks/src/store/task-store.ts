@@ -472,6 +472,10 @@ export interface QueuePlace {
   readonly since: number;
   /** Without a turn until then the task fails. */
   readonly startBy: number;
+  /** The task has no turn before this time, and waits in the lane `scheduled`. */
+  readonly notBefore?: number | undefined;
+  /** The lane in which it waits from then on. */
+  readonly nextLane?: string | undefined;
   /** The counters that it takes at its turn, beside that of its channel. */
   readonly caps: NewWork['caps'];
   /** The staged media of its order and of its source, for the plan of its attempts. */
@@ -510,6 +514,14 @@ export interface ReturnedAttempt {
   readonly lane?: string | undefined;
 }
 
+export interface QueueShare {
+  readonly weight: number;
+  /** The sum of the weights of the accounts that wait in the lane and of this one. */
+  readonly weights: number;
+  /** The number of tasks of the token that wait in the lane. */
+  readonly ofToken: number;
+}
+
 /** The tasks that wait for a channel. Accounts, and the tokens of an account, take turns by what they have used. */
 export interface QueueStore {
   /**
@@ -527,8 +539,12 @@ export interface QueueStore {
   removePlace(taskId: string): Promise<void>;
   /** Removes places whose tasks do not wait any more, because a process died before it did. Returns their number. */
   removeOldPlaces(limit: number): Promise<number>;
-  /** The names of the lanes in which tasks wait. */
+  /** Lets tasks take turns from now on whose time has come, at most a number of them. Returns their number. */
+  startScheduled(now: number, limit: number): Promise<number>;
+  /** The names of the lanes in which tasks wait, without that of the tasks whose time has not come. */
   listLanes(): Promise<readonly string[]>;
+  /** The weight of an account in a lane, and what waits beside it. */
+  readShare(lane: string, accountId: string, tokenId?: string): Promise<QueueShare>;
   /** The tasks that wait in vain since a time, the first one first. */
   listExpired(now: number, limit: number): Promise<readonly Task[]>;
   /** The number of tasks that wait, of an account and of all. */

@@ -18,7 +18,11 @@ const MINUTE_MS = 60_000;
 const STEPS_MAX = 60;
 const OPTIONS = {
   channels: [channelSettings({ inFlightMax: 1 })],
-  queue: { perAccount: 100, total: 200, longestWaitMs: 60 * MINUTE_MS },
+  queue: {
+    perAccount: 100,
+    total: 200,
+    longestWaitMs: { interactive: MINUTE_MS, standard: 60 * MINUTE_MS, batch: 600 * MINUTE_MS },
+  },
 };
 const SCOPES = ['token:token_1', 'total', 'channel:main'];
 const KEY = { idempotency: { key: 'k', fingerprint: 'f' } };

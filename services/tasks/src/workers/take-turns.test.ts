@@ -18,7 +18,11 @@ import type { TurnTaker } from './take-turns.ts';
 
 const open = useWorlds();
 const MINUTE_MS = 60_000;
-const QUEUE = { perAccount: 100, total: 200, longestWaitMs: 10 * MINUTE_MS };
+const QUEUE = {
+  perAccount: 100,
+  total: 200,
+  longestWaitMs: { interactive: MINUTE_MS, standard: 10 * MINUTE_MS, batch: 600 * MINUTE_MS },
+};
 const SCOPES = ['token:token_1', 'total', 'channel:main'];
 const PAUSE = { channel: 'main', actor: 'ops', reason: 'repairs' };
 const { signal } = new AbortController();
@@ -127,7 +131,7 @@ describe('a create that finds every channel full', () => {
       channelSettings({ id: 'other', models: { Other: 'Other-1' } }),
     ];
     const world = await openQueue({ channels });
-    world.deps.queue.lanes.add('["generation","Other-V1",null,[]]');
+    world.deps.queue.lanes.add('["generation","Other-V1",null,[],"standard"]');
 
     expect((await world.create()).task.admission).toBe('accepted');
   });
@@ -181,11 +185,52 @@ describe('a create that finds every channel full', () => {
     expect(await world.create(anOrder(), request)).toMatchObject({ task: { id: task.id }, replayed: true });
   });
 
+  test('is returned to its caller if the answer of the database to its wait is lost', async () => {
+    const world = await openQueue();
+    await fill(world);
+    world.journal.put(async ({ name }, proceed) => {
+      const answer = await proceed();
+      if (name === 'store.enqueue') throw new StoreUnavailable('the line was cut');
+      return answer;
+    });
+
+    const { task } = await world.create();
+
+    expect([task.state, task.admission]).toEqual(['queued', 'waiting']);
+    expect(listHeld(world)).toContain(task.id);
+  });
+
+  test('is refused with a time to retry if the database is away when it would wait', async () => {
+    const world = await openQueue();
+    await fill(world);
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'store.enqueue') throw new StoreUnavailable('the line was cut');
+      return proceed();
+    });
+
+    await expect(world.create()).rejects.toMatchObject({ kind: 'unavailable', retryAfterMs: 2000 });
+    expect(listHeld(world)).toHaveLength(1);
+  });
+
+  test('is refused without a time to retry while it is not known whether it waits', async () => {
+    const world = await openQueue();
+    await fill(world);
+    world.journal.put(async ({ name }, proceed) => {
+      if (name === 'store.refuse') throw new StoreUnavailable('the line was cut');
+      const answer = await proceed();
+      if (name === 'store.enqueue') throw new StoreUnavailable('the line was cut');
+      return answer;
+    });
+
+    await expect(world.create()).rejects.toMatchObject({ kind: 'unavailable', retryAfterMs: undefined });
+  });
+
   test('passes the check without a create', async () => {
     const world = await openQueue();
     await fill(world);
-    const request = {
+    const request: CreateRequest = {
       ...{ accountId: 'acme', tokenId: 'token_1', makers: [], visibleModels: ['*'], order: anOrder(), beside: {} },
+      ...{ wait: {}, tokenWait: { for: 'channels', class: 'standard' } },
     };
     expect(await checkCreate(world.deps, request)).toBeUndefined();
   });
@@ -247,7 +292,7 @@ describe('a task that waits', () => {
     const world = await openQueue();
     await fill(world);
     const { task } = await world.create();
-    await world.clock.advance(QUEUE.longestWaitMs - 1);
+    await world.clock.advance(QUEUE.longestWaitMs.standard - 1);
     await world.pass();
     expect(await stateOf(world, task.id)).toBe('queued waiting');
 
@@ -290,7 +335,7 @@ describe('a task that waits', () => {
     await world.clock.advance(MINUTE_MS);
     await end(world, busy[0]!);
     await world.pass();
-    expect(await world.deps.store.listLanes()).toEqual(['["generation","Alpha-H3",null,["main"]]']);
+    expect(await world.deps.store.listLanes()).toEqual(['["generation","Alpha-H3",null,["main"],"standard"]']);
 
     await end(world, busy[1]!);
     await world.pass();

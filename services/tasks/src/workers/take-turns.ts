@@ -3,6 +3,7 @@ import { NOTHING_DUE, REST_MAX_MS, startWorker } from '@reelgate/platform/lifecy
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { TOTAL_SCOPE, channelScope } from '../domain/in-flight-scope.ts';
+import { orderByClass, readLane } from '../domain/lane.ts';
 import type { Deps } from '../operations/deps.ts';
 import { findObstacle } from '../operations/attempts/submit-attempts.ts';
 import { endWaiting } from '../operations/ends/end-task.ts';
@@ -15,6 +16,7 @@ const PARALLEL_MAX = 64;
 const IDLE_MS = 100;
 const EXPIRED_MAX = 100;
 const OLD_PLACES_MAX = 100;
+const SCHEDULED_MAX = 100;
 /** Tokens at their limit that a sweep tries again. */
 const UNBLOCKED_MAX = 32;
 /** A channel that refused a task for a fault of its own is left alone for this long, or as its upstream says. */
@@ -48,8 +50,8 @@ interface TurnState {
   readonly heldOff: Map<string, number>;
   /** The tokens of which a task has ended. */
   readonly freed: Set<string>;
-  /** The lane that is first in the next pass. */
-  turn: number;
+  /** The turns that this process gave, for each set of lanes that differ in their class alone. */
+  readonly turns: Map<string, number>;
   sweptAt: number;
   /** The last token that a sweep has tried again; empty: the next sweep begins with the first one. */
   triedAgain: string;
@@ -64,7 +66,7 @@ export function turnTaker(deps: Deps, replicas: () => number, wake: () => void):
     running: new Set(),
     heldOff: new Map(),
     freed: new Set(),
-    turn: 0,
+    turns: new Map(),
     sweptAt: -Infinity,
     triedAgain: '',
   };
@@ -72,6 +74,7 @@ export function turnTaker(deps: Deps, replicas: () => number, wake: () => void):
     pass: async () => {
       const ended = await endExpired(deps);
       if (ended === EXPIRED_MAX) return ended;
+      await deps.store.startScheduled(deps.clock.now(), SCHEDULED_MAX);
       await unblockFreed(deps, state);
       if (!isRecent(deps.clock, state.sweptAt, REST_MAX_MS)) await sweep(deps, state);
       const lanes = await readLanes(deps);
@@ -133,8 +136,7 @@ async function sweep({ store, clock }: Deps, state: TurnState): Promise<void> {
 
 async function readLanes({ store, queue }: Deps): Promise<readonly string[]> {
   const lanes = await store.listLanes();
-  queue.lanes.clear();
-  for (const lane of lanes) queue.lanes.add(lane);
+  queue.lanes.replace(lanes);
   return lanes;
 }
 
@@ -145,25 +147,65 @@ interface Turns {
 }
 
 /**
- * Gives each lane a turn after the other, as long as one of them takes it. Returns the time at which a channel has room
+ * Gives the models a turn after the other, as long as one of them takes it. Returns the time at which a channel has room
  * again.
  */
 async function takeTurns(deps: Deps, turns: Turns, lanes: readonly string[]): Promise<number> {
   const { state } = turns;
   let dueAt = Infinity;
-  for (let open = lanes; open.length > 0 && state.running.size < PARALLEL_MAX;) {
-    const first = state.turn % open.length;
-    state.turn += 1;
-    const taken: string[] = [];
-    for (const lane of [...open.slice(first), ...open.slice(0, first)]) {
+  let open = groupByModel(lanes);
+  while (open.length > 0 && state.running.size < PARALLEL_MAX) {
+    const taken: LaneGroup[] = [];
+    for (const group of open) {
       if (state.running.size >= PARALLEL_MAX) break;
-      const next = await takeTurn(deps, turns, lane);
-      if (next === 'taken') taken.push(lane);
-      else dueAt = Math.min(dueAt, next);
+      const next = await takeGroupTurn(deps, turns, group);
+      dueAt = Math.min(dueAt, next.dueAt);
+      if (next.left !== undefined) taken.push(next.left);
     }
     open = taken;
   }
   return dueAt;
+}
+
+/** The lanes of a model, which share most of their channels. */
+interface LaneGroup {
+  readonly key: string;
+  readonly lanes: readonly string[];
+}
+
+function groupByModel(lanes: readonly string[]): readonly LaneGroup[] {
+  const groups = new Map<string, string[]>();
+  for (const name of lanes) {
+    const { kind, model } = readLane(name);
+    const key = `${kind} ${model}`;
+    groups.set(key, [...(groups.get(key) ?? []), name]);
+  }
+  return [...groups].map(([key, names]) => ({ key, lanes: names }));
+}
+
+interface GroupTurn {
+  /** The time at which a channel of a lane that took no turn has room again. */
+  readonly dueAt: number;
+  /** The lanes that may take another turn; undefined: none of them took one. */
+  readonly left: LaneGroup | undefined;
+}
+
+/** Gives a turn to the first lane that takes it. One that takes none now takes none in the whole pass. */
+async function takeGroupTurn(deps: Deps, turns: Turns, { key, lanes }: LaneGroup): Promise<GroupTurn> {
+  const { turns: counts } = turns.state;
+  const count = counts.get(key) ?? 0;
+  let dueAt = Infinity;
+  const refused = new Set<string>();
+  for (const lane of orderByClass(lanes, count)) {
+    const next = await takeTurn(deps, turns, lane);
+    if (next === 'taken') {
+      counts.set(key, count + 1);
+      return { dueAt, left: { key, lanes: lanes.filter((one) => !refused.has(one)) } };
+    }
+    dueAt = Math.min(dueAt, next);
+    refused.add(lane);
+  }
+  return { dueAt, left: undefined };
 }
 
 /** Submits the next task of a lane on the first of its channels that has room, or tells when one may have room. */
@@ -177,6 +219,7 @@ async function takeTurn(deps: Deps, turns: Turns, lane: string): Promise<'taken'
     }
     const claim = await claimOn(deps, lane, runtime);
     if (claim.outcome === 'claimed') {
+      deps.queue.rates.record(lane);
       pace(deps, turns, runtime);
       startSubmission(deps, turns, claim, runtime);
       return 'taken';

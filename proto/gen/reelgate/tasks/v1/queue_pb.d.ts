@@ -108,6 +108,27 @@ export declare type QueuePlace = Message<"reelgate.tasks.v1.QueuePlace"> & {
 export declare const QueuePlaceSchema: GenMessage<QueuePlace>;
 
 /**
+ * LaneWaits says that a task waits for certain channels, so that the process that frees one gives the next turn. It may be
+ * lost: processes also look by themselves.
+ *
+ * @generated from message reelgate.tasks.v1.LaneWaits
+ */
+export declare type LaneWaits = Message<"reelgate.tasks.v1.LaneWaits"> & {
+  /**
+   * The name of the lane.
+   *
+   * @generated from field: string lane = 1;
+   */
+  lane: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.LaneWaits.
+ * Use `create(LaneWaitsSchema)` to create a new message.
+ */
+export declare const LaneWaitsSchema: GenMessage<LaneWaits>;
+
+/**
  * QueueClass orders the tasks that wait for the same channels. Each tenth turn goes to the lowest class that waits.
  *
  * @generated from enum reelgate.tasks.v1.QueueClass

@@ -235,14 +235,18 @@ function toSkipReason({ fault, retryAfterMs }: Refusal): SkipReason {
  * Refuses, as the attempts would, an order for which no channel is open now, unless it would wait for one. Takes none of
  * the channels' limits.
  */
-export async function assertOpenChannel(deps: Deps, runtimes: readonly ChannelRuntime[]): Promise<void> {
+export async function assertOpenChannel(
+  deps: Deps,
+  runtimes: readonly ChannelRuntime[],
+  waits: boolean,
+): Promise<void> {
   const skipped: SkipReason[] = [];
   for (const runtime of runtimes.slice(0, ATTEMPTS_MAX)) {
     const obstacle = findObstacle(runtime) ?? ((await isFull(deps, runtime)) ? FULL : undefined);
     if (obstacle === undefined) return;
     skipped.push(obstacle);
   }
-  if (deps.queue.limits !== undefined && mayBeTakenLater(skipped)) return;
+  if (waits && mayBeTakenLater(skipped)) return;
   throw noneAccepted(skipped);
 }
 

@@ -9,6 +9,8 @@ import type { PriceFacts } from '../../domain/price-facts.ts';
 import { validateOrder } from '../../domain/rules/validate-order.ts';
 import { sourceFault } from '../../domain/source.ts';
 import type { Task } from '../../domain/task.ts';
+import { SCHEDULE_MS_MAX, planWait } from '../../domain/wait-plan.ts';
+import type { WaitPlan } from '../../domain/wait-plan.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
 import {
@@ -16,6 +18,7 @@ import {
   keyReused,
   modelNotFound,
   overloadRefusal,
+  scheduledTooLate,
   taskNotFound,
   toRefusal,
   tooManyTasks,
@@ -30,6 +33,7 @@ export async function admitCreate(
 ): Promise<{ readonly earlier: Task } | ResolvedOrder> {
   assertOrder(deps, request, request.order);
   assertWebhookUrl(deps.webhookAllow, request.beside.webhookUrl, 'webhook_url');
+  if ((request.wait.notBefore ?? 0) > deps.clock.now() + SCHEDULE_MS_MAX) throw scheduledTooLate();
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { earlier };
   if (deps.isOverloaded()) throw overloadRefusal();
@@ -101,6 +105,15 @@ function filterGrantedChannels(
       message: 'names an upstream file (asset:// or mm_file://) that this account may not use; send a URL or the bytes',
     });
   return left;
+}
+
+/** Plans how a create waits if it must; undefined: the queue is not enabled. */
+export function planCreateWait(
+  { queue: { limits } }: Deps,
+  { wait, tokenWait }: CreateRequest,
+  now: number,
+): WaitPlan | undefined {
+  return limits && planWait(wait, tokenWait, { longestWaitMs: limits.longestWaitMs, now });
 }
 
 /**

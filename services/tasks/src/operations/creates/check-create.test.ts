@@ -31,6 +31,8 @@ const check = (world: World, { order = image, changes = {} }: Refused = {}) =>
   checkCreate(world.deps, {
     accountId: 'acme',
     tokenId: 'token_1',
+    wait: {},
+    tokenWait: { for: 'channels', class: 'standard' },
     makers: [],
     visibleModels: ['*'],
     order,

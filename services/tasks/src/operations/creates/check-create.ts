@@ -1,8 +1,9 @@
+import { TOTAL_SCOPE } from '../../domain/in-flight-scope.ts';
 import type { Task } from '../../domain/task.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import { assertOpenChannel } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
-import { admitCreate, listCaps, refuseCapped, assertOrder, resolveOrder } from './admit-create.ts';
+import { admitCreate, assertOrder, listCaps, planCreateWait, refuseCapped, resolveOrder } from './admit-create.ts';
 import type { CreateRequest, OrderCaller } from './create-context.ts';
 import type { Quote } from '../../clients/billing.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
@@ -18,10 +19,13 @@ export async function checkCreate(deps: Deps, request: CreateRequest, signal?: A
   if ('earlier' in admitted) return admitted.earlier;
   const { accountId, tokenId } = request;
   const { facts, runtimes } = admitted;
-  const scope = await findFull(deps, listCaps(deps, request));
-  if (scope !== undefined) return refuseCapped(deps, request, { facts, scope }, signal);
+  const plan = planCreateWait(deps, request, deps.clock.now());
+  const isScheduled = plan?.notBefore !== undefined;
+  const scope = isScheduled ? undefined : await findFull(deps, listCaps(deps, request));
+  const isWaiting = scope !== undefined && scope !== TOTAL_SCOPE && plan?.waitsForOwnLimit === true;
+  if (scope !== undefined && !isWaiting) return refuseCapped(deps, request, { facts, scope }, signal);
   await deps.billing.checkHold({ accountId, tokenId, facts }, signal);
-  await assertOpenChannel(deps, runtimes);
+  if (!isScheduled && !isWaiting) await assertOpenChannel(deps, runtimes, plan?.waitsForChannel === true);
   return undefined;
 }
 

@@ -4,6 +4,7 @@ import type { TokenMaker } from '../../clients/tokens.ts';
 import type { Order } from '../../domain/order.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
 import type { BesideOrder, Task } from '../../domain/task.ts';
+import type { TokenWait, WaitPlan, WaitPreference } from '../../domain/wait-plan.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { CreateMedia } from './stage-media.ts';
 
@@ -20,6 +21,10 @@ export interface CreateRequest extends OrderCaller {
   /** The id of the request, for log lines. */
   readonly requestId?: string | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** How it waits if no channel takes it. */
+  readonly wait: WaitPreference;
+  /** What the token allows of that. */
+  readonly tokenWait: TokenWait;
   /** The most tasks that the token may have in flight. Absent: the configured limit. */
   readonly inFlightLimit?: number | undefined;
   /** The tokens that made it, the nearest first. The task counts against the limit of each. */
@@ -46,10 +51,16 @@ export interface CreateContext extends ResolvedOrder {
   /** Aborted if the caller leaves; undefined once the create goes on without its caller. */
   readonly signal: AbortSignal | undefined;
   readonly span: Span;
+  /** Absent: it does not wait, because the queue is not enabled. */
+  readonly wait: WaitPlan | undefined;
+  /** The counters of its token and of all tasks. While it is certain that it waits, its task takes none of them. */
+  readonly caps: NewTask['caps'];
 }
 
 export interface CreateResult {
   /** As it was when it was created. */
   readonly task: Task;
   readonly replayed: boolean;
+  /** What was applied of its preference. */
+  readonly applied: WaitPreference;
 }

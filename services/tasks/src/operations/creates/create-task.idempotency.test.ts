@@ -32,7 +32,7 @@ describe('a repeated call', () => {
 
     const again = await create(world);
 
-    expect(again).toEqual({ task: first.task, replayed: true });
+    expect(again).toEqual({ task: first.task, replayed: true, applied: {} });
     expect(world.journal.names()).toEqual(['store.findKey', 'store.find']);
     expect(world.upstream.submitted).toHaveLength(1);
     expect(world.billing.holds.size).toBe(1);

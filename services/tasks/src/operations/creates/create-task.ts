@@ -1,26 +1,30 @@
 import { Problem, isProblem, CallEnded } from '@reelgate/platform/problem';
 import { Overtaken, maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import { NO_SPAN, inSpan } from '@reelgate/platform/trace/trace';
-import { channelScope } from '../../domain/in-flight-scope.ts';
+import { TOTAL_SCOPE, channelScope } from '../../domain/in-flight-scope.ts';
+import { QUEUE_CLASSES, isBetterClass } from '../../domain/lane.ts';
 import type { EveryMember } from '../../domain/every-member.ts';
 import { listMedia } from '../../domain/order.ts';
 import { priceFacts } from '../../domain/price-facts.ts';
 import type { BesideOrder, Failure, Task } from '../../domain/task.ts';
+import { listApplied } from '../../domain/wait-plan.ts';
 import type { BeginResult, NewTask } from '../../store/task-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
 import { findObstacle, submitAttempts } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { releaseRefused } from '../ends/settle-task.ts';
 import { nameCreateLane } from '../queue/lane-channels.ts';
-import { waitForChannel } from '../queue/wait-for-channel.ts';
-import { keyInUse, sourceGone } from '../task-refusals.ts';
+import { UncertainWait, waitForChannel } from '../queue/wait-for-channel.ts';
+import { keyInUse, sourceGone, throttleRefusal } from '../task-refusals.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';
-import { admitCreate, findEarlier, listCaps, refuseCapped } from './admit-create.ts';
+import { admitCreate, findEarlier, listCaps, planCreateWait, refuseCapped } from './admit-create.ts';
 import type { CreateContext, CreateRequest, CreateResult, ResolvedOrder } from './create-context.ts';
 import { KEY_LIFETIME_MS } from './idempotency.ts';
 import { NO_MEDIA, stageReferences, stageSource } from './stage-media.ts';
 import type { SourceMedia } from './stage-media.ts';
 
+/** For a create that does not wait, while others do. */
+const BEHIND_OTHERS_RETRY_MS = 5000;
 const BEGIN = { attributes: { 'db.operation.name': 'INSERT', 'db.collection.name': 'tasks' } };
 
 /**
@@ -42,8 +46,9 @@ export async function createTask(deps: Deps, request: CreateRequest, signal?: Ab
     if (begun === 'key_taken') return await replayAfterRace(deps, request);
     if ('capped' in begun) return await refuseCapped(deps, request, { ...admitted, scope: begun.capped }, signal);
     const task = await holdStageAndSubmit(deps, begun);
+    const applied = listApplied(request.wait, create.wait);
     // Another process may have decided over the task in the meantime.
-    return { task: task ?? (await mustFind(deps, taskId)), replayed: false };
+    return { task: task ?? (await mustFind(deps, taskId)), replayed: false, applied };
   } finally {
     if (deps.creating.get(taskId) === 'working') deps.creating.delete(taskId);
   }
@@ -53,7 +58,7 @@ export async function createTask(deps: Deps, request: CreateRequest, signal?: Ab
 function answerReplay({ span }: CreateRequest, earlier: Task): CreateResult {
   span?.set({ 'reelgate.task.id': earlier.id });
   span?.link(earlier.trace);
-  return { task: earlier, replayed: true };
+  return { task: earlier, replayed: true, applied: {} };
 }
 
 async function replayAfterRace(deps: Deps, request: CreateRequest): Promise<CreateResult> {
@@ -71,6 +76,8 @@ function openCreate(
   const { accountId, tokenId, order, idempotency, beside, requestId, span = NO_SPAN } = request;
   const createdAt = deps.clock.now();
   const trace = deps.tracing.mint(span);
+  const caps = listCaps(deps, request);
+  const wait = planCreateWait(deps, request, createdAt);
   const task: EveryMember<Omit<NewTask, 'attempt' | keyof BesideOrder>> & BesideOrder = {
     ...beside,
     id: deps.newId('task'),
@@ -82,12 +89,12 @@ function openCreate(
     owner: deps.processId,
     seconds: resolved.facts.seconds,
     idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
-    caps: listCaps(deps, request),
+    caps: wait?.notBefore === undefined ? caps : [],
     trace,
     traceParent: trace === undefined ? undefined : span.carrier,
   };
   span.set({ 'reelgate.task.id': task.id, 'reelgate.account.id': accountId });
-  return { ...resolved, task, media: NO_MEDIA, signal, span };
+  return { ...resolved, task, media: NO_MEDIA, signal, span, wait, caps };
 }
 
 /**
@@ -104,6 +111,10 @@ async function beginTask(deps: Deps, create: CreateContext): Promise<CreateConte
     task = create.task;
     begun = await writeTask(deps, create, task);
   }
+  if (typeof begun === 'object' && begun.capped !== TOTAL_SCOPE && create.wait?.waitsForOwnLimit === true) {
+    task = { ...create.task, caps: [] };
+    begun = await writeTask(deps, create, task);
+  }
   if (begun !== 'begun') return begun;
   const { id: taskId, accountId, order, idempotency } = task;
   deps.log.info({ taskId, accountId, kind: order.kind, model: order.model }, 'a task was created');
@@ -118,7 +129,7 @@ function chooseFirstAttempt(deps: Deps, create: CreateContext): NewTask['attempt
   const { task, source, runtimes } = create;
   const [first] = runtimes;
   if (first === undefined || source !== undefined || listMedia(task.order).length > 0) return undefined;
-  if (findObstacle(first) !== undefined || isBehindOthers(deps, create)) return undefined;
+  if (findObstacle(first) !== undefined || mustWait(create) || isBehindOthers(deps, create)) return undefined;
   const { id: channel, inFlightMax } = first.channel.settings;
   return { channel, inFlightMax };
 }
@@ -144,23 +155,41 @@ async function holdStageAndSubmit(deps: Deps, create: CreateContext): Promise<Ta
     // What an upstream may have accepted is never refused here. The sweep finds the row.
     if (error instanceof UncertainOutcome) throw error;
     if (step === 'submit' && error instanceof Problem) deps.count.refused();
-    await refuseCreate(deps, create, { error, isHeld: step !== 'hold' });
-    throw nothingBegun(error);
+    const isRefused = await refuseCreate(deps, create, { error, isHeld: step !== 'hold' });
+    if (!(error instanceof UncertainWait)) throw nothingBegun(error);
+    if (isRefused) throw nothingBegun(error.cause);
+    // It waits, or another process has decided over it.
+    return undefined;
   }
 }
 
 /** Submits the order, unless others wait for its channels. If no channel takes it now, it waits too. */
 async function submitOrWait(deps: Deps, create: CreateContext): Promise<Task | undefined> {
   const { limits } = deps.queue;
-  if (limits === undefined) return submitAttempts(deps, create);
-  const wait = (): Promise<Task | undefined> =>
-    waitForChannel(deps, create, { lane: nameCreateLane(deps, create), limits });
-  return isBehindOthers(deps, create) ? wait() : submitAttempts(deps, create, wait);
+  const plan = create.wait;
+  if (limits === undefined || plan === undefined) return submitAttempts(deps, create);
+  const isBehind = isBehindOthers(deps, create);
+  if (!plan.waitsForChannel) {
+    if (isBehind) throw throttleRefusal(BEHIND_OTHERS_RETRY_MS);
+    return submitAttempts(deps, create);
+  }
+  const wait = (): Promise<Task | undefined> => waitForChannel(deps, create, plan, limits);
+  return isBehind || mustWait(create) ? wait() : submitAttempts(deps, create, wait);
 }
 
-/** Reports whether tasks wait for the channels of a create. It does not overtake them. */
+/** Reports whether the task of a create has no turn now even if a channel is open: it takes no counters. */
+function mustWait({ task, caps, wait }: CreateContext): boolean {
+  return wait !== undefined && task.caps.length < caps.length;
+}
+
+/** Reports whether tasks of its class, or of a better one, wait for the channels of a create. It does not overtake them. */
 function isBehindOthers(deps: Deps, create: CreateContext): boolean {
-  return deps.queue.lanes.size > 0 && deps.queue.lanes.has(nameCreateLane(deps, create));
+  const { lanes } = deps.queue;
+  const { wait } = create;
+  if (lanes.size === 0 || wait === undefined) return false;
+  return QUEUE_CLASSES.some(
+    (ofClass) => !isBetterClass(wait.class, ofClass) && lanes.has(nameCreateLane(deps, create, ofClass)),
+  );
 }
 
 /** A new task has a void instead of a hold only if another process has taken its create over. */
@@ -207,23 +236,22 @@ async function stageSourceMedia(
 
 /**
  * Hides a create that no upstream accepted, releases its hold and removes its staged media. The sweep does what fails
- * here.
+ * here. Returns false if the task was kept: it waits, or another process has decided over it.
  */
 async function refuseCreate(
   deps: Deps,
   { task, span }: CreateContext,
   { error, isHeld }: { readonly error: unknown; readonly isHeld: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const { id: taskId } = task;
   const failure = toFailure(error);
   const at = deps.clock.now();
   const refused = await deps.store.refuse(taskId, failure, at).catch((fault: unknown) => {
     // While the database is away, only this process knows that no upstream accepted the order.
     deps.creating.set(taskId, 'given_up');
-    throw nothingBegun(fault);
+    throw error instanceof UncertainWait ? maybeBegun(fault) : nothingBegun(fault);
   });
-  // Another process may have decided over the task, and kept it with its hold.
-  if (!refused) return;
+  if (!refused) return false;
   deps.log.info({ taskId, code: failure.code }, 'a create was refused');
   await writeTaskSpan(deps, task, { state: 'failed', at, code: failure.code });
   try {
@@ -234,6 +262,7 @@ async function refuseCreate(
   } catch (failed) {
     deps.log.warn({ taskId, err: failed }, 'the hold and the media of a refused create could not be released yet');
   }
+  return true;
 }
 
 function toFailure(error: unknown): Failure {

@@ -66,6 +66,8 @@ describe('a paused channel', () => {
       checkCreate(world.deps, {
         accountId: 'acme',
         tokenId: 't',
+        wait: {},
+        tokenWait: { for: 'channels', class: 'standard' },
         makers: [],
         visibleModels: ['*'],
         order: anOrder(),

@@ -26,7 +26,8 @@ export interface PausedChannels {
   read(): Promise<void>;
 }
 
-export function openPausedChannels(store: PauseReader): PausedChannels {
+/** `changed` is called after a read that found other pauses than the last one. */
+export function openPausedChannels(store: PauseReader, changed: () => void): PausedChannels {
   let paused: ReadonlySet<string> = new Set();
   let begun = 0;
   let latest = 0;
@@ -39,7 +40,9 @@ export function openPausedChannels(store: PauseReader): PausedChannels {
       // A read that began later may have answered first.
       if (number < latest) return;
       latest = number;
+      const before = paused;
       paused = new Set(pauses.map(({ channel }) => channel));
+      if (before.symmetricDifference(paused).size > 0) changed();
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { nameLane, readLane } from '../../domain/lane.ts';
-import type { Lane } from '../../domain/lane.ts';
+import type { Lane, QueueClass } from '../../domain/lane.ts';
 import { isUpstreamFile, listMedia } from '../../domain/order.ts';
 import type { CreateContext } from '../creates/create-context.ts';
 import type { Deps } from '../deps.ts';
@@ -9,6 +9,7 @@ import type { Deps } from '../deps.ts';
 export function nameCreateLane(
   { channels }: Deps,
   create: Pick<CreateContext, 'task' | 'source' | 'runtimes'>,
+  ofClass: QueueClass,
 ): string {
   const { task, source, runtimes } = create;
   const { kind, model } = task.order;
@@ -20,7 +21,7 @@ export function nameCreateLane(
     .filter((runtime) => accounts?.includes(readAccount(runtime)) !== false && !usable.has(readId(runtime)))
     .map(readId)
     .sort();
-  return nameLane({ kind, model, accounts, without, class: 'standard' });
+  return nameLane({ kind, model, accounts, without, class: ofClass });
 }
 
 /** The channels that can do the tasks of a lane, paused ones too, in the order in which they are tried. */

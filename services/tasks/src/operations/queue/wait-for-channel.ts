@@ -1,11 +1,26 @@
-import { maybeBegun } from '@reelgate/platform/service-unavailable';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { computeCost } from '../../domain/fair-queue.ts';
+import { SCHEDULED_LANE } from '../../domain/lane.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
+import type { WaitPlan } from '../../domain/wait-plan.ts';
 import type { CreateContext } from '../creates/create-context.ts';
 import type { CreateMedia } from '../creates/stage-media.ts';
 import { showTask } from '../attempts/record-outcome.ts';
 import type { Deps, QueueLimits } from '../deps.ts';
-import { queueFull } from '../task-refusals.ts';
+import { queueFull, wouldWaitTooLong } from '../task-refusals.ts';
+import { nameCreateLane } from './lane-channels.ts';
+import { estimateWaitMs } from './lane-rates.ts';
+
+/** The answer of the database to a wait was lost, so the task may wait or not. */
+export class UncertainWait extends Error {
+  override readonly name = 'UncertainWait';
+  override readonly cause: StoreUnavailable;
+
+  constructor(message: string, cause: StoreUnavailable) {
+    super(message);
+    this.cause = cause;
+  }
+}
 
 /**
  * Lets a create wait for its turn, in place of a refusal. It has its hold and its staged media, so from here on it needs
@@ -13,35 +28,74 @@ import { queueFull } from '../task-refusals.ts';
  */
 export async function waitForChannel(
   deps: Deps,
-  { task, media }: CreateContext,
-  { lane, limits }: { readonly lane: string; readonly limits: QueueLimits },
+  create: CreateContext,
+  plan: WaitPlan,
+  limits: QueueLimits,
 ): Promise<Task | undefined> {
   const { store, clock, log, queue, wake } = deps;
-  const { id: taskId, accountId, tokenId, seconds, caps, owner } = task;
-  await assertPlaceLeft(deps, accountId, limits);
+  const { id: taskId, accountId, tokenId, seconds, owner } = create.task;
+  const lane = nameCreateLane(deps, create, plan.class);
   const since = clock.now();
+  const { notBefore } = plan;
+  await assertPlaceLeft(deps, { accountId, lane, limits });
+  if (notBefore === undefined) await assertTurnInTime(deps, { accountId, tokenId, lane, plan });
   const place = {
-    ...{ taskId, lane, accountId, tokenId, since, caps },
+    ...{ taskId, lane, accountId, tokenId, since, caps: create.caps },
+    ...(notBefore === undefined ? {} : { lane: SCHEDULED_LANE, nextLane: lane, notBefore }),
     cost: computeCost(seconds),
-    startBy: since + limits.longestWaitMs,
-    mediaJson: writeMedia(media),
+    startBy: (notBefore ?? since) + plan.startWithinMs,
+    mediaJson: writeMedia(create.media),
   };
   const waiting = await store.enqueue(place, owner).catch((error: unknown) => {
-    throw maybeBegun(error);
+    throw error instanceof StoreUnavailable ? new UncertainWait('it is not known whether a task waits', error) : error;
   });
   if (waiting === undefined) return undefined;
   log.info({ taskId, accountId }, 'a task waits for a channel');
-  queue.lanes.add(lane);
   showTask(deps, waiting);
-  wake.queue();
+  if (notBefore === undefined) queue.lanes.add(lane);
+  // Its place at its own limit, if it took one, is free again.
+  wake.queue(tokenId);
   return waiting;
 }
 
+interface Entry {
+  readonly accountId: string;
+  readonly lane: string;
+}
+
 /** Creates that arrive at the same moment may pass the limit by their number. */
-async function assertPlaceLeft({ store }: Deps, accountId: string, { perAccount, total }: QueueLimits): Promise<void> {
-  const waiting = await store.countWaiting(accountId);
-  if (waiting.ofAccount >= perAccount) throw queueFull('account');
-  if (waiting.total >= total) throw queueFull('service');
+async function assertPlaceLeft(
+  deps: Deps,
+  { accountId, lane, limits: { perAccount, total } }: Entry & { readonly limits: QueueLimits },
+): Promise<void> {
+  const waiting = await deps.store.countWaiting(accountId);
+  const isAccountFull = waiting.ofAccount >= perAccount;
+  if (!isAccountFull && waiting.total < total) return;
+  const retryAfterMs = await estimateFree(deps, { accountId, lane }, isAccountFull);
+  throw queueFull(isAccountFull ? 'account' : 'service', retryAfterMs);
+}
+
+/** The time in which the next task of the account, or of anyone, leaves the queue; undefined: not known. */
+async function estimateFree(
+  { store, queue }: Deps,
+  { accountId, lane }: Entry,
+  ofAccount: boolean,
+): Promise<number | undefined> {
+  const perMinute = queue.rates.readPerMinute(lane);
+  const { weight, weights } = await store.readShare(lane, accountId);
+  return estimateWaitMs({ position: 0, weight: ofAccount ? weight : weights, weights, perMinute });
+}
+
+/** Refuses a create whose turn would probably come after the time that it accepts. */
+async function assertTurnInTime(
+  { store, queue }: Deps,
+  { accountId, tokenId, lane, plan }: Entry & { readonly tokenId: string; readonly plan: WaitPlan },
+): Promise<void> {
+  const perMinute = queue.rates.readPerMinute(lane);
+  if (perMinute === 0) return;
+  const { weight, weights, ofToken } = await store.readShare(lane, accountId, tokenId);
+  const estimateMs = estimateWaitMs({ position: ofToken, weight, weights, perMinute });
+  if (estimateMs !== undefined && estimateMs > plan.startWithinMs) throw wouldWaitTooLong(estimateMs);
 }
 
 type MediaEntries = readonly (readonly [number, StagedMedia])[];

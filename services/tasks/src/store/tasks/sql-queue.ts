@@ -1,8 +1,17 @@
 import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
 import { TOTAL_SCOPE, channelScope } from '../../domain/in-flight-scope.ts';
 import { computeCharge, computeStart } from '../../domain/fair-queue.ts';
-import type { Task } from '../../domain/task.ts';
-import { inJson, inNumber, inText, optionalNumber, recordColumns, text, toInsert } from '../columns.ts';
+import {
+  inJson,
+  inNumber,
+  inOptionalNumber,
+  inOptionalText,
+  inText,
+  optionalNumber,
+  recordColumns,
+  text,
+  toInsert,
+} from '../columns.ts';
 import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore } from '../task-store.ts';
 import type { WriteNote } from './sql-history.ts';
 import { COUNTED_COLUMNS, leaveCounters, toCountedRow } from './sql-in-flight.ts';
@@ -27,6 +36,8 @@ const PLACE = recordColumns<QueuePlace>({
   cost: inNumber('cost'),
   since: inNumber('since'),
   startBy: inNumber('start_by'),
+  notBefore: inOptionalNumber('not_before'),
+  nextLane: inOptionalText('next_lane'),
   caps: inJson('caps_json'),
   mediaJson: inText('media_json'),
 });
@@ -42,8 +53,8 @@ interface QueueWrites {
   readonly chooseWithPermits: ChooseWithPermits;
 }
 
-export function sqlQueue(sql: Sql, writes: QueueWrites): QueueStore {
-  return { ...sqlPlaces(sql, writes), ...sqlClaims(sql, writes.chooseWithPermits), ...sqlQueueReads(sql) };
+export function sqlQueue(sql: Sql, writes: QueueWrites): Places & Claims {
+  return { ...sqlPlaces(sql, writes), ...sqlClaims(sql, writes.chooseWithPermits) };
 }
 
 type Places = Pick<QueueStore, 'enqueue' | 'returnToQueue' | 'finishWaiting' | 'removePlace' | 'removeOldPlaces'>;
@@ -126,7 +137,7 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
   };
 }
 
-async function unlessVanished<T>(change: () => Promise<T>): Promise<T | undefined> {
+export async function unlessVanished<T>(change: () => Promise<T>): Promise<T | undefined> {
   try {
     return await change();
   } catch (error) {
@@ -136,7 +147,7 @@ async function unlessVanished<T>(change: () => Promise<T>): Promise<T | undefine
 }
 
 /** Locks the account of a place, and returns the place if it still is as `claimed` says. */
-async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1): Promise<QueuePlace | undefined> {
+export async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1): Promise<QueuePlace | undefined> {
   const [seen] = await query(`SELECT lane, account_id FROM waiting WHERE task_id = $1`, [taskId]);
   if (seen === undefined) return undefined;
   const [lane, accountId] = [text(seen['lane']), text(seen['account_id'])];
@@ -149,11 +160,12 @@ async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1): Promi
 }
 
 /** Counts one more place of an account and of its token. The first one of a flow decides where the flow begins. */
-async function enterFlow(query: SqlQuery, { lane, accountId, tokenId }: Flow): Promise<void> {
+export async function enterFlow(query: SqlQuery, { lane, accountId, tokenId }: Flow): Promise<void> {
   const [account] = await query(
-    `INSERT INTO queue_accounts (lane, account_id) VALUES ($1, $2)
+    `INSERT INTO queue_accounts (lane, account_id, weight, held)
+     SELECT $1, $2, COALESCE(MAX(weight), 1), COALESCE(MAX(held), 0) FROM queue_rules WHERE subject = $3
      ON CONFLICT (lane, account_id) DO UPDATE SET ready = 1 RETURNING used, waiting, weight`,
-    [lane, accountId],
+    [lane, accountId, `account:${accountId}`],
   );
   const [token] = await query(
     `INSERT INTO queue_tokens (lane, account_id, token_id) VALUES ($1, $2, $3)
@@ -161,7 +173,7 @@ async function enterFlow(query: SqlQuery, { lane, accountId, tokenId }: Flow): P
     [lane, accountId, tokenId],
   );
   if (Number(account?.['waiting']) === 0) {
-    const least = await findLeast(query, 'queue_accounts', 'lane = $1', [lane]);
+    const least = await findLeast(query, 'queue_accounts', 'held = 0 AND lane = $1', [lane]);
     const start = computeStart(Number(account?.['used']), least, Number(account?.['weight']));
     await query('UPDATE queue_accounts SET used = $1 WHERE lane = $2 AND account_id = $3', [start, lane, accountId]);
   }
@@ -188,7 +200,7 @@ async function findLeast(
   return optionalNumber(row?.['used']);
 }
 
-async function countPlaces(query: SqlQuery, { lane, accountId, tokenId }: Flow, by: 1 | -1): Promise<void> {
+export async function countPlaces(query: SqlQuery, { lane, accountId, tokenId }: Flow, by: 1 | -1): Promise<void> {
   await query('UPDATE queue_accounts SET waiting = waiting + $1 WHERE lane = $2 AND account_id = $3', [
     by,
     lane,
@@ -222,7 +234,9 @@ interface NextPlace extends CountedWork {
   readonly weight: number;
 }
 
-function sqlClaims(sql: Sql, chooseWithPermits: ChooseWithPermits): Pick<QueueStore, 'claim' | 'unblock'> {
+type Claims = Pick<QueueStore, 'claim' | 'unblock'>;
+
+function sqlClaims(sql: Sql, chooseWithPermits: ChooseWithPermits): Claims {
   return {
     claim: async (lane, to, by) => {
       for (let passedOver = 0; passedOver <= PASSED_OVER_MAX; passedOver += 1) {
@@ -290,7 +304,7 @@ class Orphan extends Error {
 /** Claims the place whose turn it is. */
 async function takeNext(sql: Sql, query: SqlQuery, lane: string): Promise<NextPlace | undefined> {
   const [account] = await query(
-    `SELECT account_id, weight FROM queue_accounts WHERE lane = $1 AND waiting > 0 AND ready = 1
+    `SELECT account_id, weight FROM queue_accounts WHERE lane = $1 AND waiting > 0 AND ready = 1 AND held = 0
      ORDER BY used, account_id LIMIT 1 ${sql.skipLocked}`,
     [lane],
   );
@@ -306,7 +320,8 @@ async function takeNext(sql: Sql, query: SqlQuery, lane: string): Promise<NextPl
       ? []
       : await query(
           `UPDATE waiting SET claimed = 1 WHERE claimed = 0 AND task_id = (
-             SELECT task_id FROM waiting WHERE lane = $1 AND token_id = $2 AND claimed = 0 ORDER BY task_id LIMIT 1
+             SELECT task_id FROM waiting WHERE lane = $1 AND token_id = $2 AND claimed = 0
+             ORDER BY rank, task_id LIMIT 1
            ) RETURNING ${PLACE.list}`,
           [lane, text(token['token_id'])],
         );
@@ -410,41 +425,4 @@ async function setReady(sql: Sql, { lane, accountId, tokenId }: Flow, isReady: b
 
 function toFlow(row: SqlRow): Flow {
   return { lane: text(row['lane']), accountId: text(row['account_id']), tokenId: text(row['token_id']) };
-}
-
-type QueueReads = Pick<QueueStore, 'listLanes' | 'listExpired' | 'listBlocked' | 'countWaiting'>;
-
-function sqlQueueReads(sql: Sql): QueueReads {
-  const sum = async (where: string, values: readonly string[]): Promise<number> => {
-    const [row] = await sql.read(
-      `SELECT COALESCE(SUM(waiting), 0) AS count FROM queue_accounts WHERE waiting > 0 ${where}`,
-      values,
-    );
-    return Number(row?.['count'] ?? 0);
-  };
-  return {
-    listLanes: async () =>
-      (await sql.read('SELECT DISTINCT lane FROM queue_accounts WHERE waiting > 0 ORDER BY lane')).map((row) =>
-        text(row['lane']),
-      ),
-    listExpired: async (now, limit): Promise<readonly Task[]> =>
-      (
-        await sql.read(
-          `SELECT ${TASK.names.map((name) => `tasks.${name}`).join(', ')} FROM waiting JOIN tasks ON tasks.id = task_id
-           WHERE claimed = 0 AND start_by <= $1 ORDER BY start_by LIMIT $2`,
-          [now, limit],
-        )
-      ).map(TASK.read),
-    listBlocked: async (after, limit) =>
-      (
-        await sql.read(
-          `SELECT DISTINCT token_id FROM queue_tokens WHERE ready = 0 AND token_id > $1 ORDER BY token_id LIMIT $2`,
-          [after, limit],
-        )
-      ).map((row) => text(row['token_id'])),
-    countWaiting: async (accountId) => ({
-      ofAccount: await sum('AND account_id = $1', [accountId]),
-      total: await sum('', []),
-    }),
-  };
 }

@@ -8,6 +8,7 @@ import { sqlMoves } from './sql-moves.ts';
 import type { ToFinishedEvent } from './sql-moves.ts';
 import { sqlChanges, sqlListSteps, sqlReads } from './sql-reads.ts';
 import { sqlDeadlines, sqlProcesses, sqlRetention } from './sql-sweeps.ts';
+import { sqlQueueReads, sqlSchedule } from './sql-queue-reads.ts';
 import { sqlQueue } from './sql-queue.ts';
 import { shardsOn, sqlPermits } from './sql-permits.ts';
 import type { TaskStore } from '../task-store.ts';
@@ -27,6 +28,8 @@ export function sqlTaskStore(
   return {
     ...sqlCreates(sql, note, withPermits),
     ...sqlQueue(sql, { note, finishIn, chooseWithPermits }),
+    ...sqlSchedule(sql),
+    ...sqlQueueReads(sql),
     ...reads,
     ...sqlListSteps(sql, reads),
     ...sqlChanges(sql),

@@ -1,0 +1,36 @@
+/** The lanes in which tasks wait, as far as this process knows. */
+export interface KnownLanes {
+  readonly size: number;
+  has(lane: string): boolean;
+  /** A task waits in this lane. The other processes are told if this one did not know it. */
+  add(lane: string): void;
+  /** Another process told that a task waits in this lane. Its tasks are found at the next look, or were meanwhile. */
+  hear(lane: string): void;
+  /** What a look at the store has found. */
+  replace(lanes: readonly string[]): void;
+}
+
+/** Lanes of other processes that are remembered between two looks. A look finds those that are left out. */
+const LANES_MAX = 10_000;
+
+/** `announce` may be lost: each process also looks by itself. */
+export function openKnownLanes(announce: (lane: string) => void): KnownLanes {
+  let known = new Set<string>();
+  return {
+    get size() {
+      return known.size;
+    },
+    has: (lane) => known.has(lane),
+    add: (lane) => {
+      if (known.has(lane)) return;
+      known.add(lane);
+      announce(lane);
+    },
+    hear: (lane) => {
+      if (known.size < LANES_MAX) known.add(lane);
+    },
+    replace: (lanes) => {
+      known = new Set(lanes);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { durationFromMs, durationMs } from '@bufbuild/protobuf/wkt';
+import { Problem } from '@reelgate/platform/problem';
+import { QueueClass as WireClass, QueueMode, QueuePreferenceSchema } from '@reelgate/proto/tasks/v1/queue';
+import type { QueuePreference } from '@reelgate/proto/tasks/v1/queue';
+import type { EveryMember } from '../domain/every-member.ts';
+import type { QueueClass } from '../domain/lane.ts';
+import type { WaitPreference } from '../domain/wait-plan.ts';
+import { fromWireEnum } from './mapping-order.ts';
+import { readTime, toMessage, toWireTime } from './wire-message.ts';
+
+export const CLASSES: Readonly<Record<QueueClass, WireClass>> = {
+  interactive: WireClass.INTERACTIVE,
+  standard: WireClass.STANDARD,
+  batch: WireClass.BATCH,
+};
+const MODES: Readonly<Record<NonNullable<WaitPreference['mode']>, QueueMode>> = {
+  wait: QueueMode.WAIT,
+  none: QueueMode.NONE,
+};
+const START_WITHIN_MS_MIN = 1000;
+
+export function readPreference(wire: QueuePreference | undefined): EveryMember<WaitPreference> {
+  const startWithinMs = wire?.startWithin && durationMs(wire.startWithin);
+  if (startWithinMs !== undefined && startWithinMs < START_WITHIN_MS_MIN)
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      field: 'queue.start_within',
+      message: 'is shorter than a second; must be one second or more',
+    });
+  return {
+    mode: wire && readSet(MODES, wire.mode),
+    class: wire && readSet(CLASSES, wire.class),
+    startWithinMs,
+    notBefore: readTime(wire?.notBefore),
+  };
+}
+
+/** The name of a value; undefined for zero, which is not set. */
+function readSet<K extends string>(names: Readonly<Record<K, number>>, value: number): K | undefined {
+  return value === 0 ? undefined : fromWireEnum(names, value);
+}
+
+export function toWirePreference({ mode, class: ofClass, startWithinMs, notBefore }: WaitPreference): QueuePreference {
+  return toMessage(QueuePreferenceSchema, {
+    mode: mode && MODES[mode],
+    class: ofClass && CLASSES[ofClass],
+    startWithin: startWithinMs === undefined ? undefined : durationFromMs(startWithinMs),
+    notBefore: toWireTime(notBefore),
+  });
+}

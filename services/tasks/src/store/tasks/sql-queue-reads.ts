@@ -1,0 +1,85 @@
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { SCHEDULED_LANE } from '../../domain/lane.ts';
+import type { Task } from '../../domain/task.ts';
+import { text } from '../columns.ts';
+import type { QueueStore } from '../task-store.ts';
+import { countPlaces, enterFlow, lockPlace } from './sql-queue.ts';
+import { TASK } from './task-rows.ts';
+
+/** The tasks whose time has not come. */
+export function sqlSchedule(sql: Sql): Pick<QueueStore, 'startScheduled'> {
+  const start = (taskId: string, now: number): Promise<boolean> =>
+    sql.transaction(async (query) => {
+      const place = await lockPlace(query, taskId, 0);
+      if (place?.nextLane === undefined || place.notBefore === undefined || place.notBefore > now) return false;
+      await countPlaces(query, place, -1);
+      await enterFlow(query, { ...place, lane: place.nextLane });
+      await query('UPDATE waiting SET lane = next_lane, next_lane = NULL, since = $1 WHERE task_id = $2', [
+        place.notBefore,
+        taskId,
+      ]);
+      return true;
+    });
+  return {
+    startScheduled: async (now, limit) => {
+      const due = await sql.read(
+        'SELECT task_id FROM waiting WHERE next_lane IS NOT NULL AND not_before <= $1 ORDER BY not_before LIMIT $2',
+        [now, limit],
+      );
+      let started = 0;
+      for (const row of due) if (await start(text(row['task_id']), now)) started += 1;
+      return started;
+    },
+  };
+}
+
+export type QueueReads = Pick<QueueStore, 'listLanes' | 'readShare' | 'listExpired' | 'listBlocked' | 'countWaiting'>;
+
+export function sqlQueueReads(sql: Sql): QueueReads {
+  const sum = async (where: string, values: readonly string[]): Promise<number> => {
+    const [row] = await sql.read(
+      `SELECT COALESCE(SUM(waiting), 0) AS count FROM queue_accounts WHERE waiting > 0 ${where}`,
+      values,
+    );
+    return Number(row?.['count'] ?? 0);
+  };
+  return {
+    listLanes: async () =>
+      (
+        await sql.read('SELECT DISTINCT lane FROM queue_accounts WHERE waiting > 0 AND lane <> $1 ORDER BY lane', [
+          SCHEDULED_LANE,
+        ])
+      ).map((row) => text(row['lane'])),
+    readShare: async (lane, accountId, tokenId) => {
+      const [row] = await sql.read(
+        `SELECT COALESCE(SUM(CASE WHEN waiting > 0 AND account_id <> $2 THEN weight ELSE 0 END), 0) AS others,
+           COALESCE(MAX(CASE WHEN account_id = $2 THEN weight END), 1) AS weight,
+           (SELECT COALESCE(MAX(waiting), 0) FROM queue_tokens
+            WHERE lane = $1 AND account_id = $2 AND token_id = $3) AS of_token
+         FROM queue_accounts WHERE lane = $1 AND (waiting > 0 OR account_id = $2)`,
+        [lane, accountId, tokenId ?? ''],
+      );
+      const weight = Number(row?.['weight'] ?? 1);
+      return { weight, weights: Number(row?.['others'] ?? 0) + weight, ofToken: Number(row?.['of_token'] ?? 0) };
+    },
+    listExpired: async (now, limit): Promise<readonly Task[]> =>
+      (
+        await sql.read(
+          `SELECT ${TASK.names.map((name) => `tasks.${name}`).join(', ')} FROM waiting JOIN tasks ON tasks.id = task_id
+           WHERE claimed = 0 AND start_by <= $1 ORDER BY start_by LIMIT $2`,
+          [now, limit],
+        )
+      ).map(TASK.read),
+    listBlocked: async (after, limit) =>
+      (
+        await sql.read(
+          `SELECT DISTINCT token_id FROM queue_tokens WHERE ready = 0 AND token_id > $1 ORDER BY token_id LIMIT $2`,
+          [after, limit],
+        )
+      ).map((row) => text(row['token_id'])),
+    countWaiting: async (accountId) => ({
+      ofAccount: await sum('AND account_id = $1', [accountId]),
+      total: await sum('', []),
+    }),
+  };
+}
