@@ -1,18 +1,13 @@
 import { durationFromMs, durationMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
-import { QueueClass as WireClass, QueueMode, QueuePreferenceSchema } from '@reelgate/proto/tasks/v1/queue';
+import { QueueMode, QueuePreferenceSchema } from '@reelgate/proto/tasks/v1/queue';
 import type { QueuePreference } from '@reelgate/proto/tasks/v1/queue';
 import type { EveryMember } from '../domain/every-member.ts';
-import type { QueueClass } from '../domain/lane.ts';
 import type { WaitPreference } from '../domain/wait-plan.ts';
 import { fromWireEnum } from './mapping-order.ts';
+import { CLASSES } from './mapping-queue.ts';
 import { readTime, toMessage, toWireTime } from './wire-message.ts';
 
-export const CLASSES: Readonly<Record<QueueClass, WireClass>> = {
-  interactive: WireClass.INTERACTIVE,
-  standard: WireClass.STANDARD,
-  batch: WireClass.BATCH,
-};
 const MODES: Readonly<Record<NonNullable<WaitPreference['mode']>, QueueMode>> = {
   wait: QueueMode.WAIT,
   none: QueueMode.NONE,

@@ -555,8 +555,32 @@ export interface QueueStore {
   listBlocked(after: string, limit: number): Promise<readonly string[]>;
 }
 
+/** A place that no process has claimed, with what decides when it has its turn. */
+export interface FoundPlace extends Omit<QueuePlace, 'caps' | 'mediaJson'> {
+  /** The lane in which it waits from `notBefore` on; absent: it waits for no time. */
+  readonly nextLane?: string | undefined;
+  readonly notBefore?: number | undefined;
+  /** The number of unclaimed places of its token before it in its lane, up to 1000. */
+  readonly position: number;
+  /** False if its token is at its limit. */
+  readonly isReady: boolean;
+  /** True if an operator holds its account. */
+  readonly isHeld: boolean;
+  /** The weight of its account. */
+  readonly weight: number;
+  /** The sum of the weights of the accounts that take turns in its lane. */
+  readonly weights: number;
+}
+
+/** The view of the queue for operators, and their decisions over it. */
+export interface QueueOperatorStore {
+  /** Undefined: the task does not wait, or has its turn now. */
+  findPlace(taskId: string): Promise<FoundPlace | undefined>;
+}
+
 export type TaskStore = CreateStore &
   QueueStore &
+  QueueOperatorStore &
   ReadStore &
   StepStore &
   ChangeStore &

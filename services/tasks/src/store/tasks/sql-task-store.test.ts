@@ -18,6 +18,7 @@ import { filtersConformance } from '../../../testing/store/filters-conformance.t
 import { movesConformance } from '../../../testing/store/moves-conformance.ts';
 import type { OpenStore } from '../../../testing/store/opened-store.ts';
 import { queueConformance } from '../../../testing/store/queue-conformance.ts';
+import { queueOperatorsConformance } from '../../../testing/store/queue-operators-conformance.ts';
 import { readsConformance } from '../../../testing/store/reads-conformance.ts';
 import { retentionConformance } from '../../../testing/store/retention-conformance.ts';
 import { selfChecksConformance } from '../../../testing/store/self-checks-conformance.ts';
@@ -44,6 +45,7 @@ function taskStoreConformance(open: OpenStore): void {
   describe('creates', () => createsConformance(open));
   describe('attempts', () => attemptsConformance(open));
   describe('the queue', () => queueConformance(open));
+  describe('the queue of operators', () => queueOperatorsConformance(open));
   describe('moves', () => movesConformance(open));
   describe('reads', () => readsConformance(open));
   describe('filters', () => filtersConformance(open));

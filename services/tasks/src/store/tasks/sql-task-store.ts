@@ -10,6 +10,7 @@ import { sqlChanges, sqlListSteps, sqlReads } from './sql-reads.ts';
 import { sqlDeadlines, sqlProcesses, sqlRetention } from './sql-sweeps.ts';
 import { sqlQueueReads, sqlSchedule } from './sql-queue-reads.ts';
 import { sqlQueue } from './sql-queue.ts';
+import { sqlQueueOperators } from './sql-queue-operators.ts';
 import { shardsOn, sqlPermits } from './sql-permits.ts';
 import type { TaskStore } from '../task-store.ts';
 import { sqlEventWrites } from '../webhooks/sql-events.ts';
@@ -30,6 +31,7 @@ export function sqlTaskStore(
     ...sqlQueue(sql, { note, finishIn, chooseWithPermits }),
     ...sqlSchedule(sql),
     ...sqlQueueReads(sql),
+    ...sqlQueueOperators(sql),
     ...reads,
     ...sqlListSteps(sql, reads),
     ...sqlChanges(sql),

@@ -1,4 +1,4 @@
-import type { QueueStore, StepStore, TaskStore } from '../../../src/store/task-store.ts';
+import type { QueueOperatorStore, QueueStore, StepStore, TaskStore } from '../../../src/store/task-store.ts';
 import { modelCreates } from './model-creates.ts';
 import { modelMoves } from './model-moves.ts';
 import { modelChanges, modelReads } from './model-reads.ts';
@@ -6,7 +6,7 @@ import type { ModelState } from './model-state.ts';
 import { modelAttention, modelDeadlines, modelProcesses, modelRetention } from './model-sweeps.ts';
 
 /** A step of a list may end where it likes, so it is no part of a reference. The queue is none either. */
-export type ModelledStore = Omit<TaskStore, keyof StepStore | keyof QueueStore>;
+export type ModelledStore = Omit<TaskStore, keyof StepStore | keyof QueueStore | keyof QueueOperatorStore>;
 
 /**
  * The port of tasks in memory: what the contract says, in plain code that shares nothing with the statements. It is the
