@@ -4,8 +4,10 @@ import { TaskFailureSchema, TaskResultSchema, TaskSchema, TaskState, UsageSchema
 import type { Task as WireTask, TaskResult, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
 import type { EveryMember } from '../domain/every-member.ts';
 import type { Result, State, Task, TaskFilter, TaskOrigin, Usage } from '../domain/task.ts';
+import type { PlaceView } from '../operations/queue/describe-place.ts';
 import { pollAfterMs } from '../operations/reads/read-tasks.ts';
 import { KINDS, fromWireEnum, toWireOrder } from './mapping-order.ts';
+import { toWirePlace } from './mapping-queue.ts';
 import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
 
 export const STATES: Readonly<Record<State, TaskState>> = {
@@ -15,8 +17,10 @@ export const STATES: Readonly<Record<State, TaskState>> = {
   failed: TaskState.FAILED,
 };
 
-/** The view of a task for its owner. The message has no field for anything of the upstream. */
-export function toWireTask(task: Task, now: number): WireTask {
+/**
+ * The view of a task for its owner, with its place if it is given. The message has no field for anything of the upstream.
+ */
+export function toWireTask(task: Task, now: number, place?: PlaceView): WireTask {
   const { finishedAt, expiresAt, result, failure, usage } = task;
   return toMessage(TaskSchema, {
     id: task.id,
@@ -28,13 +32,13 @@ export function toWireTask(task: Task, now: number): WireTask {
     seconds: task.seconds,
     createdAt: timestampFromMs(task.createdAt),
     updatedAt: timestampFromMs(task.updatedAt),
-    pollAfterMs: BigInt(pollAfterMs(task, now)),
+    pollAfterMs: BigInt(pollAfterMs(task, now, place)),
     completedAt: toWireTime(finishedAt),
     expiresAt: toWireTime(expiresAt),
     result: result && toWireResult(result),
     failure: failure && toMessage(TaskFailureSchema, { code: failure.code, message: failure.message }),
     usage: usage && toWireUsage(usage),
-    queue: undefined,
+    queue: place && toWirePlace(place),
   });
 }
 

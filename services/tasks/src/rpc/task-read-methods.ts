@@ -14,6 +14,7 @@ import type { Kind } from '../domain/order.ts';
 import type { Step, TimelineEntry } from '../domain/rules/timeline.ts';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import type { Deps } from '../operations/deps.ts';
+import { describePlace } from '../operations/queue/describe-place.ts';
 import { getTask, listTasks, listTaskStep, readTimeline, withKey } from '../operations/reads/read-tasks.ts';
 import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
@@ -31,7 +32,8 @@ export function readMethods(deps: Deps) {
     getTask: async ({ accountId, taskId }, { span }) => {
       const task = await getTask(deps, accountId, taskId);
       span.link(task.trace);
-      return { task: toWireTask(task, now()) };
+      const place = task.admission === 'waiting' ? await describePlace(deps, taskId) : undefined;
+      return { task: toWireTask(task, now(), place) };
     },
     getTaskTimeline: async ({ accountId, taskId }, { span }) => {
       const { task, entries } = await readTimeline(deps, accountId, taskId);

@@ -9,6 +9,8 @@ import { taskNotFound } from '../task-refusals.ts';
 
 /** A caller that polls more often learns nothing sooner. */
 const POLL_AFTER_MS_MIN = 1000;
+/** For a task whose turn is far away. */
+const POLL_AFTER_MS_MAX = 30_000;
 /** For a task whose next poll of the upstream has no time, such as a new one, or is overdue. */
 const POLL_AFTER_UNKNOWN_MS = 2000;
 
@@ -99,10 +101,16 @@ export async function readTimeline(deps: StoreDeps, accountId: string, taskId: s
 
 /**
  * Returns the milliseconds until a caller should read the task again; zero if the task is finished, because it no
- * longer changes.
+ * longer changes. A task that waits for a channel changes at its turn.
  */
-export function pollAfterMs({ state, nextPollAt }: Task, now: number): number {
+export function pollAfterMs(
+  { state, nextPollAt }: Task,
+  now: number,
+  place?: { readonly estimatedStartAt?: number | undefined },
+): number {
   if (isTerminal(state)) return 0;
+  if (place?.estimatedStartAt !== undefined)
+    return Math.min(Math.max(POLL_AFTER_UNKNOWN_MS, place.estimatedStartAt - now), POLL_AFTER_MS_MAX);
   if (nextPollAt === undefined || nextPollAt <= now) return POLL_AFTER_UNKNOWN_MS;
   return Math.max(POLL_AFTER_MS_MIN, nextPollAt - now);
 }
