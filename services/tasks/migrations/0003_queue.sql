@@ -1,3 +1,6 @@
+-- 0: a process of the release before, which does not show tasks that wait.
+ALTER TABLE processes ADD COLUMN knows_queue INTEGER NOT NULL DEFAULT 0;
+
 -- The time at which it left the queue first, from which its deadlines count. Null: it did not wait.
 ALTER TABLE tasks ADD COLUMN began_at BIGINT;
 

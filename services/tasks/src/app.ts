@@ -68,6 +68,7 @@ import { jobPasses, startWorkers, taskPasses } from './workers/passes.ts';
 import { startPollers } from './workers/pollers.ts';
 import type { Pollers } from './workers/pollers.ts';
 import { openProcessLiveness } from './workers/process-liveness.ts';
+import type { ProcessLiveness } from './workers/process-liveness.ts';
 import type { SlowSettlements } from './workers/settle-finished.ts';
 import { startQueue } from './workers/take-turns.ts';
 import type { QueueWorker } from './workers/take-turns.ts';
@@ -108,27 +109,22 @@ export async function startTasks(
 
   let current = config;
   const chance = chanceFrom(foundation.random);
-  let liveProcesses = (): number => 1;
+  let live: Live = { count: () => 1, allKnowQueue: () => false };
   const operators = sqlOperators(sql, newId);
   const wake = newWake();
   const paused = openPausedChannels(operators, wakeQueue(wake));
   const channels = await openChannels(config, foundation, lifecycle, {
     chance,
-    replicas: () => liveProcesses(),
+    replicas: () => live.count(),
     isPaused: (channelId) => paused.has(channelId),
     openPool: peers.openPool,
   });
   const processId = newId('proc');
   const minutes = openMinuteCounter(clock, operators, processId);
   const deps = taskDeps(foundation, peers, {
-    sql,
-    config,
+    ...{ sql, config, channels, chance, wake, processId, minutes },
     current: () => current,
-    channels,
-    chance,
-    wake,
-    processId,
-    minutes,
+    isQueueUsable: () => live.allKnowQueue(),
   });
 
   const backlog = sqlBacklog(sql);
@@ -139,8 +135,8 @@ export async function startTasks(
   // one process alone can have an embedded database
   const isAlone = sql.engine === 'sqlite';
   const liveness = openProcessLiveness(deps, isAlone);
-  liveProcesses = () => liveness.count();
-  watchReplicas(foundation.metrics, liveProcesses);
+  live = liveness;
+  watchReplicas(foundation.metrics, () => live.count());
   const sampler = gaugeSampler(foundation.metrics, { service: 'tasks', clock, log });
   watchBacklogs(sampler, { tasks: backlog, jobs: jobs.jobs, channels, clock });
   watchOutbox(sampler, { sql, service: 'tasks', clock });
@@ -160,7 +156,7 @@ export async function startTasks(
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
   const parts = { liveness, settlements, isAlone };
   const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers)];
-  const { pollers, queue } = await startWork(deps, { passes, wake, bus, replicas: liveProcesses }, lifecycle);
+  const { pollers, queue } = await startWork(deps, { passes, wake, bus, replicas: () => live.count() }, lifecycle);
   const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
   const webhooks = await startWebhooks(
     foundation,
@@ -202,6 +198,8 @@ export async function startTasks(
     stop: () => lifecycle.stop(),
   };
 }
+
+type Live = Pick<ProcessLiveness, 'count' | 'allKnowQueue'>;
 
 interface WorkOptions {
   readonly passes: Parameters<typeof startWorkers>[1];
@@ -270,12 +268,14 @@ interface TaskParts {
   readonly wake: Deps['wake'];
   readonly processId: string;
   readonly minutes: MinuteCounter;
+  /** Reports whether every process shows tasks that wait. */
+  readonly isQueueUsable: () => boolean;
 }
 
 function taskDeps(
   { clock, newId, log, bus, metrics, tracing, publicUrl, signingKey, acceptedKeys }: Foundation,
   peers: TasksPeers,
-  { sql, config, current, minutes, ...parts }: TaskParts,
+  { sql, config, current, minutes, isQueueUsable, ...parts }: TaskParts,
 ): Deps & { readonly count: JobCounts } {
   const media = mediaClient(peers.media);
   return {
@@ -293,7 +293,13 @@ function taskDeps(
     creating: new Map(),
     webhookAllow: config.webhooks.allow,
     limits: config.limits,
-    queue: { limits: config.queue, lanes: openKnownLanes(announceLane(bus)), rates: openLaneRates(clock) },
+    queue: {
+      get limits() {
+        return isQueueUsable() ? config.queue : undefined;
+      },
+      lanes: openKnownLanes(announceLane(bus)),
+      rates: openLaneRates(clock),
+    },
     pollPlan: config.pollPlan,
     mediaUrl: mediaUrls({ bytes: peers.bytes, media, publicUrl, linkKey: linkKey(signingKey), clock }),
     announce: announceChanged(bus),

@@ -58,7 +58,7 @@ export const tasksSchema = {
         ...objectSchema({
           enabled: {
             type: 'boolean',
-            default: false,
+            default: true,
             description: 'true: a create that finds every channel full waits for its turn; false: it is refused',
           },
           per_account: whole(1, 1000),

@@ -445,6 +445,8 @@ export interface ProcessStore {
   heartbeat(processId: string, at: number): Promise<void>;
   /** The last heartbeat of each process. */
   heartbeats(): Promise<ReadonlyMap<string, number>>;
+  /** The processes of a release that does not know tasks that wait for a channel. */
+  listWithoutQueue(): Promise<readonly string[]>;
   forget(processId: string): Promise<void>;
 }
 

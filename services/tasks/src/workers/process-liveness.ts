@@ -21,6 +21,8 @@ export interface ProcessLiveness {
   recoverAtStart(): Promise<void>;
   /** The number of live processes at the last heartbeat, this one included. */
   count(): number;
+  /** False while a process may be alive that does not know tasks that wait for a channel. */
+  allKnowQueue(): boolean;
 }
 
 interface OtherProcess {
@@ -42,9 +44,13 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   const isUndecided = (other: OtherProcess): boolean => !other.hasChanged && !isDead(other);
   const dead = (): readonly string[] => [...seen].flatMap(([id, other]) => (isDead(other) ? [id] : []));
 
+  let withoutQueue: readonly string[] = [];
+
   const beat = async (): Promise<number> => {
     await deps.store.heartbeat(deps.processId, deps.clock.now());
     const heartbeats = await deps.store.heartbeats();
+    if (heartbeats.keys().some((id) => id !== deps.processId && !seen.has(id)))
+      withoutQueue = await deps.store.listWithoutQueue();
     for (const id of seen.keys()) if (!heartbeats.has(id)) seen.delete(id);
     for (const [id, heartbeat] of heartbeats) {
       const { heartbeat: last = heartbeat, misses = -1, hasChanged = false } = seen.get(id) ?? {};
@@ -75,6 +81,10 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   };
   return {
     count: () => 1 + seen.size - dead().length,
+    allKnowQueue: () => {
+      const others = withoutQueue.flatMap((id) => seen.get(id) ?? []);
+      return others.every(isDead);
+    },
     beat,
     takeOver: async () => {
       if (!isCheckDue()) return 0;

@@ -86,6 +86,7 @@ export function modelProcesses({ processes }: ModelState): ProcessStore {
   return {
     heartbeat: async (processId, at) => void processes.set(processId, at),
     heartbeats: async () => new Map(processes),
+    listWithoutQueue: async () => [],
     forget: async (processId) => void processes.delete(processId),
   };
 }
