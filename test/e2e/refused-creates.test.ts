@@ -45,7 +45,8 @@ function suite(shape: Shape, bus?: () => string): void {
     [origin, upstream] = await Promise.all([startOrigin(), startScriptedUpstream()]);
     program = await newProgram(
       shape,
-      { upstream: upstream.host, bus: bus?.() },
+      // a create that waits is not refused
+      { upstream: upstream.host, bus: bus?.(), tasks: { queue: { enabled: false } } },
       (config) =>
         ({
           ...config,

@@ -145,7 +145,11 @@ export async function testConfig({
   };
 }
 
-export type TestConfig = Awaited<ReturnType<typeof testConfig>>;
+type WrittenConfig = Awaited<ReturnType<typeof testConfig>>;
+
+export type TestConfig = Omit<WrittenConfig, 'tasks'> & {
+  readonly tasks: WrittenConfig['tasks'] & { readonly queue?: object };
+};
 
 function database(url: string | undefined): { database?: string } {
   return url === undefined ? {} : { database: url };

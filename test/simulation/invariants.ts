@@ -26,13 +26,17 @@ export interface Simulated {
   readonly ordersMin: number;
 }
 
-/** Enough money, two channels of one upstream account, and no long wait for a missing answer. */
+/** Enough money, two channels of one upstream account, and no long wait for a missing answer or for a channel. */
 export function forSimulation(config: TestConfig): TestConfig {
   const [channel] = config.channels;
   const first = { ...channel!, timeouts: { submit: '3s', poll: '1s' } };
   return {
     ...config,
-    tasks: { ...config.tasks, in_flight: { per_token: 100_000, total: 100_000 } },
+    tasks: {
+      ...config.tasks,
+      in_flight: { per_token: 100_000, total: 100_000 },
+      queue: { longest_wait: { standard: '3s' } },
+    },
     channels: [first, Object.assign({ ...first, id: SECOND_CHANNEL }, { priority: -1 })],
     accounts: config.accounts.map((account) => (account.id === 'demo' ? { ...account, credit: CREDIT } : account)),
   };

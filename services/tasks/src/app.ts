@@ -295,7 +295,7 @@ function taskDeps(
     limits: config.limits,
     queue: {
       get limits() {
-        return isQueueUsable() ? config.queue : undefined;
+        return isQueueUsable() ? current().queue : undefined;
       },
       lanes: openKnownLanes(announceLane(bus)),
       rates: openLaneRates(clock),

@@ -14,6 +14,9 @@ const PROBE_TIMEOUT_MS = 2000;
 const LOOK_MS = 50;
 const OUTPUT_KEPT = 20_000;
 
+/** The folder of the release of this checkout. */
+export const THIS_RELEASE = path.join(import.meta.dirname, '../../..');
+
 /** The processes: two tasks processes and two gateways, each of which calls the tasks process of its name. */
 export const REPLICAS = {
   billing: 'billing',
@@ -34,6 +37,10 @@ export interface RollingProgram {
   output(): string;
   /** Starts the process from the sources in a folder, and resolves when it is ready. */
   start(name: ReplicaName, folder: string): Promise<void>;
+  /** Gives a process a changed configuration while it runs. */
+  reload(name: ReplicaName, change: (config: TestConfig) => object): void;
+  /** The number of tasks that wait for a channel, as a tasks process counts them. */
+  countWaiting(name: 'tasks a' | 'tasks b'): Promise<number>;
   /** Ends the process by the signal. Returns its exit code; null: the signal ended it. */
   stop(name: ReplicaName, signal: NodeJS.Signals): Promise<number | null>;
   /** Ends every process and removes their configurations. */
@@ -47,9 +54,12 @@ export async function newRollingProgram(config: TestConfig): Promise<RollingProg
   let printed = '';
   const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null;
 
+  const fileOf = (name: ReplicaName): string => path.join(dir, `${name.replace(' ', '-')}.yaml`);
+
   const start = async (name: ReplicaName, folder: string): Promise<void> => {
-    const file = path.join(dir, `${name.replace(' ', '-')}.yaml`);
-    writeFileSync(file, JSON.stringify(configs[name].config));
+    const file = fileOf(name);
+    const { config } = configs[name];
+    writeFileSync(file, JSON.stringify(folder === THIS_RELEASE ? config : withoutQueue(config)));
     const child = spawn(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', path.join(folder, 'deploy/program/main.ts'), REPLICAS[name]],
@@ -83,6 +93,17 @@ export async function newRollingProgram(config: TestConfig): Promise<RollingProg
     bases: [`http://${configs['gateway a'].readyAt}`, `http://${configs['gateway b'].readyAt}`],
     output: () => printed,
     start,
+    reload: (name, change) => {
+      writeFileSync(fileOf(name), JSON.stringify(change(configs[name].config)));
+      children.get(name)?.kill('SIGHUP');
+    },
+    countWaiting: async (name) => {
+      const scraped = await fetch(`http://${configs[name].readyAt}/metrics`, {
+        signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+      });
+      const counts = (await scraped.text()).matchAll(/^reelgate_tasks_waiting(?:\{[^}]*\})? (\d+)$/gm);
+      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+    },
     stop,
     end: async () => {
       const running = REPLICA_NAMES.filter((name) => {
@@ -95,8 +116,13 @@ export async function newRollingProgram(config: TestConfig): Promise<RollingProg
   };
 }
 
+/** The release before does not know the queue. */
+function withoutQueue({ tasks: { queue: _queue, ...tasks }, ...config }: TestConfig): object {
+  return { ...config, tasks };
+}
+
 interface ReplicaConfig {
-  readonly config: object;
+  readonly config: TestConfig;
   /** `host:port` of its readiness. */
   readonly readyAt: string;
 }

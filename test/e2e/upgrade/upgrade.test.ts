@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import path from 'node:path';
+import { until } from '@reelgate/platform/testing/until';
 import { setTimeout as wait } from 'node:timers/promises';
 import { httpCaller } from '../../harness/client.ts';
 import { newDatabases } from '../../harness/databases.ts';
@@ -10,6 +10,7 @@ import type { ExtractedRelease } from '../../harness/release-before.ts';
 import { startScriptedUpstream } from '../../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../../harness/scripted-upstream.ts';
 import { KEYS } from '../../harness/test-config.ts';
+import type { TestConfig } from '../../harness/test-config.ts';
 import { describeWith } from '../../servers/describe-with.ts';
 import { natsServer } from '../../servers/nats-server.ts';
 import { postgresServer } from '../../servers/postgres-server.ts';
@@ -21,7 +22,7 @@ import type { Simulated } from '../../simulation/invariants.ts';
 import { startLoad } from '../../simulation/load.ts';
 import { startCanceller, startReader } from './restless-clients.ts';
 import type { Cancelled } from './restless-clients.ts';
-import { REPLICA_NAMES, newRollingProgram } from './rolling-program.ts';
+import { REPLICA_NAMES, THIS_RELEASE, newRollingProgram } from './rolling-program.ts';
 import type { ReplicaName, RollingProgram } from './rolling-program.ts';
 
 /** A process that is replaced, and what ends it. */
@@ -35,9 +36,13 @@ const ROLLS: readonly Roll[] = [
   ['tasks b', 'this', 'SIGKILL'],
   ['gateway a', 'this', 'SIGTERM'],
   ['gateway b', 'this', 'SIGTERM'],
+];
+/** The way back begins once no task waits, because the release before shows none that does. */
+const ROLLS_BACK: readonly Roll[] = [
   ['tasks a', 'before', 'SIGTERM'],
   ['tasks a', 'this', 'SIGKILL'],
 ];
+const TASKS = ['tasks a', 'tasks b'] as const;
 const SEED = Number(process.env['REELGATE_SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const CLIENTS = 6;
 const ORDERS_MIN = 40;
@@ -47,7 +52,6 @@ const REST_MS = 500;
 const BETWEEN_MS = 500;
 const TIMEOUT_MS = 240_000;
 const SETTLED_TIMEOUT_MS = 60_000;
-const THIS_RELEASE = path.join(import.meta.dirname, '../../..');
 /** The answers with which a client knows that it may send the same request again. */
 const REPEATABLE = 503;
 /** The answer to a cancel that ended its task. */
@@ -94,11 +98,20 @@ describeWith(natsServer, `a rolling upgrade from the release before (REELGATE_SE
         const canceller = startCanceller({ bases, token: KEYS.other, seed: SEED });
         for (const service of ['billing', 'media', 'tasks'])
           expect((await program.command('migrate', service)).code).toBe(0);
-        for (const [name, to, signal] of ROLLS) {
-          await wait(BETWEEN_MS);
-          exits.push([name, await rolling.stop(name, signal)]);
-          await rolling.start(name, folders[to]);
-        }
+        const roll = async (rolls: readonly Roll[]): Promise<void> => {
+          for (const [name, to, signal] of rolls) {
+            await wait(BETWEEN_MS);
+            exits.push([name, await rolling.stop(name, signal)]);
+            await rolling.start(name, folders[to]);
+          }
+        };
+        await roll(ROLLS);
+        for (const name of TASKS) rolling.reload(name, narrowChannels);
+        await until(async () => (await rolling.countWaiting('tasks b')) > 0, SETTLED_TIMEOUT_MS);
+        await wait(BETWEEN_MS);
+        for (const name of TASKS) rolling.reload(name, disableQueue);
+        await until(async () => (await rolling.countWaiting('tasks b')) === 0, SETTLED_TIMEOUT_MS);
+        await roll(ROLLS_BACK);
         await load.end(ORDERS_MIN);
         await reader.stop();
         cancelled = await canceller.stop();
@@ -118,7 +131,7 @@ describeWith(natsServer, `a rolling upgrade from the release before (REELGATE_SE
       invariantsHold(() => simulated);
 
       test('each process that drained ended by itself, without an error', () => {
-        const drained = ROLLS.map(([name, , signal]) => [name, signal === 'SIGTERM' ? 0 : null]);
+        const drained = [...ROLLS, ...ROLLS_BACK].map(([name, , signal]) => [name, signal === 'SIGTERM' ? 0 : null]);
 
         expect(exits).toEqual(drained);
       });
@@ -150,6 +163,18 @@ describeWith(natsServer, `a rolling upgrade from the release before (REELGATE_SE
     });
   });
 });
+
+/** Channels with one place each, so that creates wait. */
+function narrowChannels({ channels, ...config }: TestConfig): object {
+  return {
+    ...config,
+    channels: channels.map((channel) => ({ ...channel, limits: { ...channel.limits, in_flight: 1 } })),
+  };
+}
+
+function disableQueue(config: TestConfig): object {
+  return { ...config, tasks: { ...config.tasks, queue: { enabled: false } } };
+}
 
 /** The upstream as it looks to the orders whose marks begin so. */
 function selectWorks(first: string, upstream: ScriptedUpstream): ScriptedUpstream {
