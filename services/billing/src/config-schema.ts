@@ -78,6 +78,21 @@ const token = {
       enum: ['write', 'read', 'none'],
       description: 'what the token may do with the tokens of its account: write, read or none; if empty, none',
     },
+    queue: {
+      type: 'object',
+      description: 'how its tasks wait for a channel, such as { wait: own_limit, class: batch }',
+      additionalProperties: false,
+      properties: {
+        wait: {
+          enum: ['none', 'channels', 'own_limit'],
+          description: 'for what its creates may wait: none, channels or own_limit; if empty, channels',
+        },
+        class: {
+          enum: ['interactive', 'standard', 'batch'],
+          description: 'the best class of its tasks: interactive, standard or batch; if empty, standard',
+        },
+      },
+    },
     expires: {
       type: 'string',
       pattern: '^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,3})?)?(Z|[+-]\\d{2}:\\d{2}))?$',

@@ -35,7 +35,7 @@ accounts:
     credit: "100.00"
     tokens:
       - { key: \${REELGATE_API_KEY:-}, models: ["*"] }
-      - { key: sk-given, models: [Alpha-H3], name: ci, limit: "10.00", expires: 2027-01-31 }
+      - { key: sk-given, models: [Alpha-H3], name: ci, limit: "10.00", expires: 2027-01-31, queue: { class: batch } }
 `;
 
 describe('the configuration', () => {
@@ -63,8 +63,15 @@ describe('the configuration', () => {
             expiresAt: undefined,
             webhooks: 'write',
             tokens: 'none',
+            queue: { wait: 'channels', class: 'standard' },
           },
-          { models: ['Alpha-H3'], name: 'ci', limit: 10_000_000_000n, expiresAt: Date.UTC(2027, 0, 31) },
+          {
+            models: ['Alpha-H3'],
+            name: 'ci',
+            limit: 10_000_000_000n,
+            expiresAt: Date.UTC(2027, 0, 31),
+            queue: { wait: 'channels', class: 'batch' },
+          },
         ],
       },
     ]);

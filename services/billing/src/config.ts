@@ -5,7 +5,8 @@ import { storeSettings } from '@reelgate/platform/sql/store-settings';
 import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
-import type { TokenRight, WebhookRight } from './domain/token.ts';
+import { DEFAULT_QUEUE } from './domain/token.ts';
+import type { TokenQueue, TokenRight, WebhookRight } from './domain/token.ts';
 import { canBePriceKey } from './domain/usage.ts';
 import { parseTerms } from './domain/price-terms.ts';
 import type { PriceTerms, TermsEntry } from './domain/price-terms.ts';
@@ -66,6 +67,7 @@ interface CheckedToken {
   };
   readonly webhooks?: WebhookRight;
   readonly tokens?: TokenRight;
+  readonly queue?: Partial<TokenQueue>;
 }
 
 type Path = readonly (string | number)[];
@@ -111,7 +113,7 @@ export function billingConfig(value: unknown): BillingConfig {
 }
 
 function tokenEntry(
-  { key, models, name = '', limit, expires, limits = {}, webhooks = 'write', tokens = 'none' }: CheckedToken,
+  { key, models, name = '', limit, expires, limits = {}, webhooks = 'write', tokens = 'none', queue }: CheckedToken,
   path: Path,
 ): TokenEntry {
   return {
@@ -128,6 +130,7 @@ function tokenEntry(
     },
     webhooks,
     tokens,
+    queue: { ...DEFAULT_QUEUE, ...queue },
   };
 }
 

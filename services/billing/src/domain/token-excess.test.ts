@@ -11,6 +11,7 @@ const MAKER: TokenRights = {
   limits: { ...NO_LIMITS, createsPerMinute: 10 },
   webhooks: 'read',
   tokens: 'write',
+  queue: { wait: 'channels', class: 'standard' },
 };
 const CONFIGURED: TokenLimits = { ...NO_LIMITS, readsPerMinute: 600, createsPerMinute: 60 };
 const SAME: TokenRights = MAKER;
@@ -21,6 +22,7 @@ const FREE: TokenRights = {
   limits: NO_LIMITS,
   webhooks: 'write',
   tokens: 'write',
+  queue: { wait: 'own_limit', class: 'interactive' },
 };
 
 test.each<readonly [string, Partial<TokenRights>]>([
@@ -31,6 +33,8 @@ test.each<readonly [string, Partial<TokenRights>]>([
   ['an earlier end', { expiresAt: 999 }],
   ['a lower spending limit', { limit: 4n }],
   ['a limit up to the configured one', { limits: { ...MAKER.limits, readsPerMinute: 600 } }],
+  ['a lower class', { queue: { wait: 'channels', class: 'batch' } }],
+  ['a narrower wait', { queue: { wait: 'none', class: 'standard' } }],
   ['a lower limit', { limits: { ...NO_LIMITS, createsPerMinute: 9 } }],
 ])('a token may give another one %s', (_what, wanted) => {
   expect(findExcess({ ...SAME, ...wanted }, MAKER, CONFIGURED)).toBeUndefined();
@@ -47,6 +51,8 @@ test.each<readonly [string, Partial<TokenRights>, string]>([
   ['a higher limit', { limits: { ...NO_LIMITS, createsPerMinute: 11 } }, 'limits.creates_per_minute'],
   ['no limit in place of its own', { limits: NO_LIMITS }, 'limits.creates_per_minute'],
   ['a limit above the configured one', { limits: { ...MAKER.limits, readsPerMinute: 601 } }, 'limits.reads_per_minute'],
+  ['a better class', { queue: { wait: 'channels', class: 'interactive' } }, 'queue.class'],
+  ['a wider wait', { queue: { wait: 'own_limit', class: 'standard' } }, 'queue.wait'],
   ['a limit in place of one that is not known', { limits: { ...MAKER.limits, inFlight: 1 } }, 'limits.in_flight'],
 ])('a token may not give another one %s', (_what, wanted, field) => {
   expect(findExcess({ ...SAME, ...wanted }, MAKER, CONFIGURED)?.field).toBe(field);

@@ -1,4 +1,5 @@
 import { formatAmount } from './money.ts';
+import { TOKEN_CLASSES, TOKEN_WAITS } from './token.ts';
 import type { TokenLimits, TokenRights } from './token.ts';
 
 /** A field of a new token that goes beyond the token that makes it. */
@@ -26,7 +27,8 @@ export function findExcess(wanted: TokenRights, maker: TokenRights, configured: 
     findRightExcess(wanted, maker) ??
     findExpiryExcess(wanted, maker) ??
     findSpendingExcess(wanted, maker) ??
-    findLimitExcess(wanted, maker, configured)
+    findLimitExcess(wanted, maker, configured) ??
+    findQueueExcess(wanted, maker)
   );
 }
 
@@ -68,5 +70,14 @@ function findLimitExcess({ limits }: TokenRights, maker: TokenRights, configured
     if (wanted === undefined || wanted > most)
       return { field, message: `must be from 1 to ${most}, the limit of the token that makes it` };
   }
+  return undefined;
+}
+
+function findQueueExcess({ queue }: TokenRights, maker: TokenRights): Excess | undefined {
+  const whose = 'that of the token that makes it';
+  if (TOKEN_WAITS.indexOf(queue.wait) > TOKEN_WAITS.indexOf(maker.queue.wait))
+    return { field: 'queue.wait', message: `must be at most ${maker.queue.wait}, ${whose}` };
+  if (TOKEN_CLASSES.indexOf(queue.class) > TOKEN_CLASSES.indexOf(maker.queue.class))
+    return { field: 'queue.class', message: `must be at most ${maker.queue.class}, ${whose}` };
   return undefined;
 }

@@ -23,11 +23,26 @@ export type WebhookRight = 'write' | 'read' | 'none';
 /** The right of a token on the tokens of its account. */
 export type TokenRight = 'write' | 'read' | 'none';
 
+/** For what the creates of a token may wait, the narrowest first. */
+export const TOKEN_WAITS = ['none', 'channels', 'own_limit'] as const;
+/** The classes in which its tasks may wait, the lowest first. */
+export const TOKEN_CLASSES = ['batch', 'standard', 'interactive'] as const;
+
+/** How the tasks of a token wait for a channel. */
+export interface TokenQueue {
+  readonly wait: (typeof TOKEN_WAITS)[number];
+  /** The best one. */
+  readonly class: (typeof TOKEN_CLASSES)[number];
+}
+
+export const DEFAULT_QUEUE: TokenQueue = { wait: 'channels', class: 'standard' };
+
 /** The limits of a token that an operator can change. */
 export interface ChangeableLimits {
   /** Maximum total spending of the token; undefined if only the account's money bounds it. */
   readonly limit: Nanos | undefined;
   readonly limits: TokenLimits;
+  readonly queue: TokenQueue;
 }
 
 /** The rights of a token. Times are milliseconds since 1970. */
@@ -63,6 +78,15 @@ export interface Principal {
   readonly token: Token;
   /** The token that made it, then the one that made that, and so on. Their limits bound it even if they have ended. */
   readonly makers: readonly Token[];
+}
+
+/** Returns how the tasks of the token wait. The setting of each of its makers bounds it. */
+export function boundQueue({ token, makers }: Principal): TokenQueue {
+  const all = [token, ...makers].map(({ queue }) => queue);
+  return {
+    wait: TOKEN_WAITS.find((wait) => all.some((queue) => queue.wait === wait)) ?? token.queue.wait,
+    class: TOKEN_CLASSES.find((best) => all.some((queue) => queue.class === best)) ?? token.queue.class,
+  };
 }
 
 /** Returns the reason for which a token cannot be used now; undefined if it can be used. */

@@ -15,7 +15,13 @@ import { revokeToken } from '../operations/tokens/revoke-token.ts';
 import { diagnoseLedger, verifyLedger } from '../operations/verify-ledger.ts';
 import { ORDERS, readLimit, toWireAccount, toWireAct, toWireCredit, toWireMoney } from './account-mapping.ts';
 import { toWireContract } from './billing-mapping.ts';
-import { fromWireLimits, fromWireTokenRequest, toWireListedToken, toWireToken } from './token-mapping.ts';
+import {
+  fromWireLimits,
+  fromWireQueue,
+  fromWireTokenRequest,
+  toWireListedToken,
+  toWireToken,
+} from './token-mapping.ts';
 
 type Methods = Partial<Implementation<typeof AccountService>>;
 
@@ -72,9 +78,10 @@ function tokenMethods(deps: BillingDeps) {
       const { token, madeRevoked } = await revokeToken(deps, request);
       return { token: toWireToken(token), madeRevoked };
     },
-    updateTokenLimits: async ({ id, limitNanos, limits, actor, reason }, { caller }) => {
+    updateTokenLimits: async ({ id, limitNanos, limits, queue, actor, reason }, { caller }) => {
       assertOwner(caller, (await deps.tokens.find(id))?.accountId, 'id');
-      const change = { id, limit: limitNanos, limits: fromWireLimits(limits), actor: actor || caller.name, reason };
+      const replaced = { limit: limitNanos, limits: fromWireLimits(limits), queue: fromWireQueue(queue) };
+      const change = { id, ...replaced, actor: actor || caller.name, reason };
       return { token: toWireToken(await changeTokenLimits(deps, change)) };
     },
   } satisfies Methods;

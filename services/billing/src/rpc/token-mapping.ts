@@ -4,10 +4,12 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { CreateTokenRequest, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { PrincipalSchema } from '@reelgate/proto/billing/v1/billing_service';
 import type { TokenLimits as WireLimits, TokenLimitsSchema } from '@reelgate/proto/billing/v1/token_limits';
+import { TokenClass as WireClass, TokenWait as WireWait } from '@reelgate/proto/billing/v1/token_queue';
+import type { TokenQueue as WireQueue, TokenQueueSchema } from '@reelgate/proto/billing/v1/token_queue';
 import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
-import { NO_LIMITS } from '../domain/token.ts';
-import type { Principal, Token, TokenLimits, TokenRight, WebhookRight } from '../domain/token.ts';
+import { DEFAULT_QUEUE, NO_LIMITS, boundQueue } from '../domain/token.ts';
+import type { Principal, Token, TokenLimits, TokenQueue, TokenRight, WebhookRight } from '../domain/token.ts';
 import type { TokenRequest } from '../operations/tokens/create-token.ts';
 import type { ListedToken } from '../operations/tokens/list-tokens.ts';
 
@@ -33,6 +35,28 @@ const WIRE_TOKEN_RIGHTS: Readonly<Record<TokenRight, WireTokenRight>> = {
   read: WireTokenRight.READ,
   none: WireTokenRight.NONE,
 };
+const WAITS: Readonly<Record<WireWait, TokenQueue['wait']>> = {
+  [WireWait.UNSPECIFIED]: DEFAULT_QUEUE.wait,
+  [WireWait.NONE]: 'none',
+  [WireWait.CHANNELS]: 'channels',
+  [WireWait.OWN_LIMIT]: 'own_limit',
+};
+const WIRE_WAITS: Readonly<Record<TokenQueue['wait'], WireWait>> = {
+  none: WireWait.NONE,
+  channels: WireWait.CHANNELS,
+  own_limit: WireWait.OWN_LIMIT,
+};
+const CLASSES: Readonly<Record<WireClass, TokenQueue['class']>> = {
+  [WireClass.UNSPECIFIED]: DEFAULT_QUEUE.class,
+  [WireClass.INTERACTIVE]: 'interactive',
+  [WireClass.STANDARD]: 'standard',
+  [WireClass.BATCH]: 'batch',
+};
+const WIRE_CLASSES: Readonly<Record<TokenQueue['class'], WireClass>> = {
+  interactive: WireClass.INTERACTIVE,
+  standard: WireClass.STANDARD,
+  batch: WireClass.BATCH,
+};
 
 /** The token that a request describes. `caller` makes it, unless the request names who does. */
 export function fromWireTokenRequest(request: CreateTokenRequest, caller: string): TokenRequest {
@@ -46,6 +70,7 @@ export function fromWireTokenRequest(request: CreateTokenRequest, caller: string
     limits: fromWireLimits(limits),
     webhooks: WEBHOOK_RIGHTS[webhooks],
     tokens: TOKEN_RIGHTS[tokens],
+    queue: fromWireQueue(request.queue) ?? DEFAULT_QUEUE,
     makerId: makerTokenId || undefined,
     configuredLimits: fromWireLimits(request.configuredLimits),
     actor: actor || caller,
@@ -73,7 +98,16 @@ function toWireLimits({
   return { createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
 }
 
-export function toWirePrincipal({ token, makers }: Principal): WholeMessage<typeof PrincipalSchema> {
+export function fromWireQueue(queue: WireQueue | undefined): TokenQueue | undefined {
+  return queue && { wait: WAITS[queue.wait], class: CLASSES[queue.class] };
+}
+
+function toWireQueue(queue: TokenQueue): WholeMessage<typeof TokenQueueSchema> {
+  return { wait: WIRE_WAITS[queue.wait], class: WIRE_CLASSES[queue.class] };
+}
+
+export function toWirePrincipal(principal: Principal): WholeMessage<typeof PrincipalSchema> {
+  const { token, makers } = principal;
   const { id, accountId, name, models, expiresAt, limits, webhooks, tokens } = token;
   return {
     accountId,
@@ -84,6 +118,7 @@ export function toWirePrincipal({ token, makers }: Principal): WholeMessage<type
     webhooks: WIRE_WEBHOOK_RIGHTS[webhooks],
     tokens: WIRE_TOKEN_RIGHTS[tokens],
     makers: makers.map((maker) => ({ tokenId: maker.id, limits: toWireLimits(maker.limits) })),
+    queue: toWireQueue(boundQueue(principal)),
     ...optionalTime('expiresAt', expiresAt),
   };
 }
@@ -101,6 +136,7 @@ export function toWireToken(token: Token, lastChargedAt?: number): WholeMessage<
     webhooks: WIRE_WEBHOOK_RIGHTS[token.webhooks],
     tokens: WIRE_TOKEN_RIGHTS[token.tokens],
     madeByTokenId: token.madeByTokenId ?? '',
+    queue: toWireQueue(token.queue),
     ...(limit === undefined ? {} : { limitNanos: limit }),
     ...optionalTime('expiresAt', token.expiresAt),
     ...optionalTime('revokedAt', token.revokedAt),

@@ -2,7 +2,7 @@ import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
 import { SERVICE_ACTOR, initialCreditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { TokenLimits, TokenRight, WebhookRight } from '../../domain/token.ts';
+import type { TokenLimits, TokenQueue, TokenRight, WebhookRight } from '../../domain/token.ts';
 import type { BillingDeps } from '../deps.ts';
 import { KEY_BYTES, KEY_PREFIX } from '../tokens/create-token.ts';
 
@@ -16,6 +16,7 @@ export interface TokenEntry {
   readonly limits: TokenLimits;
   readonly webhooks: WebhookRight;
   readonly tokens: TokenRight;
+  readonly queue: TokenQueue;
 }
 
 export interface AccountEntry {
@@ -85,7 +86,7 @@ function insert(
   entry: TokenEntry,
   { key, origin }: { key: Secret; origin: string | undefined },
 ): Promise<boolean> {
-  const { name, models, limit, expiresAt, limits, webhooks, tokens: right } = entry;
+  const { name, models, limit, expiresAt, limits, webhooks, tokens: right, queue } = entry;
   const token = {
     id: newId('token'),
     accountId,
@@ -95,6 +96,7 @@ function insert(
     limits,
     webhooks,
     tokens: right,
+    queue,
     madeByTokenId: undefined,
     used: 0n,
     createdAt: clock.now(),

@@ -1,23 +1,20 @@
 import { ACT_PREFIX, amountDetail } from '../../domain/act.ts';
-import type { Act } from '../../domain/act.ts';
-import type { Nanos } from '../../domain/money.ts';
-import type { ChangeableLimits, Token, TokenLimits } from '../../domain/token.ts';
+import type { Act, ActDetail } from '../../domain/act.ts';
+import type { ChangeableLimits, Token } from '../../domain/token.ts';
 import { unknownToken } from '../../billing-refusals.ts';
+import type { NewLimits } from '../../store/tokens/token-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
-export interface LimitsChange {
+export interface LimitsChange extends NewLimits {
   readonly id: string;
-  /** The most that the token may spend in total; undefined: as much as the account has. */
-  readonly limit: Nanos | undefined;
-  readonly limits: TokenLimits;
   readonly actor: string;
   readonly reason: string;
 }
 
-/** Replaces the spending limit and the own limits of a token, and announces it to the caches of principals. */
+/** Replaces the limits of a token, and the way it waits if that is given, and announces it to the caches of principals. */
 export async function changeTokenLimits(
   { tokens, clock, newId, announceToken }: BillingDeps,
-  { id, limit, limits, actor, reason }: LimitsChange,
+  { id, limit, limits, queue, actor, reason }: LimitsChange,
 ): Promise<Token> {
   const act = {
     id: newId(ACT_PREFIX),
@@ -27,12 +24,10 @@ export async function changeTokenLimits(
     subject: id,
     reason,
   } as const;
-  const token = await tokens.changeLimits(id, { limit, limits }, (before): Act => {
+  const token = await tokens.changeLimits(id, { limit, limits, queue }, (before): Act => {
     const { accountId, name } = before;
-    return {
-      ...act,
-      detail: { account: accountId, name, ...describeLimits({ limit, limits }), before: describeLimits(before) },
-    };
+    const after = describeLimits({ limit, limits, queue: queue ?? before.queue });
+    return { ...act, detail: { account: accountId, name, ...after, before: describeLimits(before) } };
   });
   if (token === undefined) throw unknownToken('id');
   announceToken(id);
@@ -40,12 +35,13 @@ export async function changeTokenLimits(
 }
 
 /** As the configuration names them. What the token does not have is left out. */
-function describeLimits({ limit, limits }: ChangeableLimits): Readonly<Record<string, string | number | undefined>> {
+function describeLimits({ limit, limits, queue }: ChangeableLimits): ActDetail {
   return {
     limit: amountDetail(limit),
     creates_per_minute: limits.createsPerMinute,
     reads_per_minute: limits.readsPerMinute,
     calls_per_minute: limits.callsPerMinute,
     in_flight: limits.inFlight,
+    queue: { ...queue },
   };
 }

@@ -104,6 +104,7 @@ function creation(token: Token, { id, actor }: { readonly id: string; readonly a
       limit: amountDetail(token.limit),
       webhooks: token.webhooks,
       tokens: token.tokens,
+      queue: { ...token.queue },
       made_by: token.madeByTokenId,
     },
   };

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
+import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
 import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
@@ -35,6 +36,19 @@ describeOnEngines('a token with the right to manage tokens', (open) => {
     expect(token?.tokens).toBe(had);
     expect((await on.billing.authenticate({ key })).principal).toMatchObject({ tokens: had, name: 'ci' });
     expect((await on.billing.authenticate({ key: KEY })).principal?.tokens).toBe(TokenRight.WRITE);
+  });
+
+  test('has the queue that it was made with, and in its principal what its makers allow of it', async () => {
+    const on = await open(CONFIG);
+    const queue = { wait: TokenWait.NONE, class: TokenClass.STANDARD };
+    const { token, key } = await on.accounts.createToken({ ...A_TOKEN, queue, makerTokenId: on.tokenId });
+    await on.accounts.updateTokenLimits({ id: on.tokenId, queue: { class: TokenClass.BATCH } });
+
+    expect(token?.queue).toMatchObject(queue);
+    expect((await on.billing.authenticate({ key })).principal?.queue).toMatchObject({
+      wait: TokenWait.NONE,
+      class: TokenClass.BATCH,
+    });
   });
 
   test('of the release before may not see tokens', async () => {
@@ -81,6 +95,7 @@ describeOnEngines('a token with the right to manage tokens', (open) => {
 
   test.each([
     ['without the right', { tokens: TokenRight.READ }, { kind: 'forbidden', reason: 'tokens_not_allowed' }],
+    ['of the class batch', { queue: { class: TokenClass.BATCH } }, { reason: 'invalid_request', field: 'queue.class' }],
     ['with a spending limit', { limitNanos: CENT }, { reason: 'invalid_request', field: 'limit_nanos' }],
   ])('a token %s makes none like this', async (_what, rights, problem) => {
     const on = await open(CONFIG);
@@ -173,6 +188,19 @@ describeOnEngines('the limits of a token', (open) => {
     });
     await on.billing.placeHold(order(on, 'task_1'));
     await expect(on.billing.placeHold(order(on, 'task_2'))).rejects.toMatchObject({ reason: 'insufficient_quota' });
+  });
+
+  test.each([
+    ['as the configuration says', undefined, { wait: TokenWait.OWN_LIMIT, class: TokenClass.STANDARD }],
+    ['as the change says', { class: TokenClass.BATCH }, { wait: TokenWait.CHANNELS, class: TokenClass.BATCH }],
+  ])('are replaced, and then its tasks wait %s', async (_what, queue, expected) => {
+    const on = await open(aConfig({ token: { queue: { wait: 'own_limit' } } }));
+
+    const { token } = await on.accounts.updateTokenLimits({ id: on.tokenId, ...(queue && { queue }) });
+
+    expect(token?.queue).toMatchObject(expected);
+    expect((await on.billing.getPrincipal({ tokenId: on.tokenId })).principal?.queue).toMatchObject(expected);
+    expect((await acts(on))[0]?.detail).toMatchObject({ before: { queue: { wait: 'own_limit', class: 'standard' } } });
   });
 
   test('of an unknown token are not changed', async () => {

@@ -1,11 +1,11 @@
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Act } from '../../domain/act.ts';
-import type { ChangeableLimits, Token } from '../../domain/token.ts';
+import type { Token, TokenLimits } from '../../domain/token.ts';
 import { recordAct } from '../acts/sql-acts.ts';
 import { TOKEN_COLUMNS, insertToken, toToken } from './token-rows.ts';
 import type { TokenRow } from './token-rows.ts';
-import type { MadeTokens, NewToken, Revocation, RevocationParties, TokenStore } from './token-store.ts';
+import type { MadeTokens, NewLimits, NewToken, Revocation, RevocationParties, TokenStore } from './token-store.ts';
 
 type HashedRow = TokenRow & { key_hash: string };
 
@@ -20,10 +20,11 @@ const LIST_OF_ACCOUNT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE account_id = 
 
 /** Changes nothing, but locks the row. */
 const LOCK = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 RETURNING ${TOKEN_COLUMNS}`;
-const SET_LIMITS = buildStatement<'id' | 'limit' | keyof ChangeableLimits['limits']>(
+const SET_LIMITS = buildStatement<'id' | 'limit' | keyof TokenLimits | 'wait' | 'class'>(
   (value) => `UPDATE tokens SET limit_nanos = ${value('limit')}, creates_per_minute = ${value('createsPerMinute')},
     reads_per_minute = ${value('readsPerMinute')}, calls_per_minute = ${value('callsPerMinute')},
-    in_flight = ${value('inFlight')} WHERE id = ${value('id')} RETURNING ${TOKEN_COLUMNS}`,
+    in_flight = ${value('inFlight')}, queue_wait = COALESCE(${value('wait')}, queue_wait),
+    queue_class = COALESCE(${value('class')}, queue_class) WHERE id = ${value('id')} RETURNING ${TOKEN_COLUMNS}`,
 );
 /** A token is made by one that exists and never changes its maker, so a line of makers ends. */
 const FIND_MAKERS = `WITH RECURSIVE line (maker_id, distance) AS (
@@ -99,14 +100,15 @@ async function insertWith(query: SqlWork, made: NewToken, act: Act): Promise<boo
 
 async function changeLimits(
   query: SqlWork,
-  { id, limits: { limit, limits } }: { readonly id: string; readonly limits: ChangeableLimits },
+  { id, limits: { limit, limits, queue } }: { readonly id: string; readonly limits: NewLimits },
   describe: (before: Token) => Act,
 ): Promise<Token | undefined> {
   const [before] = await query<TokenRow>(LOCK, [id]);
   if (before === undefined) return undefined;
   const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
+  const { wait = null, class: best = null } = queue ?? {};
   const changed = { limit: limit ?? null, createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
-  const [row] = await query<TokenRow>(...SET_LIMITS({ id, ...changed }));
+  const [row] = await query<TokenRow>(...SET_LIMITS({ id, ...changed, wait, class: best }));
   await recordAct(query, describe(toToken(before)));
   return row && toToken(row);
 }

@@ -1,6 +1,6 @@
 import { buildInsert } from '@reelgate/platform/sql/named-values';
 import type { SqlInteger, SqlStatement } from '@reelgate/platform/sql/sql';
-import type { Token, TokenRight, WebhookRight } from '../../domain/token.ts';
+import type { Token, TokenQueue, TokenRight, WebhookRight } from '../../domain/token.ts';
 import type { NewToken } from './token-store.ts';
 
 export type TokenRow = {
@@ -20,6 +20,8 @@ export type TokenRow = {
   webhooks: WebhookRight | null;
   token_right: TokenRight | null;
   made_by_token_id: string | null;
+  queue_wait: TokenQueue['wait'];
+  queue_class: TokenQueue['class'];
 };
 
 const COLUMNS = [
@@ -39,6 +41,8 @@ const COLUMNS = [
   'webhooks',
   'token_right',
   'made_by_token_id',
+  'queue_wait',
+  'queue_class',
 ] as const satisfies readonly (keyof TokenRow)[];
 export const TOKEN_COLUMNS = COLUMNS.join(', ');
 const INSERT = buildInsert('tokens', [...COLUMNS, 'key_hash', 'origin'], 'ON CONFLICT DO NOTHING RETURNING id');
@@ -63,6 +67,8 @@ export function insertToken({ token, keyHashes: [keyHash = ''], origin }: NewTok
     webhooks: token.webhooks,
     token_right: token.tokens,
     made_by_token_id: token.madeByTokenId ?? null,
+    queue_wait: token.queue.wait,
+    queue_class: token.queue.class,
     key_hash: keyHash,
     origin: origin ?? null,
   });
@@ -88,6 +94,7 @@ export function toToken(row: TokenRow): Token {
     webhooks: row.webhooks ?? 'write',
     tokens: row.token_right ?? 'none',
     madeByTokenId: row.made_by_token_id ?? undefined,
+    queue: { wait: row.queue_wait, class: row.queue_class },
   };
 }
 

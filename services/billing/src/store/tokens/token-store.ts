@@ -1,5 +1,11 @@
 import type { Act } from '../../domain/act.ts';
-import type { ChangeableLimits, Token } from '../../domain/token.ts';
+import type { ChangeableLimits, Token, TokenQueue } from '../../domain/token.ts';
+
+/** The limits that replace those of a token. Without a limit, its account's money or the configured number bounds it. */
+export interface NewLimits extends Omit<ChangeableLimits, 'queue'> {
+  /** Undefined: as before. */
+  readonly queue: TokenQueue | undefined;
+}
 
 export interface NewToken {
   readonly token: Token;
@@ -64,5 +70,5 @@ export interface TokenStore {
   /**
    * Replaces the limits and records the act, which `describe` gives for the token as it was. Undefined: it is unknown.
    */
-  changeLimits(id: string, limits: ChangeableLimits, describe: (before: Token) => Act): Promise<Token | undefined>;
+  changeLimits(id: string, limits: NewLimits, describe: (before: Token) => Act): Promise<Token | undefined>;
 }
