@@ -112,6 +112,7 @@ describe('a wrong call ends with exit code 2, and standard error says what would
     ['token create --account demo --models * --webhooks all', /^--webhooks takes one of: write, read, none; not all/],
     ['token create --account demo --models * --tokens all', /^--tokens takes one of: write, read, none; not all/],
     ['token limit token_1', /^name the limits of the token, or --none to remove them/],
+    ['token limit token_1 --limit 5 --class batch', /^name --wait and --class together/],
     ['token limit token_1 --limit 5 --none', /^name the limits of the token, or --none to remove them/],
     ['account list --limit 201', /^--limit takes a whole number from 1 to 200, not 201/],
     ['account list --by name', /^--by takes one of: id, balance; not name/],

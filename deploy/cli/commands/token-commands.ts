@@ -1,5 +1,7 @@
 import type { Token } from '@reelgate/proto/billing/v1/account_service';
 import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
+import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
+import type { TokenQueue } from '@reelgate/proto/billing/v1/token_queue';
 import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { ACTOR_OPTION, readActor } from '../environment.ts';
@@ -19,6 +21,30 @@ const TOKEN_RIGHTS: Readonly<Record<string, TokenRight>> = {
   read: TokenRight.READ,
   none: TokenRight.NONE,
 };
+const WAITS: Readonly<Record<string, TokenWait>> = {
+  none: TokenWait.NONE,
+  channels: TokenWait.CHANNELS,
+  own_limit: TokenWait.OWN_LIMIT,
+};
+const CLASSES: Readonly<Record<string, TokenClass>> = {
+  interactive: TokenClass.INTERACTIVE,
+  standard: TokenClass.STANDARD,
+  batch: TokenClass.BATCH,
+};
+
+/** The options of how its tasks wait. */
+const QUEUE_OPTIONS = {
+  wait: {
+    value: 'WHAT',
+    means: 'for what its creates may wait: nothing, a channel, or also the limit in flight; default: channels',
+    choices: Object.keys(WAITS),
+  },
+  class: {
+    value: 'CLASS',
+    means: 'the best class in which its tasks wait; default: standard',
+    choices: Object.keys(CLASSES),
+  },
+} as const;
 
 /** The options of the limits that a token has of its own. */
 const OWN_LIMIT_OPTIONS = {
@@ -48,6 +74,7 @@ export const tokenCreate = defineCommand({
       means: 'what the token may do with the tokens of its account; default: none',
       choices: Object.keys(TOKEN_RIGHTS),
     },
+    ...QUEUE_OPTIONS,
     actor: ACTOR_OPTION,
   },
   example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
@@ -66,6 +93,7 @@ export const tokenCreate = defineCommand({
       limits: ownLimits(options),
       webhooks: WEBHOOK_RIGHTS[options.webhooks ?? ''] ?? WebhookRight.UNSPECIFIED,
       tokens: TOKEN_RIGHTS[options.tokens ?? ''] ?? TokenRight.UNSPECIFIED,
+      ...readQueue(options),
       actor: readActor(options.actor, environment),
     });
     return { answer: { token_id: made.token?.id, key: made.key } };
@@ -88,6 +116,8 @@ const COLUMNS: readonly Column<Token>[] = [
   { title: 'IN FLIGHT', of: ({ limits }) => String(limits?.inFlight || ''), isWide: true },
   { title: 'WEBHOOKS', of: ({ webhooks }) => webhookRightName(webhooks), isWide: true },
   { title: 'TOKENS', of: ({ tokens }) => tokenRightName(tokens), isWide: true },
+  { title: 'WAITS FOR', of: ({ queue }) => findName(WAITS, queue?.wait), isWide: true },
+  { title: 'CLASS', of: ({ queue }) => findName(CLASSES, queue?.class), isWide: true },
   { title: 'LAST CHARGED', of: ({ lastChargedAt }) => isoTime(lastChargedAt) ?? '', isWide: true },
 ];
 
@@ -104,12 +134,13 @@ export const tokenList = defineCommand({
 });
 
 export const tokenLimit = defineCommand({
-  summary: 'replace the limits of a token; one that is left out is removed',
+  summary: 'replace the limits of a token; one that is left out is removed, --wait and --class stay',
   words: 'TOKEN_ID',
   options: {
     limit: { value: 'AMOUNT', means: 'the most that the token may spend in total' },
     ...OWN_LIMIT_OPTIONS,
     none: { means: 'remove every limit' },
+    ...QUEUE_OPTIONS,
     reason: { value: 'TEXT', means: 'the reason, for the record' },
     actor: ACTOR_OPTION,
   },
@@ -117,12 +148,15 @@ export const tokenLimit = defineCommand({
   run: async ({ services, words, options, environment }) => {
     const { limit, reason = '', none = false } = options;
     const limits = ownLimits(options);
+    if ((options.wait === undefined) !== (options.class === undefined))
+      throw new WrongCall('name --wait and --class together');
     const isNamed = limit !== undefined || Object.values(limits).some((own) => own > 0);
     if (isNamed === none) throw new WrongCall('name the limits of the token, or --none to remove them');
     const { token } = await services.accounts.updateTokenLimits({
       id: readSingleId(words, 'token'),
       ...(limit === undefined ? {} : { limitNanos: parseNanos(limit) }),
       limits,
+      ...readQueue(options),
       actor: readActor(options.actor, environment),
       reason,
     });
@@ -181,12 +215,20 @@ function ownLimit(name: keyof OwnLimitOptions, { [name]: text }: OwnLimitOptions
   return Number(text);
 }
 
+/** Returns nothing if no option of the queue is given. */
+function readQueue({ wait = '', class: best = '' }: { readonly wait?: string; readonly class?: string }): {
+  readonly queue?: { readonly wait: TokenWait; readonly class: TokenClass };
+} {
+  if (wait === '' && best === '') return {};
+  return { queue: { wait: WAITS[wait] ?? TokenWait.UNSPECIFIED, class: CLASSES[best] ?? TokenClass.UNSPECIFIED } };
+}
+
 function webhookRightName(right: WebhookRight): string {
-  return findRightName(WEBHOOK_RIGHTS, right);
+  return findName(WEBHOOK_RIGHTS, right);
 }
 
 function tokenRightName(right: TokenRight): string {
-  return findRightName(TOKEN_RIGHTS, right);
+  return findName(TOKEN_RIGHTS, right);
 }
 
 function toTokenJson(token: Token): object {
@@ -203,9 +245,14 @@ function toTokenJson(token: Token): object {
     ...toLimitsJson(token.limits),
     webhooks: webhookRightName(token.webhooks) || undefined,
     tokens: tokenRightName(token.tokens) || undefined,
+    queue: toQueueJson(token.queue),
     made_by: token.madeByTokenId || undefined,
     last_charged_at: isoTime(token.lastChargedAt),
   };
+}
+
+function toQueueJson(queue: TokenQueue | undefined): object | undefined {
+  return queue && { wait: findName(WAITS, queue.wait), class: findName(CLASSES, queue.class) };
 }
 
 /** Zero means the configured limit. */
@@ -218,6 +265,6 @@ function toLimitsJson(limits: TokenLimits | undefined): object {
   };
 }
 
-function findRightName<R>(rights: Readonly<Record<string, R>>, right: R): string {
-  return Object.entries(rights).find(([, each]) => each === right)?.[0] ?? '';
+function findName<V>(values: Readonly<Record<string, V>>, value: V | undefined): string {
+  return Object.entries(values).find(([, each]) => each === value)?.[0] ?? '';
 }
