@@ -397,6 +397,17 @@ export const usageWords = {
   unnamed: 'without a name',
 };
 
+/** How the tasks of a token wait. */
+export const tokenQueueWords = {
+  labels: { wait: 'While all is busy', class: 'Waits as' },
+  wait: {
+    none: 'refuse',
+    channels: 'wait for a channel',
+    own_limit: 'wait, also at its own limit',
+  },
+  class: { interactive: 'interactive (first)', standard: 'standard', batch: 'batch (last)' },
+} as const;
+
 /** The tokens of an account. */
 export const tokensWords = {
   title: 'Tokens',

@@ -1,6 +1,6 @@
 import type { Money } from './money.ts';
 import type { Act } from './operator-acts.ts';
-import type { Token } from './tokens.ts';
+import type { Token, TokenQueue } from './tokens.ts';
 import type { UsageView } from './usage.ts';
 
 export interface AccountRow {
@@ -43,8 +43,11 @@ export interface CreditRequest {
 // POST /accounts/{accountId}/tokens takes a NewToken and answers a MadeToken.
 // DELETE /accounts/{accountId}/tokens/{tokenId} answers a RevokedToken, as the console of clients does.
 
-/** POST /accounts/{accountId}/tokens/{tokenId}/limits replaces the limits; it answers the Token. */
-export interface TokenLimitsRequest {
+/**
+ * POST /accounts/{accountId}/tokens/{tokenId}/limits replaces the limits, and how its tasks wait if it says that. It
+ * answers the Token.
+ */
+export interface TokenLimitsRequest extends Partial<TokenQueue> {
   readonly limit?: string;
   readonly createsPerMinute?: number;
   readonly readsPerMinute?: number;

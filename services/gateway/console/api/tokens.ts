@@ -2,6 +2,13 @@ import type { Money } from './money.ts';
 
 export type Right = 'write' | 'read' | 'none';
 
+/** How the tasks of a token wait for a channel. */
+export interface TokenQueue {
+  readonly wait: 'none' | 'channels' | 'own_limit';
+  /** The best class of its tasks. */
+  readonly class: 'interactive' | 'standard' | 'batch';
+}
+
 export interface Token {
   readonly id: string;
   readonly name: string;
@@ -18,6 +25,7 @@ export interface Token {
   };
   readonly webhooks: Right;
   readonly tokens: Right;
+  readonly queue: TokenQueue;
   readonly createdAt: number;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
@@ -38,8 +46,8 @@ export interface TokenList {
   readonly currency: string;
 }
 
-/** POST /tokens. */
-export interface NewToken {
+/** POST /tokens. A token without `wait` waits for channels, one without `class` in the class standard. */
+export interface NewToken extends Partial<TokenQueue> {
   readonly name: string;
   readonly models: readonly string[];
   /** In units of the currency. */

@@ -2,6 +2,8 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Secret } from '@reelgate/platform/secret';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { AccountService, Token as WireToken } from '@reelgate/proto/billing/v1/account_service';
+import { TokenClass as WireClass, TokenWait as WireWait } from '@reelgate/proto/billing/v1/token_queue';
+import type { TokenQueue as WireQueue } from '@reelgate/proto/billing/v1/token_queue';
 import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { withDeadline } from './caller.ts';
@@ -12,11 +14,20 @@ import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 import type { OperatorClients } from './gateway-clients.ts';
 
+/** How the tasks of a token wait for a channel. */
+export interface TokenQueue {
+  readonly wait: 'none' | 'channels' | 'own_limit';
+  /** The best class of its tasks. */
+  readonly class: 'interactive' | 'standard' | 'batch';
+}
+
 /** The settings of a token that can be changed later. */
 export interface TokenLimits {
   /** Maximum total spending in billionths; undefined if only the money of the account limits it. */
   readonly limitNanos: bigint | undefined;
   readonly limits: OwnLimits;
+  /** Undefined: as before, or as any other token. */
+  readonly queue: TokenQueue | undefined;
 }
 
 export interface TokenSettings extends TokenLimits {
@@ -30,6 +41,7 @@ export interface TokenSettings extends TokenLimits {
 
 /** A site token without its key. */
 export interface SiteToken extends TokenSettings {
+  readonly queue: TokenQueue;
   readonly id: string;
   readonly accountId: string;
   /** The amount that it has spent and holds. */
@@ -127,6 +139,28 @@ const WIRE_TOKEN_RIGHTS: Readonly<Record<TokenRight, WireTokenRight>> = {
   read: WireTokenRight.READ,
   none: WireTokenRight.NONE,
 };
+const WIRE_WAITS: Readonly<Record<TokenQueue['wait'], WireWait>> = {
+  none: WireWait.NONE,
+  channels: WireWait.CHANNELS,
+  own_limit: WireWait.OWN_LIMIT,
+};
+const WAITS: Readonly<Record<WireWait, TokenQueue['wait']>> = {
+  [WireWait.UNSPECIFIED]: 'channels',
+  [WireWait.NONE]: 'none',
+  [WireWait.CHANNELS]: 'channels',
+  [WireWait.OWN_LIMIT]: 'own_limit',
+};
+const WIRE_CLASSES: Readonly<Record<TokenQueue['class'], WireClass>> = {
+  interactive: WireClass.INTERACTIVE,
+  standard: WireClass.STANDARD,
+  batch: WireClass.BATCH,
+};
+const CLASSES: Readonly<Record<WireClass, TokenQueue['class']>> = {
+  [WireClass.UNSPECIFIED]: 'standard',
+  [WireClass.INTERACTIVE]: 'interactive',
+  [WireClass.STANDARD]: 'standard',
+  [WireClass.BATCH]: 'batch',
+};
 
 function toWireSettings({ name, models, webhooks, tokens, expiresAt, ...limits }: TokenSettings) {
   return {
@@ -140,11 +174,12 @@ function toWireSettings({ name, models, webhooks, tokens, expiresAt, ...limits }
 }
 
 /** Zero is the configured limit. */
-function toWireLimits({ limitNanos, limits }: TokenLimits) {
+function toWireLimits({ limitNanos, limits, queue }: TokenLimits) {
   const { createsPerMinute = 0, readsPerMinute = 0, callsPerMinute = 0, inFlight = 0 } = limits;
   return {
     ...(limitNanos === undefined ? {} : { limitNanos }),
     limits: { createsPerMinute, readsPerMinute, callsPerMinute, inFlight },
+    ...(queue && { queue: { wait: WIRE_WAITS[queue.wait], class: WIRE_CLASSES[queue.class] } }),
   };
 }
 
@@ -160,12 +195,18 @@ function fromWireToken(wire: WireToken): SiteToken {
     limits: limits === undefined ? NO_LIMITS : fromWireLimits(limits),
     webhooks: WEBHOOK_RIGHTS[webhooks],
     tokens: TOKEN_RIGHTS[tokens],
+    queue: fromWireQueue(wire.queue),
     createdAt: toMs(wire.createdAt) ?? 0,
     expiresAt: toMs(wire.expiresAt),
     revokedAt: toMs(wire.revokedAt),
     lastChargedAt: toMs(wire.lastChargedAt),
     madeByTokenId: emptyToUndefined(madeByTokenId),
-  } satisfies MessageMapping<WireToken, 'queue'>;
+  } satisfies MessageMapping<WireToken>;
+}
+
+/** A release of billing before this one sends none. */
+function fromWireQueue({ wait, class: best }: Partial<WireQueue> = {}): TokenQueue {
+  return { wait: WAITS[wait ?? WireWait.UNSPECIFIED], class: CLASSES[best ?? WireClass.UNSPECIFIED] };
 }
 
 const NO_LIMITS: OwnLimits = {

@@ -14,13 +14,15 @@ const TIME_MAX = 253_402_300_799_999;
 const count = { type: 'integer', minimum: 1, maximum: COUNT_MAX };
 const right = { enum: ['write', 'read', 'none'] };
 
-/** The fields of every form that sets limits of a token. */
+/** The fields of every form that sets limits of a token, and how its tasks wait. */
 export const LIMIT_FIELDS = {
   limit: { type: 'string', maxLength: 32 },
   createsPerMinute: count,
   readsPerMinute: count,
   callsPerMinute: count,
   inFlight: count,
+  wait: { enum: ['none', 'channels', 'own_limit'] },
+  class: { enum: ['interactive', 'standard', 'batch'] },
 };
 
 const newToken = bodyValidator<NewToken>({
@@ -54,10 +56,12 @@ export function readNewToken(body: unknown): TokenSettings {
 type LimitsForm = Partial<NewToken>;
 
 export function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
-  const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight } = form;
+  const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight, wait, class: best } = form;
   return {
     limitNanos: limit === undefined ? undefined : readLimit(limit),
     limits: { createsPerMinute, readsPerMinute, callsPerMinute, inFlight },
+    queue:
+      wait === undefined && best === undefined ? undefined : { wait: wait ?? 'channels', class: best ?? 'standard' },
   };
 }
 
@@ -77,6 +81,8 @@ const FORM_NAMES: Readonly<Record<string, string>> = {
   'limits.reads_per_minute': 'readsPerMinute',
   'limits.calls_per_minute': 'callsPerMinute',
   'limits.in_flight': 'inFlight',
+  'queue.wait': 'wait',
+  'queue.class': 'class',
 };
 
 /** Gives a refusal of billing the name of the form's field. */

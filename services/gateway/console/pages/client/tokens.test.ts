@@ -14,6 +14,7 @@ const token = (over: Partial<Token> = {}): Token => ({
   limits: {},
   webhooks: 'none',
   tokens: 'none',
+  queue: { wait: 'channels', class: 'standard' },
   createdAt: 0,
   isOwn: false,
   canRevoke: true,
@@ -69,6 +70,7 @@ test('a form sends what was filled in, and nothing for what was left empty', () 
       models: ['Alpha-H3', 'Beta-V1'],
       limit: '2.50',
       webhooks: 'read',
+      queue: { wait: 'own_limit', class: 'batch' },
       counts: { createsPerMinute: '3', inFlight: '' },
     }),
   ).toEqual({
@@ -78,5 +80,7 @@ test('a form sends what was filled in, and nothing for what was left empty', () 
     createsPerMinute: 3,
     webhooks: 'read',
     tokens: 'none',
+    wait: 'own_limit',
+    class: 'batch',
   });
 });

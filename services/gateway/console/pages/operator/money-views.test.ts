@@ -96,6 +96,7 @@ const answer: Answer = {
       limits: { inFlight: 5 },
       webhooks: 'write',
       tokens: 'none',
+      queue: { wait: 'none', class: 'standard' },
       createdAt: 0,
       isOwn: false,
       canRevoke: true,

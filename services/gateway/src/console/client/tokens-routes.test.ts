@@ -3,6 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { TokenSchema } from '@reelgate/proto/billing/v1/account_service';
+import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
 import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import type { Token } from '../../../console/api/tokens.ts';
@@ -40,6 +41,7 @@ test('a token that may see tokens gets those of its account, without their keys,
       limitNanos: 12_500_000_000n,
       usedNanos: 400_000_000n,
       limits: { createsPerMinute: 5 },
+      queue: { wait: TokenWait.OWN_LIMIT },
       webhooks: WebhookRight.READ,
       tokens: TokenRight.READ,
       createdAt: timestampFromMs(5),
@@ -59,6 +61,7 @@ test('a token that may see tokens gets those of its account, without their keys,
         limits: { createsPerMinute: 5 },
         webhooks: 'read',
         tokens: 'read',
+        queue: { wait: 'own_limit', class: 'standard' },
         createdAt: 5,
         isOwn: true,
         canRevoke: false,
@@ -102,7 +105,7 @@ test('a token is revoked with all that it made if that is asked for, and the ans
 
 test('a token is made by the one that is signed in, and its key is shown once', async () => {
   const at = await signIn(under, 'rg_writer');
-  const form = { ...FORM, limit: '2.50', expiresAt: 9_000_000, inFlight: 3 };
+  const form = { ...FORM, limit: '2.50', expiresAt: 9_000_000, inFlight: 3, class: 'batch' };
   const made = await at.send('POST', '/tokens', form);
 
   expect(made.json).toMatchObject({ key: 'rg_key-of-batch', token: { name: 'batch', isOwn: false, madeBy: 'writer' } });
@@ -116,6 +119,7 @@ test('a token is made by the one that is signed in, and its key is shown once', 
       configuredLimits: { createsPerMinute: 100_000, inFlight: 0 },
       webhooks: WebhookRight.READ,
       tokens: TokenRight.NONE,
+      queue: { wait: TokenWait.CHANNELS, class: TokenClass.BATCH },
     },
   ]);
   expect((await at.get('/tokens')).text).not.toContain('rg_key');

@@ -6,6 +6,7 @@ import type { Implementation } from '@reelgate/platform/rpc/service';
 import { ActSchema } from '@reelgate/proto/access/v1/act';
 import { AccountOrder, AccountSchema, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
 import { UsageGroup } from '@reelgate/proto/billing/v1/usage_service';
 import { startOperatorUnderTest } from '../../../testing/operator-under-test.ts';
 import type { OperatorUnderTest } from '../../../testing/operator-under-test.ts';
@@ -164,7 +165,7 @@ describe('a token of an account', () => {
     ]);
   });
   test('gets all of its limits anew, and those that the form leaves out end', async () => {
-    const form = { limit: '2.50', inFlight: 3, reason: 'a new plan' };
+    const form = { limit: '2.50', inFlight: 3, wait: 'none', reason: 'a new plan' };
     const { json } = await console.as('treasurer', 'POST', '/accounts/demo/tokens/token_1/limits', form);
 
     expect(json).toMatchObject({ id: 'token_1', limit: { amount: '2.5', currency: 'USD' } });
@@ -175,6 +176,7 @@ describe('a token of an account', () => {
           id: 'token_1',
           limitNanos: 2_500_000_000n,
           limits: { inFlight: 3, createsPerMinute: 0, readsPerMinute: 0, callsPerMinute: 0 },
+          queue: { wait: TokenWait.NONE, class: TokenClass.STANDARD },
           actor: 'treasurer',
           reason: 'a new plan',
         },

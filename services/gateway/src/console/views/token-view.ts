@@ -13,7 +13,7 @@ export interface TokenContext {
 /** A token without its key. */
 export function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = true }: TokenContext): Token {
   const { id, name, models, limitNanos, usedNanos, webhooks, tokens, createdAt, madeByTokenId } = token;
-  const { expiresAt, revokedAt, lastChargedAt } = token;
+  const { queue, expiresAt, revokedAt, lastChargedAt } = token;
   return {
     id,
     name,
@@ -23,6 +23,7 @@ export function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = 
     limits: limitsView(token),
     webhooks,
     tokens,
+    queue,
     createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(revokedAt === undefined ? {} : { revokedAt }),

@@ -1,4 +1,5 @@
-import type { NewToken, Right } from '../../../api/tokens.ts';
+import type { NewToken, Right, TokenQueue } from '../../../api/tokens.ts';
+import { DEFAULT_QUEUE } from '../../../parts/queue-fields.ts';
 
 export const COUNTS = ['createsPerMinute', 'readsPerMinute', 'callsPerMinute', 'inFlight'] as const;
 
@@ -12,6 +13,7 @@ export interface TokenDraft {
   readonly expires: string;
   readonly webhooks: Right;
   readonly tokens: Right;
+  readonly queue: TokenQueue;
   readonly counts: Readonly<Partial<Record<(typeof COUNTS)[number], string>>>;
 }
 
@@ -23,12 +25,13 @@ export const EMPTY_TOKEN: TokenDraft = {
   expires: '',
   webhooks: 'none',
   tokens: 'none',
+  queue: DEFAULT_QUEUE,
   counts: {},
 };
 
 /** The body of the create. What is empty is left out. */
 export function toNewToken(draft: TokenDraft): NewToken {
-  const { name, models, isEveryModel, limit, expires, webhooks, tokens, counts } = draft;
+  const { name, models, isEveryModel, limit, expires, webhooks, tokens, queue, counts } = draft;
   const set = COUNTS.flatMap((field) => {
     const text = counts[field]?.trim() ?? '';
     return text === '' ? [] : [[field, Number(text)]];
@@ -40,6 +43,7 @@ export function toNewToken(draft: TokenDraft): NewToken {
     ...(expires === '' ? {} : { expiresAt: new Date(expires).getTime() }),
     webhooks,
     tokens,
+    ...queue,
     ...(Object.fromEntries(set) as Pick<NewToken, (typeof COUNTS)[number]>),
   };
 }

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { MadeToken } from '../../../api/tokens.ts';
+import type { MadeToken, TokenQueue } from '../../../api/tokens.ts';
 import type { ApiError } from '../../../state/api.ts';
 import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ChoicesField } from '../../../parts/choices-field.ts';
+import { QueueFields } from '../../../parts/queue-fields.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
 import { tokensWords } from '../../../words.ts';
@@ -122,6 +123,13 @@ function MoneyAndRights({
             }}
           />`,
       )}
+      <${QueueFields}
+        queue=${draft.queue}
+        findFault=${(name: keyof TokenQueue) => findFieldFault(fault, name)}
+        onChange=${(queue: TokenQueue) => {
+          set({ queue });
+        }}
+      />
     </div>
     <${CountFields} draft=${draft} fault=${fault} set=${set} />
   `;
@@ -150,7 +158,17 @@ function CountFields({ draft, fault, set }: PartProps & { fault: ApiError | unde
   </details>`;
 }
 
-const FIELDS: readonly string[] = ['name', 'models', 'limit', 'expiresAt', 'webhooks', 'tokens', ...COUNTS];
+const FIELDS: readonly string[] = [
+  'name',
+  'models',
+  'limit',
+  'expiresAt',
+  'webhooks',
+  'tokens',
+  'wait',
+  'class',
+  ...COUNTS,
+];
 
 /** Reports whether a refusal is told under its field. */
 function isPlaced(fault: ApiError | undefined): boolean {

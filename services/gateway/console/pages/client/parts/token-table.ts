@@ -4,6 +4,7 @@ import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
+import { describeQueue } from '../../../parts/queue-fields.ts';
 import { moneyText } from '../../../parts/number-text.ts';
 import { Ago, At } from '../../../parts/time.ts';
 import { tokensWords as words } from '../../../words.ts';
@@ -73,11 +74,13 @@ function describeSpending({ used, limit }: Token): string {
   return limit === undefined ? spent : words.of(spent, moneyText(limit.amount, limit.currency));
 }
 
-function renderLimits({ limits }: Token): ComponentChildren {
+function renderLimits({ limits, queue }: Token): ComponentChildren {
   const names = ['createsPerMinute', 'readsPerMinute', 'callsPerMinute', 'inFlight'] as const;
   const set = names.filter((name) => limits[name] !== undefined);
-  if (set.length === 0) return '–';
-  return set.map((name) => html`<div key=${name}>${words.make[name]}: ${limits[name]}</div>`);
+  const waits = describeQueue(queue);
+  if (set.length === 0 && waits === '') return '–';
+  return html`${set.map((name) => html`<div key=${name}>${words.make[name]}: ${limits[name]}</div>`)}
+    <div>${waits}</div>`;
 }
 
 function describeRights({ webhooks, tokens }: Token): string {

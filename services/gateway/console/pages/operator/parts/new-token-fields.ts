@@ -2,6 +2,7 @@ import { useId } from 'preact/hooks';
 import type { Right } from '../../../api/tokens.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
+import { QueueFields } from '../../../parts/queue-fields.ts';
 import { operatorWords } from '../operator-words.ts';
 import { LimitFields } from './limit-fields.ts';
 import type { NewTokenTexts } from './new-token.ts';
@@ -51,6 +52,7 @@ export function NewTokenFields({ form, faults, currency, onChange }: NewTokenFie
     />
     <${RightField} label=${words.webhooksRight} value=${form.webhooks} onPick=${setter('webhooks')} />
     <${RightField} label=${words.tokensRight} value=${form.tokens} onPick=${setter('tokens')} />
+    <${QueueFields} queue=${form.queue} onChange=${setter('queue')} />
   `;
 }
 

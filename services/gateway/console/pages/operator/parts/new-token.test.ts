@@ -22,6 +22,8 @@ test('a form becomes the token that it describes', () => {
       expiresAt: Date.UTC(2027, 0, 1) - 1,
       webhooks: 'write',
       tokens: 'none',
+      wait: 'channels',
+      class: 'standard',
     },
     faults: {},
   });

@@ -1,4 +1,5 @@
-import type { NewToken, Right } from '../../../api/tokens.ts';
+import type { NewToken, Right, TokenQueue } from '../../../api/tokens.ts';
+import { DEFAULT_QUEUE } from '../../../parts/queue-fields.ts';
 import { readLimits, toLimitTexts } from './token-limits.ts';
 import type { LimitFaults, LimitTexts } from './token-limits.ts';
 
@@ -11,6 +12,7 @@ export interface NewTokenTexts {
   readonly expires: string;
   readonly webhooks: Right;
   readonly tokens: Right;
+  readonly queue: TokenQueue;
   readonly limits: LimitTexts;
 }
 
@@ -20,11 +22,12 @@ export const NEW_TOKEN: NewTokenTexts = {
   expires: '',
   webhooks: 'write',
   tokens: 'none',
+  queue: DEFAULT_QUEUE,
   limits: toLimitTexts({ limits: {} }),
 };
 
 /** The token that a form describes; undefined: it is not complete, or its limits have faults. */
-export function readNewToken({ name, models, expires, webhooks, tokens, limits }: NewTokenTexts): {
+export function readNewToken({ name, models, expires, webhooks, tokens, queue, limits }: NewTokenTexts): {
   readonly token: NewToken | undefined;
   readonly faults: LimitFaults;
 } {
@@ -33,7 +36,7 @@ export function readNewToken({ name, models, expires, webhooks, tokens, limits }
   const expiresAt = parseExpiry(expires);
   const isWhole = name.trim() !== '' && named.length > 0 && Object.keys(faults).length === 0;
   const token = {
-    ...{ name: name.trim(), models: named, webhooks, tokens, ...values },
+    ...{ name: name.trim(), models: named, webhooks, tokens, ...queue, ...values },
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
   return { token: isWhole ? token : undefined, faults };

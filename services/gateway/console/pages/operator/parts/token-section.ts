@@ -7,6 +7,7 @@ import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
+import { QueueFields, describeQueue } from '../../../parts/queue-fields.ts';
 import { moneyText } from '../../../parts/number-text.ts';
 import { Ago, At, useNow } from '../../../parts/time.ts';
 import { labelToken, countValidMade, orderTree, TokenPlace } from '../../../parts/token-tree.ts';
@@ -162,16 +163,19 @@ function describeSpending({ used, limit }: Token): string {
   return limit === undefined ? spent : words.of(spent, moneyText(limit.amount, limit.currency));
 }
 
-function renderLimits({ limits }: Token): ComponentChildren {
+function renderLimits({ limits, queue }: Token): ComponentChildren {
   const names = Object.entries(words.counts) as [keyof Token['limits'], string][];
   const set = names.filter(([name]) => limits[name] !== undefined);
-  if (set.length === 0) return '–';
-  return set.map(([name, text]) => html`<div key=${name}>${text}: ${limits[name]}</div>`);
+  const waits = describeQueue(queue);
+  if (set.length === 0 && waits === '') return '–';
+  return html`${set.map(([name, text]) => html`<div key=${name}>${text}: ${limits[name]}</div>`)}
+    <div>${waits}</div>`;
 }
 
 /** Replaces the limits of a token. */
 function LimitsDialog({ account, token, onClose, onChanged }: TokenDialogProps & { token: Token }): VNode {
   const [texts, setTexts] = useState(() => toLimitTexts(token));
+  const [queue, setQueue] = useState(token.queue);
   const [reason, setReason] = useState('');
   const { act, isBusy, fault } = useAct(() => {
     announce(words.didChange(labelToken(token)));
@@ -188,12 +192,14 @@ function LimitsDialog({ account, token, onClose, onChanged }: TokenDialogProps &
     onConfirm=${() => {
       act(`/accounts/${encodeURIComponent(account.id)}/tokens/${encodeURIComponent(token.id)}/limits`, {
         ...values,
+        ...queue,
         reason: reason.trim(),
       });
     }}
   >
     <p>${words.changeText}</p>
     <${LimitFields} texts=${texts} faults=${faults} currency=${account.balance.currency} onChange=${setTexts} />
+    <${QueueFields} queue=${queue} onChange=${setQueue} />
     <${ReasonField} value=${reason} onInput=${setReason} fault=${fault?.message} />
   <//>`;
 }

@@ -1,0 +1,42 @@
+import type { TokenQueue } from '../api/tokens.ts';
+import { html } from '../html.ts';
+import type { VNode } from '../html.ts';
+import { tokenQueueWords as words } from '../words.ts';
+import { SelectField } from './select-field.ts';
+
+export const DEFAULT_QUEUE: TokenQueue = { wait: 'channels', class: 'standard' };
+
+const FIELDS = ['wait', 'class'] as const;
+
+export interface QueueFieldsProps {
+  readonly queue: TokenQueue;
+  readonly onChange: (queue: TokenQueue) => void;
+  /** Returns the fault that is told under a field. */
+  readonly findFault?: (name: keyof TokenQueue) => string | undefined;
+}
+
+/** How the tasks of a token wait: for what, and in which class. */
+export function QueueFields({ queue, onChange, findFault }: QueueFieldsProps): VNode {
+  return html`${FIELDS.map(
+    (name) =>
+      html`<${SelectField}
+        key=${name}
+        label=${words.labels[name]}
+        value=${queue[name]}
+        options=${Object.entries(words[name]).map(([value, text]) => ({ value, name: text }))}
+        fault=${findFault?.(name)}
+        onChange=${(value: string) => {
+          onChange({ ...queue, [name]: value });
+        }}
+      />`,
+  )}`;
+}
+
+/** Returns an empty text for a token that waits as most tokens do. */
+export function describeQueue(queue: TokenQueue): string {
+  const texts = [
+    queue.wait === DEFAULT_QUEUE.wait ? '' : `${words.labels.wait}: ${words.wait[queue.wait]}`,
+    queue.class === DEFAULT_QUEUE.class ? '' : `${words.labels.class}: ${words.class[queue.class]}`,
+  ];
+  return texts.filter((text) => text !== '').join(', ');
+}
