@@ -74,10 +74,12 @@ function findLimitExcess({ limits }: TokenRights, maker: TokenRights, configured
 }
 
 function findQueueExcess({ queue }: TokenRights, maker: TokenRights): Excess | undefined {
-  const whose = 'that of the token that makes it';
   if (TOKEN_WAITS.indexOf(queue.wait) > TOKEN_WAITS.indexOf(maker.queue.wait))
-    return { field: 'queue.wait', message: `must be at most ${maker.queue.wait}, ${whose}` };
+    return { field: 'queue.wait', message: 'must be no wider than that of the token that makes it' };
   if (TOKEN_CLASSES.indexOf(queue.class) > TOKEN_CLASSES.indexOf(maker.queue.class))
-    return { field: 'queue.class', message: `must be at most ${maker.queue.class}, ${whose}` };
+    return {
+      field: 'queue.class',
+      message: `must be at most ${maker.queue.class}, the class of the token that makes it`,
+    };
   return undefined;
 }

@@ -28,7 +28,7 @@ export const TOKEN_WAITS = ['none', 'channels', 'own_limit'] as const;
 /** The classes in which its tasks may wait, the lowest first. */
 export const TOKEN_CLASSES = ['batch', 'standard', 'interactive'] as const;
 
-/** How the tasks of a token wait for a channel. */
+/** The way in which the tasks of a token wait for a channel. */
 export interface TokenQueue {
   readonly wait: (typeof TOKEN_WAITS)[number];
   /** The best one. */
