@@ -2,9 +2,9 @@ import type { Money } from './money.ts';
 
 export type Right = 'write' | 'read' | 'none';
 
-/** How the tasks of a token wait for a channel. */
+/** The way in which the tasks of a token wait for a channel. */
 export interface TokenQueue {
-  readonly wait: 'none' | 'channels' | 'own_limit';
+  readonly wait: 'none' | 'capacity' | 'own_limit';
   /** The best class of its tasks. */
   readonly class: 'interactive' | 'standard' | 'batch';
 }
@@ -46,7 +46,7 @@ export interface TokenList {
   readonly currency: string;
 }
 
-/** POST /tokens. A token without `wait` waits for channels, one without `class` in the class standard. */
+/** POST /tokens. A token without `wait` waits for capacity, one without `class` in the class standard. */
 export interface NewToken extends Partial<TokenQueue> {
   readonly name: string;
   readonly models: readonly string[];

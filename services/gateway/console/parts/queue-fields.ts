@@ -4,7 +4,7 @@ import type { VNode } from '../html.ts';
 import { tokenQueueWords as words } from '../words.ts';
 import { SelectField } from './select-field.ts';
 
-export const DEFAULT_QUEUE: TokenQueue = { wait: 'channels', class: 'standard' };
+export const DEFAULT_QUEUE: TokenQueue = { wait: 'capacity', class: 'standard' };
 
 const FIELDS = ['wait', 'class'] as const;
 
@@ -15,7 +15,7 @@ export interface QueueFieldsProps {
   readonly findFault?: (name: keyof TokenQueue) => string | undefined;
 }
 
-/** How the tasks of a token wait: for what, and in which class. */
+/** The two choices of how the tasks of a token wait. */
 export function QueueFields({ queue, onChange, findFault }: QueueFieldsProps): VNode {
   return html`${FIELDS.map(
     (name) =>

@@ -14,9 +14,10 @@ import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 import type { OperatorClients } from './gateway-clients.ts';
 
-/** How the tasks of a token wait for a channel. */
+/** The way in which the tasks of a token wait. */
 export interface TokenQueue {
-  readonly wait: 'none' | 'channels' | 'own_limit';
+  /** `capacity`: for a channel. Clients do not know channels. */
+  readonly wait: 'none' | 'capacity' | 'own_limit';
   /** The best class of its tasks. */
   readonly class: 'interactive' | 'standard' | 'batch';
 }
@@ -141,13 +142,13 @@ const WIRE_TOKEN_RIGHTS: Readonly<Record<TokenRight, WireTokenRight>> = {
 };
 const WIRE_WAITS: Readonly<Record<TokenQueue['wait'], WireWait>> = {
   none: WireWait.NONE,
-  channels: WireWait.CHANNELS,
+  capacity: WireWait.CHANNELS,
   own_limit: WireWait.OWN_LIMIT,
 };
 const WAITS: Readonly<Record<WireWait, TokenQueue['wait']>> = {
-  [WireWait.UNSPECIFIED]: 'channels',
+  [WireWait.UNSPECIFIED]: 'capacity',
   [WireWait.NONE]: 'none',
-  [WireWait.CHANNELS]: 'channels',
+  [WireWait.CHANNELS]: 'capacity',
   [WireWait.OWN_LIMIT]: 'own_limit',
 };
 const WIRE_CLASSES: Readonly<Record<TokenQueue['class'], WireClass>> = {

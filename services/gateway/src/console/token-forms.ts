@@ -21,7 +21,7 @@ export const LIMIT_FIELDS = {
   readsPerMinute: count,
   callsPerMinute: count,
   inFlight: count,
-  wait: { enum: ['none', 'channels', 'own_limit'] },
+  wait: { enum: ['none', 'capacity', 'own_limit'] },
   class: { enum: ['interactive', 'standard', 'batch'] },
 };
 
@@ -61,7 +61,7 @@ export function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
     limitNanos: limit === undefined ? undefined : readLimit(limit),
     limits: { createsPerMinute, readsPerMinute, callsPerMinute, inFlight },
     queue:
-      wait === undefined && best === undefined ? undefined : { wait: wait ?? 'channels', class: best ?? 'standard' },
+      wait === undefined && best === undefined ? undefined : { wait: wait ?? 'capacity', class: best ?? 'standard' },
   };
 }
 
