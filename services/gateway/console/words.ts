@@ -233,6 +233,16 @@ export const taskWords = {
     failed: (took: string) => `Failed after ${took}`,
     progress: (percent: number) => `${percent} %`,
     announced: (state: string) => `The task is now: ${state}`,
+    waitsFor: {
+      capacity: 'It waits for a free place.',
+      own_limit: 'It waits for the end of another task of its token, which is at its limit.',
+      scheduled: 'It waits for its time.',
+    },
+    before: (count: number) =>
+      count === 1 ? 'One task of its token is before it.' : `${count} tasks of its token are before it.`,
+    isNext: 'It is the next one of its token.',
+    starts: (when: string) => `It starts ${when}, as far as can be said now.`,
+    startBy: (time: string) => `It fails if it has not begun by ${time}.`,
   },
   acts: {
     cancel: 'Cancel',
@@ -397,12 +407,12 @@ export const usageWords = {
   unnamed: 'without a name',
 };
 
-/** How the tasks of a token wait. */
+/** The ways in which the tasks of a token wait. */
 export const tokenQueueWords = {
   labels: { wait: 'While all is busy', class: 'Waits as' },
   wait: {
     none: 'refuse',
-    channels: 'wait for a channel',
+    capacity: 'wait for a free place',
     own_limit: 'wait, also at its own limit',
   },
   class: { interactive: 'interactive (first)', standard: 'standard', batch: 'batch (last)' },

@@ -1,9 +1,12 @@
 import { create } from '@bufbuild/protobuf';
 import type { Message, MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
+import { QueueClass, QueuePlaceSchema, QueueWait } from '@reelgate/proto/tasks/v1/queue';
+import type { QueuePlace } from '@reelgate/proto/tasks/v1/queue';
 import { TaskFailureSchema, TaskResultSchema, TaskSchema, TaskState, UsageSchema } from '@reelgate/proto/tasks/v1/task';
 import type { Task, TaskResult, Usage } from '@reelgate/proto/tasks/v1/task';
 
@@ -76,7 +79,21 @@ export function aCompletedTask(over: TaskInit = {}): Task {
   });
 }
 
-type Whole<M extends Message, Left extends keyof M = never> = Required<Omit<M, keyof Message | Left>>;
+type Whole<M extends Message> = Required<Omit<M, keyof Message>>;
+
+/** The place of a task that waits since it was created. */
+export function aQueuePlace(): QueuePlace {
+  const at = (seconds: number): Timestamp => timestampFromMs(CREATED_MS + seconds * 1000);
+  const whole: Whole<QueuePlace> = {
+    position: 3,
+    estimatedStartAt: at(240),
+    since: at(0),
+    startBy: at(3600),
+    class: QueueClass.BATCH,
+    waitsFor: QueueWait.OWN_LIMIT,
+  };
+  return create(QueuePlaceSchema, whole);
+}
 
 /**
  * A completed task with every field but the status of an upstream, also with those that no task has together. A field
@@ -85,7 +102,7 @@ type Whole<M extends Message, Left extends keyof M = never> = Required<Omit<M, k
 export function aWholeTask(): Task {
   const completed = aCompletedTask();
   const at = timestampFromMs(CREATED_MS);
-  const whole: Whole<Task, 'queue'> = {
+  const whole: Whole<Task> = {
     ...completed,
     createdAt: completed.createdAt ?? at,
     updatedAt: completed.updatedAt ?? at,
@@ -95,6 +112,7 @@ export function aWholeTask(): Task {
     result: create(TaskResultSchema, wholeResult),
     failure: create(TaskFailureSchema, { code: '1026', message: 'video description contains sensitive content' }),
     usage: create(UsageSchema, wholeUsage),
+    queue: aQueuePlace(),
   };
   return create(TaskSchema, whole);
 }

@@ -107,7 +107,7 @@ export function fakeTasks(): FakeTasks {
       });
       tasks.set(`${request.accountId}/${task.id}`, task);
       byKey.set(`${request.accountId} ${request.idempotencyKey}`, { fingerprint: request.requestFingerprint, task });
-      return { task, replayed: false };
+      return { task, replayed: false, ...(request.queue && { applied: request.queue }) };
     },
     getTask: async ({ accountId, taskId }) => {
       called('getTask');

@@ -46,6 +46,18 @@ export interface SameCall {
   readonly isPartial: boolean;
 }
 
+/** The place of a task that waits for its turn. */
+export interface QueuePlace {
+  /** The number of tasks of its own token that have their turns before it. */
+  readonly position: number;
+  readonly estimatedStartAt?: number;
+  readonly since: number;
+  /** Without a turn until then it fails. */
+  readonly startBy: number;
+  readonly class: 'interactive' | 'standard' | 'batch';
+  readonly waitsFor: 'capacity' | 'own_limit' | 'scheduled';
+}
+
 /** GET /tasks/{taskId}: everything of one task, in one read. */
 export interface TaskView {
   readonly task: TaskRow & {
@@ -61,6 +73,8 @@ export interface TaskView {
     readonly references: readonly Reference[];
     /** Further fields of the order, such as `seed`. */
     readonly settings: Readonly<Record<string, unknown>>;
+    /** Set while it waits for its turn. */
+    readonly queue?: QueuePlace;
   };
   /** Set when it completed with a video. */
   readonly video?: {

@@ -2,6 +2,8 @@ import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem, Order } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, TaskFailure, TaskResult } from '@reelgate/proto/tasks/v1/task';
+import { toPlainPlace } from './task-queue.ts';
+import type { PlainPlace } from './task-queue.ts';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
@@ -53,6 +55,8 @@ export interface PlainTask {
   /** The enhanced prompt; undefined if the task has none. */
   readonly text: string | undefined;
   readonly failure: { readonly code: string; readonly message: string } | undefined;
+  /** Its place; undefined unless it waits and was read alone. */
+  readonly queue: PlainPlace | undefined;
 }
 
 export interface PlainVideo {
@@ -107,7 +111,8 @@ export function toPlainTask(task: Task): PlainTask {
     video: toPlainVideo(task.result),
     text: emptyToUndefined(task.result?.prompt ?? ''),
     failure: task.state === TaskState.FAILED ? toPlainFailure(task.failure) : undefined,
-  } satisfies MessageMapping<Task, 'accountId' | 'result' | 'usage' | 'unrecognisedStatus' | 'pollAfterMs' | 'queue'>;
+    queue: task.state === TaskState.QUEUED ? task.queue && toPlainPlace(task.queue) : undefined,
+  } satisfies MessageMapping<Task, 'accountId' | 'result' | 'usage' | 'unrecognisedStatus' | 'pollAfterMs'>;
 }
 
 /** Converts a state; one that this version does not know becomes `otherwise`. */

@@ -46,7 +46,7 @@ export interface FieldNames {
 /** The members that a client can give beside its order. No upstream gets them. */
 export type BesideOrder = Omit<
   CreateTaskRequest,
-  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint'
+  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
 >;
 
 /** A body, decoded into an order. */
@@ -88,7 +88,7 @@ export interface CreateRoute extends RouteSummary {
   readonly form?: Schema;
   /** Pure: it throws a Problem to refuse, and calls no service. */
   decode(body: ClientBody, context: DecodeContext): DecodedOrder;
-  /** Depends only on the task, so that a replayed create has the same answer. */
+  /** Depends only on the task, and not on its place, so that a replayed create has the same answer. */
   encode(task: Task, links: Links): object;
 }
 

@@ -4,7 +4,7 @@ import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { Secret } from '@reelgate/platform/secret';
-import { CREATED_MS, aCompletedTask, aTask, aWholeTask, anOrder } from '../../testing/a-task.ts';
+import { CREATED_MS, aCompletedTask, aQueuePlace, aTask, aWholeTask, anOrder } from '../../testing/a-task.ts';
 import { expectGolden } from '../../testing/golden.ts';
 import { newLinkSigner } from '../clients/signed-links.ts';
 import { dialects } from './index.ts';
@@ -24,6 +24,7 @@ delete contextIr.resolution;
 
 const tasks: Readonly<Record<string, Task>> = {
   queued: aTask({ order: anOrder({ size: '1280x720' }) }),
+  'queued until its turn': aTask({ queue: aQueuePlace() }),
   in_progress: aTask({ state: TaskState.IN_PROGRESS, progress: 40 }),
   completed: aCompletedTask(),
   'completed with every field': aWholeTask(),
@@ -57,6 +58,9 @@ const rows = <R extends { readonly operationId: string }>(pick: (dialect: (typeo
 describe('a create', () => {
   test.each(rows(({ creates }) => creates))('%s answers as in the golden file', (name, route) => {
     expectGolden(name, route.encode(tasks['queued']!, links));
+  });
+  test.each(rows(({ creates }) => creates))('%s has no place, because a repeat has the same answer', (_name, route) => {
+    expect(route.encode(tasks['queued until its turn']!, links)).toEqual(route.encode(aTask(), links));
   });
   test.each(rows(({ creates }) => creates))('%s depends only on the task', (_name, route) => {
     expect(JSON.stringify(route.encode(structuredClone(tasks['queued']!), links))).toBe(

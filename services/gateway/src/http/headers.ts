@@ -2,6 +2,8 @@ import { Problem } from '@reelgate/platform/problem';
 import { readRequestId } from '@reelgate/platform/request-context';
 import type { NewId } from '@reelgate/platform/ids';
 import type { ServerResponse } from 'node:http';
+import type { WaitPreference } from '../clients/task-queue.ts';
+import { parseTimestamp } from '../domain/timestamp.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -17,19 +19,63 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   });
 }
 
+/** A member of a list, up to the next comma that is not within quotes. */
+const LIST_MEMBER = /(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g;
+/** A preference of RFC 7240: its name, and its value as a token or within quotes. Parameters may follow. */
+const PREFERENCE = /^\s*([\w!#$%&'*+.^`|~-]+)\s*(?:=\s*(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")\s*)?(?:;.*)?$/;
+
+/** The preferences of a request with their values. The first of a name counts, and a malformed one does not. */
+function readPreferences(header: string | string[]): ReadonlyMap<string, string> {
+  const preferences = new Map<string, string>();
+  for (const member of [header].flat().join(',').match(LIST_MEMBER) ?? []) {
+    const [, name, token, quoted] = PREFERENCE.exec(member) ?? [];
+    const key = name?.toLowerCase();
+    if (key !== undefined && !preferences.has(key))
+      preferences.set(key, token ?? quoted?.replace(/\\(.)/g, '$1') ?? '');
+  }
+  return preferences;
+}
+
 const WAIT_MAX_S = 60;
 
 /** The seconds of `Prefer: wait=N`, at most 60; undefined if the client does not ask to wait. */
 export function readPreferredWait(header: string | string[] | undefined): number | undefined {
   if (header === undefined) return undefined;
-  const preferences = [header]
-    .flat()
-    .join(',')
-    .split(/[,;]/)
-    .map((part) => part.trim());
-  const [, seconds] =
-    preferences.map((part) => /^wait\s*=\s*"?(\d{1,9})"?$/i.exec(part)).find((found) => found !== null) ?? [];
-  return seconds === undefined || Number(seconds) === 0 ? undefined : Math.min(WAIT_MAX_S, Number(seconds));
+  const seconds = readPreferences(header).get('wait') ?? '';
+  return !/^\d{1,9}$/.test(seconds) || Number(seconds) === 0 ? undefined : Math.min(WAIT_MAX_S, Number(seconds));
+}
+
+const MODES = ['wait', 'none'] as const;
+const CLASSES = ['interactive', 'standard', 'batch'] as const;
+const START_WITHIN_MAX_S = 604_800;
+
+/** Reads how a create wants to wait; undefined if the client does not say it. Ignores what it does not understand. */
+export function readWaitPreference(header: string | string[] | undefined): WaitPreference | undefined {
+  if (header === undefined) return undefined;
+  const preferences = readPreferences(header);
+  const mode = MODES.find((one) => one === preferences.get('queue'));
+  const wanted = CLASSES.find((one) => one === preferences.get('class'));
+  const within = preferences.get('start-within') ?? '';
+  const startWithinS = /^\d{1,6}$/.test(within) ? Number(within) : 0;
+  const time = preferences.get('not-before') ?? '';
+  const notBefore = time.includes('T') ? parseTimestamp(time, 'beginning') : undefined;
+  const preference = {
+    ...(mode && { mode }),
+    ...(wanted && { class: wanted }),
+    ...(startWithinS >= 1 && startWithinS <= START_WITHIN_MAX_S && { startWithinS }),
+    ...(notBefore !== undefined && { notBefore }),
+  };
+  return Object.keys(preference).length === 0 ? undefined : preference;
+}
+
+/** Writes `Preference-Applied`; an empty text if nothing was applied. */
+export function formatAppliedWait({ mode, class: applied, startWithinS, notBefore }: WaitPreference): string {
+  return [
+    ...(mode === undefined ? [] : [`queue=${mode}`]),
+    ...(applied === undefined ? [] : [`class=${applied}`]),
+    ...(startWithinS === undefined ? [] : [`start-within=${startWithinS}`]),
+    ...(notBefore === undefined ? [] : [`not-before="${new Date(notBefore).toISOString()}"`]),
+  ].join(', ');
 }
 
 /** The client's own id for a request if it is valid, otherwise a new one. */

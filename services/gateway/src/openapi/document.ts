@@ -21,8 +21,11 @@ type HeaderName = NonNullable<RouteDoc['headers']>[number];
 
 const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
   Prefer: {
-    description: '`wait=N` holds the answer until the status changes or N seconds (1 to 60) pass.',
-    schema: { type: 'string', examples: ['wait=20'] },
+    description:
+      'A read: `wait=N` holds the answer until the status changes or N seconds (1 to 60) pass. A create, while all is ' +
+      'busy: `queue=wait` or `queue=none`, `class=batch` or another class, `start-within=SECONDS`, ' +
+      '`not-before="TIME"`. Others are ignored.',
+    schema: { type: 'string', examples: ['wait=20', 'queue=wait, start-within=600'] },
   },
   'Idempotency-Key': {
     description:

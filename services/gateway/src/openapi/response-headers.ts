@@ -41,8 +41,8 @@ export const RESPONSE_HEADERS = {
     schema: { type: 'integer', minimum: 1000, maximum: 60_000 },
   },
   'preference-applied': {
-    description: 'The wait that the gateway applied, in seconds.',
-    schema: { type: 'string', pattern: '^wait=[0-9]+$' },
+    description: 'The preferences that were applied.',
+    schema: { type: 'string', examples: ['wait=20'] },
   },
   'accept-ranges': { description: 'Range requests are supported.', schema: { const: 'bytes' } },
   'content-range': { description: 'The range that is returned, and the total number of bytes.', schema: text },

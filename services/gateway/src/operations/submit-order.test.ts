@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
+import { QueueMode } from '@reelgate/proto/tasks/v1/queue';
 import { fakeMedia, fakeTasks } from '../../testing/fake-services.ts';
+import type { WaitPreference } from '../clients/task-queue.ts';
 import { decodeCreate } from '../dialects/openai/decode.ts';
 import type { DecodedOrder } from '../dialects/dialect.ts';
 import { submitOrder } from './submit-order.ts';
@@ -30,7 +32,11 @@ const withTwoImages = () => decode({ content: [item('AAAA'), item('AAEC')] });
 function fixture() {
   const [tasks, media] = [fakeTasks(), fakeMedia()];
   let submitted = false;
-  const create = (decoded: DecodedOrder, idempotency?: { readonly key: string; readonly fingerprint: string }) =>
+  const create = (
+    decoded: DecodedOrder,
+    idempotency?: { readonly key: string; readonly fingerprint: string },
+    wait?: WaitPreference,
+  ) =>
     submitOrder(
       { tasks: tasks.client, media: media.port, log: silentLog },
       {
@@ -38,6 +44,7 @@ function fixture() {
         decoded,
         requestId: 'req_1',
         idempotency,
+        wait,
         onSubmit: () => {
           submitted = true;
         },
@@ -74,6 +81,26 @@ test('bytes are stored for a checked order, which then refers to them as objects
     ),
   ).toEqual(['a boat', ['obj_1', '', 'image/png'], ['obj_2', '', 'image/png']]);
   expect(JSON.stringify(tasks.checked[0]?.content)).not.toContain('AAEC');
+});
+
+test('the check and the create of an order with bytes have the same preference', async () => {
+  const { tasks, create } = fixture();
+  await create(withTwoImages(), undefined, { mode: 'none' });
+
+  expect([tasks.checks[0]?.queue, tasks.creates[0]?.queue]).toMatchObject([
+    { mode: QueueMode.NONE },
+    { mode: QueueMode.NONE },
+  ]);
+});
+
+test('a refusal of a preference names it as the client wrote it', async () => {
+  const { tasks, create } = fixture();
+  tasks.refuse(
+    'createTask',
+    new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'not_before', message: 'is too late' }),
+  );
+
+  await expect(create(decode(), undefined, { notBefore: 1 })).rejects.toMatchObject({ field: 'Prefer: not-before' });
 });
 
 test('bytes are not stored for an invalid order', async () => {

@@ -4,6 +4,8 @@ import type { Span } from '@reelgate/platform/trace/trace';
 import { Problem } from '@reelgate/platform/problem';
 import type { InlineStore } from '../clients/media-port.ts';
 import type { Principal } from '../clients/billing-client.ts';
+import { fromWirePreference, toWirePreference } from '../clients/task-queue.ts';
+import type { WaitPreference } from '../clients/task-queue.ts';
 import type { CreateTaskRequest, Order, Task, TasksClient } from '../clients/tasks-client.ts';
 import type { BesideOrder, DecodedOrder, FieldNames } from '../dialects/dialect.ts';
 import { isUncertain } from '../problems/error-table.ts';
@@ -14,6 +16,9 @@ const CHECK_DEADLINE_MS = 10_000;
 const CREATE_DEADLINE_MS = 300_000;
 /** The placeholder in an order for bytes that are not stored yet. */
 const PENDING_OBJECT = 'pending';
+
+/** The fields of the contract that clients write as preferences. */
+const PREFERENCES: Readonly<Record<string, string>> = { not_before: 'Prefer: not-before' };
 
 export interface SubmitOrderDeps {
   readonly tasks: TasksClient;
@@ -28,6 +33,8 @@ export interface Submission {
   readonly span?: Span | undefined;
   /** The client's key for this create, with a digest of the request. */
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** The way in which it waits while no channel takes it; undefined: as the token says. */
+  readonly wait: WaitPreference | undefined;
   /** Called right before the order is sent. From then on a failure leaves it uncertain whether a task exists. */
   readonly onSubmit: () => void;
 }
@@ -35,6 +42,8 @@ export interface Submission {
 export interface SubmittedTask {
   readonly task: Task;
   readonly replayed: boolean;
+  /** The applied part of the preference. */
+  readonly applied: WaitPreference;
 }
 
 /**
@@ -54,7 +63,7 @@ export async function submitOrder(deps: SubmitOrderDeps, submission: Submission)
       span,
     }),
   );
-  if (earlier !== undefined) return { task: earlier, replayed: true };
+  if (earlier !== undefined) return { task: earlier, replayed: true, applied: {} };
   const stored = new Map<number, string>();
   let isUncertainYet = false;
   try {
@@ -73,7 +82,7 @@ export async function submitOrder(deps: SubmitOrderDeps, submission: Submission)
 
 async function sendOrder({ tasks }: SubmitOrderDeps, submission: Submission, order: Order): Promise<SubmittedTask> {
   submission.onSubmit();
-  const { task, replayed } = await inClientTerms(
+  const { task, replayed, applied } = await inClientTerms(
     submission.decoded,
     tasks.createTask(toOrderRequest(submission, order), {
       timeoutMs: CREATE_DEADLINE_MS,
@@ -82,13 +91,13 @@ async function sendOrder({ tasks }: SubmitOrderDeps, submission: Submission, ord
     }),
   );
   if (task === undefined) throw new Error('the tasks service answered without a task');
-  return { task, replayed };
+  return { task, replayed, applied: applied === undefined ? {} : fromWirePreference(applied) };
 }
 
 type OrderRequest = Omit<CreateTaskRequest, keyof Message | keyof BesideOrder> & Partial<BesideOrder>;
 
 /** Builds the request for an order. It has no models or limits: the tasks service reads them from the token. */
-function toOrderRequest({ principal, decoded, idempotency }: Submission, order: Order): OrderRequest {
+function toOrderRequest({ principal, decoded, idempotency, wait }: Submission, order: Order): OrderRequest {
   const { accountId, tokenId } = principal;
   return {
     ...decoded.beside,
@@ -97,6 +106,7 @@ function toOrderRequest({ principal, decoded, idempotency }: Submission, order: 
     order,
     idempotencyKey: idempotency?.key ?? '',
     requestFingerprint: idempotency?.fingerprint ?? '',
+    ...(wait && { queue: toWirePreference(wait) }),
   };
 }
 
@@ -127,7 +137,7 @@ export async function inClientTerms<T>({ clientField }: FieldNames, call: Promis
     if (!(error instanceof Problem) || error.field === undefined) throw error;
     const { kind, reason, message, retryAfterMs, cause } = error;
     // a rule of the contract names the field with its whole path
-    const field = clientField(error.field.replace(/^order\./, ''));
+    const field = PREFERENCES[error.field] ?? clientField(error.field.replace(/^order\./, ''));
     throw new Problem({ kind, reason, message, retryAfterMs, field, cause });
   }
 }

@@ -31,6 +31,8 @@ describe('a refusal has the answer of the table', () => {
     ['unprocessable', 'idempotency_key_reused', 422, 'bad_request_error', 2013],
     ['exhausted', 'rate_limit_exceeded', 429, 'rate_limit_error', 1002],
     ['exhausted', 'too_many_tasks', 429, 'rate_limit_error', 1002],
+    ['exhausted', 'queue_full', 429, 'rate_limit_error', 1002],
+    ['exhausted', 'would_wait_too_long', 429, 'rate_limit_error', 1002],
     ['exhausted', 'insufficient_quota', 429, 'insufficient_balance_error', 1008],
     ['internal', 'internal_error', 500, 'server_error', 1000],
     ['unavailable', 'api_not_implemented', 501, 'server_error', 1000],

@@ -48,6 +48,21 @@ describe('a task', () => {
     expect(text).not.toContain('Delete');
   });
 
+  test('that waits says for what, how many are before it, and when its turn is expected', () => {
+    const waiting = aTaskView();
+    const { endedAt: _ended, ...row } = waiting.task;
+    const place = { since: T0, startBy: T0 + 3_600_000, class: 'standard', waitsFor: 'capacity' } as const;
+    const textAt = (position: number, estimatedStartAt?: number): string => {
+      const queue = { ...place, position, ...(estimatedStartAt === undefined ? {} : { estimatedStartAt }) };
+      return textOf(pageOf({ ...waiting, task: { ...row, state: 'queued', progress: 0, queue } }));
+    };
+
+    expect(textAt(2, Date.now() + 3_600_000_000)).toMatch(
+      /It waits for a free place\. 2 tasks of its token are before it\. It starts in \d+ d/,
+    );
+    expect(textAt(0)).toMatch(/It is the next one of its token\. It fails if it has not begun by /);
+  });
+
   test('hides webhooks from a token that may not read them', () => {
     expect(textOf(pageOf(aTaskView(), false))).toContain('This token may not read webhooks.');
   });

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { TaskView } from '../../api/task.ts';
+import type { QueuePlace, TaskView } from '../../api/task.ts';
 import { announce } from '../../state/announce.ts';
 import { useMe } from '../../state/door.ts';
 import { useRefreshWhile } from '../../state/use-due-reads.ts';
@@ -10,7 +10,7 @@ import type { VNode } from '../../html.ts';
 import { CodeBlock, CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Timeline } from '../../parts/timeline-chart.ts';
-import { useNow, durationText } from '../../parts/time.ts';
+import { useNow, durationText, localText, relativeText } from '../../parts/time.ts';
 import { taskWords, words } from '../../words.ts';
 import { MoneyLine } from './parts/money-line.ts';
 import { TaskActs } from './parts/task-acts.ts';
@@ -99,7 +99,7 @@ function useAnnouncedState(state: TaskView['task']['state']): void {
 
 /** The state in words, how long it lasts, and how far the work has come. */
 function TaskStatus({ task, now }: { task: TaskView['task']; now: number }): VNode {
-  const { state, progress, createdAt, endedAt, failure } = task;
+  const { state, progress, createdAt, endedAt, failure, queue } = task;
   const isRunning = endedAt === undefined && (state === 'queued' || state === 'in_progress');
   return html`<div class="task-status">
     <p class="status-line">
@@ -113,8 +113,23 @@ function TaskStatus({ task, now }: { task: TaskView['task']; now: number }): VNo
           </p>`
         : null
     }
+    ${queue === undefined ? null : html`<p>${describePlace(queue, now)}</p>`}
     ${failure === undefined ? null : html`<p class="fault">${failure.message} <code>${failure.code}</code></p>`}
   </div>`;
+}
+
+/** Says for what a task waits, how many are before it, and when its turn comes. */
+function describePlace({ position, estimatedStartAt, startBy, waitsFor }: QueuePlace, now: number): string {
+  return [
+    statusWords.waitsFor[waitsFor],
+    position === 0 ? statusWords.isNext : statusWords.before(position),
+    estimatedStartAt === undefined || estimatedStartAt <= now
+      ? ''
+      : statusWords.starts(relativeText(estimatedStartAt, now)),
+    statusWords.startBy(localText(startBy)),
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
 }
 
 interface TaskWebhooksProps {

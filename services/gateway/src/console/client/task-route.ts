@@ -5,7 +5,7 @@ import { toPlainTask } from '../../clients/plain-task.ts';
 import type { TaskHold } from '../../clients/money-client.ts';
 import type { TaskTimeline } from '../../clients/task-pages-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
-import { encodeVideo } from '../../dialects/openai/encode.ts';
+import { encodeReadVideo } from '../../dialects/openai/encode.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
@@ -55,7 +55,7 @@ async function readTaskView(
     }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map(deliveryView),
-    raw: encodeVideo(wire, links),
+    raw: encodeReadVideo(wire, links),
     canCancel: task.state === 'queued',
     canRegenerate: canRegenerate(task, listVisibleModels(principal, catalogue()), now),
     unavailable,

@@ -8,7 +8,7 @@ import type { TaskRecord } from '../../clients/task-records-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import type { Webhooks } from '../../clients/webhooks-client.ts';
-import { encodeVideo } from '../../dialects/openai/encode.ts';
+import { encodeReadVideo } from '../../dialects/openai/encode.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
 import { ifReadable } from '../client/task-parts.ts';
@@ -62,7 +62,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
     ...(money === undefined ? {} : { money: toTaskMoney(money.hold, money.terms) }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map(deliveryView),
-    raw: encodeVideo(record.wire, NO_LINKS),
+    raw: encodeReadVideo(record.wire, NO_LINKS),
     attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...dropUndefined({ endedAt }) })),
     history: record.history,
     acts,

@@ -11,7 +11,7 @@ type OptionalMembers = {
 };
 
 /** The members of a task that a row has under another name, or leaves out. */
-type NotInRows = 'order' | 'completedAt' | 'updatedAt' | 'expiresAt' | 'video' | 'text';
+type NotInRows = 'order' | 'completedAt' | 'updatedAt' | 'expiresAt' | 'video' | 'text' | 'queue';
 
 /** A task in a list. A member of a task that neither the row nor the list above has does not compile. */
 export function taskRow(task: PlainTask, charge: Omit<TaskCharge, 'taskId'> | undefined, now: number): TaskRow {

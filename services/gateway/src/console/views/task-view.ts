@@ -1,6 +1,7 @@
-import type { Reference, TaskView } from '../../../console/api/task.ts';
+import type { QueuePlace, Reference, TaskView } from '../../../console/api/task.ts';
 import type { TaskCharge } from '../../clients/money-client.ts';
 import type { PlainItem, PlainOrder, PlainTask } from '../../clients/plain-task.ts';
+import type { PlainPlace } from '../../clients/task-queue.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { toContentPath, hasVideo, readPrompt, taskRow, toThumbnailPath } from './task-row.ts';
 
@@ -13,15 +14,19 @@ export function wholeTask(
   charge: Omit<TaskCharge, 'taskId'> | undefined,
   now: number,
 ): Omit<TaskView['task'], 'tokenId' | 'tokenName' | 'requestId'> {
-  const { order, updatedAt, expiresAt } = task;
+  const { order, updatedAt, expiresAt, queue } = task;
   return {
     ...taskRow(task, charge, now),
     updatedAt,
-    ...dropUndefined({ expiresAt }),
+    ...dropUndefined({ expiresAt, queue: queue && queueView(queue) }),
     fullPrompt: readPrompt(order),
     references: order.content.flatMap(toReferences),
     settings: listSettings(order),
   };
+}
+
+function queueView({ estimatedStartAt, ...place }: PlainPlace): QueuePlace {
+  return { ...place, ...dropUndefined({ estimatedStartAt }) };
 }
 
 /** The video of a task, while it can be played. */

@@ -5,6 +5,8 @@ import {
   encodeFailure,
   isCompleted,
   dropUndefined,
+  encodeQueue,
+  queueSchema,
   statusSchema,
   toStatusName,
 } from '../wire/task-fields.ts';
@@ -44,6 +46,7 @@ const taskSchema: Schema = {
       },
     },
     error: errorSchema,
+    queue: queueSchema,
   },
 };
 
@@ -84,6 +87,7 @@ function encodeTask(task: Task, links: Links): object {
     format: url === undefined ? undefined : 'mp4',
     metadata: encodeMetadata(task),
     error: encodeFailure(task),
+    queue: encodeQueue(task),
   });
 }
 

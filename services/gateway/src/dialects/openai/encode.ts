@@ -10,7 +10,9 @@ import {
   toUnixSeconds,
   statusSchema,
   toStatusName,
+  encodeQueue,
   encodeUsage,
+  queueSchema,
   usageSchema,
 } from '../wire/task-fields.ts';
 
@@ -45,6 +47,7 @@ export const videoSchema: Schema = {
     remixed_from_video_id: { type: 'string' },
     error: errorSchema,
     usage: usageSchema,
+    queue: queueSchema,
   },
 };
 
@@ -70,6 +73,12 @@ export function encodeVideo(task: Task, links: Links): object {
     error: encodeFailure(task),
     usage: encodeUsage(task),
   });
+}
+
+/** Encodes a task for a read of it alone, with its place while it waits. */
+export function encodeReadVideo(task: Task, links: Links): object {
+  const queue = encodeQueue(task);
+  return { ...encodeVideo(task, links), ...(queue && { queue }) };
 }
 
 /** Returns the size that the client sent, otherwise the size of the result. */

@@ -1,7 +1,7 @@
 import type { Dialect } from '../dialect.ts';
 import { decodeCreate } from './decode.ts';
 import { createBody, createForm } from './documented-create.ts';
-import { encodeVideo, videoSchema } from './encode.ts';
+import { encodeReadVideo, encodeVideo, videoSchema } from './encode.ts';
 import { listVideos } from './list-videos.ts';
 import { remixVideo } from './remix-video.ts';
 
@@ -30,7 +30,7 @@ export const openai: Dialect = {
       operationId: 'getVideo',
       summary: 'Read a task',
       answer: videoSchema,
-      encode: encodeVideo,
+      encode: encodeReadVideo,
     },
   ],
   lists: [listVideos],

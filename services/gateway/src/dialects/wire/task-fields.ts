@@ -3,6 +3,7 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, Usage } from '@reelgate/proto/tasks/v1/task';
+import { toPlainPlace } from '../../clients/task-queue.ts';
 import type { Schema } from '../dialect.ts';
 
 const STATUS: Readonly<Record<TaskState, string>> = {
@@ -81,6 +82,38 @@ export function encodeUsage(task: Task): Readonly<Record<string, number>> | unde
       usage[from] === undefined ? [] : [[field, Number(usage[from])]],
     ),
   );
+}
+
+const UNIX_SECONDS = { type: 'integer', description: 'Unix seconds.' };
+
+export const queueSchema: Schema = {
+  title: 'QueuePlace',
+  type: 'object',
+  description: 'Only in a read of one task, while it waits for its turn.',
+  required: ['position', 'since', 'start_by', 'class', 'waits_for'],
+  additionalProperties: false,
+  properties: {
+    position: { type: 'integer', minimum: 0, description: 'Tasks of the same token that have their turns before it.' },
+    estimated_start_at: { ...UNIX_SECONDS, description: 'Unix seconds, roughly; absent if it is not known.' },
+    since: UNIX_SECONDS,
+    start_by: { ...UNIX_SECONDS, description: 'Unix seconds. Without a turn until then the task fails.' },
+    class: { enum: ['interactive', 'standard', 'batch'] },
+    waits_for: { enum: ['capacity', 'own_limit', 'scheduled'] },
+  },
+};
+
+/** Returns the place of a task that waits; undefined for any other task. */
+export function encodeQueue({ state, queue }: Task): object | undefined {
+  if (state !== TaskState.QUEUED || queue === undefined) return undefined;
+  const { position, class: ofClass, waitsFor } = toPlainPlace(queue);
+  return dropUndefined({
+    position,
+    estimated_start_at: toUnixSeconds(queue.estimatedStartAt),
+    since: toUnixSeconds(queue.since),
+    start_by: toUnixSeconds(queue.startBy),
+    class: ofClass,
+    waits_for: waitsFor,
+  });
 }
 
 /** Leaves out undefined fields, so that a body has only the fields with a value. */

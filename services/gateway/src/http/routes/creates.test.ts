@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
+import { QueueClass, QueueMode } from '@reelgate/proto/tasks/v1/queue';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
@@ -97,6 +98,54 @@ test.each(Object.entries(BESIDE))('%s is passed on beside the order', async (mem
   expect((await post(path, { ...compat, ...fields })).status).toBe(200);
   expect(under.tasks.creates.at(-1)).toMatchObject({ [member]: value });
   expect(lastOrder()).toEqual({ ...BOAT, size: '1280x720' });
+});
+
+describe('a preference of how a create waits', () => {
+  test.each<[string, object]>([
+    ['/v1/videos', compat],
+    ['/v1/videos/task_abc/remix', { model: 'Alpha-H3', resolution: '2K' }],
+    ['/v1/video/generations', compat],
+    ['/v2/video_generation', generation],
+    ['/v2/video_regeneration', { model: 'Alpha-H3', resolution: '2K', source_task_id: 'task_1' }],
+    ['/v2/h3_context_ir', { ...generation, resolution: undefined }],
+  ])('POST %s is passed on, and the answer says what was applied', async (path, body) => {
+    const prefer = 'queue=wait, class=batch, start-within=600, not-before="2026-11-27T03:00:00Z"';
+    const answer = await post(path, body, { prefer });
+
+    expect(under.tasks.creates.at(-1)?.queue).toMatchObject({
+      mode: QueueMode.WAIT,
+      class: QueueClass.BATCH,
+      startWithin: { seconds: 600n },
+      notBefore: { seconds: BigInt(Date.UTC(2026, 10, 27, 3) / 1000) },
+    });
+    expect(answer.headers['preference-applied']).toBe(prefer.replace('00Z', '00.000Z'));
+  });
+  test('that is not understood is not passed on', async () => {
+    const answer = await post('/v1/videos', compat, { prefer: 'queue=soon, respond-async' });
+
+    expect([answer.status, answer.headers['preference-applied']]).toEqual([200, undefined]);
+    expect(under.tasks.creates.at(-1)?.queue).toBeUndefined();
+  });
+  test('is no part of what an idempotency key stands for, and a replay applies none', async () => {
+    const key = { 'idempotency-key': 'other-preference' };
+    const first = await post('/v1/videos', compat, { ...key, prefer: 'class=batch' });
+    const again = await post('/v1/videos', compat, { ...key, prefer: 'queue=none' });
+
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+    expect(again.headers['preference-applied']).toBeUndefined();
+  });
+  test.each(['queue_full', 'would_wait_too_long'])('%s is refused with the time of the estimate', async (reason) => {
+    for (const path of ['/v1/videos', '/v1/video/generations', '/v2/video_generation']) {
+      under.tasks.refuse(
+        'createTask',
+        new Problem({ kind: 'exhausted', reason, message: 'the turn would come too late', retryAfterMs: 419_500 }),
+      );
+      const { status, headers, json } = await post(path, generation, { prefer: 'start-within=60' });
+
+      expect([status, headers['retry-after'], headers['x-should-retry']]).toEqual([429, '420', undefined]);
+      expect(json.error).toMatchObject(path.startsWith('/v2') ? { type: 'rate_limit_error' } : { code: reason });
+    }
+  });
 });
 
 describe('a webhook URL', () => {

@@ -10,7 +10,13 @@ import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { computeFingerprint } from '../bodies/fingerprint.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { readIdempotencyKey, readPreferredWait, setPollHints } from '../headers.ts';
+import {
+  formatAppliedWait,
+  readIdempotencyKey,
+  readPreferredWait,
+  readWaitPreference,
+  setPollHints,
+} from '../headers.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
@@ -29,8 +35,8 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
       handle: (exchange) => createTask(parts, route, exchange),
       doc: {
         ...describeTaskRoute(dialect, route),
-        headers: ['Idempotency-Key'],
-        answerHeaders: ['idempotent-replayed'],
+        headers: ['Idempotency-Key', 'Prefer'],
+        answerHeaders: ['idempotent-replayed', 'preference-applied'],
         refuses: [404, 409, 422],
         json: route.body,
         ...(route.form === undefined ? {} : { form: route.form }),
@@ -61,11 +67,12 @@ async function createTask(parts: GatewayParts, route: CreateRoute, exchange: Exc
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
   const body = await readExchangeBody(exchange, parts, route.form !== undefined);
   const decoded = route.decode(body, { models: parts.catalogue().models, params: exchange.params });
-  const { task, replayed } = await submitOrder(parts, {
+  const { task, replayed, applied } = await submitOrder(parts, {
     decoded,
     principal: requirePrincipal(exchange),
     requestId: exchange.state.requestId,
     span: exchange.state.span,
+    wait: readWaitPreference(exchange.req.headers['prefer']),
     onSubmit: () => {
       exchange.state.submitted = true;
     },
@@ -76,6 +83,8 @@ async function createTask(parts: GatewayParts, route: CreateRoute, exchange: Exc
   });
   exchange.state.taskId = task.id;
   if (replayed) exchange.set('idempotent-replayed', 'true');
+  const preference = formatAppliedWait(applied);
+  if (preference !== '') exchange.set('preference-applied', preference);
   answer(exchange, route.encode(task, parts.links));
 }
 

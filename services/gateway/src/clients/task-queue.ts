@@ -1,0 +1,85 @@
+import { create } from '@bufbuild/protobuf';
+import { durationFromMs, durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { QueueClass, QueueMode, QueuePreferenceSchema, QueueWait } from '@reelgate/proto/tasks/v1/queue';
+import type { QueuePlace, QueuePreference } from '@reelgate/proto/tasks/v1/queue';
+import { toMs } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
+
+/** The way in which a create wants to wait while no channel takes it. The token decides over what is absent. */
+export interface WaitPreference {
+  readonly mode?: 'wait' | 'none';
+  readonly class?: WaitClass;
+  /** The task fails without a turn after this time. */
+  readonly startWithinS?: number;
+  /** Milliseconds since 1970. */
+  readonly notBefore?: number;
+}
+
+export type WaitClass = 'interactive' | 'standard' | 'batch';
+
+/** The place of a task that waits. Times are milliseconds since 1970. */
+export interface PlainPlace {
+  /** The number of tasks of its own token that have their turns before it. */
+  readonly position: number;
+  readonly estimatedStartAt: number | undefined;
+  readonly since: number;
+  readonly startBy: number;
+  readonly class: WaitClass;
+  readonly waitsFor: 'capacity' | 'own_limit' | 'scheduled';
+}
+
+const MODES = { wait: QueueMode.WAIT, none: QueueMode.NONE } as const;
+const CLASSES = {
+  interactive: QueueClass.INTERACTIVE,
+  standard: QueueClass.STANDARD,
+  batch: QueueClass.BATCH,
+} as const;
+const MODE_NAMES: Readonly<Record<QueueMode, WaitPreference['mode']>> = {
+  [QueueMode.UNSPECIFIED]: undefined,
+  [QueueMode.WAIT]: 'wait',
+  [QueueMode.NONE]: 'none',
+};
+const CLASS_NAMES: Readonly<Record<QueueClass, WaitClass | undefined>> = {
+  [QueueClass.UNSPECIFIED]: undefined,
+  [QueueClass.INTERACTIVE]: 'interactive',
+  [QueueClass.STANDARD]: 'standard',
+  [QueueClass.BATCH]: 'batch',
+};
+const WAITS: Readonly<Record<QueueWait, PlainPlace['waitsFor']>> = {
+  [QueueWait.UNSPECIFIED]: 'capacity',
+  [QueueWait.CAPACITY]: 'capacity',
+  [QueueWait.OWN_LIMIT]: 'own_limit',
+  [QueueWait.SCHEDULED]: 'scheduled',
+};
+
+export function toWirePreference({ mode, class: wanted, startWithinS, notBefore }: WaitPreference): QueuePreference {
+  return create(QueuePreferenceSchema, {
+    ...(mode && { mode: MODES[mode] }),
+    ...(wanted && { class: CLASSES[wanted] }),
+    ...(startWithinS !== undefined && { startWithin: durationFromMs(startWithinS * 1000) }),
+    ...(notBefore !== undefined && { notBefore: timestampFromMs(notBefore) }),
+  });
+}
+
+export function fromWirePreference(wire: QueuePreference): WaitPreference {
+  const mode = MODE_NAMES[wire.mode];
+  const applied = CLASS_NAMES[wire.class];
+  const notBefore = toMs(wire.notBefore);
+  return {
+    ...(mode && { mode }),
+    ...(applied && { class: applied }),
+    ...(wire.startWithin && { startWithinS: Math.ceil(durationMs(wire.startWithin) / 1000) }),
+    ...(notBefore !== undefined && { notBefore }),
+  };
+}
+
+export function toPlainPlace(place: QueuePlace): PlainPlace {
+  return {
+    position: place.position,
+    estimatedStartAt: toMs(place.estimatedStartAt),
+    since: toMs(place.since) ?? 0,
+    startBy: toMs(place.startBy) ?? 0,
+    class: CLASS_NAMES[place.class] ?? 'standard',
+    waitsFor: WAITS[place.waitsFor],
+  } satisfies MessageMapping<QueuePlace>;
+}
