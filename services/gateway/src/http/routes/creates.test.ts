@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import OpenAI from 'openai';
 import { Problem } from '@reelgate/platform/problem';
 import { QueueClass, QueueMode } from '@reelgate/proto/tasks/v1/queue';
+import { aQueuePlace, aTask } from '../../../testing/a-task.ts';
+import { TOKEN } from '../../../testing/fake-services.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
@@ -119,6 +122,18 @@ describe('a preference of how a create waits', () => {
       notBefore: { seconds: BigInt(Date.UTC(2026, 10, 27, 3) / 1000) },
     });
     expect(answer.headers['preference-applied']).toBe(prefer.replace('00Z', '00.000Z'));
+  });
+  test('can be sent with the official SDK, which shows the place of the task', async () => {
+    const client = new OpenAI({ apiKey: TOKEN, baseURL: `${under.url}/v1`, maxRetries: 0 });
+    const headers = { Prefer: 'class=batch, start-within=600' };
+    const { data, response } = await client.videos
+      .create({ model: 'Alpha-H3', prompt: 'a boat' }, { headers })
+      .withResponse();
+    under.tasks.tasks.set(`demo/${data.id}`, aTask({ id: data.id, queue: aQueuePlace() }));
+    const read = await client.videos.retrieve(data.id);
+
+    expect(response.headers.get('preference-applied')).toBe(headers.Prefer);
+    expect(read).toMatchObject({ status: 'queued', queue: { position: 3, class: 'batch', waits_for: 'own_limit' } });
   });
   test('that is not understood is not passed on', async () => {
     const answer = await post('/v1/videos', compat, { prefer: 'queue=soon, respond-async' });

@@ -8,7 +8,7 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { Problem } from '@reelgate/platform/problem';
-import { TASK_ID, aCompletedTask, aTask, anOrder } from '../../../testing/a-task.ts';
+import { CREATED_MS, TASK_ID, aCompletedTask, aQueuePlace, aTask, anOrder } from '../../../testing/a-task.ts';
 import { TOKEN } from '../../../testing/fake-services.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
@@ -50,6 +50,22 @@ describe('a status read', () => {
     });
     expect(flat.json).toEqual({ task_id: TASK_ID, id: TASK_ID, status: 'queued' });
     expect(under.tasks.calls).toEqual(['getTask']);
+  });
+  test('of a task that waits has its place, except in the strict shape of the vendor and in lists', async () => {
+    put(aTask({ queue: aQueuePlace() }));
+    const [compat, vendor, flat] = [await get(STATUS), await get(QUERY), await get(FLAT)];
+    const seconds = CREATED_MS / 1000;
+
+    expect(compat.json.queue).toEqual({
+      position: 3,
+      estimated_start_at: seconds + 240,
+      since: seconds,
+      start_by: seconds + 3600,
+      class: 'batch',
+      waits_for: 'own_limit',
+    });
+    expect(flat.json.queue).toEqual(compat.json.queue);
+    expect([vendor.text, (await get('/v1/videos')).text].filter((text) => text.includes('queue"'))).toEqual([]);
   });
   test.each([
     [2400n, '2400', '3'],
