@@ -88,6 +88,33 @@ function suite(shape: Shape, bus?: () => string): void {
   );
 
   test(
+    'a token that may only wait in the class batch makes none of a better class, until an operator changes it',
+    async () => {
+      const flags = ['--account', 'demo', '--models', '*', '--tokens', 'write', '--wait', 'own_limit'];
+      const { json: maker } = await program.command('token', 'create', ...flags, '--class', 'batch');
+      const { key, token_id: id } = maker as { key: string; token_id: string };
+      const browser = await atConsole(key);
+      const refused = await browser('POST', '/tokens', FORM);
+      const changed = await program.command(
+        'token',
+        'limit',
+        id,
+        '--none',
+        '--wait',
+        'channels',
+        '--class',
+        'standard',
+      );
+      const made = await browser('POST', '/tokens', FORM);
+
+      expect({ status: refused.status, param: refused.json.error.param }).toEqual({ status: 400, param: 'class' });
+      expect(changed.json).toMatchObject({ queue: { wait: 'channels', class: 'standard' } });
+      expect(made.json.token.queue).toEqual({ wait: 'capacity', class: 'standard' });
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     'a token cannot give a model that it does not have itself',
     async () => {
       const narrow = await atConsole(KEYS.narrow);
