@@ -21,6 +21,7 @@ const PAGE = readFileSync(path.join(EXAMPLES, 'from-openai-videos.md'), 'utf8');
 const START_TIMEOUT_MS = 60_000;
 const TEST_TIMEOUT_MS = 60_000;
 const SOON_MS = 20_000;
+const HOUR_MS = 3_600_000;
 const MODEL = 'sora-2';
 
 let sandbox: Sandbox;
@@ -175,6 +176,21 @@ describe('each parameter of a create behaves as its row says', () => {
   ])('%s is refused', async (_name, code, param, build) => {
     await expect(client.videos.create(await build())).rejects.toMatchObject({ code, param });
   });
+});
+
+test('a video can be ordered for later; until then it says what it waits for, and it can be cancelled', async () => {
+  const notBefore = new Date(Date.now() + HOUR_MS).toISOString();
+  const headers = { Prefer: `class=batch, not-before="${notBefore}"` };
+  const { data, response } = await client.videos
+    .create({ model: MODEL, prompt: 'a red boat' }, { headers })
+    .withResponse();
+  const read = await client.videos.retrieve(data.id);
+  const cancelled = await client.post<OpenAI.Video>(`/videos/${data.id}/cancel`);
+
+  expect(response.headers.get('preference-applied')).toBe(headers.Prefer);
+  expect(data).not.toHaveProperty('queue');
+  expect(read).toMatchObject({ status: 'queued', queue: { waits_for: 'scheduled', class: 'batch', position: 0 } });
+  expect(cancelled).toMatchObject({ status: 'failed', error: { code: 'cancelled' } });
 });
 
 test(

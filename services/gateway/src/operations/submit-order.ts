@@ -137,7 +137,8 @@ export async function inClientTerms<T>({ clientField }: FieldNames, call: Promis
     if (!(error instanceof Problem) || error.field === undefined) throw error;
     const { kind, reason, message, retryAfterMs, cause } = error;
     // a rule of the contract names the field with its whole path
-    const field = PREFERENCES[error.field] ?? clientField(error.field.replace(/^order\./, ''));
+    const name = error.field.replace(/^(?:order|queue)\./, '');
+    const field = PREFERENCES[name] ?? clientField(name);
     throw new Problem({ kind, reason, message, retryAfterMs, field, cause });
   }
 }

@@ -59,6 +59,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'upstream_failed',
   'upstream_refused',
   'upstream_timeout',
+  'would_wait_too_long',
   // of upstreams
   'authentication_error',
   'billing_hard_limit_reached',
