@@ -9,8 +9,11 @@ import { everyRpc } from '../harness/contracts.ts';
 /** The names of fields that hold one account or several. */
 const ACCOUNT = /(^|_)accounts?(_ids?)?$/;
 
-/** RPCs of operators whose account may be left out: then they list those of every account. */
-const FILTERS: ReadonlySet<string> = new Set(['ListTokens', 'ListTaskRecords', 'ListJobRecords', 'ListCharges']);
+/** RPCs of operators whose account may be left out: then they are about those of every account. */
+const FILTERS: ReadonlySet<string> = new Set([
+  ...['ListTokens', 'ListTaskRecords', 'ListJobRecords', 'ListCharges'],
+  ...['ListQueue', 'CancelQueued', 'HoldQueue', 'ReleaseQueue'],
+]);
 
 const rpcs = await everyRpc();
 

@@ -35,9 +35,10 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'tasks/sql-jobs.ts': [6, 'the metrics of jobs, and the first due job'],
   'tasks/sql-acts.ts': [1, 'the acts of operators, for an operator'],
   'tasks/sql-queue.ts': [
-    5,
-    'the turns of tasks that wait: the next one of a lane, the lanes, the places of all accounts',
+    2,
+    'the turns of tasks that wait: the next one of a lane, and the places that a dead process left',
   ],
+  'tasks/sql-queue-reads.ts': [4, 'the lanes, the tasks whose time has come, and the bound of all that wait'],
   'tasks/sql-reads.ts': [
     11,
     'the settlement pass and its next due moment, the recovery of creates, the list of an operator',
@@ -65,7 +66,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
     'the pauses and the counts of minutes, for an operator and the passes that read and remove them',
   ],
   'tasks/sql-moves.ts': [3, 'the pass of a poller, for up to 64 tasks of a channel, and its next due moment'],
-  'tasks/sql-sweeps.ts': [4, 'the passes over deadlines, old tasks, keys and heartbeats'],
+  'tasks/sql-sweeps.ts': [5, 'the passes over deadlines, old tasks, keys and heartbeats'],
   'tasks/sql-endpoints.ts': [1, 'the pass that seals secrets anew'],
   'tasks/sql-webhooks.ts': [
     6,

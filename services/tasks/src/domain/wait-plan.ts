@@ -1,7 +1,7 @@
 import { isBetterClass } from './lane.ts';
 import type { QueueClass } from './lane.ts';
 
-/** How a create wants to wait; an absent member: as the token says. */
+/** The wish of a create for its wait; an absent member: as the token says. */
 export interface WaitPreference {
   readonly mode?: 'wait' | 'none' | undefined;
   readonly class?: QueueClass | undefined;
@@ -11,7 +11,7 @@ export interface WaitPreference {
   readonly notBefore?: number | undefined;
 }
 
-/** How the tasks of a token wait: the default of its creates, and the bound of what they may prefer. */
+/** The wait of the tasks of a token: the default of its creates, and the bound of what they may prefer. */
 export interface TokenWait {
   /** `own_limit`: for a channel, and while the token is at its limit for one of its own tasks to end. */
   readonly for: 'none' | 'channels' | 'own_limit';
@@ -19,7 +19,7 @@ export interface TokenWait {
   readonly class: QueueClass;
 }
 
-/** How a create waits if it must. */
+/** The wait of a create that must wait. */
 export interface WaitPlan {
   /** The best of the token, unless the create prefers a lower one. */
   readonly class: QueueClass;

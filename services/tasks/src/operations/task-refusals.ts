@@ -172,11 +172,11 @@ export const wouldWaitTooLong = (estimateMs: number): Problem =>
     cause: new ChannelsFull('the turn would come too late'),
   });
 
-export const scheduledTooLate = (): Problem =>
+export const tooLateStart = (): Problem =>
   new Problem({
     kind: 'invalid',
     reason: 'invalid_request',
-    field: 'not_before',
+    field: 'queue.not_before',
     message: `is more than ${SCHEDULE_MS_MAX / DAY_MS} days away; give an earlier time`,
   });
 

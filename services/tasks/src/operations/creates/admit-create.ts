@@ -18,7 +18,7 @@ import {
   keyReused,
   modelNotFound,
   overloadRefusal,
-  scheduledTooLate,
+  tooLateStart,
   taskNotFound,
   toRefusal,
   tooManyTasks,
@@ -33,7 +33,7 @@ export async function admitCreate(
 ): Promise<{ readonly earlier: Task } | ResolvedOrder> {
   assertOrder(deps, request, request.order);
   assertWebhookUrl(deps.webhookAllow, request.beside.webhookUrl, 'webhook_url');
-  if ((request.wait.notBefore ?? 0) > deps.clock.now() + SCHEDULE_MS_MAX) throw scheduledTooLate();
+  if ((request.wait.notBefore ?? 0) > deps.clock.now() + SCHEDULE_MS_MAX) throw tooLateStart();
   const earlier = await findEarlier(deps, request);
   if (earlier !== undefined) return { earlier };
   if (deps.isOverloaded()) throw overloadRefusal();

@@ -21,9 +21,9 @@ export interface CreateRequest extends OrderCaller {
   /** The id of the request, for log lines. */
   readonly requestId?: string | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
-  /** How it waits if no channel takes it. */
+  /** Its wish for a wait, if no channel takes it. */
   readonly wait: WaitPreference;
-  /** What the token allows of that. */
+  /** The bound of that wish. */
   readonly tokenWait: TokenWait;
   /** The most tasks that the token may have in flight. Absent: the configured limit. */
   readonly inFlightLimit?: number | undefined;
@@ -61,6 +61,6 @@ export interface CreateResult {
   /** As it was when it was created. */
   readonly task: Task;
   readonly replayed: boolean;
-  /** What was applied of its preference. */
+  /** The part of its wish that was applied. */
   readonly applied: WaitPreference;
 }

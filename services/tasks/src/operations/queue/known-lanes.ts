@@ -6,7 +6,7 @@ export interface KnownLanes {
   add(lane: string): void;
   /** Another process told that a task waits in this lane. Its tasks are found at the next look, or were meanwhile. */
   hear(lane: string): void;
-  /** What a look at the store has found. */
+  /** Forgets the others: these are the lanes that the store has now. */
   replace(lanes: readonly string[]): void;
 }
 
