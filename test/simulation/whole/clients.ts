@@ -28,6 +28,8 @@ const READ_APART_MS = { least: 1000, most: 8000 };
 const WAITING_READS = 0.2;
 /** Of the clients without enough money, this part tries again until somebody pays in. */
 const WAITS_FOR_MONEY = 0.3;
+const PREFERENCES = 0.2;
+const LATER_MS_MAX = 40_000;
 const NO_MONEY = /insufficient/;
 const RETRY_MS = { least: 500, most: 6000 };
 const REMIXED = 0.25;
@@ -133,10 +135,11 @@ async function createUntilAnswered(world: World, sent: Order, order = sent.name)
   const { scheduler, draws, faults, rules } = world;
   const { name, caller, key, request } = sent;
   const waitsForMoney = draws.happens(`${name} waits for money`, WAITS_FOR_MONEY);
+  const prefer = draws.happens(`${name} preference`, PREFERENCES) ? drawPreference(world, name) : undefined;
   for (let create = 1; create <= CREATES_MAX; create += 1) {
     const leaves = faults.happens('client leaves', `${name} create ${create}`, LEFT_EARLY);
     const leaveAfterMs = leaves ? draws.whole(`${name} create ${create} leave`, 0, LEAVE_MS_MAX) : undefined;
-    const answer = await sendOrder(world, name, { ...post(caller, request, key) }, { leaveAfterMs });
+    const answer = await sendOrder(world, name, post(caller, request, key, prefer), { leaveAfterMs });
     if (answer !== undefined && answer.status < 300) {
       const task = readSeenTask(answer);
       rules.promised({ order, account: caller.account, key }, task);
@@ -151,9 +154,23 @@ async function createUntilAnswered(world: World, sent: Order, order = sent.name)
   return undefined;
 }
 
-const post = ({ token }: Caller, { path, body }: Pick<HttpOrder, 'path' | 'body'>, key = ''): HttpOrder => ({
+/** A wish for its wait while no channel takes it. */
+function drawPreference({ draws, scheduler }: World, name: string): string {
+  const later = new Date(scheduler.now() + draws.whole(`${name} not before`, 1, LATER_MS_MAX)).toISOString();
+  return draws.pick(`${name} prefers`, [
+    ...['queue=none', 'queue=wait', 'class=interactive', 'class=batch', 'start-within=10'],
+    ...[`not-before="${later}"`, `class=batch, not-before="${later}", start-within=30`],
+  ]);
+}
+
+const post = (
+  { token }: Caller,
+  { path, body }: Pick<HttpOrder, 'path' | 'body'>,
+  key = '',
+  prefer?: string,
+): HttpOrder => ({
   ...{ method: 'POST', path, key: token, body },
-  headers: key === '' ? {} : { 'idempotency-key': key },
+  headers: { ...(key === '' ? {} : { 'idempotency-key': key }), ...(prefer === undefined ? {} : { prefer }) },
 });
 
 /** A key that belongs to a task never makes another one. */

@@ -53,14 +53,16 @@ async function importModules(root: string) {
 export interface Program extends Awaited<ReturnType<typeof importModules>> {
   /** For the event log. */
   readonly name: string;
+  /** Whether it lets tasks wait for a channel. */
+  readonly knowsQueue: boolean;
 }
 
 /** The release of this checkout. */
 export async function loadProgram(): Promise<Program> {
-  return { name: 'this release', ...(await importModules(ROOT)) };
+  return { name: 'this release', knowsQueue: true, ...(await importModules(ROOT)) };
 }
 
 /** Another release, whose sources are in a folder. Call it before the simulation replaces the parts of Node. */
 export async function loadRelease(name: string, folder: string): Promise<Program> {
-  return { name, ...(await importModules(folder)) };
+  return { name, knowsQueue: false, ...(await importModules(folder)) };
 }

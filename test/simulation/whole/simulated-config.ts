@@ -53,6 +53,8 @@ interface Variation {
   readonly hasCallbacks: boolean;
   /** The longest wait of a task for a channel; undefined: none waits. */
   readonly longestWait: string | undefined;
+  /** The wait of the tasks of the rich account's second token; undefined: it is not configured. */
+  readonly tokenQueue: { readonly wait: string; readonly class: string } | undefined;
 }
 
 /**
@@ -61,16 +63,20 @@ interface Variation {
  */
 export function drawVariation(draws: Draws, isUpgrade: boolean): Variation {
   const isTight = draws.happens('config tight', TIGHT);
+  const hasQueue = !isUpgrade && draws.happens('config queue', QUEUES);
   return {
     poorCredit: draws.pick('config credit', ['0.50', '1.50', '4.00']),
     perToken: isTight ? draws.whole('config per token', 2, 6) : 1000,
     channelInFlight: isTight ? draws.whole('config in flight', 2, 8) : 1000,
     requestsPerMinute: isTight ? draws.whole('config requests', 6, 30) : 6000,
     hasCallbacks: draws.happens('config callbacks', CALLBACKS),
-    longestWait:
-      !isUpgrade && draws.happens('config queue', QUEUES)
-        ? draws.pick('config longest wait', ['20s', '2m', '8m'])
-        : undefined,
+    longestWait: hasQueue ? draws.pick('config longest wait', ['20s', '2m', '8m']) : undefined,
+    tokenQueue: hasQueue
+      ? {
+          wait: draws.pick('config token wait', ['none', 'channels', 'own_limit']),
+          class: draws.pick('config token class', ['interactive', 'standard', 'batch']),
+        }
+      : undefined,
   };
 }
 
@@ -103,11 +109,19 @@ function describeChannel(
 
 const toDecimal = (nanos: bigint): string => (Number(nanos) / 1e9).toFixed(2);
 
+/** The release before has no queue. In an upgrade it is off, because tasks that wait are not seen by that release. */
+function describeQueue({ longestWait }: Variation, knowsQueue: boolean): object {
+  if (!knowsQueue) return {};
+  if (longestWait === undefined) return { queue: { enabled: false } };
+  return { queue: { longest_wait: { interactive: longestWait, standard: longestWait, batch: longestWait } } };
+}
+
 /** The configuration of the one program as an operator writes it; `reloads` counts its changes. */
-function describeProgram(variation: Variation, reloads: number): object {
-  const { perToken, hasCallbacks, longestWait } = variation;
+function describeProgram(variation: Variation, reloads: number, knowsQueue: boolean): object {
+  const { perToken, hasCallbacks, tokenQueue } = variation;
   const weights = { alpha: 1 + (reloads % WEIGHTS), kling: 1 + ((reloads + 1) % WEIGHTS) };
-  const tokens = (keys: readonly string[]): object[] => keys.map((key) => ({ key, models: ['*'] }));
+  const tokens = (keys: readonly string[], last: object = {}): object[] =>
+    keys.map((key, at) => ({ key, models: ['*'], ...(at === keys.length - 1 ? last : {}) }));
   return {
     ...{ public_url: PUBLIC_URL, data_dir: '.', signing_key: SIGNING_KEY },
     gateway: { listen: '127.0.0.1:8080', limits: { creates_per_minute: 6000, reads_per_minute: 60_000 } },
@@ -115,7 +129,7 @@ function describeProgram(variation: Variation, reloads: number): object {
       listen: '127.0.0.1:9101',
       in_flight: { per_token: perToken, total: 1000 },
       poll: { first: '3s', factor: 1.5, max: '15s' },
-      ...(longestWait === undefined ? {} : { queue: { enabled: true, longest_wait: { standard: longestWait } } }),
+      ...describeQueue(variation, knowsQueue),
     },
     billing: { listen: '127.0.0.1:9102' },
     media: { listen: '127.0.0.1:9103', http: '127.0.0.1:9113' },
@@ -149,7 +163,7 @@ function describeProgram(variation: Variation, reloads: number): object {
       [CHAT_MODEL]: { per_million_tokens: { input: '0.50', output: '1.50' }, hold: '0.05' },
     },
     accounts: [
-      { id: RICH.id, credit: '100000.00', tokens: tokens(RICH.keys) },
+      { id: RICH.id, credit: '100000.00', tokens: tokens(RICH.keys, tokenQueue && { queue: tokenQueue }) },
       { id: POOR.id, credit: variation.poorCredit, tokens: tokens(POOR.keys) },
       { id: REVOKED.id, credit: '100.00', tokens: tokens(REVOKED.keys) },
     ],
@@ -170,7 +184,8 @@ const known = new Map<string, SimulatedConfigs>();
 /** Reads the configuration of a seed, as a start of the program or a reload does. Equal ones are read once. */
 export function readSimulatedConfigs(program: Program, variation: Variation, reloads: number): SimulatedConfigs {
   const name = `${program.name} ${reloads % WEIGHTS} ${JSON.stringify(variation)}`;
-  const read = known.get(name) ?? readText(program, JSON.stringify(describeProgram(variation, reloads)));
+  const read =
+    known.get(name) ?? readText(program, JSON.stringify(describeProgram(variation, reloads, program.knowsQueue)));
   known.set(name, read);
   return read;
 }
