@@ -13,6 +13,7 @@ import { peersBench } from './peers.ts';
 import { callbackLagBench, pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
 import { pollerSimulation } from './poller-simulation.ts';
+import { queueBench } from './queue.ts';
 import { readStatusBench } from './read-status.ts';
 import { relayBench } from './relay.ts';
 import { replicasBench } from './replicas.ts';
@@ -47,6 +48,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   replicas: replicasBench,
   tracing: tracingBench,
   starts: startsBench,
+  queue: queueBench,
 };
 const TASKS = '1000000';
 const SOAK_MINUTES = '30';
