@@ -39,6 +39,10 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
     'the turns of tasks that wait: the next one of a lane, and the places that a dead process left',
   ],
   'tasks/sql-queue-reads.ts': [4, 'the lanes, the tasks whose time has come, and the bound of all that wait'],
+  'tasks/sql-queue-operators.ts': [
+    5,
+    'the lanes and accounts of the queue and the rules of operators over them, for an operator, and the end of weights',
+  ],
   'tasks/sql-reads.ts': [
     11,
     'the settlement pass and its next due moment, the recovery of creates, the list of an operator',

@@ -43,7 +43,7 @@ CREATE INDEX waiting_heads ON waiting (lane, token_id, rank, task_id) WHERE clai
 
 CREATE INDEX waiting_scheduled ON waiting (not_before) WHERE next_lane IS NOT NULL;
 
-CREATE INDEX waiting_by_account ON waiting (account_id, task_id) WHERE claimed = 0;
+CREATE INDEX waiting_by_account ON waiting (account_id, lane, since) WHERE claimed = 0;
 
 CREATE INDEX waiting_by_end ON waiting (start_by) WHERE claimed = 0;
 

@@ -25,14 +25,23 @@ export interface PauseStore extends PauseReader {
   resume(by: Pause): Promise<boolean>;
 }
 
-export type Action = 'channel_paused' | 'channel_resumed' | 'channel_tested' | 'attention_resolved';
+export type Action =
+  | 'channel_paused'
+  | 'channel_resumed'
+  | 'channel_tested'
+  | 'attention_resolved'
+  | 'queue_weight_set'
+  | 'queue_held'
+  | 'queue_released'
+  | 'queue_task_moved'
+  | 'queue_cancelled';
 
 /** An act of an operator before it is written. */
 export interface NewAct {
   readonly at: number;
   readonly actor: string;
   readonly action: Action;
-  /** The id of a channel, task or job. */
+  /** The id of a channel, task, job, account or model. */
   readonly subject: string;
   /** Empty: none was given. */
   readonly reason: string;

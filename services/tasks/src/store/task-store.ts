@@ -1,4 +1,5 @@
 import type { Cause } from '../domain/failure-cause.ts';
+import type { QueueClass } from '../domain/lane.ts';
 import type {
   Doubt,
   Failure,
@@ -574,11 +575,83 @@ export interface FoundPlace extends Omit<QueuePlace, 'caps' | 'mediaJson'> {
   readonly weights: number;
 }
 
-/** The view of the queue for operators, and their decisions over it. */
-export interface QueueOperatorStore {
+/** A lane in which tasks wait. */
+export interface WaitingLane {
+  readonly lane: string;
+  readonly waiting: number;
+  readonly oldestSince: number;
+  /** The sum of the weights of the accounts that take turns in it. */
+  readonly weights: number;
+}
+
+/** An account that waits in a lane. */
+export interface WaitingAccount {
+  readonly lane: string;
+  readonly accountId: string;
+  readonly waiting: number;
+  readonly oldestSince: number;
+  readonly weight: number;
+  /** False if each of its tokens that waits is at its limit. */
+  readonly isReady: boolean;
+  readonly isHeld: boolean;
+}
+
+/** An account or a model in every lane. */
+export type QueueSubject = { readonly account: string } | { readonly model: string };
+
+/** The author, the time and the reason of a decision of an operator, which becomes an act. */
+export interface QueueDecision {
+  readonly at: number;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+export interface QueueReads {
   /** Undefined: the task does not wait, or has its turn now. */
   findPlace(taskId: string): Promise<FoundPlace | undefined>;
+  /** By their names, up to `LANES_MAX`. */
+  listWaitingLanes(): Promise<readonly WaitingLane[]>;
+  /** Those that wait for the longest time first. */
+  listWaitingAccounts(
+    which: { readonly lanes: readonly string[]; readonly accountId?: string | undefined },
+    limit: number,
+  ): Promise<readonly WaitingAccount[]>;
+  /** The tasks of an account, or of one of its tokens, that wait and that no process has claimed. */
+  listWaitingTasks(
+    whose: { readonly accountId: string; readonly tokenId?: string | undefined },
+    limit: number,
+  ): Promise<readonly Task[]>;
+  /** The models whose lanes get no turns. */
+  listHeldModels(): Promise<readonly string[]>;
 }
+
+/** The view of the queue for operators, and their decisions over it. */
+export interface QueueOperatorStore extends QueueReads {
+  /** Sets the share of an account in every lane, until a time or, without one, until it is set again. */
+  setQueueWeight(
+    accountId: string,
+    to: { readonly weight: number; readonly until?: number | undefined },
+    by: QueueDecision,
+  ): Promise<void>;
+  /** Gives accounts the weight 1 whose weight has ended. Returns their number. */
+  endOldWeights(now: number, limit: number): Promise<number>;
+  /** Takes their turns from an account or a model. Returns false, and writes nothing, if they were held before. */
+  holdQueue(subject: QueueSubject, by: QueueDecision): Promise<boolean>;
+  /** Gives them back. Returns whether they were held. */
+  releaseQueue(subject: QueueSubject, by: QueueDecision): Promise<boolean>;
+  /**
+   * Lets a task wait in the lane of another class, or before all others of its token there. Returns the name of the lane;
+   * undefined if the task does not wait, or has its turn now.
+   */
+  movePlace(
+    taskId: string,
+    to: { readonly class?: QueueClass | undefined; readonly first: boolean },
+    by: QueueDecision,
+  ): Promise<string | undefined>;
+}
+
+/** The most lanes that operators see. */
+export const LANES_MAX = 1000;
 
 export type TaskStore = CreateStore &
   QueueStore &

@@ -31,7 +31,7 @@ export function sqlTaskStore(
     ...sqlQueue(sql, { note, finishIn, chooseWithPermits }),
     ...sqlSchedule(sql),
     ...sqlQueueReads(sql),
-    ...sqlQueueOperators(sql),
+    ...sqlQueueOperators(sql, writeAct),
     ...reads,
     ...sqlListSteps(sql, reads),
     ...sqlChanges(sql),
