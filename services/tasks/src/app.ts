@@ -17,6 +17,7 @@ import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { channelFactories, channelFactory } from './channels/adapter-channel.ts';
@@ -49,6 +50,7 @@ import { endLeases } from './operations/recovery/end-leases.ts';
 import { contentMethods } from './rpc/content-methods.ts';
 import { jobService } from './rpc/job-service.ts';
 import { operatorService } from './rpc/operator-service.ts';
+import { queueService } from './rpc/queue-service.ts';
 import { taskService } from './rpc/task-service.ts';
 import { watchService } from './rpc/watch-service.ts';
 import { webhookService } from './rpc/webhook-service.ts';
@@ -172,17 +174,15 @@ export async function startTasks(
     lifecycle,
   );
   wake.events = webhooks.wake;
+  const content = contentMethods(openContent(foundation, deps, peers.bytes));
 
   return {
     bindings: [
-      bind(TaskService, {
-        ...taskService(deps, tokens),
-        ...watchService(watches, clock),
-        ...contentMethods(openContent(foundation, deps, peers.bytes)),
-      }),
+      bind(TaskService, { ...taskService(deps, tokens), ...watchService(watches, clock), ...content }),
       bind(OperatorService, operatorService(deps, jobs, operatorDeps)),
       bind(JobService, jobService(jobs, tokens)),
       bind(WebhookService, webhookService(webhooks.deps)),
+      bind(QueueService, queueService(deps, operatorDeps)),
     ],
     routes: [],
     ready: async () => (await sql.reserved.read('SELECT 1 AS one')).length === 1,

@@ -195,6 +195,21 @@ export const notCancellable = (why: string): Problem =>
     message: `only a queued task can be cancelled, and the generator must confirm it; ${why}`,
   });
 
+export const taskNotWaiting = (): Problem =>
+  new Problem({
+    kind: 'conflict',
+    reason: 'task_not_waiting',
+    message: 'the task does not wait in the queue: it has its turn, or it has ended',
+  });
+
+export const modelNotServed = (): Problem =>
+  new Problem({
+    kind: 'not_found',
+    reason: 'model_not_found',
+    field: 'model',
+    message: 'must be a model of a channel; `channel list` shows them',
+  });
+
 export const notFinished = (): Problem =>
   new Problem({
     kind: 'conflict',

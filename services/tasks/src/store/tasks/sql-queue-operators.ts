@@ -177,7 +177,7 @@ function sqlQueueHolds(sql: Sql, writeAct: WriteAct): Pick<QueueOperatorStore, '
         );
         if (held.length === 0) return false;
         await setHeld(query, of, 1);
-        await writeAct(query, { ...by, action: 'queue_held', subject: readId(of), detail: of });
+        await writeAct(query, { ...by, action: 'queue_held', subject: readSubjectId(of), detail: of });
         return true;
       }),
     releaseQueue: (of, by) =>
@@ -190,7 +190,7 @@ function sqlQueueHolds(sql: Sql, writeAct: WriteAct): Pick<QueueOperatorStore, '
         if (released.length === 0) return false;
         await setHeld(query, of, 0);
         await removeEmptyRule(query, subject);
-        await writeAct(query, { ...by, action: 'queue_released', subject: readId(of), detail: of });
+        await writeAct(query, { ...by, action: 'queue_released', subject: readSubjectId(of), detail: of });
         return true;
       }),
   };
@@ -200,7 +200,7 @@ function nameSubject(of: QueueSubject): string {
   return 'account' in of ? `${ACCOUNT}${of.account}` : `${MODEL}${of.model}`;
 }
 
-function readId(of: QueueSubject): string {
+function readSubjectId(of: QueueSubject): string {
   return 'account' in of ? of.account : of.model;
 }
 
