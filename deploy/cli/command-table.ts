@@ -14,6 +14,15 @@ import { mediaVerify } from './commands/media-commands.ts';
 import { migrate } from './commands/migrate-commands.ts';
 import { priceList } from './commands/price-commands.ts';
 import { profile } from './commands/profile-commands.ts';
+import {
+  queueCancel,
+  queueHold,
+  queueList,
+  queueMove,
+  queueRelease,
+  queueShow,
+  queueWeight,
+} from './commands/queue-commands.ts';
 import { taskList, taskShow } from './commands/task-commands.ts';
 import { tokenCreate, tokenLimit, tokenList, tokenRevoke } from './commands/token-commands.ts';
 import { usageShow } from './commands/usage-commands.ts';
@@ -73,6 +82,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'channel test': channelTest,
   'channel pause': channelPause,
   'channel resume': channelResume,
+  'queue list': queueList,
+  'queue show': queueShow,
+  'queue move': queueMove,
+  'queue cancel': queueCancel,
+  'queue weight': queueWeight,
+  'queue hold': queueHold,
+  'queue release': queueRelease,
   'adapter new': adapterNew,
   'adapter test': adapterTest,
   'act list': actList,

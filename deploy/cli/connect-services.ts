@@ -3,6 +3,7 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { OperatorService as MediaOperatorService } from '@reelgate/proto/media/v1/operator_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { systemClock } from '@reelgate/platform/clock';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
@@ -27,6 +28,7 @@ export interface Services extends BookServices {
   readonly billing: Client<typeof BillingService>;
   readonly usage: Client<typeof UsageService>;
   readonly webhooks: Client<typeof WebhookService>;
+  readonly queue: Client<typeof QueueService>;
   close(): void;
 }
 
@@ -53,6 +55,9 @@ export function lazyServices(environment: Environment): Services {
     get webhooks() {
       return services().webhooks;
     },
+    get queue() {
+      return services().queue;
+    },
     close: () => connected?.close(),
   };
 }
@@ -72,6 +77,7 @@ function connectServices(environment: Environment): Services {
     accounts: billing.client(AccountService),
     usage: billing.client(UsageService),
     webhooks: tasks.client(WebhookService),
+    queue: tasks.client(QueueService),
     close: () => {
       tasks.close();
       billing.close();

@@ -33,15 +33,15 @@ export function shortDuration(ms: number): string {
 
 /** The time at which a duration that begins now ends. */
 export function fromNow(text: string): Timestamp {
-  return timestampFromMs(systemClock.now() + duration(text));
+  return timestampFromMs(systemClock.now() + readDuration(text));
 }
 
 /** The time at which a duration that ends now began. */
 export function ago(text: string): Timestamp {
-  return timestampFromMs(systemClock.now() - duration(text));
+  return timestampFromMs(systemClock.now() - readDuration(text));
 }
 
-function duration(text: string): number {
+export function readDuration(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new WrongCall(`expected a duration such as 12h or 30d, not ${text}`);
   return ms;
