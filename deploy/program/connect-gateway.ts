@@ -9,6 +9,7 @@ import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 
@@ -42,6 +43,7 @@ export function connectOperator(
 ): Omit<GatewayClients['operator'], 'reach' | 'configuration'> {
   return {
     tasks: tasks(OperatorService),
+    queue: tasks(QueueService),
     accounts: billing(AccountService),
     billing: billing(BillingService),
     usage: billing(UsageService),

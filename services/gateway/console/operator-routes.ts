@@ -10,6 +10,7 @@ export const OPERATOR_FILES: DoorFiles = {
     { path: 'attention', module: './pages/operator/attention.ts', nav: 'attention' },
     { path: 'tasks', module: './pages/operator/tasks.ts', nav: 'tasks' },
     { path: 'tasks/:taskId', module: './pages/operator/task.ts' },
+    { path: 'queue', module: './pages/operator/waiting.ts', nav: 'queue' },
     { path: 'channels', module: './pages/operator/channels.ts', nav: 'channels' },
     { path: 'money', module: './pages/operator/money.ts', nav: 'money' },
     { path: 'accounts', module: './pages/operator/accounts.ts', nav: 'accounts' },

@@ -7,12 +7,14 @@ import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { OperatorClients } from '../src/clients/gateway-clients.ts';
 
 /** The methods of a test. Every other method answers an empty message. */
 export interface OperatorMethods {
   readonly tasks?: Partial<Implementation<typeof OperatorService>>;
+  readonly queue?: Partial<Implementation<typeof QueueService>>;
   readonly accounts?: Partial<Implementation<typeof AccountService>>;
   readonly billing?: Partial<Implementation<typeof BillingService>>;
   readonly usage?: Partial<Implementation<typeof UsageService>>;
@@ -20,9 +22,10 @@ export interface OperatorMethods {
 }
 
 /** The services as the operator console calls them. */
-export function fakeOperator({ tasks, accounts, billing, usage, webhooks }: OperatorMethods = {}): OperatorClients {
+export function fakeOperator({ tasks, queue, accounts, billing, usage, webhooks }: OperatorMethods = {}): OperatorClients {
   return {
     tasks: clientOf(OperatorService, tasks),
+    queue: clientOf(QueueService, queue),
     accounts: clientOf(AccountService, accounts),
     billing: clientOf(BillingService, billing),
     usage: clientOf(UsageService, usage),

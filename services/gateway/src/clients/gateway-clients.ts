@@ -5,6 +5,7 @@ import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import type { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import type { BillingClient } from './billing-client.ts';
 import type { BillingCalls } from './calls-client.ts';
 import type { OpenRelayPool } from '../relay/channels/relay-channels.ts';
@@ -35,6 +36,7 @@ export interface GatewayClients {
 /** The services for the operator console, under the identity `operator` of the program. */
 export interface OperatorClients {
   readonly tasks: Client<typeof OperatorService>;
+  readonly queue: Client<typeof QueueService>;
   readonly accounts: Client<typeof AccountService>;
   readonly billing: BillingClient;
   readonly usage: Client<typeof UsageService>;

@@ -4,9 +4,11 @@ import { renderToString } from 'preact-render-to-string';
 import type { AttentionList } from '../../api/operator-attention.ts';
 import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
 import type { Now } from '../../api/operator-now.ts';
+import type { WaitingList } from '../../api/operator-waiting.ts';
 import { AttentionView } from './attention.ts';
 import { ChannelsView, modelsOfItAlone } from './channels.ts';
 import { NowView } from './now.ts';
+import { WaitingView } from './waiting.ts';
 import { readStanding } from './parts/channel-card.ts';
 
 const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
@@ -233,5 +235,44 @@ describe('channels', () => {
 
     expect(modelsOfItAlone(open, [open, channel])).toEqual(['Alpha-H3', 'Beta-V1']);
     expect(modelsOfItAlone(channel, [open, channel])).toEqual([]);
+  });
+});
+
+describe('the queue', () => {
+  const shared = { model: 'fast', kind: 'generation', class: 'batch', waiting: 7, oldestAt: 0 } as const;
+  const list: WaitingList = {
+    lanes: [
+      {
+        ...{ ...shared, isHeld: true, reason: 'held', turnsPerMinute: 2.25 },
+        channels: [{ id: 'main', inFlight: 3, inFlightMax: 4 }],
+      },
+      { model: '', waiting: 1, oldestAt: 0, isHeld: false, reason: 'scheduled', turnsPerMinute: 0, channels: [] },
+    ],
+    accounts: [{ ...shared, accountId: 'acme', weight: 3, share: 0.75, isHeld: false, reason: 'channel_limit' }],
+    ...{ hasMore: false, total: 8, totalMax: 100, acts: [], canOperate: true, now: 0 },
+  };
+  const show = (changes: Partial<WaitingList> = {}): string =>
+    renderToString(h(WaitingView, { list: { ...list, ...changes }, onChanged: () => undefined }));
+
+  test('shows the lanes and the accounts with the reason, and what an operator can do', () => {
+    const shown = text(show());
+
+    expect(shown).toContain('Tasks that wait for a channel: 8 of at most 100.');
+    expect(shown).toMatch(/fast generation batch 7 .* 2\.3 main 3 of 4 held by an operator Release fast/);
+    expect(shown).toMatch(/at their time 1 .* 0\.0 its time has not come/);
+    expect(shown).toMatch(
+      /acme fast generation batch 7 .* 3 75 % every channel is at a limit Set weight acme Hold acme Cancel acme/,
+    );
+  });
+
+  test('tells a viewer which role a decision needs', () => {
+    const shown = show({ canOperate: false });
+
+    expect(text(shown)).toContain('You need the role operator to weigh, hold and cancel what waits.');
+    expect(shown.match(/<button[^>]*disabled/g)).toHaveLength(4);
+  });
+
+  test('says that nothing waits', () => {
+    expect(text(show({ lanes: [], accounts: [], total: 0 }))).toContain('No task waits for a channel.');
   });
 });

@@ -14,6 +14,7 @@ import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
 import { pulseReader } from '../../clients/pulse-client.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
+import { waitingTasks } from '../../clients/queue-client.ts';
 import { taskRecordsClient } from '../../clients/task-records-client.ts';
 import { changeTokenLimits, tokensClient } from '../../clients/tokens-client.ts';
 import { billingUsage } from '../../clients/usage-client.ts';
@@ -31,6 +32,7 @@ import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { readTextFilter } from '../read-filters.ts';
 import { readIdFilter } from './read-request.ts';
+import { queueRoutes } from './queue-routes.ts';
 import { operatorTaskRoute } from './task-route.ts';
 import { operatorTasksRoute } from './tasks-route.ts';
 
@@ -65,6 +67,7 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     nowRoute({ ...parts, acts, pulse, channels, reach: clients.reach }),
     ...attentionRoutes({ ...parts, acts, attention: attentionQueue(clients) }),
     ...channelsRoutes({ ...parts, acts, pulse, channels }),
+    ...queueRoutes({ ...parts, acts, waiting: waitingTasks(clients) }),
     operatorTasksRoute({ ...parts, records, books }),
     operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts }),
     ...moneyRoutes({ ...parts, ledger: ledgerClient(clients) }),

@@ -33,6 +33,9 @@ export function subjectHref({ action, subject }: Pick<Act, 'action' | 'subject'>
   if (action === 'attention_resolved')
     return subject.startsWith('task_') ? `/console/tasks/${id}` : `/console/jobs/${id}`;
   if (action === 'account_credited') return `/console/accounts/${id}`;
+  if (action === 'queue_task_moved' || (action === 'queue_cancelled' && subject.startsWith('task_')))
+    return `/console/tasks/${id}`;
+  if (action.startsWith('queue_')) return '/console/queue';
   return action.startsWith('channel_') ? '/console/channels' : undefined;
 }
 

@@ -1,0 +1,69 @@
+import type { Act } from './operator-acts.ts';
+
+export type QueueClass = 'interactive' | 'standard' | 'batch';
+
+/** The reason why the next task of a lane or of an account has no turn now. */
+export type WaitReason =
+  | 'behind_others'
+  | 'channel_limit'
+  | 'channel_down'
+  | 'channel_paused'
+  | 'no_channel'
+  | 'own_limit'
+  | 'behind_own_tasks'
+  | 'class'
+  | 'held'
+  | 'scheduled';
+
+interface Waiting {
+  /** Empty, without a class: the tasks that wait for their time. */
+  readonly model: string;
+  readonly kind?: string | undefined;
+  readonly class?: QueueClass | undefined;
+  readonly waiting: number;
+  readonly oldestAt: number;
+  readonly isHeld: boolean;
+  /** Undefined: this console does not know the word. */
+  readonly reason?: WaitReason | undefined;
+}
+
+/** Tasks that the same channels can do. */
+export interface WaitingLane extends Waiting {
+  readonly turnsPerMinute: number;
+  readonly channels: readonly { readonly id: string; readonly inFlight: number; readonly inFlightMax: number }[];
+}
+
+export interface WaitingAccount extends Waiting {
+  readonly accountId: string;
+  readonly weight: number;
+  /** From 0 to 1, of the turns of its lane. */
+  readonly share: number;
+}
+
+/** GET /queue. */
+export interface WaitingList {
+  readonly lanes: readonly WaitingLane[];
+  readonly accounts: readonly WaitingAccount[];
+  readonly hasMore: boolean;
+  readonly total: number;
+  readonly totalMax: number;
+  readonly acts: readonly Act[];
+  readonly canOperate: boolean;
+  readonly now: number;
+}
+
+export type WaitingChange = 'weight' | 'hold' | 'release' | 'cancel';
+
+/** POST /queue/{change}: a hold and a release name an account or a model, a weight and a cancel an account. */
+export interface WaitingChangeRequest {
+  readonly accountId?: string;
+  readonly model?: string;
+  readonly weight?: number;
+  readonly reason: string;
+}
+
+/** The answer to a cancel; to other changes {}. */
+export interface WaitingChanged {
+  readonly cancelled?: number;
+  readonly hasMore?: boolean;
+}

@@ -1,0 +1,127 @@
+import { QueueClass as WireClass } from '@reelgate/proto/tasks/v1/queue';
+import { QueueReason } from '@reelgate/proto/tasks/v1/queue_service';
+import type {
+  CancelQueuedResponse,
+  QueueAccount as WireAccount,
+  QueueChannel,
+  QueueLane as WireLane,
+} from '@reelgate/proto/tasks/v1/queue_service';
+import type {
+  QueueClass,
+  WaitReason,
+  WaitingAccount,
+  WaitingChange,
+  WaitingChangeRequest,
+  WaitingChanged,
+  WaitingLane,
+  WaitingList,
+} from '../../console/api/operator-waiting.ts';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
+import type { OperatorClients } from './gateway-clients.ts';
+import { WIRE_KINDS } from './plain-task.ts';
+import { toMs } from './wire-values.ts';
+import type { MessageMapping } from './wire-values.ts';
+
+/** A call can end a thousand tasks, one after the other. */
+const CANCEL_DEADLINE_MS = 30_000;
+
+const CLASSES: Readonly<Record<QueueClass, WireClass>> = {
+  interactive: WireClass.INTERACTIVE,
+  standard: WireClass.STANDARD,
+  batch: WireClass.BATCH,
+};
+const REASONS: Readonly<Record<WaitReason, QueueReason>> = {
+  behind_others: QueueReason.BEHIND_OTHERS,
+  channel_limit: QueueReason.CHANNEL_LIMIT,
+  channel_down: QueueReason.CHANNEL_DOWN,
+  channel_paused: QueueReason.CHANNEL_PAUSED,
+  no_channel: QueueReason.NO_CHANNEL,
+  own_limit: QueueReason.OWN_LIMIT,
+  behind_own_tasks: QueueReason.BEHIND_OWN_TASKS,
+  class: QueueReason.CLASS,
+  held: QueueReason.HELD,
+  scheduled: QueueReason.SCHEDULED,
+};
+
+/** A change of the queue by an operator. */
+export interface QueueAct extends WaitingChangeRequest {
+  readonly actor: string;
+}
+
+/** The tasks that wait for a channel. */
+export interface WaitingTasks {
+  list(caller: Caller): Promise<Pick<WaitingList, 'lanes' | 'accounts' | 'hasMore' | 'total' | 'totalMax'>>;
+  change(change: WaitingChange, act: QueueAct, caller: Caller): Promise<WaitingChanged>;
+}
+
+export function waitingTasks({ queue }: OperatorClients): WaitingTasks {
+  const changes: Readonly<
+    Record<WaitingChange, (act: QueueAct, caller: Caller) => Promise<object | CancelQueuedResponse>>
+  > = {
+    weight: ({ accountId = '', weight = 0, actor, reason }, caller) =>
+      queue.setQueueWeight({ accountId, weight, actor, reason }, withDeadline(caller)),
+    hold: ({ accountId = '', model = '', actor, reason }, caller) =>
+      queue.holdQueue({ accountId, model, actor, reason }, withDeadline(caller)),
+    release: ({ accountId = '', model = '', actor, reason }, caller) =>
+      queue.releaseQueue({ accountId, model, actor, reason }, withDeadline(caller)),
+    cancel: ({ accountId = '', actor, reason }, caller) =>
+      queue.cancelQueued({ accountId, actor, reason }, withDeadline(caller, CANCEL_DEADLINE_MS)),
+  };
+  return {
+    list: async (caller) => {
+      const { lanes, accounts, hasMore, total, totalLimit } = await queue.listQueue({}, withDeadline(caller));
+      return {
+        lanes: lanes.map(fromWireLane),
+        accounts: accounts.map(fromWireAccount),
+        hasMore,
+        total: Number(total),
+        totalMax: Number(totalLimit),
+      };
+    },
+    change: async (change, act, caller) => {
+      const answer = await changes[change](act, caller);
+      return 'cancelled' in answer ? { cancelled: answer.cancelled, hasMore: answer.hasMore } : {};
+    },
+  };
+}
+
+function findName<K extends string>(table: Readonly<Record<K, number>>, value: number): K | undefined {
+  return (Object.keys(table) as K[]).find((name) => table[name] === value);
+}
+
+function fromWireShared(shared: WireLane | WireAccount) {
+  const { kind, class: ofClass, model, waiting, oldestSince, held, reason } = shared;
+  return {
+    model,
+    kind: findName(WIRE_KINDS, kind),
+    class: findName(CLASSES, ofClass),
+    reason: findName(REASONS, reason),
+    waiting: Number(waiting),
+    oldestAt: toMs(oldestSince) ?? 0,
+    isHeld: held,
+  };
+}
+
+function fromWireLane(lane: WireLane): WaitingLane {
+  const { turnsPerMinute, channels } = lane;
+  return { ...fromWireShared(lane), turnsPerMinute, channels: channels.map(fromWireChannel) } satisfies MessageMapping<
+    WireLane,
+    'oldestSince' | 'held'
+  >;
+}
+
+function fromWireChannel({ id, inFlight, inFlightLimit }: QueueChannel): WaitingLane['channels'][number] {
+  return { id, inFlight: Number(inFlight), inFlightMax: Number(inFlightLimit) } satisfies MessageMapping<
+    QueueChannel,
+    'inFlightLimit'
+  >;
+}
+
+function fromWireAccount(account: WireAccount): WaitingAccount {
+  const { accountId, weight, share } = account;
+  return { ...fromWireShared(account), accountId, weight, share } satisfies MessageMapping<
+    WireAccount,
+    'oldestSince' | 'held'
+  >;
+}
