@@ -2,6 +2,7 @@ import type { Act } from './operator-acts.ts';
 import type { Money } from './money.ts';
 import type { TaskRow } from './tasks.ts';
 import type { TaskView } from './task.ts';
+import type { QueuedPlace } from './operator-waiting.ts';
 
 export interface OperatorTaskRow extends TaskRow {
   readonly accountId: string;
@@ -69,6 +70,8 @@ export interface OperatorTaskView extends Omit<
     readonly nextPollAt?: number;
     readonly pollErrors: number;
     readonly traceId: string;
+    /** Undefined: it does not wait for a channel. */
+    readonly place?: QueuedPlace;
   };
   /** The facts of the video. An operator does not see the video of a client. */
   readonly video?: Omit<NonNullable<TaskView['video']>, 'src' | 'thumbnail' | 'download'>;

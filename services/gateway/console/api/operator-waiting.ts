@@ -40,6 +40,18 @@ export interface WaitingAccount extends Waiting {
   readonly share: number;
 }
 
+/** The place of a task that waits. */
+export interface QueuedPlace {
+  /** The number of tasks of its own token before it. */
+  readonly position: number;
+  readonly class?: QueueClass | undefined;
+  readonly reason?: WaitReason | undefined;
+  /** Without a turn until then it fails. */
+  readonly startBy: number;
+  /** Undefined: not known. */
+  readonly estimatedStartAt?: number | undefined;
+}
+
 /** GET /queue. */
 export interface WaitingList {
   readonly lanes: readonly WaitingLane[];

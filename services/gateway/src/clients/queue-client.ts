@@ -8,6 +8,7 @@ import type {
 } from '@reelgate/proto/tasks/v1/queue_service';
 import type {
   QueueClass,
+  QueuedPlace,
   WaitReason,
   WaitingAccount,
   WaitingChange,
@@ -52,6 +53,8 @@ export interface QueueAct extends WaitingChangeRequest {
 /** The tasks that wait for a channel. */
 export interface WaitingTasks {
   list(caller: Caller): Promise<Pick<WaitingList, 'lanes' | 'accounts' | 'hasMore' | 'total' | 'totalMax'>>;
+  /** Refused for a task that does not wait. */
+  show(taskId: string, caller: Caller): Promise<QueuedPlace>;
   change(change: WaitingChange, act: QueueAct, caller: Caller): Promise<WaitingChanged>;
 }
 
@@ -77,6 +80,16 @@ export function waitingTasks({ queue }: OperatorClients): WaitingTasks {
         hasMore,
         total: Number(total),
         totalMax: Number(totalLimit),
+      };
+    },
+    show: async (taskId, caller) => {
+      const { place, reason } = await queue.showQueuedTask({ taskId }, withDeadline(caller));
+      return {
+        position: place?.position ?? 0,
+        class: findName(CLASSES, place?.class ?? WireClass.UNSPECIFIED),
+        reason: findName(REASONS, reason),
+        startBy: toMs(place?.startBy) ?? 0,
+        estimatedStartAt: toMs(place?.estimatedStartAt),
       };
     },
     change: async (change, act, caller) => {

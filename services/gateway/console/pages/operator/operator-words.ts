@@ -1,6 +1,5 @@
 import type { Causes, Grade, LightName } from '../../api/operator-now.ts';
 import type { OperatorTaskFilterName } from '../../operator-filters.ts';
-import type { WaitReason, WaitingChange } from '../../api/operator-waiting.ts';
 import type { OperatorMe } from '../../api/session.ts';
 
 /** The texts of the pages about work that runs or waits. */
@@ -66,65 +65,6 @@ const workWords = {
     services: 'Services',
     reachable: 'reachable',
     unreachable: 'not reachable',
-  },
-  queue: {
-    title: 'Queue',
-    needed: 'weigh, hold and cancel what waits',
-    intro: (count: number, most: number) =>
-      `Tasks that wait for a channel: ${figure(count)}${most === 0 ? '' : ` of at most ${figure(most)}`}.`,
-    lanes: 'Lanes',
-    accounts: 'Accounts',
-    empty: 'No task waits for a channel.',
-    more: 'More accounts wait. The command queue list finds them.',
-    model: 'Model',
-    kind: 'Kind',
-    class: 'Class',
-    account: 'Account',
-    waiting: 'Waiting',
-    oldest: 'Oldest',
-    turns: 'Turns a minute',
-    channels: 'Channels in use',
-    inUse: (id: string, used: number, most: number) => `${id} ${used} of ${most}`,
-    weight: 'Weight',
-    share: 'Share',
-    why: 'Why',
-    acts: 'Decisions',
-    scheduled: 'at their time',
-    reasons: {
-      behind_others: 'its turn comes',
-      channel_limit: 'every channel is at a limit',
-      channel_down: 'the circuit of every channel is open',
-      channel_paused: 'every channel is paused',
-      no_channel: 'no channel can do it',
-      own_limit: 'its token is at its limit',
-      behind_own_tasks: 'behind tasks of its own token',
-      class: 'a better class waits',
-      held: 'held by an operator',
-      scheduled: 'its time has not come',
-    } satisfies Record<WaitReason, string>,
-    changes: { weight: 'Set weight', hold: 'Hold', release: 'Release', cancel: 'Cancel' } satisfies Record<
-      WaitingChange,
-      string
-    >,
-    titles: {
-      weight: (subject: string) => `Set the weight of ${subject}`,
-      hold: (subject: string) => `Hold ${subject}`,
-      release: (subject: string) => `Release ${subject}`,
-      cancel: (subject: string) => `Cancel what waits of ${subject}`,
-    } satisfies Record<WaitingChange, (subject: string) => string>,
-    texts: {
-      weight: 'An account with the weight 2 gets twice the turns of one with the weight 1, in every lane.',
-      hold: 'Its tasks get no turns until they are released. They still end at their time.',
-      release: 'Its tasks get turns again at once.',
-      cancel: 'All of its tasks that wait fail, up to 1000 at once. Their money is free again. This cannot be undone.',
-    } satisfies Record<WaitingChange, string>,
-    did: {
-      weight: (subject: string) => `The weight of ${subject} is set`,
-      hold: (subject: string) => `${subject} is held`,
-      release: (subject: string) => `${subject} is released`,
-      cancel: (subject: string) => `What waited of ${subject} is cancelled`,
-    } satisfies Record<WaitingChange, (subject: string) => string>,
-    weightHint: 'A whole number from 1 to 1000.',
   },
   channels: {
     title: 'Channels',

@@ -65,6 +65,16 @@ const view: OperatorTaskView = {
 describe('a task', () => {
   const shown = renderToString(h(TaskView, { view }));
 
+  test('shows the place of a task that waits, with the reason', () => {
+    const place = { position: 1, class: 'batch', reason: 'channel_limit', startBy: 0, estimatedStartAt: 0 } as const;
+    const waiting = text(renderToString(h(TaskView, { view: { ...view, task: { ...view.task, place } } })));
+
+    expect(waiting).toMatch(
+      /Queue every channel is at a limit; class batch, 1 task of its token before it; expected .*; fails without a turn at /,
+    );
+    expect(text(shown)).not.toContain('of its token before it');
+  });
+
   test('shows whose it is, where it runs, and under which ids', () => {
     expect(text(shown)).toContain('✕ Failed after 95 s');
     expect(text(shown)).toMatch(/Account demo Token studio tok_1 Channel east Upstream id up-7 .*Trace 4bf9/);

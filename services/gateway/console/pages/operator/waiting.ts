@@ -20,8 +20,7 @@ import { useView } from '../../state/use-view.ts';
 import { ActList } from './parts/act-list.ts';
 import { ReasonField } from './parts/reason-field.ts';
 import { operatorWords } from './operator-words.ts';
-
-const words = operatorWords.queue;
+import { queueWords as words } from './queue-words.ts';
 
 /** A change that an operator wants to make, before its reason is given. */
 interface WantedChange extends Omit<WaitingChangeRequest, 'reason'> {

@@ -57,7 +57,7 @@ export interface OperatorPagesParts {
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
   const [acts, pulse, channels] = [actsReader(clients), pulseReader(clients), taskChannels(clients)];
-  const tokens = tokensClient(clients.accounts);
+  const [tokens, waiting] = [tokensClient(clients.accounts), waitingTasks(clients)];
   const [records, books, webhooks] = [
     taskRecordsClient(clients),
     accountBooks(clients, 'every'),
@@ -67,9 +67,9 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     nowRoute({ ...parts, acts, pulse, channels, reach: clients.reach }),
     ...attentionRoutes({ ...parts, acts, attention: attentionQueue(clients) }),
     ...channelsRoutes({ ...parts, acts, pulse, channels }),
-    ...queueRoutes({ ...parts, acts, waiting: waitingTasks(clients) }),
+    ...queueRoutes({ ...parts, acts, waiting }),
     operatorTasksRoute({ ...parts, records, books }),
-    operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts }),
+    operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts, waiting }),
     ...moneyRoutes({ ...parts, ledger: ledgerClient(clients) }),
     ...accountsRoutes({ ...parts, tokens, accounts: accountsClient(clients), usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),

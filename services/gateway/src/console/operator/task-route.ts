@@ -1,9 +1,11 @@
 import type { OperatorTaskView, ReportedUsage } from '../../../console/api/operator-tasks.ts';
+import type { QueuedPlace } from '../../../console/api/operator-waiting.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { Act } from '../../../console/api/operator-acts.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
 import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
 import type { TaskPages, TaskTimeline } from '../../clients/task-pages-client.ts';
+import type { WaitingTasks } from '../../clients/queue-client.ts';
 import type { TaskRecord } from '../../clients/task-records-client.ts';
 import type { SiteTokens } from '../../clients/tokens-client.ts';
 import type { WebhookDelivery } from '../../clients/webhook-delivery.ts';
@@ -32,6 +34,7 @@ export interface TaskParts extends Omit<TasksParts, 'books'> {
   readonly taskPages: TaskPages;
   readonly webhooks: Webhooks;
   readonly acts: ReadActs;
+  readonly waiting: Pick<WaitingTasks, 'show'>;
 }
 
 /** `GET /tasks/{task_id}`: everything of a task, with its private facts. */
@@ -49,7 +52,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const { requestId, span } = exchange.state;
   const record = await parts.records.get(readTaskId(exchange), exchange.state);
   const caller = { accountId: record.accountId, requestId, span };
-  const { timeline, priced, deliveries, tokenName, acts, isInAttention, unavailable } = await readTaskParts(
+  const { timeline, priced, deliveries, tokenName, place, acts, isInAttention, unavailable } = await readTaskParts(
     parts,
     caller,
     record,
@@ -57,7 +60,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const now = parts.clock.now();
   const money = priced?.money;
   return {
-    task: { ...toOperatorTask(record, money?.hold, now), tokenName },
+    task: { ...toOperatorTask(record, money?.hold, now), tokenName, ...dropUndefined({ place }) },
     ...dropUndefined({ video: record.task.video, text: record.task.text }),
     ...(money === undefined ? {} : { money: toTaskMoney(money.hold, money.terms) }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
@@ -119,6 +122,7 @@ interface PartsOfTask {
   readonly priced: PriceResult | undefined;
   readonly deliveries: readonly WebhookDelivery[];
   readonly tokenName: string;
+  readonly place: QueuedPlace | undefined;
   readonly acts: readonly Act[];
   readonly isInAttention: boolean;
   readonly unavailable: OperatorTaskView['unavailable'];
@@ -133,15 +137,18 @@ interface PriceResult {
 async function readTaskParts(
   parts: TaskParts,
   caller: AccountCaller,
-  { task, tokenId }: TaskRecord,
+  { task, tokenId, admission, wire }: TaskRecord,
 ): Promise<PartsOfTask> {
-  const { log, taskPages, webhooks, tokens, acts, records } = parts;
+  const { log, taskPages, webhooks, tokens, acts, records, waiting } = parts;
   const { id } = task;
-  const [timeline, priced, deliveries, listed, page, isInAttention] = await Promise.all([
+  const [timeline, priced, deliveries, listed, place, page, isInAttention] = await Promise.all([
     ifReadable(log, 'timeline', taskPages.timeline(caller, id)),
     ifReadable(log, 'money', readPrice(parts, caller, id)),
     ifReadable(log, 'deliveries', webhooks.listAbout(caller, id)),
     ifReadable(log, 'token', tokens.list(caller)),
+    admission === 'waiting' && wire.failure === undefined
+      ? ifReadable(log, 'queue', waiting.show(id, caller))
+      : undefined,
     ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN, subject: id }, caller)),
     records.isInAttention(id, caller),
   ]);
@@ -150,6 +157,7 @@ async function readTaskParts(
     priced,
     deliveries: deliveries ?? [],
     tokenName: listed?.tokens.find((token) => token.id === tokenId)?.name ?? '',
+    place,
     acts: page?.acts ?? [],
     isInAttention,
     unavailable: [

@@ -1,4 +1,5 @@
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
+import type { QueuedPlace } from '../../../api/operator-waiting.ts';
 import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
 import { CopyButton } from '../../../parts/copy-button.ts';
@@ -7,6 +8,7 @@ import { At, durationText, useNow } from '../../../parts/time.ts';
 import { words as shared } from '../../../words.ts';
 import { attentionWords } from '../attention-words.ts';
 import { operatorWords } from '../operator-words.ts';
+import { queueWords } from '../queue-words.ts';
 import { bytesText } from '../../../parts/number-text.ts';
 
 const words = operatorWords.task;
@@ -56,6 +58,7 @@ function listTaskFacts(task: Task, video: OperatorTaskView['video']): readonly F
     [words.upstreamId, renderId(task.upstreamId)],
     [words.upstreamStatus, upstreamStatus === '' ? words.none : upstreamStatus],
     [words.admission, attentionWords.evidence.admissions[task.admission] ?? task.admission],
+    ...(task.place === undefined ? [] : ([[queueWords.title, placeText(task.place)]] as const)),
     ...(ended
       ? []
       : ([[words.nextPoll, nextPollAt === undefined ? words.noPoll : html`<${At} at=${nextPollAt} />`]] as const)),
@@ -67,6 +70,13 @@ function listTaskFacts(task: Task, video: OperatorTaskView['video']): readonly F
     ...(task.expiresAt === undefined ? [] : ([[words.expires, html`<${At} at=${task.expiresAt} />`]] as const)),
     ...(video === undefined ? [] : ([[words.video, videoText(video)]] as const)),
   ];
+}
+
+function placeText({ position, class: ofClass = 'standard', reason, startBy, estimatedStartAt }: QueuedPlace): VNode {
+  const { reasons, placeOf, expected, failsAt } = queueWords;
+  const told = [reason === undefined ? '' : `${reasons[reason]}; `, placeOf(ofClass, position)].join('');
+  const turn = estimatedStartAt === undefined ? null : html`; ${expected} <${At} at=${estimatedStartAt} />`;
+  return html`${told}${turn}; ${failsAt} <${At} at=${startBy} />`;
 }
 
 function renderId(id: string): ComponentChildren {
