@@ -47,6 +47,9 @@ CREATE INDEX waiting_by_account ON waiting (account_id, lane, since) WHERE claim
 
 CREATE INDEX waiting_by_end ON waiting (start_by) WHERE claimed = 0;
 
+-- The task of a lane that has waited longest.
+CREATE INDEX waiting_oldest ON waiting (lane, since) WHERE claimed = 0;
+
 CREATE INDEX waiting_claimed ON waiting (claimed) WHERE claimed = 1;
 
 -- What the accounts of a lane have used of it, in virtual time: the least one is next. Whoever changes places locks the

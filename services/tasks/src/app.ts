@@ -6,6 +6,7 @@ import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { openLimits } from '@reelgate/platform/limits/open-limits';
 import { linkKey } from '@reelgate/platform/signatures';
+import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -62,7 +63,7 @@ import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
 import { tellAttention } from './store/tell-attention.ts';
 import { sqlWebhooks } from './store/webhooks/sql-webhooks.ts';
 import { watchBacklogs } from './tasks-gauges.ts';
-import { tasksMetrics, watchCircuits, watchReplicas } from './tasks-metrics.ts';
+import { tasksMetrics, watchCircuits, watchQueue, watchReplicas } from './tasks-metrics.ts';
 import { callbackUrls, mediaUrls } from './upstream-urls.ts';
 import { drainWork, handOver } from './workers/hand-over.ts';
 import { startOperators } from './workers/operators.ts';
@@ -104,7 +105,7 @@ export async function startTasks(
   foundation: Foundation,
   peers: TasksPeers,
 ): Promise<RunningService> {
-  const { clock, log, bus, newId } = foundation;
+  const { clock, log, bus, newId, metrics } = foundation;
   const lifecycle = openLifecycle(log, clock);
   const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);
   lifecycle.add('database', () => sql.close());
@@ -138,9 +139,9 @@ export async function startTasks(
   const isAlone = sql.engine === 'sqlite';
   const liveness = openProcessLiveness(deps, isAlone);
   live = liveness;
-  watchReplicas(foundation.metrics, () => live.count());
-  const sampler = gaugeSampler(foundation.metrics, { service: 'tasks', clock, log });
-  watchBacklogs(sampler, { tasks: backlog, jobs: jobs.jobs, channels, clock });
+  watchReplicas(metrics, () => live.count());
+  const sampler = gaugeSampler(metrics, { service: 'tasks', clock, log });
+  watchBacklogs(sampler, { tasks: backlog, jobs: jobs.jobs, models: deps.models, channels, clock });
   watchOutbox(sampler, { sql, service: 'tasks', clock });
   const operatorDeps = await startOperators(
     foundation,
@@ -158,8 +159,12 @@ export async function startTasks(
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
   const parts = { liveness, settlements, isAlone };
   const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers)];
-  const { pollers, queue } = await startWork(deps, { passes, wake, bus, replicas: () => live.count() }, lifecycle);
-  const watches = await startWatches({ ...deps, bus, metrics: foundation.metrics }, lifecycle);
+  const { pollers, queue } = await startWork(
+    deps,
+    { passes, wake, bus, metrics, replicas: () => live.count() },
+    lifecycle,
+  );
+  const watches = await startWatches({ ...deps, bus, metrics }, lifecycle);
   const webhooks = await startWebhooks(
     foundation,
     {
@@ -205,6 +210,7 @@ interface WorkOptions {
   readonly passes: Parameters<typeof startWorkers>[1];
   readonly wake: Wake;
   readonly bus: Bus;
+  readonly metrics: Metrics;
   /** The number of live processes. */
   readonly replicas: () => number;
 }
@@ -217,7 +223,7 @@ interface StartedWork {
 /** Starts the passes, then the pollers and the queue. */
 async function startWork(
   deps: Deps,
-  { passes, wake, bus, replicas }: WorkOptions,
+  { passes, wake, bus, metrics, replicas }: WorkOptions,
   lifecycle: Lifecycle,
 ): Promise<StartedWork> {
   startWorkers(deps, passes, (name, worker) => {
@@ -233,6 +239,7 @@ async function startWork(
   };
   lifecycle.add('polls', () => pollers.stop());
   const queue = startQueue(deps, replicas);
+  watchQueue(metrics, deps.queue.limits, queue);
   wake.queue = (tokenId) => {
     queue.wake(tokenId);
   };

@@ -22,6 +22,7 @@ async function scrapeMs({ deps, sql, clock }: World): Promise<number> {
   watchBacklogs(gaugeSampler(metrics, { service: 'tasks', clock, log: silentLog }), {
     tasks: sqlBacklog(sql),
     jobs: sqlJobs(sql, deps.newId),
+    models: deps.models,
     channels: deps.channels,
     clock,
   });

@@ -1,7 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { GaugeSampler, Point } from '@reelgate/platform/metrics/sampled-gauges';
 import type { ChannelRegistry } from './channels/channel-registry.ts';
-import type { BacklogStore } from './store/backlog-store.ts';
+import { QUEUE_CLASSES, SCHEDULED_LANE, readLane } from './domain/lane.ts';
+import type { Model } from './domain/model.ts';
+import type { BacklogStore, LaneCount } from './store/backlog-store.ts';
 import type { PendingJobReader } from './store/job-store.ts';
 
 const WHOLE = 'over the whole database: aggregate with max';
@@ -10,6 +12,7 @@ const JOB_STATES = ['queued', 'in_progress'] as const;
 export interface Backlogs {
   readonly tasks: BacklogStore;
   readonly jobs: PendingJobReader;
+  readonly models: () => ReadonlyMap<string, Model>;
   readonly channels: ChannelRegistry;
   readonly clock: Clock;
 }
@@ -40,16 +43,7 @@ export function watchBacklogs(sampler: GaugeSampler, backlogs: Backlogs): void {
       return [[only(count)], [only(age(oldest))]];
     },
   );
-  sampler.add(
-    [
-      { name: 'reelgate_tasks_waiting', help: `Tasks that wait for a channel, ${WHOLE}` },
-      { name: 'reelgate_tasks_waiting_oldest_seconds', help: `How long the first of them has waited, ${WHOLE}` },
-    ],
-    async () => {
-      const { count, oldest } = await tasks.countQueue();
-      return [[only(count)], [only(age(oldest))]];
-    },
-  );
+  watchLanes(sampler, backlogs, age);
   sampler.add(
     [
       {
@@ -79,6 +73,56 @@ function watchDue(sampler: GaugeSampler, { tasks, channels, clock }: Backlogs, a
       return [ids.map((id) => ({ labels: [id], value: age(since.get(id)) }))];
     },
   );
+}
+
+function watchLanes(sampler: GaugeSampler, { tasks, models }: Backlogs, age: Age): void {
+  const labelNames = ['model', 'class'];
+  sampler.add(
+    [
+      { name: 'reelgate_tasks_waiting', help: `Tasks that wait for a channel, ${WHOLE}`, labelNames },
+      {
+        name: 'reelgate_tasks_waiting_oldest_seconds',
+        help: `How long the first of them has waited, ${WHOLE}`,
+        labelNames,
+      },
+      { name: 'reelgate_tasks_scheduled', help: `Tasks that wait for their time, ${WHOLE}` },
+    ],
+    async () => {
+      const lanes = await tasks.countLanes();
+      const waiting = sumByModelAndClass(lanes, models());
+      return [
+        waiting.map(({ labels, count }) => ({ labels, value: count })),
+        waiting.map(({ labels, oldest }) => ({ labels, value: age(oldest) })),
+        [only(lanes.find(({ lane }) => lane === SCHEDULED_LANE)?.count ?? 0)],
+      ];
+    },
+  );
+}
+
+interface WaitingSum {
+  readonly labels: readonly string[];
+  count: number;
+  oldest: number | undefined;
+}
+
+/** Every class of a configured model is there. A model that is no longer configured has no name here. */
+function sumByModelAndClass(lanes: readonly LaneCount[], models: ReadonlyMap<string, Model>): readonly WaitingSum[] {
+  const sums = new Map<string, WaitingSum>();
+  const find = (...labels: readonly string[]): WaitingSum => {
+    const key = labels.join(' ');
+    const sum = sums.get(key) ?? { labels, count: 0, oldest: undefined };
+    sums.set(key, sum);
+    return sum;
+  };
+  for (const model of models.keys()) for (const ofClass of QUEUE_CLASSES) find(model, ofClass);
+  for (const { lane, count, oldest = Infinity } of lanes) {
+    if (lane === SCHEDULED_LANE) continue;
+    const { model, class: ofClass } = readLane(lane);
+    const sum = find(models.has(model) ? model : 'removed', ofClass);
+    sum.count += count;
+    sum.oldest = Math.min(sum.oldest ?? Infinity, oldest);
+  }
+  return [...sums.values()];
 }
 
 function watchJobs(sampler: GaugeSampler, jobs: Backlogs['jobs'], age: Age): void {

@@ -2,10 +2,11 @@ import { expect, test } from '@jest/globals';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { openChannelRegistry } from './channels/channel-registry.ts';
-import { tasksMetrics, watchCircuits } from './tasks-metrics.ts';
+import { tasksMetrics, watchCircuits, watchQueue } from './tasks-metrics.ts';
 import { channelSettings } from '../testing/channel-settings.ts';
 import { aTask } from '../testing/tasks.ts';
 import type { Channel } from './channels/channel.ts';
+import { nameLane } from './domain/lane.ts';
 
 test('the metrics contain the circuit state of each channel at the time of the request', async () => {
   const metrics = openMetrics(false);
@@ -71,4 +72,38 @@ test.each<[string, string | undefined, string]>([
   const labels = `kind="${task.order.kind}",model="removed",channel="main",state="failed"`;
   expect(shown).toContain(about(`reelgate_task_seconds_bucket{le="10",${labels}} 1`, 7));
   expect(shown).toContain(about('reelgate_task_lag_seconds_bucket{le="2.5",channel="main"} 1', 2));
+});
+
+test('a turn counts with the time that its task has waited, by the class of its lane', async () => {
+  const metrics = openMetrics(false);
+  const counts = tasksMetrics(metrics, { models: () => new Map(), channels: () => [] });
+  const lane = nameLane({ kind: 'generation', model: 'Alpha-H3', without: [], class: 'batch' });
+  const place = {
+    ...{ taskId: 'task_1', lane, accountId: 'acme', tokenId: 'token_1', caps: [], mediaJson: '{}' },
+    ...{ cost: 5, since: 1000, startBy: 9000 },
+  };
+  counts.claimed({ outcome: 'claimed', task: aTask(), place, number: 1 }, 8000);
+  counts.claimed({ outcome: 'full', scope: 'channel:main' }, 8000);
+
+  const shown = (await metrics.text()).split('\n');
+  expect(shown.filter((line) => /^reelgate_(?:queue_claims|wait_seconds_(?:sum|count)).* [^0]/.test(line))).toEqual([
+    'reelgate_queue_claims_total{outcome="claimed"} 1',
+    'reelgate_queue_claims_total{outcome="full"} 1',
+    'reelgate_wait_seconds_sum{class="batch"} 7',
+    'reelgate_wait_seconds_count{class="batch"} 1',
+  ]);
+});
+
+test.each([
+  [
+    { perAccount: 10, total: 100, longestWaitMs: { interactive: 120_000, standard: 3_600_000, batch: 86_400_000 } },
+    [100, 120, 3600, 86_400],
+  ],
+  [undefined, [0, 0, 0, 0]],
+])('the limits %j of the queue are shown, so that alerts need no copy of the configuration', async (limits, values) => {
+  const metrics = openMetrics(false);
+  watchQueue(metrics, limits, { lateMs: () => 1500, unserved: () => 2 });
+
+  const shown = (await metrics.text()).split('\n').filter((line) => line.startsWith('reelgate_'));
+  expect(shown.map((line) => Number(line.split(' ').at(-1)))).toEqual([1.5, 2, ...values]);
 });

@@ -3,24 +3,31 @@ import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
 import type { ChannelRegistry } from './channels/channel-registry.ts';
 import type { Submission } from './channels/channel.ts';
+import { QUEUE_CLASSES, readLane } from './domain/lane.ts';
 import type { Model } from './domain/model.ts';
 import type { Task } from './domain/task.ts';
 import { ATTENTION_REASONS } from './operations/attention/raise-attention.ts';
-import type { AlertCounts, Counts, WorkCounts } from './operations/deps.ts';
+import type { AlertCounts, Counts, QueueCounts, QueueLimits, RefusedPlace, WorkCounts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { PausedChannels } from './operations/operators/pause-channel.ts';
 import type { OpenWatches, WatchMethod } from './operations/watches/open-watches.ts';
 import type { TasksWatchDeps } from './operations/watches/watch-tasks.ts';
-import type { Finish, PhaseTimes } from './store/task-store.ts';
+import type { Claim, Finish, PhaseTimes } from './store/task-store.ts';
+import type { TurnWatch } from './workers/take-turns.ts';
 
 const WHOLE_SECONDS = [5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600, 900, 1800, 3600];
 const LAG_SECONDS = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800];
 const PHASE_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
 
+/** From a turn that comes almost at once to the longest wait of the class `batch`. */
+const WAIT_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400, 43_200, 86_400];
+
 const SUBMISSION_OUTCOMES: readonly Submission['outcome'][] = ['accepted', 'refused', 'unknown'];
 
+type ServiceCounts = WorkCounts & AlertCounts & QueueCounts & JobCounts;
+
 /** The counters of this service. What alerts watch begins at 0. */
-export function tasksMetrics(metrics: Metrics, configured: ConfiguredNames): WorkCounts & AlertCounts & JobCounts {
+export function tasksMetrics(metrics: Metrics, configured: ConfiguredNames): ServiceCounts {
   const attempts = metrics.counter('reelgate_attempts_total', 'Attempts by channel and outcome', [
     'channel',
     'outcome',
@@ -57,6 +64,7 @@ export function tasksMetrics(metrics: Metrics, configured: ConfiguredNames): Wor
   ]);
   const took = taskDurations(metrics, configured);
   return {
+    ...queueMetrics(metrics),
     jobEnded: (endpoint, outcome) => {
       jobs.labels(endpoint, outcome).inc();
     },
@@ -83,6 +91,76 @@ export function tasksMetrics(metrics: Metrics, configured: ConfiguredNames): Wor
       polls.labels(channel, outcome).inc();
     },
   };
+}
+
+const CLAIM_OUTCOMES: readonly Claim['outcome'][] = ['claimed', 'empty', 'full'];
+const REFUSED_PLACES: readonly RefusedPlace[] = ['queue_full', 'would_wait_too_long'];
+
+function queueMetrics(metrics: Metrics): QueueCounts {
+  const claims = metrics.counter('reelgate_queue_claims_total', 'Claims of the next task of a lane, by outcome', [
+    'outcome',
+  ]);
+  claims.begin(() => CLAIM_OUTCOMES.map((outcome) => [outcome]));
+  const refused = metrics.counter('reelgate_queue_refused_total', 'Creates that got no place in the queue, by reason', [
+    'reason',
+  ]);
+  refused.begin(() => REFUSED_PLACES.map((reason) => [reason]));
+  const expired = metrics.counter('reelgate_queue_expired_total', 'Tasks that had no turn in time, by class', [
+    'class',
+  ]);
+  expired.begin(() => QUEUE_CLASSES.map((ofClass) => [ofClass]));
+  const waited = metrics.histogram(
+    'reelgate_wait_seconds',
+    'Time from the begin of the wait of a task to its turn, by class',
+    WAIT_SECONDS,
+    ['class'],
+  );
+  waited.begin(() => QUEUE_CLASSES.map((ofClass) => [ofClass]));
+  return {
+    claimed: (claim, at) => {
+      claims.labels(claim.outcome).inc();
+      if (claim.outcome !== 'claimed') return;
+      const { task, place } = claim;
+      waited.labels(readLane(place.lane).class).observe(seconds(place.since, at), readSampledTraceId(task.trace));
+    },
+    notQueued: (reason) => {
+      refused.labels(reason).inc();
+    },
+    expired: (ofClass) => {
+      expired.labels(ofClass).inc();
+    },
+  };
+}
+
+/** The state of this process's turns, and the limits of the queue, read when the metrics are read. */
+export function watchQueue(metrics: Metrics, limits: QueueLimits | undefined, turns: TurnWatch): void {
+  metrics.gauge(
+    'reelgate_queue_late_seconds',
+    'How long ago this process should have given the next turn; 0 while nothing waits',
+    [],
+    (gauge) => {
+      gauge.labels().set(turns.lateMs() / 1000);
+    },
+  );
+  metrics.gauge(
+    'reelgate_queue_lanes_without_channel',
+    'Lanes in which tasks wait and that no channel serves',
+    [],
+    (gauge) => {
+      gauge.labels().set(turns.unserved());
+    },
+  );
+  metrics.gauge('reelgate_queue_places', 'The most tasks that may wait; 0: none', [], (gauge) => {
+    gauge.labels().set(limits?.total ?? 0);
+  });
+  metrics.gauge(
+    'reelgate_queue_longest_wait_seconds',
+    'The time after which a task that waits fails, by class; 0: none waits',
+    ['class'],
+    (gauge) => {
+      for (const ofClass of QUEUE_CLASSES) gauge.labels(ofClass).set((limits?.longestWaitMs[ofClass] ?? 0) / 1000);
+    },
+  );
 }
 
 const CIRCUIT_VALUES: Readonly<Record<CircuitState, number>> = { closed: 0, half_open: 1, open: 2 };

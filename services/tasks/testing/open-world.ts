@@ -160,6 +160,9 @@ async function openWorld(
       refusedBy: (cause) => count('refused by', cause),
       settled: (tasks) => count('settled', String(tasks)),
       softDeadline: () => count('soft deadline'),
+      claimed: ({ outcome }) => count('claim', outcome),
+      notQueued: (reason) => count('not queued', reason),
+      expired: (ofClass) => count('expired', ofClass),
     },
   };
   let open = true;

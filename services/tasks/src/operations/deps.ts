@@ -10,7 +10,7 @@ import type { QueueClass } from '../domain/lane.ts';
 import type { Model } from '../domain/model.ts';
 import type { PollPlan } from '../domain/poll-interval.ts';
 import type { Task, TaskInState } from '../domain/task.ts';
-import type { Finish, PhaseTimes, TaskStore } from '../store/task-store.ts';
+import type { Claim, Finish, PhaseTimes, TaskStore } from '../store/task-store.ts';
 import type { KnownLanes } from './queue/known-lanes.ts';
 import type { LaneMeter } from './queue/lane-rates.ts';
 
@@ -147,5 +147,18 @@ export interface AlertCounts {
   readonly callback: (channel: string, signature: 'right' | 'wrong' | 'unsigned') => void;
 }
 
+/** The counters of the queue. */
+export interface QueueCounts {
+  /** Counts a claim, and how long its task had waited at this time. */
+  readonly claimed: (claim: Claim, at: number) => void;
+  /** A create was refused that would have waited. */
+  readonly notQueued: (reason: RefusedPlace) => void;
+  /** A task failed that had no turn in time. */
+  readonly expired: (ofClass: QueueClass) => void;
+}
+
+/** The reasons for which a create gets no place in the queue. */
+export type RefusedPlace = 'queue_full' | 'would_wait_too_long';
+
 /** The counters that operators watch. */
-export interface Counts extends WorkCounts, OutcomeCounts, AlertCounts {}
+export interface Counts extends WorkCounts, OutcomeCounts, AlertCounts, QueueCounts {}

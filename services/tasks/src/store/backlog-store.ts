@@ -8,6 +8,10 @@ export interface WaitingCount {
   readonly oldest: number | undefined;
 }
 
+export interface LaneCount extends WaitingCount {
+  readonly lane: string;
+}
+
 /** Numbers over all tasks. They are read from indexes that hold only what waits or runs, which the limits bound. */
 export interface BacklogStore {
   /** Unfinished tasks by their channel and their state. The channel is undefined before the first attempt. */
@@ -17,8 +21,8 @@ export interface BacklogStore {
   /** Since when the oldest due task of each channel has waited for its poll. A task that is being polled does not. */
   dueSince(channels: readonly string[], now: number): Promise<ReadonlyMap<string, number>>;
   countAttention(): Promise<WaitingCount>;
-  /** The tasks that wait for a channel. */
-  countQueue(): Promise<WaitingCount>;
+  /** The tasks of each lane that no process has claimed, for a number of lanes. */
+  countLanes(): Promise<readonly LaneCount[]>;
   /** The ended tasks whose money is not settled, and when the first of them ended. */
   countUnsettled(): Promise<WaitingCount>;
 }

@@ -517,6 +517,12 @@ export interface ReturnedAttempt {
   readonly lane?: string | undefined;
 }
 
+export interface ExpiredTask {
+  readonly task: Task;
+  /** The lane in which it would have had its turn. */
+  readonly lane: string;
+}
+
 export interface QueueShare {
   readonly weight: number;
   /** The sum of the weights of the accounts that wait in the lane and of this one. */
@@ -549,7 +555,7 @@ export interface QueueStore {
   /** The weight of an account in a lane, and what waits beside it. */
   readShare(lane: string, accountId: string, tokenId?: string): Promise<QueueShare>;
   /** The tasks that wait in vain since a time, the first one first. */
-  listExpired(now: number, limit: number): Promise<readonly Task[]>;
+  listExpired(now: number, limit: number): Promise<readonly ExpiredTask[]>;
   /** The number of tasks that wait, of an account and of all. */
   countWaiting(accountId: string): Promise<{ readonly ofAccount: number; readonly total: number }>;
   /** Lets a token take turns again that was at its limit. */

@@ -107,6 +107,7 @@ describe('a create that finds every channel full', () => {
     });
     expect(await countScopes(world)).toEqual([1, 1, 1]);
     expect(await outcomes(world.deps.store, task.id)).toEqual(['accepted']);
+    expect(world.counted.filter((word) => word.startsWith('claim'))).toEqual(['claim claimed']);
     expect(world.counted.filter((word) => word === 'created generation')).toHaveLength(2);
   });
 
@@ -248,6 +249,7 @@ describe('a create that finds every channel full', () => {
       reason: 'queue_full',
       retryAfterMs: 30_000,
     });
+    expect(world.counted).toContain('not queued queue_full');
     expect(listHeld(world)).toHaveLength(2);
     expect(await countScopes(world)).toEqual([1, 1, 1]);
   });
@@ -299,6 +301,7 @@ describe('a task that waits', () => {
     await world.clock.advance(1);
     await world.pass();
     expect(await stateOf(world, task.id)).toBe('failed queue_timeout');
+    expect(world.counted.filter((word) => word.startsWith('expired'))).toEqual(['expired standard']);
     await world.clock.advance(MINUTE_MS);
     await settleFinished(world.deps);
     expect(listHeld(world)).toHaveLength(1);

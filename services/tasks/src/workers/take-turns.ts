@@ -29,14 +29,21 @@ const QUEUE_TIMEOUT = {
   message: 'no generator had room for this task within the time that it may wait; send it again',
 };
 
+export interface TurnWatch {
+  /** The milliseconds since the next pass was due. A pass that hangs or fails leaves it due. 0 while nothing waits. */
+  lateMs(): number;
+  /** The number of lanes in which tasks wait and that no channel serves, at the last pass. */
+  unserved(): number;
+}
+
 /** Gives the tasks that wait for a channel their turns. */
-export interface TurnTaker {
+export interface TurnTaker extends TurnWatch {
   pass(): Promise<PassResult>;
   /** A task of this token has ended, so the token may have room again. */
   freed(tokenId: string): void;
 }
 
-export interface QueueWorker {
+export interface QueueWorker extends TurnWatch {
   /** A task began to wait, or one of a token has ended. */
   wake(tokenId?: string): void;
   /** Starts no further submissions. Those that run are left to the stop of the process, like creates. */
@@ -52,6 +59,10 @@ interface TurnState {
   readonly freed: Set<string>;
   /** The turns that this process gave, for each set of lanes that differ in their class alone. */
   readonly turns: Map<string, number>;
+  /** The lanes in which tasks wait and that no channel serves. */
+  unserved: ReadonlySet<string>;
+  /** When the next pass is due. */
+  dueAt: number;
   sweptAt: number;
   /** The last token that a sweep has tried again; empty: the next sweep begins with the first one. */
   triedAgain: string;
@@ -67,6 +78,8 @@ export function turnTaker(deps: Deps, replicas: () => number, wake: () => void):
     heldOff: new Map(),
     freed: new Set(),
     turns: new Map(),
+    unserved: new Set(),
+    dueAt: deps.clock.now(),
     sweptAt: -Infinity,
     triedAgain: '',
   };
@@ -78,13 +91,17 @@ export function turnTaker(deps: Deps, replicas: () => number, wake: () => void):
       await unblockFreed(deps, state);
       if (!isRecent(deps.clock, state.sweptAt, REST_MAX_MS)) await sweep(deps, state);
       const lanes = await readLanes(deps);
-      if (lanes.length === 0) return ended > 0 ? ended : NOTHING_DUE;
+      noteUnserved(deps, state, lanes);
       const dueAt = await takeTurns(deps, { state, replicas, wake }, lanes);
-      return { dueAt: Math.min(dueAt, deps.clock.now() + REST_MAX_MS) };
+      state.dueAt = Math.min(dueAt, deps.clock.now() + REST_MAX_MS);
+      if (lanes.length === 0) return ended > 0 ? ended : NOTHING_DUE;
+      return { dueAt: state.dueAt };
     },
     freed: (tokenId) => {
       state.freed.add(tokenId);
     },
+    lateMs: () => (deps.queue.lanes.size === 0 ? 0 : Math.max(0, deps.clock.now() - state.dueAt)),
+    unserved: () => state.unserved.size,
   };
 }
 
@@ -93,6 +110,7 @@ export function startQueue(deps: Deps, replicas: () => number): QueueWorker {
   const taker = turnTaker(deps, replicas, () => {
     worker.wake();
   });
+  let isStopped = false;
   const worker = startWorker({
     name: 'queue',
     clock: deps.clock,
@@ -106,7 +124,12 @@ export function startQueue(deps: Deps, replicas: () => number): QueueWorker {
       if (tokenId !== undefined) taker.freed(tokenId);
       worker.wake();
     },
-    stop: () => worker.stop(),
+    lateMs: () => (isStopped ? 0 : taker.lateMs()),
+    unserved: () => taker.unserved(),
+    stop: () => {
+      isStopped = true;
+      return worker.stop();
+    },
   };
 }
 
@@ -114,8 +137,9 @@ export function startQueue(deps: Deps, replicas: () => number): QueueWorker {
 async function endExpired(deps: Deps): Promise<number> {
   const now = deps.clock.now();
   const expired = await deps.store.listExpired(now, EXPIRED_MAX);
-  for (const task of expired)
-    await endWaiting(deps, task, { state: 'failed', at: now, failure: QUEUE_TIMEOUT, causedBy: 'us' });
+  for (const { task, lane } of expired)
+    if (await endWaiting(deps, task, { state: 'failed', at: now, failure: QUEUE_TIMEOUT, causedBy: 'us' }))
+      deps.count.expired(readLane(lane).class);
   return expired.length;
 }
 
@@ -138,6 +162,14 @@ async function readLanes({ store, queue }: Deps): Promise<readonly string[]> {
   const lanes = await store.listLanes();
   queue.lanes.replace(lanes);
   return lanes;
+}
+
+/** Logs each lane once that no channel serves. Its tasks wait until a channel of the configuration serves it again. */
+function noteUnserved(deps: Deps, state: TurnState, lanes: readonly string[]): void {
+  const unserved = lanes.filter((lane) => listLaneChannels(deps, lane).length === 0);
+  for (const lane of unserved)
+    if (!state.unserved.has(lane)) deps.log.warn({ lane }, 'tasks wait in a lane that no channel serves');
+  state.unserved = new Set(unserved);
 }
 
 interface Turns {
@@ -218,6 +250,7 @@ async function takeTurn(deps: Deps, turns: Turns, lane: string): Promise<'taken'
       continue;
     }
     const claim = await claimOn(deps, lane, runtime);
+    deps.count.claimed(claim, deps.clock.now());
     if (claim.outcome === 'claimed') {
       deps.queue.rates.record(lane);
       pace(deps, turns, runtime);

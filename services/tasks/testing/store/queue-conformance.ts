@@ -217,10 +217,10 @@ export function queueConformance(open: OpenStore): void {
     await wait('task_2', { startBy: AT + 20 });
     await wait('task_3', { startBy: AT + 40 });
 
-    expect((await store.listExpired(AT + 30, 9)).map(({ id }) => id)).toEqual(['task_2', 'task_1']);
-    expect((await store.listExpired(AT + 30, 1)).map(({ id }) => id)).toEqual(['task_2']);
+    expect((await store.listExpired(AT + 30, 9)).map(({ task }) => task.id)).toEqual(['task_2', 'task_1']);
+    expect((await store.listExpired(AT + 30, 1)).map(({ task }) => task.id)).toEqual(['task_2']);
     await claim();
-    expect((await store.listExpired(AT + 30, 9)).map(({ id }) => id)).toEqual(['task_2']);
+    expect((await store.listExpired(AT + 30, 9)).map(({ task }) => task.id)).toEqual(['task_2']);
   });
 
   test('no deadline counts the time of a task in the queue', async () => {

@@ -71,6 +71,7 @@ async function assertPlaceLeft(
   const waiting = await deps.store.countWaiting(accountId);
   const isAccountFull = waiting.ofAccount >= perAccount;
   if (!isAccountFull && waiting.total < total) return;
+  deps.count.notQueued('queue_full');
   const retryAfterMs = await estimateFree(deps, { accountId, lane }, isAccountFull);
   throw queueFull(isAccountFull ? 'account' : 'service', retryAfterMs);
 }
@@ -88,14 +89,16 @@ async function estimateFree(
 
 /** Refuses a create whose turn would probably come after the time that it accepts. */
 async function assertTurnInTime(
-  { store, queue }: Deps,
+  { store, queue, count }: Deps,
   { accountId, tokenId, lane, plan }: Entry & { readonly tokenId: string; readonly plan: WaitPlan },
 ): Promise<void> {
   const perMinute = queue.rates.readPerMinute(lane);
   if (perMinute === 0) return;
   const { weight, weights, ofToken } = await store.readShare(lane, accountId, tokenId);
   const estimateMs = estimateWaitMs({ position: ofToken, weight, weights, perMinute });
-  if (estimateMs !== undefined && estimateMs > plan.startWithinMs) throw wouldWaitTooLong(estimateMs);
+  if (estimateMs === undefined || estimateMs <= plan.startWithinMs) return;
+  count.notQueued('would_wait_too_long');
+  throw wouldWaitTooLong(estimateMs);
 }
 
 type MediaEntries = readonly (readonly [number, StagedMedia])[];

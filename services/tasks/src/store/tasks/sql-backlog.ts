@@ -7,6 +7,8 @@ import { AHEAD_MS } from '../task-store.ts';
 /** Beyond it, the number of waiting rows no longer grows. */
 const ATTENTION_MAX = 1000;
 const UNSETTLED_MAX = 10_000;
+/** The tasks of further lanes are not counted. */
+const LANES_MAX = 1000;
 /** The sizes of the statement over channels, so that the number of statements does not grow with the configuration. */
 const CHANNELS_AT_ONCE = [4, 32] as const;
 const CHANNELS_MOST = 32;
@@ -14,10 +16,9 @@ const CHANNELS_MOST = 32;
 const OPEN = `SELECT channel, state, COUNT(*) AS count FROM tasks WHERE finished_at IS NULL GROUP BY channel, state`;
 const ATTENTION = `SELECT COUNT(*) AS count, MIN(since) AS oldest FROM (
   SELECT since FROM attention WHERE resolved_at IS NULL ORDER BY since LIMIT $1) waiting`;
-/** The places of all accounts, and the first one that must have its turn. */
-const QUEUE = `SELECT COALESCE(SUM(waiting), 0) AS count,
-  (SELECT since FROM waiting WHERE claimed = 0 ORDER BY start_by LIMIT 1) AS oldest
-  FROM queue_accounts WHERE waiting > 0`;
+const LANES = `SELECT lane, SUM(waiting) AS count,
+  (SELECT since FROM waiting WHERE waiting.lane = queue_accounts.lane AND claimed = 0 ORDER BY since LIMIT 1) AS oldest
+  FROM queue_accounts WHERE waiting > 0 GROUP BY lane ORDER BY lane LIMIT $1`;
 const UNSETTLED = `SELECT COUNT(*) AS count, MIN(finished_at) AS oldest FROM (
   SELECT finished_at FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL
   ORDER BY settle_at LIMIT $1) waiting`;
@@ -38,7 +39,8 @@ export function sqlBacklog(sql: Sql): BacklogStore {
       return due;
     },
     countAttention: async () => toWaitingCount((await sql.read(ATTENTION, [ATTENTION_MAX]))[0]),
-    countQueue: async () => toWaitingCount((await sql.read(QUEUE))[0]),
+    countLanes: async () =>
+      (await sql.read(LANES, [LANES_MAX])).map((row) => ({ lane: text(row['lane']), ...toWaitingCount(row) })),
     countUnsettled: async () => toWaitingCount((await sql.read(UNSETTLED, [UNSETTLED_MAX]))[0]),
   };
 }

@@ -1,6 +1,5 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { SCHEDULED_LANE } from '../../domain/lane.ts';
-import type { Task } from '../../domain/task.ts';
 import { text } from '../columns.ts';
 import type { QueueStore } from '../task-store.ts';
 import { countPlaces, enterFlow, lockPlace } from './sql-queue.ts';
@@ -62,14 +61,15 @@ export function sqlQueueReads(sql: Sql): QueueReads {
       const weight = Number(row?.['weight'] ?? 1);
       return { weight, weights: Number(row?.['others'] ?? 0) + weight, ofToken: Number(row?.['of_token'] ?? 0) };
     },
-    listExpired: async (now, limit): Promise<readonly Task[]> =>
+    listExpired: async (now, limit) =>
       (
         await sql.read(
-          `SELECT ${TASK.names.map((name) => `tasks.${name}`).join(', ')} FROM waiting JOIN tasks ON tasks.id = task_id
+          `SELECT ${TASK.names.map((name) => `tasks.${name}`).join(', ')}, COALESCE(next_lane, lane) AS turn_lane
+           FROM waiting JOIN tasks ON tasks.id = task_id
            WHERE claimed = 0 AND start_by <= $1 ORDER BY start_by LIMIT $2`,
           [now, limit],
         )
-      ).map(TASK.read),
+      ).map((row) => ({ task: TASK.read(row), lane: text(row['turn_lane']) })),
     listBlocked: async (after, limit) =>
       (
         await sql.read(
