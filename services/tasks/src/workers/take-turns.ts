@@ -61,7 +61,7 @@ interface TurnState {
   readonly turns: Map<string, number>;
   /** The lanes in which tasks wait and that no channel serves. */
   unserved: ReadonlySet<string>;
-  /** When the next pass is due. */
+  /** The time at which the next pass is due. */
   dueAt: number;
   sweptAt: number;
   /** The last token that a sweep has tried again; empty: the next sweep begins with the first one. */
