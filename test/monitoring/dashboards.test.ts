@@ -33,12 +33,12 @@ function faultsOf(expressions: readonly string[]): string | undefined {
   return promtoolFaults(['check', 'rules', '--lint=none', file], folder);
 }
 
-test('there are four dashboards, each with an address of its own that stays', () => {
+test('there are five dashboards, each with an address of its own that stays', () => {
   expect(
     dashboards()
       .map(([, { uid }]) => uid)
       .sort(),
-  ).toEqual(['reelgate-gateway', 'reelgate-money', 'reelgate-tasks', 'reelgate-webhooks']);
+  ).toEqual(['reelgate-gateway', 'reelgate-money', 'reelgate-queue', 'reelgate-tasks', 'reelgate-webhooks']);
 });
 
 test('promtool refuses a wrong expression, so that the dashboards can fail', () => {

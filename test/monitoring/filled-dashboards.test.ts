@@ -8,7 +8,15 @@ import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
 import { redisServer } from '../servers/redis-server.ts';
 import { dashboards, withoutVariables } from './dashboards.ts';
-import { anOrder, asyncCall, chat, scrapeTargets, startMonitoredProgram, useProgram } from './monitored-program.ts';
+import {
+  aNarrowOrder,
+  anOrder,
+  asyncCall,
+  chat,
+  scrapeTargets,
+  startMonitoredProgram,
+  useProgram,
+} from './monitored-program.ts';
 import type { MonitoredProgram } from './monitored-program.ts';
 import { RULES } from './prometheus-rule.ts';
 import { missingPrometheus, startPrometheus } from './prometheus-server.ts';
@@ -54,6 +62,9 @@ describeWith(natsServer, 'a real Prometheus that scrapes four processes under a 
         const { program } = monitored;
         prometheus = await startPrometheus(scrapeTargets(program.config), readFileSync(RULES, 'utf8'));
         await until(async () => (await prometheus.values('up == 1')).length === 4);
+        const client = httpCaller(program.base, KEYS.demo);
+        // the second one waits for the first, and has its turn meanwhile
+        for (let tasks = 0; tasks < 2; tasks += 1) await client.create('/v2/video_generation', aNarrowOrder('slow:1s'));
         // a series begins with its first call or task, and its rate with the second that a scrape sees apart
         await chat(program);
         await until(async () => (await prometheus.values('reelgate_relay_first_byte_seconds_count')).length > 0);
@@ -61,7 +72,6 @@ describeWith(natsServer, 'a real Prometheus that scrapes four processes under a 
         await until(async () => (await prometheus.values('reelgate_webhook_attempt_seconds_count')).length > 0);
         await useProgram(monitored);
         await until(async () => (await prometheus.values('reelgate_task_seconds_count{state="completed"}')).length > 0);
-        const client = httpCaller(program.base, KEYS.demo);
         await client.finish(await client.create('/v2/video_generation', anOrder('a boat')));
       }, START_MS);
       afterAll(async () => {

@@ -7,7 +7,7 @@ import { httpCaller } from '../harness/client.ts';
 import { newDatabases } from '../harness/databases.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
-import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
+import { KEYS, UPSTREAM_KEY, UPSTREAM_MODEL } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 import { startWebhookReceiver } from '../harness/webhook-receiver.ts';
 import type { WebhookReceiver } from '../harness/webhook-receiver.ts';
@@ -23,6 +23,10 @@ const SCRAPE_TIMEOUT_MS = 60_000;
 const CHAT_MODEL = 'sandbox-chat';
 /** Nothing takes the spans: the metrics name their traces all the same. */
 const TRACING = { endpoint: 'http://127.0.0.1:1', sample: { creates: 1, calls: 1, reads: 1 } };
+/** The model that only a channel for one task at a time serves, so that its second task waits for the first. */
+const NARROW_MODEL = 'Beta-V1';
+export const NARROW_CHANNEL = 'narrow-channel-of-the-test';
+const LONGEST_WAIT = '5s';
 const UPSTREAM_PRICES = { 'Alpha-H3': { per_second: '0.03' } };
 
 export interface MonitoredProgram {
@@ -46,6 +50,7 @@ export async function startMonitoredProgram({ bus, redis, postgres }: Servers): 
   const databases = await newDatabases(postgres);
   const program = await newProgram('four processes', { upstream, bus, redis, databases }, (config) => ({
     ...withChat(config, upstream),
+    tasks: { ...config.tasks, queue: { enabled: true, longest_wait: { standard: LONGEST_WAIT } } },
     tracing: TRACING,
     webhooks: { allow: [receiver.host] },
   }));
@@ -72,15 +77,24 @@ function withChat(config: TestConfig, upstream: string): TestConfig {
     models: { [CHAT_MODEL]: 'echo-1' },
   };
   const limits = { ...config.gateway.limits, calls_per_minute: CALLS_PER_MINUTE };
+  const [wide] = config.channels;
+  const narrow = {
+    id: NARROW_CHANNEL,
+    endpoints: ['video.generation'],
+    models: { [NARROW_MODEL]: UPSTREAM_MODEL },
+    limits: { in_flight: 1 },
+  };
   return {
     ...config,
     gateway: { ...config.gateway, limits },
     channels: [
-      ...config.channels.map((channel) => ({ ...channel, upstream_prices: UPSTREAM_PRICES })),
+      { ...wide, models: { 'Alpha-H3': UPSTREAM_MODEL }, upstream_prices: UPSTREAM_PRICES },
+      { ...wide, ...narrow },
       chat,
     ] as TestConfig['channels'],
     prices: {
       ...config.prices,
+      [NARROW_MODEL]: { per_second: '0.08' },
       [CHAT_MODEL]: { per_million_tokens: { input: '0.50', output: '1.50' }, hold: '0.05' },
     } as TestConfig['prices'],
   };
@@ -91,6 +105,14 @@ export const anOrder = (words: string, ...items: readonly object[]): object => (
   model: 'Alpha-H3',
   content: [{ type: 'text', text: words }, ...items],
   duration: 4,
+  resolution: '768P',
+  ratio: '16:9',
+});
+/** An order whose task runs for a time that the sandbox understands, such as `never`. */
+export const aNarrowOrder = (runs: string): object => ({
+  model: NARROW_MODEL,
+  content: [{ type: 'text', text: `a boat [${runs}]` }],
+  duration: 5,
   resolution: '768P',
   ratio: '16:9',
 });

@@ -10,7 +10,7 @@ import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
 import { redisServer } from '../servers/redis-server.ts';
-import { anOrder, scrapeTargets, startMonitoredProgram } from './monitored-program.ts';
+import { NARROW_CHANNEL, aNarrowOrder, anOrder, scrapeTargets, startMonitoredProgram } from './monitored-program.ts';
 import type { MonitoredProgram } from './monitored-program.ts';
 import { missingPrometheus, startPrometheus } from './prometheus-server.ts';
 import type { PrometheusServer } from './prometheus-server.ts';
@@ -122,6 +122,23 @@ describeWith(natsServer, 'a real Prometheus beside the running program', (bus) =
           });
           await create('a boat');
           await prometheus.firing('ReelgateWebhookEndpointDisabled', { reason: 'gone' });
+        },
+        TIMEOUT_MS,
+      );
+
+      provoked(
+        'ReelgateLaneWithoutChannel and …TasksExpired fire when the only channel for tasks that wait is removed',
+        async () => {
+          for (let tasks = 0; tasks < 2; tasks += 1)
+            await client.create('/v2/video_generation', aNarrowOrder('slow:20s'));
+          const without = (config: TestConfig): object => ({
+            ...config,
+            channels: config.channels.filter(({ id }) => id !== NARROW_CHANNEL),
+          });
+          await withConfig(without, async () => {
+            await prometheus.firing('ReelgateLaneWithoutChannel', { severity: 'ticket' });
+            await prometheus.firing('ReelgateTasksExpired', { class: 'standard' });
+          });
         },
         TIMEOUT_MS,
       );
