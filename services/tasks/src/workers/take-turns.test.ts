@@ -254,6 +254,16 @@ describe('a create that finds every channel full', () => {
     expect(await countScopes(world)).toEqual([1, 1, 1]);
   });
 
+  test('is refused, and counted, if its turn is expected after the time within which it wants to start', async () => {
+    const world = await openQueue();
+    await fill(world);
+    world.deps.queue.rates.record('["generation","Alpha-H3",null,[],"standard"]');
+
+    const late = world.create(anOrder(), { wait: { startWithinMs: MINUTE_MS / 2 } });
+    await expect(late).rejects.toMatchObject({ reason: 'would_wait_too_long', retryAfterMs: MINUTE_MS });
+    expect(world.counted).toContain('not queued would_wait_too_long');
+  });
+
   test('waits while circuits are open, and is refused while every channel is paused', async () => {
     const world = await openQueue();
     for (let times = 0; times < 5; times += 1) world.deps.channels.find('main')?.circuit.failed();
