@@ -86,6 +86,13 @@ export function queueConformance(open: OpenStore): void {
     expect(await store.inFlight('total')).toBe(1);
   });
 
+  test('a create that waits already does not wait once more', async () => {
+    await wait('task_1');
+
+    expect(await other.enqueue(place('task_1'), 'proc_1')).toBeUndefined();
+    expect(await store.countWaiting('acme')).toEqual({ ofAccount: 1, total: 1 });
+  });
+
   test('a turn writes the owner and a started attempt, and counts the task where a create does', async () => {
     await wait('task_1');
     const claimed = await claim();
@@ -144,6 +151,14 @@ export function queueConformance(open: OpenStore): void {
       await store.returnToQueue('task_1', { number: 1, owner: 'proc_2', channel: 'main', error: 'late', at: AT }),
     ).toBe(false);
     expect((await store.attempts('task_1')).map(({ outcome }) => outcome)).toEqual(['unknown']);
+  });
+
+  test('a lost answer gives a task that its owner sees no earlier version, even if the clock was set back', async () => {
+    await wait('task_1');
+    await claim();
+    const lost = { number: 1, mapping: { channel: 'main', upstreamAccount: 'vendor' }, error: 'lost', at: AT - 1000 };
+
+    expect(await store.leaveUnknown('task_1', lost)).toMatchObject({ updatedAt: AT + 1 });
   });
 
   test('a task that returns has its place, its charge and its counters back, and its next attempt another number', async () => {
@@ -312,6 +327,25 @@ export function queueConformance(open: OpenStore): void {
       expect(await claimAll()).toEqual([]);
       await store.unblock('acme');
       expect(await claimAll()).toEqual(['task_2']);
+    });
+
+    test('an account whose other tokens are at their limits keeps no turn from the others', async () => {
+      for (const id of ['task_1', 'task_2'])
+        await wait(id, { account: 'acme', token: 'token_1', cost: 1, tokenLimit: 1 });
+      for (const id of ['task_3', 'task_4']) await wait(id, { account: 'acme', token: 'token_2', cost: 10 });
+      for (const id of ['task_5', 'task_6']) await wait(id, { account: 'umbrella', cost: 100 });
+
+      expect(await claimAll()).toEqual(['task_1', 'task_5', 'task_3', 'task_4', 'task_6']);
+      expect(await store.listBlocked('', 9)).toEqual(['token_1']);
+    });
+
+    test('a task that returns has its turn again, whatever was at its limit in the meantime', async () => {
+      for (const id of ['task_1', 'task_2']) await wait(id, { tokenLimit: 1 });
+      expect(await claimAll()).toEqual(['task_1']);
+      await store.finishWaiting('task_2', { state: 'failed', at: AT, failure: FAILURE });
+      await store.returnToQueue('task_1', { number: 1, owner: 'proc_2', channel: 'main', error: 'busy', at: AT });
+
+      expect(await claimAll()).toEqual(['task_1']);
     });
 
     test('a token at its limit is listed, so that a sweep gives it its turn', async () => {

@@ -151,7 +151,8 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
     leaveUnknown: (taskId, { number, mapping, error, at }) =>
       sql.transaction(async (query) => {
         const [row] = await query(
-          `UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2, updated_at = $3
+          `UPDATE tasks SET admission = 'unknown', owner = NULL, channel = $1, upstream_account = $2,
+             updated_at = CASE WHEN admission = 'waiting' AND updated_at >= $3 THEN updated_at + 1 ELSE $3 END
            WHERE id = $4 AND admission IN ('submitting', 'waiting') RETURNING ${TASK.list}`,
           [mapping.channel, mapping.upstreamAccount, at, taskId],
         );

@@ -66,7 +66,7 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
         sql.transaction(async (query) => {
           const { taskId, since: at } = place;
           await enterFlow(query, place);
-          await query(...toInsert('waiting', PLACE.write(place)));
+          await query(...toInsert('waiting', PLACE.write(place), 'ON CONFLICT (task_id) DO NOTHING'));
           const [row] = await query<CountedRow>(
             `UPDATE tasks SET admission = 'waiting', owner = NULL, channel = NULL, deadline_passed = -1, updated_at = $1
              WHERE id = $2 AND admission = 'submitting' AND owner = $3 RETURNING ${TASK.list}, ${COUNTED_COLUMNS}`,
@@ -86,7 +86,8 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
           if (place === undefined) return false;
           await refund(query, place);
           const returned = lane === undefined ? place : { ...place, lane };
-          if (lane === undefined) await countPlaces(query, place, 1);
+          // its end gave its token room
+          if (lane === undefined) await countPlaces(query, place, 1, 'waiting = waiting + $1, ready = 1');
           else await enterFlow(query, returned);
           await query('UPDATE waiting SET claimed = 0, lane = $1 WHERE task_id = $2', [returned.lane, taskId]);
           const [row] = await query<CountedRow>(
@@ -200,13 +201,14 @@ async function findLeast(
   return optionalNumber(row?.['used']);
 }
 
-export async function countPlaces(query: SqlQuery, { lane, accountId, tokenId }: Flow, by: 1 | -1): Promise<void> {
-  await query('UPDATE queue_accounts SET waiting = waiting + $1 WHERE lane = $2 AND account_id = $3', [
-    by,
-    lane,
-    accountId,
-  ]);
-  await query('UPDATE queue_tokens SET waiting = waiting + $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
+export async function countPlaces(
+  query: SqlQuery,
+  { lane, accountId, tokenId }: Flow,
+  by: 1 | -1,
+  set = 'waiting = waiting + $1',
+): Promise<void> {
+  await query(`UPDATE queue_accounts SET ${set} WHERE lane = $2 AND account_id = $3`, [by, lane, accountId]);
+  await query(`UPDATE queue_tokens SET ${set} WHERE lane = $2 AND account_id = $3 AND token_id = $4`, [
     by,
     ...[lane, accountId, tokenId],
   ]);
@@ -261,7 +263,7 @@ interface ClaimRequest {
   readonly by: { readonly owner: string; readonly at: number };
 }
 
-/** `passed over`: the next task does not wait any more, or its token is at its limit. Then another one is next. */
+/** `passed over`: the next task does not wait any more, or tokens are at their limits. Then another one is next. */
 async function claimNext(
   sql: Sql,
   chooseWithPermits: ChooseWithPermits,
@@ -269,17 +271,20 @@ async function claimNext(
 ): Promise<Claim | 'passed over'> {
   const ofChannel = { scope: channelScope(channel), limit: inFlightMax };
   let claimed: ClaimedTask | undefined;
+  let next: NextPlace | 'none of its account' | undefined;
   try {
     const { chosen, full } = await chooseWithPermits<NextPlace>(
       async (query) => {
-        const next = await takeNext(sql, query, lane);
-        return next && { ...next, caps: [...next.caps, ofChannel] };
+        next = await takeNext(sql, query, lane);
+        return next === undefined || next === 'none of its account'
+          ? undefined
+          : { ...next, caps: [...next.caps, ofChannel] };
       },
       async (query, { place, weight }, permits) => {
         claimed = await startClaimed(query, { place, weight, channel, ...by, counted: toCountedRow(permits) });
       },
     );
-    if (chosen === undefined) return { outcome: 'empty' };
+    if (chosen === undefined) return next === undefined ? { outcome: 'empty' } : 'passed over';
     if (full === undefined && claimed !== undefined) return { outcome: 'claimed', ...claimed };
     if (full === undefined || full === ofChannel.scope || full === TOTAL_SCOPE)
       return { outcome: 'full', scope: full ?? ofChannel.scope };
@@ -301,8 +306,12 @@ class Orphan extends Error {
   }
 }
 
-/** Claims the place whose turn it is. */
-async function takeNext(sql: Sql, query: SqlQuery, lane: string): Promise<NextPlace | undefined> {
+/** Claims the place whose turn it is. `none of its account`: all tokens of the account are at their limits. */
+async function takeNext(
+  sql: Sql,
+  query: SqlQuery,
+  lane: string,
+): Promise<NextPlace | 'none of its account' | undefined> {
   const [account] = await query(
     `SELECT account_id, weight FROM queue_accounts WHERE lane = $1 AND waiting > 0 AND ready = 1 AND held = 0
      ORDER BY used, account_id LIMIT 1 ${sql.skipLocked}`,
@@ -327,23 +336,28 @@ async function takeNext(sql: Sql, query: SqlQuery, lane: string): Promise<NextPl
         );
   if (row === undefined) {
     await recount(query, lane, accountId);
-    return undefined;
+    return 'none of its account';
   }
   const place = PLACE.read(row);
   return { id: place.taskId, caps: place.caps, place, weight: Number(account['weight']) };
 }
 
-/** Counts the places of an account anew, if its counts do not agree with them. */
+const HAS_READY_TOKEN = `CASE WHEN EXISTS (
+    SELECT 1 FROM queue_tokens WHERE queue_tokens.lane = queue_accounts.lane
+      AND queue_tokens.account_id = queue_accounts.account_id AND queue_tokens.waiting > 0 AND queue_tokens.ready = 1
+  ) THEN 1 ELSE 0 END`;
+
+/** Counts the places of an account anew, and those of its tokens that are ready. */
 async function recount(query: SqlQuery, lane: string, accountId: string): Promise<void> {
   await query(
-    `UPDATE queue_tokens SET ready = 1, waiting = (
+    `UPDATE queue_tokens SET waiting = (
        SELECT COUNT(*) FROM waiting WHERE waiting.lane = queue_tokens.lane
          AND waiting.token_id = queue_tokens.token_id AND waiting.claimed = 0
      ) WHERE lane = $1 AND account_id = $2`,
     [lane, accountId],
   );
   await query(
-    `UPDATE queue_accounts SET waiting = (
+    `UPDATE queue_accounts SET ready = ${HAS_READY_TOKEN}, waiting = (
        SELECT COALESCE(SUM(queue_tokens.waiting), 0) FROM queue_tokens
        WHERE queue_tokens.lane = queue_accounts.lane AND queue_tokens.account_id = queue_accounts.account_id
      ) WHERE lane = $1 AND account_id = $2`,
@@ -412,14 +426,10 @@ async function setReady(sql: Sql, { lane, accountId, tokenId }: Flow, isReady: b
       isReady ? 1 : 0,
       ...[lane, accountId, tokenId],
     ]);
-    await query(
-      `UPDATE queue_accounts SET ready = CASE WHEN EXISTS (
-         SELECT 1 FROM queue_tokens WHERE queue_tokens.lane = queue_accounts.lane
-           AND queue_tokens.account_id = queue_accounts.account_id AND queue_tokens.waiting > 0
-           AND queue_tokens.ready = 1) THEN 1 ELSE 0 END
-       WHERE lane = $1 AND account_id = $2`,
-      [lane, accountId],
-    );
+    await query(`UPDATE queue_accounts SET ready = ${HAS_READY_TOKEN} WHERE lane = $1 AND account_id = $2`, [
+      lane,
+      accountId,
+    ]);
   });
 }
 
