@@ -227,6 +227,20 @@ export function queueConformance(open: OpenStore): void {
     expect(await store.countWaiting('acme')).toEqual({ ofAccount: 0, total: 0 });
   });
 
+  test('a task whose time comes ends at the same moment if its owner cancels it', async () => {
+    const ids = Array.from({ length: 20 }, (_none, index) => `task_${index + 100}`);
+    for (const id of ids) {
+      await begun(store, id, { accountId: 'acme', tokenId: 'acme', caps: capsOf('acme') });
+      const scheduled = { lane: 'scheduled', nextLane: LANE, notBefore: AT };
+      await store.enqueue({ ...place(id), ...scheduled }, 'proc_1');
+      const [times] = await Promise.all([
+        other.finishWaiting(id, { state: 'failed', at: AT, failure: FAILURE }),
+        store.startScheduled(AT, 9),
+      ]);
+      expect(times).toEqual({});
+    }
+  });
+
   test('tasks that wait in vain are listed, the first one first, and not at their turn', async () => {
     await wait('task_1', { startBy: AT + 30 });
     await wait('task_2', { startBy: AT + 20 });

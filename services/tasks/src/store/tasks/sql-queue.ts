@@ -27,6 +27,8 @@ import { TASK } from './task-rows.ts';
 
 /** Tokens at their limit, and tasks that do not wait any more, that one claim passes over. */
 const PASSED_OVER_MAX = 32;
+/** The lanes in which a change searches a place that others move on at the same moment. */
+const PLACE_TRIES_MAX = 3;
 
 const PLACE = recordColumns<QueuePlace>({
   taskId: inText('task_id'),
@@ -147,17 +149,23 @@ export async function unlessVanished<T>(change: () => Promise<T>): Promise<T | u
   }
 }
 
-/** Locks the account of a place, and returns the place if it still is as `claimed` says. */
+/** Locks the account of a place, and returns the place if it still is as `claimed` says, in whichever lane it is then. */
 export async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1): Promise<QueuePlace | undefined> {
-  const [seen] = await query(`SELECT lane, account_id FROM waiting WHERE task_id = $1`, [taskId]);
-  if (seen === undefined) return undefined;
-  const [lane, accountId] = [text(seen['lane']), text(seen['account_id'])];
-  await query('UPDATE queue_accounts SET ready = ready WHERE lane = $1 AND account_id = $2', [lane, accountId]);
-  const [place] = await query(
-    `UPDATE waiting SET claimed = claimed WHERE task_id = $1 AND lane = $2 AND claimed = $3 RETURNING ${PLACE.list}`,
-    [taskId, lane, claimed],
-  );
-  return place === undefined ? undefined : PLACE.read(place);
+  for (let tries = 0; tries < PLACE_TRIES_MAX; tries += 1) {
+    const [seen] = await query(`SELECT lane, account_id FROM waiting WHERE task_id = $1 AND claimed = $2`, [
+      taskId,
+      claimed,
+    ]);
+    if (seen === undefined) return undefined;
+    const [lane, accountId] = [text(seen['lane']), text(seen['account_id'])];
+    await query('UPDATE queue_accounts SET ready = ready WHERE lane = $1 AND account_id = $2', [lane, accountId]);
+    const [place] = await query(
+      `UPDATE waiting SET claimed = claimed WHERE task_id = $1 AND lane = $2 AND claimed = $3 RETURNING ${PLACE.list}`,
+      [taskId, lane, claimed],
+    );
+    if (place !== undefined) return PLACE.read(place);
+  }
+  return undefined;
 }
 
 /** Counts one more place of an account and of its token. The first one of a flow decides where the flow begins. */
