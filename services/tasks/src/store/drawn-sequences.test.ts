@@ -9,10 +9,19 @@ import { modelJobStore, newJobsState } from '../../testing/jobs/model/model-job-
 import type { ModelledJobs } from '../../testing/jobs/model/model-job-store.ts';
 import { countIds, sortList } from '../../testing/store/model/drawn-calls.ts';
 import { START, drawnSequencesSuite } from '../../testing/store/model/drawn-sequences-suite.ts';
+import { listQueueRows } from '../../testing/store/model/model-queue.ts';
 import { newModelState } from '../../testing/store/model/model-state.ts';
+import type { ModelState } from '../../testing/store/model/model-state.ts';
 import { modelTaskStore } from '../../testing/store/model/model-task-store.ts';
 import type { ModelledStore } from '../../testing/store/model/model-task-store.ts';
-import { SCOPES, TASK_IDS, drawLockingStep, drawTaskStep } from '../../testing/store/model/task-steps.ts';
+import {
+  LANES,
+  QUEUE_ACCOUNTS,
+  WAITER_IDS,
+  drawLockingQueueSteps,
+  drawQueueStep,
+} from '../../testing/store/model/queue-steps.ts';
+import { SCOPES, drawLockingStep, drawTaskStep } from '../../testing/store/model/task-steps.ts';
 import { openModelledWebhooks, modelWebhookStore } from '../../testing/webhooks/model/model-webhook-store.ts';
 import type { ModelledWebhooks } from '../../testing/webhooks/model/model-webhook-store.ts';
 import {
@@ -31,27 +40,66 @@ const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 const FAR = START * 2;
 const ALL = 100;
 
+/** The task store, without what is drawn for it. */
+const TASKS = {
+  newState: newModelState,
+  openModel: modelTaskStore,
+  open: (sql: Sql, process: string, shardsMax: number): ModelledStore => ({
+    ...sqlTaskStore(sql, countIds(process), (_task, { state }) => ({ type: 'finished', payload: state }), shardsMax),
+    putRule: async (accountId, { weight, isHeld }) => {
+      await sql.write(
+        `INSERT INTO queue_rules (subject, weight, held) VALUES ($1, $2, $3)
+         ON CONFLICT (subject) DO UPDATE SET weight = excluded.weight, held = excluded.held`,
+        [`account:${accountId}`, weight, isHeld ? 1 : 0],
+      );
+      await sql.write('UPDATE queue_accounts SET weight = $1, held = $2 WHERE account_id = $3', [
+        weight,
+        isHeld ? 1 : 0,
+        accountId,
+      ]);
+    },
+  }),
+  readAll: readTasks,
+  readAnnounced: async (sql: Sql) => ({
+    outbox: await readLines(sql, 'SELECT id FROM outbox'),
+    events: await readEvents(sql),
+    acts: await readLines(sql, 'SELECT actor, action, subject, detail_json, reason, at FROM operator_acts'),
+    places: await readLines(
+      sql,
+      `SELECT task_id, lane, account_id, token_id, cost, since, start_by, claimed, not_before, next_lane FROM waiting`,
+    ),
+    accounts: await readLines(sql, 'SELECT lane, account_id, weight, used, waiting, ready, held FROM queue_accounts'),
+    tokens: await readLines(sql, 'SELECT lane, account_id, token_id, used, waiting, ready FROM queue_tokens'),
+  }),
+  announcedBy: (state: ModelState) => {
+    const { places, accounts, tokens } = listQueueRows(state);
+    return {
+      outbox: state.outbox.toSorted(),
+      events: state.events.toSorted(),
+      acts: state.acts.toSorted(),
+      places: toLines(places),
+      accounts: toLines(accounts),
+      tokens: toLines(tokens),
+    };
+  },
+};
+
 describeOnBothEngines('drawn sequences', MIGRATIONS, (engines) => {
   describe('of calls of the task store', () => {
     drawnSequencesSuite(engines, {
+      ...TASKS,
       stepsMax: 150,
-      newState: newModelState,
-      openModel: modelTaskStore,
-      open: (sql, process, shardsMax): ModelledStore =>
-        sqlTaskStore(sql, countIds(process), (_task, { state }) => ({ type: 'finished', payload: state }), shardsMax),
       step: drawTaskStep,
       lockingSteps: fc.tuple(drawLockingStep, drawLockingStep),
-      readAll: readTasks,
-      readAnnounced: async (sql) => ({
-        outbox: await readLines(sql, 'SELECT id FROM outbox'),
-        events: await readEvents(sql),
-        acts: await readLines(sql, 'SELECT actor, action, subject, detail_json, reason, at FROM operator_acts'),
-      }),
-      announcedBy: ({ outbox, events, acts }) => ({
-        outbox: outbox.toSorted(),
-        events: events.toSorted(),
-        acts: acts.toSorted(),
-      }),
+    });
+  });
+
+  describe('of calls about tasks that wait for a channel', () => {
+    drawnSequencesSuite(engines, {
+      ...TASKS,
+      stepsMax: 120,
+      step: drawQueueStep,
+      lockingSteps: drawLockingQueueSteps,
     });
   });
 
@@ -95,13 +143,19 @@ describeOnBothEngines('drawn sequences', MIGRATIONS, (engines) => {
 
 async function readTasks(store: ModelledStore): Promise<unknown> {
   const tasks = [];
-  for (const id of TASK_IDS)
+  for (const id of WAITER_IDS)
     tasks.push([await store.find(id), await store.attempts(id), sortList(await store.events(id))]);
   const counters = [];
   for (const scope of SCOPES) counters.push([scope, await store.inFlight(scope)]);
+  const shares = [];
+  for (const lane of LANES)
+    for (const account of QUEUE_ACCOUNTS) shares.push([lane, account, await store.readShare(lane, account)]);
   return {
     tasks,
     counters,
+    shares,
+    lanes: await store.listLanes(),
+    blocked: await store.listBlocked('', ALL),
     attention: await store.listOpenAttention(),
     processes: await store.heartbeats(),
     unsettled: sortList(await store.listUnsettled({ before: FAR, beyond: FAR, limit: ALL })),
@@ -141,8 +195,6 @@ async function readWebhooks(store: ModelledWebhooks): Promise<unknown> {
 
 /** What the port does not show, in the form of the rows. */
 function listHiddenColumns({ receivers, deliveries, attempts, events, endpoints }: WebhooksState): unknown {
-  const toLines = (rows: readonly (readonly (string | number | undefined)[])[]): readonly string[] =>
-    rows.map((row) => row.map((value) => String(value ?? null)).join(' ')).toSorted();
   return {
     receivers: toLines(
       receivers.map((one) => [one.id, one.dueAt, one.lease, one.leaseUntil, one.worker, one.circuit, one.updatedAt]),
@@ -154,6 +206,10 @@ function listHiddenColumns({ receivers, deliveries, attempts, events, endpoints 
       [...Map.groupBy(endpoints, ({ accountId }) => accountId)].map(([accountId, some]) => [accountId, some.length]),
     ),
   };
+}
+
+function toLines(rows: readonly (readonly (string | number | undefined)[])[]): readonly string[] {
+  return rows.map((row) => row.map((value) => String(value ?? null)).join(' ')).toSorted();
 }
 
 /** The events that clients hear: each end once. */

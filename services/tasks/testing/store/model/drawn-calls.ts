@@ -4,6 +4,12 @@ import type { NewId } from '@reelgate/platform/ids';
 import { runToOutcome } from '@reelgate/platform/testing/sequences';
 import type { Outcome } from '@reelgate/platform/testing/sequences';
 
+/** Statements around a call that make it leave out what another call locks, as it may beside such a call. */
+export interface Detour {
+  readonly before: string;
+  readonly after: string;
+}
+
 /** One call of a port with its arguments. `State` is the content of the model, `Store` the port. */
 export interface DrawnCall<State, Store> {
   readonly name: string;
@@ -11,6 +17,10 @@ export interface DrawnCall<State, Store> {
   readonly isUnordered?: boolean;
   /** The id that it gives to a new row. */
   readonly begins?: string;
+  /** It locks rows that a call with detours leaves out. */
+  readonly locksFlows?: boolean;
+  /** What it may do instead beside a call that locks flows. */
+  readonly detours?: readonly Detour[];
   /** Reports whether the contract says what comes of this call now. Absent: it always does. */
   readonly isAllowed?: (state: State, at: number) => boolean;
   readonly call: (store: Store, at: number) => Promise<unknown>;
@@ -69,6 +79,8 @@ export interface BoundCall<Store> {
   readonly name: string;
   readonly begins?: string;
   readonly isUnordered?: boolean;
+  readonly locksFlows?: boolean;
+  readonly detours?: readonly Detour[];
   readonly call: (store: Store, at: number) => Promise<unknown>;
   readonly at: number;
   readonly by: 0 | 1;

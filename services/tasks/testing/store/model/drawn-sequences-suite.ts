@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Arbitrary } from 'fast-check';
@@ -14,7 +15,7 @@ import {
 } from '@reelgate/platform/testing/sequences';
 import type { Outcome, Story } from '@reelgate/platform/testing/sequences';
 import { bindStep, runBound } from './drawn-calls.ts';
-import type { DrawnStep, Processes } from './drawn-calls.ts';
+import type { BoundCall, Detour, DrawnStep, Processes } from './drawn-calls.ts';
 
 export const START = Date.UTC(2026, 0, 1);
 const NO_SHARDS = 1;
@@ -142,6 +143,12 @@ interface DrawnPair<State, Store> {
 
 type RunPair = (first: () => Promise<Outcome>, second: () => Promise<Outcome>) => Promise<readonly Outcome[]>;
 
+/** The calls of a pair in one order after the other. */
+const IN_ORDER: readonly RunPair[] = [
+  async (first, second) => [await first(), await second()],
+  async (first, second) => [await second(), await first()].toReversed(),
+];
+
 interface PairResult {
   readonly outcomes: readonly Outcome[];
   readonly rows: TableDump;
@@ -153,7 +160,8 @@ async function comparePair<State extends DrawnContent, Store>(
   { steps, pair: [one, other] }: DrawnPair<State, Store>,
 ): Promise<void> {
   const story = newStory();
-  const run = (engine: keyof BothEngines, inOrder: RunPair): Promise<PairResult | undefined> =>
+  let detours: readonly PairDetour[] = [];
+  const run = (engine: keyof BothEngines, inOrder: RunPair, detour: PairDetour = []): Promise<PairResult | undefined> =>
     engines[engine].withDatabase(async (open) => {
       const { stores, sql } = openProcesses(subject, open, NO_SHARDS);
       const { state, at } = await runPrefix(subject, steps, stores, engine === 'postgres' ? story : newStory());
@@ -162,22 +170,49 @@ async function comparePair<State extends DrawnContent, Store>(
       const begun = [...state.begun, first?.begins ?? ''];
       const second = bindStep({ ...other, by: 1 }, { ...state, begun }, at + 1);
       if (first === undefined || second === undefined) return undefined;
+      detours = listDetours(first, second);
       if (engine === 'postgres') story.tell(`at once: ${first.name} | ${second.name}`);
       const outcomes = await inOrder(
-        () => runBound(first, stores),
-        () => runBound(second, stores),
+        () => runOnDetour(first, stores, sql, detour[0]),
+        () => runOnDetour(second, stores, sql, detour[1]),
       );
       return { outcomes, rows: await dumpTables(sql, WITHOUT_ENTRY_IDS) };
     });
   const together = await run('postgres', (first, second) => Promise.all([first(), second()]));
   if (together === undefined) return;
-  const serial = [
-    await run('sqlite', async (first, second) => [await first(), await second()]),
-    await run('sqlite', async (first, second) => [await second(), await first()].toReversed()),
-  ];
+  const serial: (PairResult | undefined)[] = [];
+  for (const detour of [undefined, ...detours])
+    for (const inOrder of IN_ORDER)
+      // few pairs need more than the first two
+      if (!serial.some((result) => isDeepStrictEqual(result, together)))
+        serial.push(await run('sqlite', inOrder, detour));
   story.check(() => {
     expect(serial).toContainEqual(together);
   });
+}
+
+/** The detours of the two calls, of which one has one. */
+type PairDetour = readonly [first?: Detour | undefined, second?: Detour];
+
+function listDetours<Store>(first: BoundCall<Store>, second: BoundCall<Store>): readonly PairDetour[] {
+  if (first.locksFlows !== true || second.locksFlows !== true) return [];
+  return [
+    ...(first.detours ?? []).map((detour): PairDetour => [detour]),
+    ...(second.detours ?? []).map((detour): PairDetour => [undefined, detour]),
+  ];
+}
+
+async function runOnDetour<Store>(
+  bound: BoundCall<Store>,
+  stores: Processes<Store>,
+  sql: Sql,
+  detour: Detour | undefined,
+): Promise<Outcome> {
+  if (detour === undefined) return runBound(bound, stores);
+  await sql.write(detour.before);
+  const outcome = await runBound(bound, stores);
+  await sql.write(detour.after);
+  return outcome;
 }
 
 /** Runs the allowed steps on the model and on the stores. Returns the content of the model and the time after them. */

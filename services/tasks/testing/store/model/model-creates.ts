@@ -1,7 +1,8 @@
 import { Overtaken } from '@reelgate/platform/service-unavailable';
 import { channelScope } from '../../../src/domain/in-flight-scope.ts';
 import type { CreateStore, NewTask } from '../../../src/store/task-store.ts';
-import { countInFlight, findTask, hasWork, leaveScopes, toTask } from './model-state.ts';
+import { computeLater } from './model-moves.ts';
+import { countInFlight, findTask, hasWork, isClaimed, leaveScopes, toTask } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
 
 /** The part of the reference that creates tasks and submits them. */
@@ -91,7 +92,7 @@ function modelAttempts(state: ModelState): Attempts {
       // the answer of the upstream is kept with its attempt, also where the task was decided over before
       for (const attempt of task.attempts)
         if (attempt.number === number) Object.assign(attempt, { outcome: 'accepted', upstreamId, endedAt: at });
-      const isOpen = task.admission === 'submitting' || task.admission === 'unknown';
+      const isOpen = ['submitting', 'unknown', 'waiting'].includes(task.admission);
       if (!isOpen || task.mapping?.upstreamId !== undefined) return undefined;
       if (task.admission === 'submitting') task.updatedAt = at;
       Object.assign(task, { admission: 'accepted', owner: undefined, channel, mapping, nextPollAt });
@@ -108,9 +109,10 @@ function modelAttempts(state: ModelState): Attempts {
 
     leaveUnknown: async (taskId, { number, mapping, error, at }) => {
       const task = findTask(state, taskId);
-      if (task?.admission !== 'submitting') return undefined;
+      if (task?.admission !== 'submitting' && task?.admission !== 'waiting') return undefined;
       const { channel, upstreamAccount } = mapping;
-      Object.assign(task, { admission: 'unknown', owner: undefined, updatedAt: at, channel });
+      const updatedAt = task.admission === 'waiting' ? computeLater(task, at) : at;
+      Object.assign(task, { admission: 'unknown', owner: undefined, updatedAt, channel });
       task.mapping = { channel, upstreamAccount };
       for (const attempt of task.attempts)
         if (attempt.number === number) Object.assign(attempt, { outcome: 'unknown', error, endedAt: at });
@@ -124,7 +126,7 @@ function modelTakeovers(state: ModelState): Pick<CreateStore, 'disown' | 'adopt'
   return {
     disown: async (taskId) => {
       const task = findTask(state, taskId);
-      if (task?.admission !== 'submitting') return false;
+      if (task === undefined || (task.admission !== 'submitting' && !isClaimed(task))) return false;
       task.owner = 'nobody';
       return true;
     },
@@ -162,6 +164,7 @@ function newModelTask(task: NewTask, scopes: string[]): ModelTask {
     settleFailures: 0,
     deletedAt: undefined,
     deadlinePassed: 0,
+    beganAt: undefined,
     attempts:
       attempt === undefined ? [] : [{ number: 1, channel: attempt.channel, outcome: 'started', startedAt: createdAt }],
     notes: [],

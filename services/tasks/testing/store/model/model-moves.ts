@@ -1,5 +1,5 @@
 import { AHEAD_MS } from '../../../src/store/task-store.ts';
-import type { MoveStore, Progress } from '../../../src/store/task-store.ts';
+import type { Finish, MoveStore, PhaseTimes, Progress } from '../../../src/store/task-store.ts';
 import { findTask, isAdmitted, isUnfinished, toTask } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
 import { resolveWait } from './model-sweeps.ts';
@@ -117,36 +117,39 @@ function isSeen(task: ModelTask, to: Progress): boolean {
 }
 
 /** Each visible change has a later time than the one before it. */
-function computeLater({ updatedAt }: ModelTask, at: number): number {
+export function computeLater({ updatedAt }: ModelTask, at: number): number {
   return Math.max(at, updatedAt + 1);
 }
 
 const BY_SERVICE = { resolution: 'ended', actor: 'service' };
 
+/** Ends a task. Returns the times of its phases, or undefined if it has ended or may not end so. */
+export function endTask(state: ModelState, taskId: string, finish: Finish): PhaseTimes | undefined {
+  const task = findTask(state, taskId);
+  const { at, decision } = finish;
+  if (task === undefined || !isUnfinished(task) || !isAdmitted(task)) return undefined;
+  if (finish.onlyIfUnknown === true && task.admission !== 'unknown') return undefined;
+  const hasWaited = resolveWait(state, task, { ...(decision ?? BY_SERVICE), at });
+  if (decision !== undefined && !hasWaited) return undefined;
+  const { state: end, result, failure, usage, upstreamCostMicroUsd, expiresAt } = finish;
+  Object.assign(task, { state: end, result, failure, usage, upstreamCostMicroUsd, expiresAt, finishedAt: at });
+  Object.assign(task, { admission: 'accepted', unrecognised: false, progress: end === 'completed' ? 100 : 0 });
+  Object.assign(task, { owner: undefined, leaseUntil: undefined, nextPollAt: undefined, scopes: [], settleAt: at });
+  task.updatedAt = computeLater(task, at);
+  task.upstreamStatus = finish.upstreamStatus ?? task.upstreamStatus;
+  task.notes.push({ at, note: { type: end, detail: { ...failure, usage, fetch_ms: finish.fetchMs } } });
+  state.outbox.push(taskId);
+  state.events.push(`${task.accountId} video.${end} ${taskId} ${at}`);
+  const ends = task.attempts.flatMap(({ endedAt }) => (endedAt === undefined ? [] : [endedAt]));
+  const acceptedAt = ends.length === 0 ? undefined : Math.max(...ends);
+  return { acceptedAt, workingAt: task.workingAt, ...(hasWaited ? { hasWaited } : {}) };
+}
+
 type Ends = Pick<MoveStore, 'finish' | 'markSettled' | 'putOffSettlement' | 'remove'>;
 
 function modelEnds(state: ModelState): Ends {
   return {
-    finish: async (taskId, finish) => {
-      const task = findTask(state, taskId);
-      const { at, decision } = finish;
-      if (task === undefined || !isUnfinished(task) || !isAdmitted(task)) return undefined;
-      if (finish.onlyIfUnknown === true && task.admission !== 'unknown') return undefined;
-      const hasWaited = resolveWait(state, task, { ...(decision ?? BY_SERVICE), at });
-      if (decision !== undefined && !hasWaited) return undefined;
-      const { state: end, result, failure, usage, upstreamCostMicroUsd, expiresAt } = finish;
-      Object.assign(task, { state: end, result, failure, usage, upstreamCostMicroUsd, expiresAt, finishedAt: at });
-      Object.assign(task, { admission: 'accepted', unrecognised: false, progress: end === 'completed' ? 100 : 0 });
-      Object.assign(task, { owner: undefined, leaseUntil: undefined, nextPollAt: undefined, scopes: [], settleAt: at });
-      task.updatedAt = computeLater(task, at);
-      task.upstreamStatus = finish.upstreamStatus ?? task.upstreamStatus;
-      task.notes.push({ at, note: { type: end, detail: { ...failure, usage, fetch_ms: finish.fetchMs } } });
-      state.outbox.push(taskId);
-      state.events.push(`${task.accountId} video.${end} ${taskId} ${at}`);
-      const ends = task.attempts.flatMap(({ endedAt }) => (endedAt === undefined ? [] : [endedAt]));
-      const acceptedAt = ends.length === 0 ? undefined : Math.max(...ends);
-      return { acceptedAt, workingAt: task.workingAt, ...(hasWaited ? { hasWaited } : {}) };
-    },
+    finish: async (taskId, finish) => endTask(state, taskId, finish),
     markSettled: async (taskIds, at) => {
       for (const task of state.tasks) if (taskIds.includes(task.id)) task.settledAt ??= at;
     },

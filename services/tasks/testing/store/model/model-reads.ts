@@ -7,7 +7,7 @@ import type {
   ListFilter,
   ReadStore,
 } from '../../../src/store/task-store.ts';
-import { countInFlight, findTask, isAdmitted, isVisible, toTask } from './model-state.ts';
+import { countInFlight, findTask, isAdmitted, isClaimed, isVisible, toTask } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
 
 export function modelReads(state: ModelState): ReadStore {
@@ -72,22 +72,20 @@ function toEntry(at: number, type: string, detail: object): HistoryEntry {
 type SweepReads = Omit<ReadStore, keyof TaskReads | 'attempts' | 'events'>;
 
 function modelSweepReads(state: ModelState): SweepReads {
-  const owned = (): ModelTask[] => state.tasks.filter(({ admission }) => admission === 'submitting');
+  /** The creates and the claimed tasks that meet a condition, at most a number of each. */
+  const listOwned = (isMeant: (task: ModelTask) => boolean, limit: number): ModelTask[] => {
+    const meant = state.tasks.filter(isMeant).toSorted(compareIds);
+    const creates = meant.filter(({ admission }) => admission === 'submitting');
+    return [...creates.slice(0, limit), ...meant.filter(isClaimed).slice(0, limit)];
+  };
   return {
     listAbandoned: async (deadOwners, limit) =>
-      owned()
-        .filter(({ owner = '' }) => !state.processes.has(owner) || deadOwners.includes(owner))
-        .toSorted(compareIds)
-        .slice(0, limit)
-        .map(toTask),
-    listOwnedCreateIds: async (owner, limit) =>
-      owned()
-        .filter((task) => task.owner === owner)
-        .map(({ id }) => id)
-        .slice(0, limit),
+      listOwned(({ owner = '' }) => !state.processes.has(owner) || deadOwners.includes(owner), limit).map(toTask),
+    listOwnedCreateIds: async (owner, limit) => listOwned((task) => task.owner === owner, limit).map(({ id }) => id),
     listWithAdmission: async (admission, { limit, after }) =>
       state.tasks
         .filter((task) => task.admission === admission && task.finishedAt === undefined && task.id > after)
+        .filter((task) => admission !== 'waiting' || isClaimed(task))
         .toSorted(compareIds)
         .slice(0, limit)
         .map(toTask),

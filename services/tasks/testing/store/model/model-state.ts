@@ -1,5 +1,5 @@
 import type { Task } from '../../../src/domain/task.ts';
-import type { Attempt, AttentionItem, KeyRecord, Note } from '../../../src/store/task-store.ts';
+import type { Attempt, AttentionItem, KeyRecord, Note, QueuePlace } from '../../../src/store/task-store.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -14,7 +14,10 @@ export interface ModelTask extends Writable<Task> {
   settleAt: number | undefined;
   settleFailures: number;
   deletedAt: number | undefined;
-  deadlinePassed: 0 | 1 | 2;
+  /** -1: it waits for a channel, and no deadline counts that. */
+  deadlinePassed: -1 | 0 | 1 | 2;
+  /** The time of its last turn. */
+  beganAt: number | undefined;
   /** The counters that count it. */
   scopes: string[];
   attempts: Writable<Attempt>[];
@@ -31,12 +34,42 @@ export interface ModelAttention extends AttentionItem {
   isOpen: boolean;
 }
 
+export interface ModelPlace extends Writable<QueuePlace> {
+  isClaimed: boolean;
+}
+
+/** What an account has used of a lane. */
+export interface ModelAccountFlow {
+  readonly lane: string;
+  readonly accountId: string;
+  weight: number;
+  isHeld: boolean;
+  used: number;
+  /** False: each of its tokens that waits was found at its limit. */
+  isReady: boolean;
+}
+
+/** What a token has used of a lane. */
+export interface ModelTokenFlow {
+  readonly lane: string;
+  readonly accountId: string;
+  readonly tokenId: string;
+  used: number;
+  /** False: it was found at its limit. */
+  isReady: boolean;
+}
+
 /** What a store holds. It is plain data, so a copy of it is another store with the same content. */
 export interface ModelState {
   tasks: ModelTask[];
   keys: ModelKey[];
   attention: ModelAttention[];
   readonly processes: Map<string, number>;
+  places: ModelPlace[];
+  readonly accountFlows: ModelAccountFlow[];
+  readonly tokenFlows: ModelTokenFlow[];
+  /** The rules of the accounts that an operator made. */
+  readonly rules: Map<string, { readonly weight: number; readonly isHeld: boolean }>;
   /** The ids of all tasks that were ever written. */
   readonly begun: string[];
   /** The ids of the tasks whose end is announced to other services. */
@@ -48,7 +81,10 @@ export interface ModelState {
 }
 
 export function newModelState(): ModelState {
-  return { tasks: [], keys: [], attention: [], processes: new Map(), begun: [], outbox: [], events: [], acts: [] };
+  return {
+    ...{ tasks: [], keys: [], attention: [], processes: new Map(), begun: [], outbox: [], events: [], acts: [] },
+    ...{ places: [], accountFlows: [], tokenFlows: [], rules: new Map() },
+  };
 }
 
 export function findTask(state: ModelState, taskId: string): ModelTask | undefined {
@@ -59,9 +95,9 @@ export function isUnfinished({ state }: ModelTask): boolean {
   return state === 'queued' || state === 'in_progress';
 }
 
-/** Reports whether an upstream has the task or may have it. */
+/** Reports whether an upstream has the task or may have it, or the task waits for one. */
 export function isAdmitted({ admission }: ModelTask): boolean {
-  return admission === 'accepted' || admission === 'unknown';
+  return admission === 'accepted' || admission === 'unknown' || admission === 'waiting';
 }
 
 export function isVisible(task: ModelTask): boolean {
@@ -70,6 +106,11 @@ export function isVisible(task: ModelTask): boolean {
 
 export function isWaiting(state: ModelState, taskId: string): boolean {
   return state.attention.some((item) => item.taskId === taskId && item.isOpen);
+}
+
+/** A process has given the task, which waits for a channel, its turn. */
+export function isClaimed({ admission, owner }: ModelTask): boolean {
+  return admission === 'waiting' && owner !== undefined;
 }
 
 export function countInFlight(state: ModelState, scope: string): number {
@@ -84,7 +125,8 @@ export function leaveScopes(task: ModelTask, scopes: readonly string[]): void {
 export function toTask(task: ModelTask): Task {
   const { owner: _owner, leaseUntil: _lease, channel: _channel, workingAt: _working, ...shown } = task;
   const { settledAt: _settled, settleAt: _settle, settleFailures: _failures, deletedAt: _deleted, ...more } = shown;
-  const { deadlinePassed: _deadline, scopes: _scopes, attempts: _attempts, notes: _notes, ...members } = more;
+  const { deadlinePassed: _deadline, beganAt: _began, scopes: _scopes, ...rest } = more;
+  const { attempts: _attempts, notes: _notes, ...members } = rest;
   return structuredClone(members);
 }
 

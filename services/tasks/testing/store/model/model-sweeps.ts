@@ -28,7 +28,8 @@ export function modelAttention(state: ModelState): AttentionStore {
         .flatMap(({ taskId, reason, detail, since }) => {
           const task = findTask(state, taskId);
           if (task === undefined) return [];
-          const { accountId, order, channel = '', state: taskState } = task;
+          const { accountId, order, attempts, state: taskState } = task;
+          const channel = task.channel ?? attempts.at(-1)?.channel ?? '';
           return [
             { taskId, reason, detail, since, accountId, model: order.model, channel, state: taskState, isJob: false },
           ];
@@ -59,11 +60,12 @@ function isAlive({ finishedAt, admission }: ModelTask): boolean {
 
 export function modelDeadlines(state: ModelState): DeadlineStore {
   const isNotYet = ({ deadlinePassed }: ModelTask, deadline: 'soft' | 'hard'): boolean =>
-    deadlinePassed < (deadline === 'soft' ? 1 : 2);
+    deadlinePassed >= 0 && deadlinePassed < (deadline === 'soft' ? 1 : 2);
   return {
     listLate: async (deadline, createdBefore, limit) =>
       state.tasks
-        .filter((task) => isAlive(task) && isNotYet(task, deadline) && task.createdAt < createdBefore)
+        .filter((task) => isAlive(task) && isNotYet(task, deadline))
+        .filter(({ createdAt, beganAt = createdAt }) => Math.max(createdAt, beganAt) < createdBefore)
         .slice(0, limit)
         .map(toTask),
     passDeadline: async (taskId, deadline, at) => {

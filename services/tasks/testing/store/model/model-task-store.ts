@@ -1,12 +1,14 @@
-import type { QueueOperatorStore, QueueStore, StepStore, TaskStore } from '../../../src/store/task-store.ts';
+import type { QueueOperatorStore, StepStore, TaskStore } from '../../../src/store/task-store.ts';
 import { modelCreates } from './model-creates.ts';
 import { modelMoves } from './model-moves.ts';
+import { modelQueue } from './model-queue.ts';
+import type { QueueRules } from './model-queue.ts';
 import { modelChanges, modelReads } from './model-reads.ts';
 import type { ModelState } from './model-state.ts';
 import { modelAttention, modelDeadlines, modelProcesses, modelRetention } from './model-sweeps.ts';
 
-/** A step of a list may end where it likes, so it is no part of a reference. The queue is none either. */
-export type ModelledStore = Omit<TaskStore, keyof StepStore | keyof QueueStore | keyof QueueOperatorStore>;
+/** A step of a list may end where it likes, so it is no part of a reference. The port of the operators is none either. */
+export type ModelledStore = Omit<TaskStore, keyof StepStore | keyof QueueOperatorStore> & QueueRules;
 
 /**
  * The port of tasks in memory: what the contract says, in plain code that shares nothing with the statements. It is the
@@ -18,6 +20,7 @@ export function modelTaskStore(state: ModelState): ModelledStore {
     ...modelReads(state),
     ...modelChanges(state),
     ...modelMoves(state),
+    ...modelQueue(state),
     ...modelAttention(state),
     ...modelDeadlines(state),
     ...modelProcesses(state),

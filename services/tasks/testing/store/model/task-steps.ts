@@ -5,17 +5,19 @@ import { aNewTask } from '../../tasks.ts';
 import { newCallDraws } from './drawn-calls.ts';
 import type { Aims, DrawnCall, DrawnStep } from './drawn-calls.ts';
 import { listDue } from './model-moves.ts';
-import { findTask, isAdmitted, isUnfinished, isWaiting } from './model-state.ts';
+import { findTask, isAdmitted, isClaimed, isUnfinished, isWaiting } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
 import { listRemovable } from './model-sweeps.ts';
 import type { ModelledStore } from './model-task-store.ts';
 
 type TaskCall = DrawnCall<ModelState, ModelledStore>;
 export type TaskStep = DrawnStep<ModelState, ModelledStore>;
-type Bind = TaskStep['bind'];
+/** A drawn call, which is bound to its subject when it runs. */
+export type Bind = TaskStep['bind'];
 
 export const TASK_IDS = ['task_1', 'task_2', 'task_3', 'task_4', 'task_5', 'task_6'] as const;
-export const SCOPES = ['token:token_1', 'token:token_2', 'channel:main', 'channel:spare', 'total'] as const;
+const TOKENS = ['token_1', 'token_2', 'token_3', 'token_4'] as const;
+export const SCOPES = [...TOKENS.map((token) => `token:${token}`), 'channel:main', 'channel:spare', 'total'];
 const ALL = 100;
 const ACCOUNTS = ['acme', 'umbrella'] as const;
 const CHANNELS = ['main', 'spare'] as const;
@@ -34,24 +36,28 @@ const soonMs = fc.integer({ min: 0, max: 3000 });
 const limit = fc.constantFrom(1, 2, ALL);
 const nothing = fc.constant(undefined);
 
-const { plain, aim: aimAt } = newCallDraws<ModelState, ModelledStore>(ONE_UNAIMED_OF);
+export const { plain, aim: aimAt } = newCallDraws<ModelState, ModelledStore>(ONE_UNAIMED_OF);
 
 /** A call for one task that meets the condition, seldom for any task. Without such a task it is left out. */
-function aim<T>(
+export function aim<T>(
   isMeant: (task: ModelTask, state: ModelState) => boolean,
   drawn: Arbitrary<T>,
-  make: (id: string, drawn: T, task: ModelTask | undefined) => TaskCall,
+  make: (id: string, drawn: T, task: ModelTask | undefined, state: ModelState) => TaskCall,
 ): Arbitrary<Bind> {
   const ids: Aims<ModelState, string> = {
     meant: (state) => state.tasks.filter((task) => isMeant(task, state)).map(({ id }) => id),
     any: () => TASK_IDS,
   };
-  return aimAt(ids, drawn, (id, given, state) => make(id, given, findTask(state, id)));
+  return aimAt(ids, drawn, (id, given, state) => make(id, given, findTask(state, id), state));
 }
 
 const lastAttempt = (task: ModelTask | undefined) => task?.attempts.at(-1);
 const isSubmitting = ({ admission }: ModelTask): boolean => admission === 'submitting';
-const isSent = (task: ModelTask): boolean => isSubmitting(task) && lastAttempt(task)?.outcome === 'started';
+const isOwned = (task: ModelTask): boolean => isSubmitting(task) || isClaimed(task);
+const isSent = (task: ModelTask): boolean => isOwned(task) && lastAttempt(task)?.outcome === 'started';
+/** No upstream answers for a task that waits for its turn. */
+const isAnswered = (task: ModelTask | undefined): boolean =>
+  lastAttempt(task) !== undefined && (task?.admission !== 'waiting' || isClaimed(task));
 const isPolled = (task: ModelTask): boolean => task.nextPollAt !== undefined;
 const isFinished = ({ finishedAt }: ModelTask): boolean => finishedAt !== undefined;
 const isLeased = ({ leaseUntil }: ModelTask): boolean => leaseUntil !== undefined;
@@ -111,7 +117,7 @@ const creates: readonly Arbitrary<Bind>[] = [
     call: (store) => store.keepStaged(id, { 1: { object: `obj-${id}`, mediaType: 'image/png', durationMs: 0 } }),
   })),
   aim(isSubmitting, nothing, (id) => ({ name: `refuse ${id}`, call: (store, at) => store.refuse(id, FAILURE, at) })),
-  aim(isSubmitting, nothing, (id) => ({ name: `disown ${id}`, call: (store) => store.disown(id) })),
+  aim(isOwned, nothing, (id) => ({ name: `disown ${id}`, call: (store) => store.disown(id) })),
 ];
 
 const start = aim(
@@ -135,7 +141,7 @@ const accept = aim(
     const { number = 1, channel: on = 'main' } = lastAttempt(task) ?? {};
     return {
       name: `accept ${id} ${number} on ${on} as ${work} due in ${dueMs} ms`,
-      isAllowed: () => lastAttempt(task) !== undefined,
+      isAllowed: () => isAnswered(task),
       call: (store, at) =>
         store.accept(id, {
           number,
@@ -161,7 +167,7 @@ const attempts: readonly Arbitrary<Bind>[] = [
     const mapping = { channel: on, upstreamAccount: 'vendor' };
     return {
       name: `leaveUnknown ${id} ${number} on ${on}`,
-      isAllowed: () => lastAttempt(task) !== undefined,
+      isAllowed: () => isAnswered(task),
       call: (store, at) => store.leaveUnknown(id, { number, mapping, error: 'timed out', at }),
     };
   }),
@@ -379,7 +385,7 @@ const reads: readonly Arbitrary<Bind>[] = [
     call: (store) => store.listOwnedCreateIds(by, ALL),
   })),
   plain(
-    fc.tuple(fc.constantFrom('submitting', 'unknown'), fc.constantFrom('', 'task_2'), limit),
+    fc.tuple(fc.constantFrom('submitting', 'unknown', 'waiting'), fc.constantFrom('', 'task_2'), limit),
     ([admission, after, most]) => ({
       name: `listWithAdmission ${admission} after "${after}", at most ${most}`,
       call: (store) => store.listWithAdmission(admission, { limit: most, after }),
@@ -437,12 +443,14 @@ const afterMs = fc.oneof(
   { weight: 1, arbitrary: fc.constant(-20_000) },
 );
 
-function drawSteps(bind: Arbitrary<Bind>): Arbitrary<TaskStep> {
+export function drawSteps(bind: Arbitrary<Bind>): Arbitrary<TaskStep> {
   return fc.record({ bind, afterMs, by: fc.constantFrom(0, 1) });
 }
 
-/** Any call of the port, by one of two processes. */
-export const drawTaskStep: Arbitrary<TaskStep> = drawSteps(fc.oneof(creating, ...others, ...skippers));
-
+export const taskCall: Arbitrary<Bind> = fc.oneof(creating, ...others, ...skippers);
 /** A call that waits for the locks of another one. */
-export const drawLockingStep: Arbitrary<TaskStep> = drawSteps(fc.oneof(creating, ...others));
+export const lockingTaskCall: Arbitrary<Bind> = fc.oneof(creating, ...others);
+
+/** Any call about tasks that do not wait for a channel, by one of two processes. */
+export const drawTaskStep: Arbitrary<TaskStep> = drawSteps(taskCall);
+export const drawLockingStep: Arbitrary<TaskStep> = drawSteps(lockingTaskCall);
