@@ -12,7 +12,8 @@ import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { PausedChannels } from './operations/operators/pause-channel.ts';
 import type { OpenWatches, WatchMethod } from './operations/watches/open-watches.ts';
 import type { TasksWatchDeps } from './operations/watches/watch-tasks.ts';
-import type { Claim, Finish, PhaseTimes } from './store/task-store.ts';
+import type { Claim } from './store/queue-store.ts';
+import type { Finish, PhaseTimes } from './store/finish.ts';
 import type { TurnWatch } from './workers/take-turns.ts';
 
 const WHOLE_SECONDS = [5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600, 900, 1800, 3600];

@@ -7,7 +7,7 @@ import type { Task, TaskInState } from '../domain/task.ts';
 import type { WatchHub } from '../operations/watches/watch-hub.ts';
 import { STATES, toWireUsage } from '../rpc/mapping-task.ts';
 import { toMessage } from '../rpc/wire-message.ts';
-import type { Finish } from '../store/task-store.ts';
+import type { Finish } from '../store/finish.ts';
 
 /** The event of a finished task, for the outbox. */
 export function toFinishedEvent(task: Task, finish: Finish): { readonly type: string; readonly payload: string } {

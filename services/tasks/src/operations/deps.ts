@@ -10,7 +10,9 @@ import type { QueueClass } from '../domain/lane.ts';
 import type { Model } from '../domain/model.ts';
 import type { PollPlan } from '../domain/poll-interval.ts';
 import type { Task, TaskInState } from '../domain/task.ts';
-import type { Claim, Finish, PhaseTimes, TaskStore } from '../store/task-store.ts';
+import type { Claim } from '../store/queue-store.ts';
+import type { Finish, PhaseTimes } from '../store/finish.ts';
+import type { TaskStore } from '../store/task-store.ts';
 import type { KnownLanes } from './queue/known-lanes.ts';
 import type { LaneMeter } from './queue/lane-rates.ts';
 

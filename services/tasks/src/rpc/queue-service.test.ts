@@ -15,7 +15,7 @@ import { aNewTask } from '../../testing/tasks.ts';
 import { nameLane } from '../domain/lane.ts';
 import type { QueueClass } from '../domain/lane.ts';
 import { pauseChannel } from '../operations/operators/pause-channel.ts';
-import type { QueuePlace } from '../store/task-store.ts';
+import type { QueuePlace } from '../store/queue-store.ts';
 import { queueService } from './queue-service.ts';
 
 const openWorld = useWorlds();

@@ -25,7 +25,7 @@ import {
 } from '../operations/queue/operate-queue.ts';
 import type { CancelScope } from '../operations/queue/operate-queue.ts';
 import { toRefusal } from '../operations/task-refusals.ts';
-import type { QueueSubject } from '../store/task-store.ts';
+import type { QueueSubject } from '../store/queue-store.ts';
 import { KINDS, fromWireEnum } from './mapping-order.ts';
 import { CLASSES, toWirePlace } from './mapping-queue.ts';
 import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';

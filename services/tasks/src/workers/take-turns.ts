@@ -9,7 +9,7 @@ import { findObstacle } from '../operations/attempts/submit-attempts.ts';
 import { endWaiting } from '../operations/ends/end-task.ts';
 import { listLaneChannels } from '../operations/queue/lane-channels.ts';
 import { submitClaimed } from '../operations/queue/submit-claimed.ts';
-import type { Claim, ClaimedTask } from '../store/task-store.ts';
+import type { Claim, ClaimedTask } from '../store/queue-store.ts';
 
 /** Submissions of this process from the queue that may run at once. */
 const PARALLEL_MAX = 64;

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { Claim, QueuePlace, TaskStore } from '../../src/store/task-store.ts';
+import type { Claim, QueuePlace } from '../../src/store/queue-store.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
 import { AT, begun, eventTypes, inFlight } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';
 

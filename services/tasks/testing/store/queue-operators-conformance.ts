@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { nameLane } from '../../src/domain/lane.ts';
 import type { QueueClass } from '../../src/domain/lane.ts';
-import type { QueuePlace, TaskStore } from '../../src/store/task-store.ts';
+import type { QueuePlace } from '../../src/store/queue-store.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
 import { AT, begun } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';
 
@@ -278,7 +279,7 @@ export function queueOperatorsConformance(open: OpenStore): void {
       await wait('task_2');
       await store.holdQueue({ account: 'acme' }, ANN);
 
-      expect((await store.listExpired(AT + 1000, 9)).map(({ id }) => id)).toEqual(['task_1', 'task_2']);
+      expect((await store.listExpired(AT + 1000, 9)).map(({ task }) => task.id)).toEqual(['task_1', 'task_2']);
       expect(await store.finishWaiting('task_1', { state: 'failed', at: AT })).toEqual({});
     });
   });

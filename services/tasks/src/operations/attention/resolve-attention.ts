@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Job } from '../../domain/job.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
-import type { PersonDecision } from '../../store/task-store.ts';
+import type { PersonDecision } from '../../store/finish.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
 import { describeWork } from '../ends/settle-task.ts';

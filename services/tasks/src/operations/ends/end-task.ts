@@ -1,6 +1,6 @@
 import { nameFailure } from '../../domain/failure-cause.ts';
 import type { Task } from '../../domain/task.ts';
-import type { Finish, PhaseTimes } from '../../store/task-store.ts';
+import type { Finish, PhaseTimes } from '../../store/finish.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';
 import { inWorkSpan, traceToPassOn } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';

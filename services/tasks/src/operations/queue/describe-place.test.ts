@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { nameLane } from '../../domain/lane.ts';
-import type { FoundPlace } from '../../store/task-store.ts';
+import type { FoundPlace } from '../../store/queue-store.ts';
 import { toPlaceView } from './describe-place.ts';
 import { openKnownLanes } from './known-lanes.ts';
 import { openLaneRates } from './lane-rates.ts';

@@ -1,6 +1,6 @@
 import { SCHEDULED_LANE, readLane } from '../../domain/lane.ts';
 import type { QueueClass } from '../../domain/lane.ts';
-import type { FoundPlace } from '../../store/task-store.ts';
+import type { FoundPlace } from '../../store/queue-store.ts';
 import type { Deps } from '../deps.ts';
 import { estimateWaitMs } from './lane-rates.ts';
 

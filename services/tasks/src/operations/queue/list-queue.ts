@@ -3,7 +3,7 @@ import { channelScope } from '../../domain/in-flight-scope.ts';
 import { SCHEDULED_LANE, isBetterClass, readLane } from '../../domain/lane.ts';
 import type { Lane, QueueClass } from '../../domain/lane.ts';
 import type { Task } from '../../domain/task.ts';
-import type { FoundPlace, WaitingAccount, WaitingLane } from '../../store/task-store.ts';
+import type { FoundPlace, WaitingAccount, WaitingLane } from '../../store/queue-store.ts';
 import { findObstacle } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { taskNotFound, taskNotWaiting } from '../task-refusals.ts';

@@ -1,5 +1,5 @@
 import type { QueueClass } from '../../domain/lane.ts';
-import type { QueueDecision, QueueSubject } from '../../store/task-store.ts';
+import type { QueueDecision, QueueSubject } from '../../store/queue-store.ts';
 import type { Deps } from '../deps.ts';
 import { endWaiting } from '../ends/end-task.ts';
 import type { OperatorDeps } from '../operators/pause-channel.ts';

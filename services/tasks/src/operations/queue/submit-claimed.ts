@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import type { Submission } from '../../channels/channel.ts';
-import type { ClaimedTask } from '../../store/task-store.ts';
+import type { ClaimedTask } from '../../store/queue-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
 import { submitAndRecord } from '../attempts/submit-attempts.ts';
 import type { Refusal } from '../attempts/submit-attempts.ts';

@@ -12,13 +12,12 @@ import type { AttentionWrites } from './sql-attention.ts';
 import type { WriteNote } from './sql-history.ts';
 import type { WriteEvent } from '../webhooks/sql-events.ts';
 import { AHEAD_MS, SETTLED_MAX } from '../task-store.ts';
+import type { Finish, PhaseTimes } from '../finish.ts';
 import type {
   DueTimeStore,
   EndedTaskStore,
-  Finish,
   FinishStore,
   MoveStore,
-  PhaseTimes,
   Progress,
   ProgressStore,
   TaskLeaseStore,

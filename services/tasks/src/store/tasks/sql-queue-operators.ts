@@ -3,7 +3,7 @@ import { nameLane, readLane } from '../../domain/lane.ts';
 import { inFlag, inNumber, inOptionalNumber, inOptionalText, inText, optionalText, recordColumns } from '../columns.ts';
 import { searchable, text, toInsert } from '../columns.ts';
 import type { WriteAct } from '../operators/sql-acts.ts';
-import { LANES_MAX } from '../task-store.ts';
+import { LANES_MAX } from '../queue-store.ts';
 import type {
   FoundPlace,
   QueueOperatorStore,
@@ -11,7 +11,7 @@ import type {
   QueueSubject,
   WaitingAccount,
   WaitingLane,
-} from '../task-store.ts';
+} from '../queue-store.ts';
 import { countPlaces, enterFlow, lockPlace } from './sql-queue.ts';
 import { TASK } from './task-rows.ts';
 

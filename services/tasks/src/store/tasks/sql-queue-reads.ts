@@ -1,7 +1,7 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { SCHEDULED_LANE } from '../../domain/lane.ts';
 import { text } from '../columns.ts';
-import type { QueueStore } from '../task-store.ts';
+import type { QueueStore } from '../queue-store.ts';
 import { countPlaces, enterFlow, lockPlace } from './sql-queue.ts';
 import { TASK } from './task-rows.ts';
 

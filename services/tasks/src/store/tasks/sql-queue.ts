@@ -12,7 +12,7 @@ import {
   text,
   toInsert,
 } from '../columns.ts';
-import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore } from '../task-store.ts';
+import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore } from '../queue-store.ts';
 import type { WriteNote } from './sql-history.ts';
 import { COUNTED_COLUMNS, leaveCounters, toCountedRow } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
@@ -140,7 +140,7 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
   };
 }
 
-export async function unlessVanished<T>(change: () => Promise<T>): Promise<T | undefined> {
+async function unlessVanished<T>(change: () => Promise<T>): Promise<T | undefined> {
   try {
     return await change();
   } catch (error) {

@@ -1,5 +1,6 @@
 import { AHEAD_MS } from '../../../src/store/task-store.ts';
-import type { Finish, MoveStore, PhaseTimes, Progress } from '../../../src/store/task-store.ts';
+import type { Finish, PhaseTimes } from '../../../src/store/finish.ts';
+import type { MoveStore, Progress } from '../../../src/store/task-store.ts';
 import { findTask, isAdmitted, isUnfinished, toTask } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
 import { resolveWait } from './model-sweeps.ts';

@@ -1,7 +1,7 @@
 import { computeCharge, computeStart } from '../../../src/domain/fair-queue.ts';
 import { TOTAL_SCOPE, channelScope } from '../../../src/domain/in-flight-scope.ts';
 import { SCHEDULED_LANE } from '../../../src/domain/lane.ts';
-import type { Claim, QueuePlace, QueueStore } from '../../../src/store/task-store.ts';
+import type { Claim, QueuePlace, QueueStore } from '../../../src/store/queue-store.ts';
 import { endTask } from './model-moves.ts';
 import { countInFlight, findTask, isUnfinished, toTask } from './model-state.ts';
 import type { ModelAccountFlow, ModelPlace, ModelState, ModelTask, ModelTokenFlow } from './model-state.ts';
@@ -285,8 +285,10 @@ function modelQueueReads(state: ModelState): QueueReads {
     listExpired: async (now, limit) =>
       listExpired(state, now)
         .slice(0, limit)
-        .flatMap(({ taskId }) => findTask(state, taskId) ?? [])
-        .map(toTask),
+        .flatMap(({ taskId, lane }) => {
+          const task = findTask(state, taskId);
+          return task === undefined ? [] : [{ task: toTask(task), lane }];
+        }),
     countWaiting: async (accountId) => ({
       ofAccount: countPlaces(state, { accountId }),
       total: countPlaces(state, {}),

@@ -1,5 +1,6 @@
 import type { Task } from '../../../src/domain/task.ts';
-import type { Attempt, AttentionItem, KeyRecord, Note, QueuePlace } from '../../../src/store/task-store.ts';
+import type { QueuePlace } from '../../../src/store/queue-store.ts';
+import type { Attempt, AttentionItem, KeyRecord, Note } from '../../../src/store/task-store.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

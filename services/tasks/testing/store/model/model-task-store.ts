@@ -1,4 +1,5 @@
-import type { QueueOperatorStore, StepStore, TaskStore } from '../../../src/store/task-store.ts';
+import type { QueueOperatorStore } from '../../../src/store/queue-store.ts';
+import type { StepStore, TaskStore } from '../../../src/store/task-store.ts';
 import { modelCreates } from './model-creates.ts';
 import { modelMoves } from './model-moves.ts';
 import { modelQueue } from './model-queue.ts';

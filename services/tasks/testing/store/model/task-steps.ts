@@ -36,7 +36,9 @@ const soonMs = fc.integer({ min: 0, max: 3000 });
 const limit = fc.constantFrom(1, 2, ALL);
 const nothing = fc.constant(undefined);
 
-export const { plain, aim: aimAt } = newCallDraws<ModelState, ModelledStore>(ONE_UNAIMED_OF);
+const draws = newCallDraws<ModelState, ModelledStore>(ONE_UNAIMED_OF);
+export const { plain } = draws;
+const aimAt = draws.aim;
 
 /** A call for one task that meets the condition, seldom for any task. Without such a task it is left out. */
 export function aim<T>(
