@@ -239,7 +239,7 @@ async function startWork(
   };
   lifecycle.add('polls', () => pollers.stop());
   const queue = startQueue(deps, replicas);
-  watchQueue(metrics, deps.queue.limits, queue);
+  watchQueue(metrics, deps.queue, queue);
   wake.queue = (tokenId) => {
     queue.wake(tokenId);
   };

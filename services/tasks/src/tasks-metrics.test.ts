@@ -102,7 +102,7 @@ test.each([
   [undefined, [0, 0, 0, 0]],
 ])('the limits %j of the queue are shown, so that alerts need no copy of the configuration', async (limits, values) => {
   const metrics = openMetrics(false);
-  watchQueue(metrics, limits, { lateMs: () => 1500, unserved: () => 2 });
+  watchQueue(metrics, { limits }, { lateMs: () => 1500, unserved: () => 2 });
 
   const shown = (await metrics.text()).split('\n').filter((line) => line.startsWith('reelgate_'));
   expect(shown.map((line) => Number(line.split(' ').at(-1)))).toEqual([1.5, 2, ...values]);

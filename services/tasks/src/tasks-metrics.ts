@@ -7,7 +7,7 @@ import { QUEUE_CLASSES, readLane } from './domain/lane.ts';
 import type { Model } from './domain/model.ts';
 import type { Task } from './domain/task.ts';
 import { ATTENTION_REASONS } from './operations/attention/raise-attention.ts';
-import type { AlertCounts, Counts, QueueCounts, QueueLimits, RefusedPlace, WorkCounts } from './operations/deps.ts';
+import type { AlertCounts, Counts, QueueCounts, QueueView, RefusedPlace, WorkCounts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { PausedChannels } from './operations/operators/pause-channel.ts';
 import type { OpenWatches, WatchMethod } from './operations/watches/open-watches.ts';
@@ -134,7 +134,7 @@ function queueMetrics(metrics: Metrics): QueueCounts {
 }
 
 /** The state of this process's turns, and the limits of the queue, read when the metrics are read. */
-export function watchQueue(metrics: Metrics, limits: QueueLimits | undefined, turns: TurnWatch): void {
+export function watchQueue(metrics: Metrics, view: Pick<QueueView, 'limits'>, turns: TurnWatch): void {
   metrics.gauge(
     'reelgate_queue_late_seconds',
     'How long ago this process should have given the next turn; 0 while nothing waits',
@@ -152,14 +152,14 @@ export function watchQueue(metrics: Metrics, limits: QueueLimits | undefined, tu
     },
   );
   metrics.gauge('reelgate_queue_places', 'The most tasks that may wait; 0: none', [], (gauge) => {
-    gauge.labels().set(limits?.total ?? 0);
+    gauge.labels().set(view.limits?.total ?? 0);
   });
   metrics.gauge(
     'reelgate_queue_longest_wait_seconds',
     'The time after which a task that waits fails, by class; 0: none waits',
     ['class'],
     (gauge) => {
-      for (const ofClass of QUEUE_CLASSES) gauge.labels(ofClass).set((limits?.longestWaitMs[ofClass] ?? 0) / 1000);
+      for (const ofClass of QUEUE_CLASSES) gauge.labels(ofClass).set((view.limits?.longestWaitMs[ofClass] ?? 0) / 1000);
     },
   );
 }
