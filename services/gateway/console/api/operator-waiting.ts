@@ -15,7 +15,7 @@ export type WaitReason =
   | 'held'
   | 'scheduled';
 
-interface Waiting {
+interface WaitingTasks {
   /** Empty, without a class: the tasks that wait for their time. */
   readonly model: string;
   readonly kind?: string | undefined;
@@ -28,12 +28,12 @@ interface Waiting {
 }
 
 /** Tasks that the same channels can do. */
-export interface WaitingLane extends Waiting {
+export interface WaitingLane extends WaitingTasks {
   readonly turnsPerMinute: number;
   readonly channels: readonly { readonly id: string; readonly inFlight: number; readonly inFlightMax: number }[];
 }
 
-export interface WaitingAccount extends Waiting {
+export interface WaitingAccount extends WaitingTasks {
   readonly accountId: string;
   readonly weight: number;
   /** From 0 to 1, of the turns of its lane. */
@@ -75,7 +75,7 @@ export interface WaitingChangeRequest {
 }
 
 /** The answer to a cancel; to other changes {}. */
-export interface WaitingChanged {
+export interface WaitingChangeAnswer {
   readonly cancelled?: number;
   readonly hasMore?: boolean;
 }

@@ -13,7 +13,7 @@ import type {
   WaitingAccount,
   WaitingChange,
   WaitingChangeRequest,
-  WaitingChanged,
+  WaitingChangeAnswer,
   WaitingLane,
   WaitingList,
 } from '../../console/api/operator-waiting.ts';
@@ -55,7 +55,7 @@ export interface WaitingTasks {
   list(caller: Caller): Promise<Pick<WaitingList, 'lanes' | 'accounts' | 'hasMore' | 'total' | 'totalMax'>>;
   /** Refused for a task that does not wait. */
   show(taskId: string, caller: Caller): Promise<QueuedPlace>;
-  change(change: WaitingChange, act: QueueAct, caller: Caller): Promise<WaitingChanged>;
+  change(change: WaitingChange, act: QueueAct, caller: Caller): Promise<WaitingChangeAnswer>;
 }
 
 export function waitingTasks({ queue }: OperatorClients): WaitingTasks {

@@ -85,20 +85,20 @@ export function WaitingView({ list, onChanged }: { list: WaitingList; onChanged:
   `;
 }
 
-type Shared = Pick<WaitingLane, 'model' | 'kind' | 'class' | 'waiting' | 'oldestAt' | 'reason'>;
+type LaneTasks = Pick<WaitingLane, 'model' | 'kind' | 'class' | 'waiting' | 'oldestAt' | 'reason'>;
 
-function nameShared(shared: Shared): string {
+function nameShared(shared: LaneTasks): string {
   return [shared.model, shared.kind, shared.class].join(' ');
 }
 
-const LANE_NAME: readonly Column<Shared>[] = [
+const LANE_NAME: readonly Column<LaneTasks>[] = [
   { name: words.model, cell: ({ model }) => (model === '' ? words.scheduled : model) },
   { name: words.kind, cell: ({ kind = '' }) => kind },
   { name: words.class, cell: (shared) => shared.class ?? '' },
   { name: words.waiting, isNumber: true, cell: ({ waiting }) => waiting },
   { name: words.oldest, cell: ({ oldestAt }) => html`<${Ago} at=${oldestAt} />` },
 ];
-const WHY: Column<Shared> = {
+const WHY: Column<LaneTasks> = {
   name: words.why,
   cell: ({ reason }) => (reason === undefined ? '' : words.reasons[reason]),
 };
