@@ -22,7 +22,14 @@ export interface OperatorMethods {
 }
 
 /** The services as the operator console calls them. */
-export function fakeOperator({ tasks, queue, accounts, billing, usage, webhooks }: OperatorMethods = {}): OperatorClients {
+export function fakeOperator({
+  tasks,
+  queue,
+  accounts,
+  billing,
+  usage,
+  webhooks,
+}: OperatorMethods = {}): OperatorClients {
   return {
     tasks: clientOf(OperatorService, tasks),
     queue: clientOf(QueueService, queue),

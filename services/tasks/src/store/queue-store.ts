@@ -151,7 +151,7 @@ export interface QueueDecision {
   readonly reason: string;
 }
 
-export interface QueueReads {
+export interface WaitingReads {
   /** Undefined: the task does not wait, or has its turn now. */
   findPlace(taskId: string): Promise<FoundPlace | undefined>;
   /** By their names, up to `LANES_MAX`. */
@@ -171,7 +171,7 @@ export interface QueueReads {
 }
 
 /** The view of the queue for operators, and their decisions over it. */
-export interface QueueOperatorStore extends QueueReads {
+export interface QueueOperatorStore extends WaitingReads {
   /** Sets the share of an account in every lane, until a time or, without one, until it is set again. */
   setQueueWeight(
     accountId: string,

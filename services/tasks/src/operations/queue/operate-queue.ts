@@ -63,9 +63,10 @@ export async function moveQueuedTask(
     throw taskNotWaiting();
   }
   deps.log.warn({ taskId, ...to, actor: by.actor }, 'a task has another place in the queue');
-  deps.queue.lanes.add(lane);
+  const place = await describePlace(deps, taskId);
+  if (place?.waitsFor !== 'scheduled') deps.queue.lanes.add(lane);
   deps.wake.queue();
-  return describePlace(deps, taskId);
+  return place;
 }
 
 /** One task, or all that wait of an account or of one of its tokens. */

@@ -7,7 +7,7 @@ import { LANES_MAX } from '../queue-store.ts';
 import type {
   FoundPlace,
   QueueOperatorStore,
-  QueueReads,
+  WaitingReads,
   QueueSubject,
   WaitingAccount,
   WaitingLane,
@@ -80,14 +80,14 @@ const MODEL = 'model:';
 
 export function sqlQueueOperators(sql: Sql, writeAct: WriteAct): QueueOperatorStore {
   return {
-    ...sqlQueueReads(sql),
+    ...sqlWaitingReads(sql),
     ...sqlWeights(sql, writeAct),
     ...sqlQueueHolds(sql, writeAct),
     ...sqlMovePlace(sql, writeAct),
   };
 }
 
-function sqlQueueReads(sql: Sql): QueueReads {
+function sqlWaitingReads(sql: Sql): WaitingReads {
   return {
     findPlace: async (taskId) => {
       const [row] = await sql.read(FIND_PLACE, [taskId, POSITION_MAX]);
