@@ -16,6 +16,7 @@ const PARALLEL_MAX = 64;
 const IDLE_MS = 100;
 const EXPIRED_MAX = 100;
 const OLD_PLACES_MAX = 100;
+const OLD_WEIGHTS_MAX = 100;
 const SCHEDULED_MAX = 100;
 /** Tokens at their limit that a sweep tries again. */
 const UNBLOCKED_MAX = 32;
@@ -92,7 +93,8 @@ export function turnTaker(deps: Deps, replicas: () => number, wake: () => void):
       if (!isRecent(deps.clock, state.sweptAt, REST_MAX_MS)) await sweep(deps, state);
       const lanes = await readLanes(deps);
       noteUnserved(deps, state, lanes);
-      const dueAt = await takeTurns(deps, { state, replicas, wake }, lanes);
+      const open = await dropHeld(deps, lanes);
+      const dueAt = await takeTurns(deps, { state, replicas, wake }, open);
       state.dueAt = Math.min(dueAt, deps.clock.now() + REST_MAX_MS);
       if (lanes.length === 0) return ended > 0 ? ended : NOTHING_DUE;
       return { dueAt: state.dueAt };
@@ -149,9 +151,10 @@ async function unblockFreed({ store }: Deps, { freed }: TurnState): Promise<void
   for (const tokenId of tokens) await store.unblock(tokenId);
 }
 
-/** Repairs what a process left that died, and tries tokens again whose tasks ended in other processes. */
+/** Repairs what a process left that died, ends the weights whose time is over, and tries tokens again whose tasks ended in other processes. */
 async function sweep({ store, clock }: Deps, state: TurnState): Promise<void> {
   await store.removeOldPlaces(OLD_PLACES_MAX);
+  await store.endOldWeights(clock.now(), OLD_WEIGHTS_MAX);
   const blocked = await store.listBlocked(state.triedAgain, UNBLOCKED_MAX);
   for (const tokenId of blocked) await store.unblock(tokenId);
   state.triedAgain = blocked.length === UNBLOCKED_MAX ? (blocked.at(-1) ?? '') : '';
@@ -162,6 +165,13 @@ async function readLanes({ store, queue }: Deps): Promise<readonly string[]> {
   const lanes = await store.listLanes();
   queue.lanes.replace(lanes);
   return lanes;
+}
+
+/** The lanes without those of a model that an operator holds. */
+async function dropHeld({ store }: Deps, lanes: readonly string[]): Promise<readonly string[]> {
+  if (lanes.length === 0) return lanes;
+  const held = new Set(await store.listHeldModels());
+  return held.size === 0 ? lanes : lanes.filter((lane) => !held.has(readLane(lane).model));
 }
 
 /** Logs each lane once that no channel serves. Its tasks wait until a channel of the configuration serves it again. */

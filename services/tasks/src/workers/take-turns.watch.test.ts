@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
+import { until } from '@reelgate/platform/testing/until';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
@@ -15,6 +16,8 @@ const QUEUE = {
   total: 200,
   longestWaitMs: { interactive: HOUR_MS, standard: HOUR_MS, batch: HOUR_MS },
 };
+const LANE = '["generation","Alpha-H3",null,[],"standard"]';
+const BY_OPERATOR = { at: 1, actor: 'ann', reason: 'repairs' };
 const FULL = channelSettings({ inFlightMax: 1 });
 
 interface WatchedWorld extends World {
@@ -84,8 +87,35 @@ test('a lane that no channel of the configuration serves is counted, and named i
   for (let passes = 0; passes < 2; passes += 1) await world.turns.pass();
 
   expect(world.turns.unserved()).toBe(1);
-  expect(world.warned).toEqual([{ lane: '["generation","Alpha-H3",null,[],"standard"]' }]);
+  expect(world.warned).toEqual([{ lane: LANE }]);
   world.deps.channels.replace([FULL]);
   await world.turns.pass();
   expect(world.turns.unserved()).toBe(0);
+});
+
+test('a model that an operator holds gets no turns until it is released', async () => {
+  const world = await openWatched();
+  await createWaiting(world, 1);
+  await world.deps.store.holdQueue({ model: 'Alpha-H3' }, BY_OPERATOR);
+  await world.clock.advance(60_000);
+  await world.turns.pass();
+  expect(world.upstream.submitted).toHaveLength(0);
+
+  await world.deps.store.releaseQueue({ model: 'Alpha-H3' }, BY_OPERATOR);
+  await world.turns.pass();
+  await until(() => world.upstream.submitted.length === 1);
+});
+
+test('a weight that an operator gave for a time ends with it', async () => {
+  const world = await openWatched();
+  await createWaiting(world, 1);
+  const readWeight = async () => (await world.deps.store.readShare(LANE, 'acme')).weight;
+  await world.deps.store.setQueueWeight('acme', { weight: 4, until: world.clock.now() + 60_000 }, BY_OPERATOR);
+  await world.turns.pass();
+  expect(await readWeight()).toBe(4);
+
+  await world.deps.store.holdQueue({ account: 'acme' }, BY_OPERATOR);
+  await world.clock.advance(60_000);
+  await world.turns.pass();
+  expect(await readWeight()).toBe(1);
 });

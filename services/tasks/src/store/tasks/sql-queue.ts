@@ -173,7 +173,8 @@ export async function enterFlow(query: SqlQuery, { lane, accountId, tokenId }: F
   const [account] = await query(
     `INSERT INTO queue_accounts (lane, account_id, weight, held)
      SELECT $1, $2, COALESCE(MAX(weight), 1), COALESCE(MAX(held), 0) FROM queue_rules WHERE subject = $3
-     ON CONFLICT (lane, account_id) DO UPDATE SET ready = 1 RETURNING used, waiting, weight`,
+     ON CONFLICT (lane, account_id) DO UPDATE SET ready = 1, weight = excluded.weight, held = excluded.held
+     RETURNING used, waiting, weight`,
     [lane, accountId, `account:${accountId}`],
   );
   const [token] = await query(
