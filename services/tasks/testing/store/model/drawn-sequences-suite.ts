@@ -20,8 +20,16 @@ import type { BoundCall, Detour, DrawnStep, Processes } from './drawn-calls.ts';
 export const START = Date.UTC(2026, 0, 1);
 const NO_SHARDS = 1;
 const SOME_SHARDS = 4;
-/** The ids of entries tell the order in which two processes drew them, and nothing else. */
-const WITHOUT_ENTRY_IDS = { without: { task_events: ['id'], events: ['id'], operator_acts: ['id'] } };
+/**
+ * The ids of entries tell the order in which two processes drew them, and nothing else. Which tokens are marked as at
+ * their limits depends on the accounts that a claim met, because it passes over locked ones. A sweep ends the marks.
+ */
+const WITHOUT_ORDER = {
+  without: {
+    ...{ task_events: ['id'], events: ['id'], operator_acts: ['id'] },
+    ...{ queue_accounts: ['ready'], queue_tokens: ['ready'] },
+  },
+};
 
 /** The content of a model, with the ids of all rows that were ever written. */
 interface DrawnContent {
@@ -176,7 +184,8 @@ async function comparePair<State extends DrawnContent, Store>(
         () => runOnDetour(first, stores, sql, detour[0]),
         () => runOnDetour(second, stores, sql, detour[1]),
       );
-      return { outcomes, rows: await dumpTables(sql, WITHOUT_ENTRY_IDS) };
+      // copies, because the engines give their objects other prototypes
+      return structuredClone({ outcomes, rows: await dumpTables(sql, WITHOUT_ORDER) });
     });
   const together = await run('postgres', (first, second) => Promise.all([first(), second()]));
   if (together === undefined) return;
@@ -187,7 +196,11 @@ async function comparePair<State extends DrawnContent, Store>(
       if (!serial.some((result) => isDeepStrictEqual(result, together)))
         serial.push(await run('sqlite', inOrder, detour));
   story.check(() => {
-    expect(serial).toContainEqual(together);
+    if (serial.some((result) => isDeepStrictEqual(result, together))) return;
+    // the difference from one order says more than all of them
+    expect(together).toEqual(
+      serial.find((result) => isDeepStrictEqual(result?.outcomes, together.outcomes)) ?? serial[0],
+    );
   });
 }
 

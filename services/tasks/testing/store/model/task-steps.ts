@@ -38,7 +38,6 @@ const nothing = fc.constant(undefined);
 
 const draws = newCallDraws<ModelState, ModelledStore>(ONE_UNAIMED_OF);
 export const { plain } = draws;
-const aimAt = draws.aim;
 
 /** A call for one task that meets the condition, seldom for any task. Without such a task it is left out. */
 export function aim<T>(
@@ -50,7 +49,7 @@ export function aim<T>(
     meant: (state) => state.tasks.filter((task) => isMeant(task, state)).map(({ id }) => id),
     any: () => TASK_IDS,
   };
-  return aimAt(ids, drawn, (id, given, state) => make(id, given, findTask(state, id), state));
+  return draws.aim(ids, drawn, (id, given, state) => make(id, given, findTask(state, id), state));
 }
 
 const lastAttempt = (task: ModelTask | undefined) => task?.attempts.at(-1);
