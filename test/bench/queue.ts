@@ -42,8 +42,9 @@ async function measureClaims(): Promise<readonly Line[]> {
   if (missing !== undefined) return [...lines, { what: 'a claim, PostgreSQL', skipped: missing }];
   const postgres = (await postgresServer.start())!;
   try {
+    let databases = 0;
     const open = async (): Promise<Opened> => {
-      const url = await createDatabase(postgres.url, 'queue');
+      const url = await createDatabase(postgres.url, `queue_${(databases += 1)}`);
       const sql = await openSql({ url: new Secret(url), dataDir: '', name: 'tasks', migrations: MIGRATIONS });
       return { sql, end: () => sql.close() };
     };

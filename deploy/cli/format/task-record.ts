@@ -61,7 +61,15 @@ export function readPrompt(order: Order | undefined): string {
 
 type OtherName = 'accountId' | 'createdAt' | 'completedAt' | 'expiresAt' | 'failure';
 type NotInJson =
-  keyof Message | 'unrecognisedStatus' | 'progress' | 'updatedAt' | 'result' | 'usage' | 'seconds' | 'pollAfterMs' | 'queue';
+  | keyof Message
+  | 'unrecognisedStatus'
+  | 'progress'
+  | 'updatedAt'
+  | 'result'
+  | 'usage'
+  | 'seconds'
+  | 'pollAfterMs'
+  | 'queue';
 
 /** A member of a task that is neither here nor in the lists above does not compile. */
 function toStateJson(task: Task | undefined): object {
