@@ -68,7 +68,10 @@ const TASKS = {
       sql,
       `SELECT task_id, lane, account_id, token_id, cost, since, start_by, claimed, not_before, next_lane FROM waiting`,
     ),
-    accounts: await readLines(sql, 'SELECT lane, account_id, weight, used, waiting, ready, held FROM queue_accounts'),
+    accounts: await readLines(
+      sql,
+      "SELECT lane, account_id, weight, used, waiting, ready, held FROM queue_accounts WHERE account_id <> ''",
+    ),
     tokens: await readLines(sql, 'SELECT lane, account_id, token_id, used, waiting, ready FROM queue_tokens'),
   }),
   announcedBy: (state: ModelState) => {

@@ -331,6 +331,29 @@ export function queueConformance(open: OpenStore): void {
       expect((await claimAll()).indexOf('task_40')).toBe(30);
     });
 
+    test('accounts that enter an empty lane at the same moment owe few turns to each other', async () => {
+      const accounts = Array.from({ length: CLAIMERS }, (_none, index) => `account-${index}`);
+      for (const [index, account] of accounts.entries())
+        await sql.write('INSERT INTO queue_accounts (lane, account_id, used) VALUES ($1, $2, $3)', [
+          LANE,
+          account,
+          index * 1_000_000_000_000,
+        ]);
+      await Promise.all(
+        accounts.map(async (account, index) => {
+          const [id, by] = [`task_${index}`, index % 2 === 0 ? store : other];
+          await begun(by, id, { accountId: account, tokenId: account, caps: capsOf(account) });
+          await by.enqueue(place(id, { account }), 'proc_1');
+        }),
+      );
+
+      const used = (await sql.read('SELECT used FROM queue_accounts WHERE waiting > 0')).map((row) =>
+        Number(row['used']),
+      );
+      expect(used).toHaveLength(CLAIMERS);
+      expect(Math.max(...used) - Math.min(...used)).toBeLessThanOrEqual(30_000_000 * CLAIMERS);
+    });
+
     test('a token at its limit steps aside for the others, until one of its tasks ends', async () => {
       for (const id of ['task_1', 'task_2']) await wait(id, { account: 'acme', tokenLimit: 1 });
       await wait('task_3', { account: 'umbrella' });

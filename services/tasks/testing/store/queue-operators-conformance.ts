@@ -108,7 +108,9 @@ export function queueOperatorsConformance(open: OpenStore): void {
 
   const ANN = { at: AT, actor: 'ann', reason: 'why' };
   const accounts = async (): Promise<unknown[]> =>
-    sql.read('SELECT lane, account_id, weight, held, waiting FROM queue_accounts ORDER BY lane, account_id');
+    sql.read(
+      "SELECT lane, account_id, weight, held, waiting FROM queue_accounts WHERE account_id <> '' ORDER BY lane, account_id",
+    );
   const rules = (): Promise<unknown[]> => sql.read('SELECT subject, weight, weight_until, held FROM queue_rules');
   const acts = async (): Promise<unknown[]> =>
     (

@@ -12,7 +12,8 @@ import type {
   WaitingAccount,
   WaitingLane,
 } from '../queue-store.ts';
-import { countPlaces, enterFlow, lockPlace } from './sql-queue.ts';
+import { countPlaces, enterFlow } from './sql-flows.ts';
+import { lockPlace } from './sql-queue.ts';
 import { TASK } from './task-rows.ts';
 
 /** The places before a place that are counted. */

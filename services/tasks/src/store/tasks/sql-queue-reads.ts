@@ -2,7 +2,8 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import { SCHEDULED_LANE } from '../../domain/lane.ts';
 import { text } from '../columns.ts';
 import type { QueueStore } from '../queue-store.ts';
-import { countPlaces, enterFlow, lockPlace } from './sql-queue.ts';
+import { countPlaces, enterFlow } from './sql-flows.ts';
+import { lockPlace } from './sql-queue.ts';
 import { TASK } from './task-rows.ts';
 
 /** The tasks whose time has not come. */

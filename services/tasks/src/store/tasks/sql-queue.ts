@@ -1,18 +1,19 @@
 import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
 import { TOTAL_SCOPE, channelScope } from '../../domain/in-flight-scope.ts';
-import { computeCharge, computeStart } from '../../domain/fair-queue.ts';
+import { computeCharge } from '../../domain/fair-queue.ts';
 import {
   inJson,
   inNumber,
   inOptionalNumber,
   inOptionalText,
   inText,
-  optionalNumber,
   recordColumns,
   text,
   toInsert,
 } from '../columns.ts';
 import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore } from '../queue-store.ts';
+import { countPlaces, enterFlow, refund } from './sql-flows.ts';
+import type { Flow } from './sql-flows.ts';
 import type { WriteNote } from './sql-history.ts';
 import { COUNTED_COLUMNS, leaveCounters, toCountedRow } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
@@ -43,8 +44,6 @@ const PLACE = recordColumns<QueuePlace>({
   caps: inJson('caps_json'),
   mediaJson: inText('media_json'),
 });
-
-type Flow = Pick<QueuePlace, 'lane' | 'accountId' | 'tokenId'>;
 
 /** Takes a change back whose task is not as expected. */
 class Vanished extends Error {}
@@ -166,77 +165,6 @@ export async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1)
     if (place !== undefined) return PLACE.read(place);
   }
   return undefined;
-}
-
-/** Counts one more place of an account and of its token. The first one of a flow decides where the flow begins. */
-export async function enterFlow(query: SqlQuery, { lane, accountId, tokenId }: Flow): Promise<void> {
-  const [account] = await query(
-    `INSERT INTO queue_accounts (lane, account_id, weight, held)
-     SELECT $1, $2, COALESCE(MAX(weight), 1), COALESCE(MAX(held), 0) FROM queue_rules WHERE subject = $3
-     ON CONFLICT (lane, account_id) DO UPDATE SET ready = 1, weight = excluded.weight, held = excluded.held
-     RETURNING used, waiting, weight`,
-    [lane, accountId, `account:${accountId}`],
-  );
-  const [token] = await query(
-    `INSERT INTO queue_tokens (lane, account_id, token_id) VALUES ($1, $2, $3)
-     ON CONFLICT (lane, account_id, token_id) DO UPDATE SET ready = 1 RETURNING used, waiting`,
-    [lane, accountId, tokenId],
-  );
-  if (Number(account?.['waiting']) === 0) {
-    const least = await findLeast(query, 'queue_accounts', 'held = 0 AND lane = $1', [lane]);
-    const start = computeStart(Number(account?.['used']), least, Number(account?.['weight']));
-    await query('UPDATE queue_accounts SET used = $1 WHERE lane = $2 AND account_id = $3', [start, lane, accountId]);
-  }
-  if (Number(token?.['waiting']) === 0) {
-    const least = await findLeast(query, 'queue_tokens', 'lane = $1 AND account_id = $2', [lane, accountId]);
-    await query('UPDATE queue_tokens SET used = $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
-      computeStart(Number(token?.['used']), least, 1),
-      ...[lane, accountId, tokenId],
-    ]);
-  }
-  await countPlaces(query, { lane, accountId, tokenId }, 1);
-}
-
-async function findLeast(
-  query: SqlQuery,
-  table: 'queue_accounts' | 'queue_tokens',
-  where: string,
-  values: readonly string[],
-): Promise<number | undefined> {
-  const [row] = await query(
-    `SELECT used FROM ${table} WHERE ${where} AND waiting > 0 AND ready = 1 ORDER BY used LIMIT 1`,
-    values,
-  );
-  return optionalNumber(row?.['used']);
-}
-
-export async function countPlaces(
-  query: SqlQuery,
-  { lane, accountId, tokenId }: Flow,
-  by: 1 | -1,
-  set = 'waiting = waiting + $1',
-): Promise<void> {
-  await query(`UPDATE queue_accounts SET ${set} WHERE lane = $2 AND account_id = $3`, [by, lane, accountId]);
-  await query(`UPDATE queue_tokens SET ${set} WHERE lane = $2 AND account_id = $3 AND token_id = $4`, [
-    by,
-    ...[lane, accountId, tokenId],
-  ]);
-}
-
-/** Gives back what a place was charged at its claim. */
-async function refund(query: SqlQuery, { lane, accountId, tokenId, cost }: QueuePlace): Promise<void> {
-  const [account] = await query('SELECT weight FROM queue_accounts WHERE lane = $1 AND account_id = $2', [
-    lane,
-    accountId,
-  ]);
-  await query('UPDATE queue_accounts SET used = used - $1 WHERE lane = $2 AND account_id = $3', [
-    computeCharge(cost, Number(account?.['weight'] ?? 1)),
-    ...[lane, accountId],
-  ]);
-  await query('UPDATE queue_tokens SET used = used - $1 WHERE lane = $2 AND account_id = $3 AND token_id = $4', [
-    computeCharge(cost, 1),
-    ...[lane, accountId, tokenId],
-  ]);
 }
 
 /** The task whose turn it is. */

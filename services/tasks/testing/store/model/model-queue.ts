@@ -285,9 +285,9 @@ function modelQueueReads(state: ModelState): QueueReads {
     listExpired: async (now, limit) =>
       listExpired(state, now)
         .slice(0, limit)
-        .flatMap(({ taskId, lane }) => {
+        .flatMap(({ taskId, lane, nextLane = lane }) => {
           const task = findTask(state, taskId);
-          return task === undefined ? [] : [{ task: toTask(task), lane }];
+          return task === undefined ? [] : [{ task: toTask(task), lane: nextLane }];
         }),
     countWaiting: async (accountId) => ({
       ofAccount: countPlaces(state, { accountId }),
