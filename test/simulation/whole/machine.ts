@@ -9,6 +9,7 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import type { OpenPool } from '@reelgate/tasks/app';
 import type { Connect } from '../../../deploy/program/connect-gateway.ts';
 import type { Identity } from '../../../deploy/program/identities.ts';
@@ -48,6 +49,8 @@ export interface SharedServers {
 export interface Services {
   readonly channels: Client<typeof OperatorService>;
   readonly accounts: Client<typeof AccountService>;
+  /** Undefined: the release before runs, which has no queue. */
+  readonly queue: Client<typeof QueueService> | undefined;
 }
 
 interface StartedProgram {
@@ -325,7 +328,7 @@ async function startProgram(
     { public: http.port, admin: undefined },
   );
   return {
-    services: { channels: operator.tasks, accounts: operator.accounts },
+    services: { channels: operator.tasks, accounts: operator.accounts, queue: operator.queue },
     reload: async (reloads) => {
       const { value } = options.readConfigs(program, reloads);
       for (const service of [billing, media, tasks, gateway]) await service.reload(value);

@@ -1,5 +1,5 @@
 import { RECEIVERS } from './receivers.ts';
-import { ALPHA_CHANNEL, KLING_CHANNEL, POOR, REVOKED, RICH } from './simulated-config.ts';
+import { ALPHA_CHANNEL, KLING_CHANNEL, POOR, REMIXED_MODEL, REVOKED, RICH } from './simulated-config.ts';
 import type { Services } from './machine.ts';
 import { mayRepeat, readMembers, sendOrder } from './world.ts';
 import type { World } from './world.ts';
@@ -13,12 +13,23 @@ const RELOADS = 0.5;
 const CREDITS = 0.5;
 const CREDIT_NANOS = 5_000_000_000n;
 const LIMITS = 0.5;
+const QUEUE_ACTS = 0.3;
+const WITHDRAWALS = 0.15;
 /** Less than an order costs. */
 const LIMIT_NANOS = 100_000_000n;
 const ENDPOINTS = 0.7;
 const ENDPOINT_ENDS = 0.3;
 /** The names of all that operators and owners can do in a run. */
-export const ACTS: readonly string[] = ['pause', 'revoke', 'credit', 'limit', 'endpoint']
+export const ACTS: readonly string[] = [
+  'pause',
+  'revoke',
+  'credit',
+  'limit',
+  'endpoint',
+  'hold',
+  'weight',
+  'withdrawal',
+]
   .concat(Array.from({ length: RELOADS_MAX }, (_none, at) => `reload ${at + 1}`))
   .map((name) => `operator ${name}`);
 const REPEATS_MAX = 30;
@@ -39,6 +50,9 @@ export async function runOperators(world: World): Promise<void> {
   plan('revoke', REVOKES, () => revokeToken(world));
   plan('credit', CREDITS, () => creditAccount(world));
   plan('limit', LIMITS, () => lowerLimit(world));
+  plan('hold', QUEUE_ACTS, () => holdQueue(world));
+  plan('weight', QUEUE_ACTS, () => weighAccount(world));
+  plan('withdrawal', WITHDRAWALS, () => cancelQueued(world));
   for (let reload = 1; reload <= RELOADS_MAX; reload += 1)
     plan(`reload ${reload}`, RELOADS, async () => {
       machine.reload();
@@ -86,6 +100,28 @@ async function revokeToken(world: World): Promise<void> {
 async function lowerLimit(world: World): Promise<void> {
   const id = await findToken(world, RICH.id);
   await repeatCall(world, 'limit', ({ accounts }) => accounts.updateTokenLimits({ id, limitNanos: LIMIT_NANOS }));
+}
+
+/** Holds an account or a model in the queue for a while. */
+async function holdQueue(world: World): Promise<void> {
+  const { draws, scheduler } = world;
+  const of = draws.pick('operator held', [{ accountId: RICH.id }, { model: REMIXED_MODEL }]);
+  await repeatCall(world, 'hold', async ({ queue }) => queue?.holdQueue({ ...of, reason: 'a talk' }));
+  await scheduler.pause(draws.whole('operator hold', PAUSED_MS.least, PAUSED_MS.most));
+  await repeatCall(world, 'release', async ({ queue }) => queue?.releaseQueue({ ...of, reason: 'it is settled' }));
+}
+
+async function weighAccount(world: World): Promise<void> {
+  const weight = world.draws.whole('operator weight', 1, 9);
+  await repeatCall(world, 'weight', async ({ queue }) =>
+    queue?.setQueueWeight({ accountId: RICH.id, weight, reason: 'a launch' }),
+  );
+}
+
+async function cancelQueued(world: World): Promise<void> {
+  await repeatCall(world, 'withdrawal', async ({ queue }) =>
+    queue?.cancelQueued({ accountId: RICH.id, reason: 'asked for by the client' }),
+  );
 }
 
 /** The reference makes one credit of all repeats. */

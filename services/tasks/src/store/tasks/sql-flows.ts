@@ -4,8 +4,8 @@ import { optionalNumber } from '../columns.ts';
 import type { QueuePlace } from '../queue-store.ts';
 
 /*
- * The turns that accounts and their tokens have used of a lane, and the places that they have in it. Whoever changes
- * places does so under a lock on the row of their account.
+ * The turns that accounts and their tokens have used of a lane, and the places that they have in it. A change of places
+ * holds a lock on the row of their account.
  */
 
 export type Flow = Pick<QueuePlace, 'lane' | 'accountId' | 'tokenId'>;
