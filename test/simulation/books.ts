@@ -20,6 +20,7 @@ export interface Shown {
   readonly events: readonly { readonly type: string; readonly upstreamId?: string }[];
   readonly hold?: { readonly amount: string };
   readonly settlement?: { readonly amount: string; readonly basis: string };
+  readonly error?: { readonly code: string };
 }
 
 export const markOf = ({ order }: Shown): string => MARK.exec(order.prompt)?.[1] ?? '';

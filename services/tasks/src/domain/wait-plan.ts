@@ -27,6 +27,8 @@ export interface WaitPlan {
   readonly waitsForOwnLimit: boolean;
   /** Its longest wait, from its begin or from `notBefore`. */
   readonly startWithinMs: number;
+  /** It is refused if its turn is expected after this time. Absent: its client named none. */
+  readonly refusedAfterMs?: number | undefined;
   /** Later than now; absent: its turn may come at once. */
   readonly notBefore?: number | undefined;
 }
@@ -49,6 +51,7 @@ export function planWait(
     waitsForChannel: waits,
     waitsForOwnLimit: waits && token.for === 'own_limit',
     startWithinMs: Math.min(startWithinMs ?? Infinity, longestWaitMs[ofClass]),
+    refusedAfterMs: startWithinMs,
     notBefore: waits && notBefore !== undefined && notBefore > now ? notBefore : undefined,
   };
 }

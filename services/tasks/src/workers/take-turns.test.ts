@@ -259,8 +259,9 @@ describe('a create that finds every channel full', () => {
     await fill(world);
     world.deps.queue.rates.record('["generation","Alpha-H3",null,[],"standard"]');
 
-    const late = world.create(anOrder(), { wait: { startWithinMs: MINUTE_MS / 2 } });
-    await expect(late).rejects.toMatchObject({ reason: 'would_wait_too_long', retryAfterMs: MINUTE_MS });
+    const late = world.create(anOrder(), { wait: { startWithinMs: MINUTE_MS / 6 } });
+    await expect(late).rejects.toMatchObject({ reason: 'would_wait_too_long', retryAfterMs: MINUTE_MS / 3 });
+    expect((await world.create()).task.admission).toBe('waiting');
     expect(world.counted).toContain('not queued would_wait_too_long');
   });
 

@@ -13,7 +13,7 @@ const LANE = nameLane({ kind: 'generation', model: 'fast', without: [], class: '
 function viewOf(changes: Partial<FoundPlace>) {
   const clock = fakeClock(START);
   const rates = openLaneRates(clock);
-  for (let turn = 0; turn < 6; turn += 1) rates.record(LANE);
+  for (let turn = 0; turn < 2; turn += 1) rates.record(LANE);
   const queue = { limits: undefined, lanes: openKnownLanes(() => undefined), rates };
   return toPlaceView(
     { clock, queue },

@@ -28,11 +28,11 @@ describe('the rate of a lane', () => {
     expect([rates.readPerMinute('lane'), rates.readPerMinute('other')]).toEqual([3, 7]);
   });
 
-  test('of a lane that has just begun is that of a whole minute', () => {
+  test('of a lane that has just begun is that of twenty seconds', () => {
     const { rates, record } = opened();
     record(5);
 
-    expect(rates.readPerMinute('lane')).toBe(5);
+    expect(rates.readPerMinute('lane')).toBe(15);
   });
 
   test('is the mean since the first turn, and then of five minutes', async () => {
@@ -64,7 +64,7 @@ describe('the rate of a lane', () => {
     await clock.advance(300 * SECOND_MS);
     record(1);
 
-    expect(rates.readPerMinute('lane')).toBe(1);
+    expect(rates.readPerMinute('lane')).toBe(3);
   });
 
   test('of the lane whose last turn is the oldest is forgotten, if there are too many', () => {
@@ -74,7 +74,7 @@ describe('the rate of a lane', () => {
     record(1, 'kept');
     for (let lane = 2; lane <= LANES_MAX; lane += 1) record(1, `lane ${lane}`);
 
-    expect([rates.readPerMinute('forgotten'), rates.readPerMinute('kept')]).toEqual([0, 2]);
+    expect([rates.readPerMinute('forgotten'), rates.readPerMinute('kept')]).toEqual([0, 6]);
   });
 });
 

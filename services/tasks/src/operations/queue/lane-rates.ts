@@ -3,6 +3,8 @@ import type { Clock } from '@reelgate/platform/clock';
 const BUCKET_MS = 10_000;
 const BUCKETS = 30;
 const MINUTE_MS = 60_000;
+/** The rate of a lane that has just begun is that of this time. */
+const MEASURED_MS_MIN = 2 * BUCKET_MS;
 export const LANES_MAX = 10_000;
 
 /** The turns that lanes get in this process. */
@@ -51,7 +53,7 @@ export function openLaneRates(clock: Clock): LaneMeter {
         first = Math.min(first, number);
       }
       // a lane whose first turn was a moment ago has no rate of thousands a minute
-      return (sum * MINUTE_MS) / Math.max(clock.now() - first * BUCKET_MS, MINUTE_MS);
+      return (sum * MINUTE_MS) / Math.max(clock.now() - first * BUCKET_MS, MEASURED_MS_MIN);
     },
   };
 }

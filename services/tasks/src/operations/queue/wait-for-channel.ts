@@ -87,16 +87,17 @@ async function estimateFree(
   return estimateWaitMs({ position: 0, weight: ofAccount ? weight : weights, weights, perMinute });
 }
 
-/** Refuses a create whose turn would probably come after the time that it accepts. */
+/** Refuses a create whose turn is expected after the time that its client named. */
 async function assertTurnInTime(
   { store, queue, count }: Deps,
   { accountId, tokenId, lane, plan }: Entry & { readonly tokenId: string; readonly plan: WaitPlan },
 ): Promise<void> {
+  const { refusedAfterMs } = plan;
   const perMinute = queue.rates.readPerMinute(lane);
-  if (perMinute === 0) return;
+  if (refusedAfterMs === undefined || perMinute === 0) return;
   const { weight, weights, ofToken } = await store.readShare(lane, accountId, tokenId);
   const estimateMs = estimateWaitMs({ position: ofToken, weight, weights, perMinute });
-  if (estimateMs === undefined || estimateMs <= plan.startWithinMs) return;
+  if (estimateMs === undefined || estimateMs <= refusedAfterMs) return;
   count.notQueued('would_wait_too_long');
   throw wouldWaitTooLong(estimateMs);
 }
