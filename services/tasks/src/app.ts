@@ -128,6 +128,7 @@ export async function startTasks(
     ...{ sql, config, channels, chance, wake, processId, minutes },
     current: () => current,
     isQueueUsable: () => live.allKnowQueue(),
+    replicas: () => live.count(),
   });
 
   const backlog = sqlBacklog(sql);
@@ -277,12 +278,14 @@ interface TaskParts {
   readonly minutes: MinuteCounter;
   /** Reports whether every process shows tasks that wait. */
   readonly isQueueUsable: () => boolean;
+  /** The number of live processes. */
+  readonly replicas: () => number;
 }
 
 function taskDeps(
   { clock, newId, log, bus, metrics, tracing, publicUrl, signingKey, acceptedKeys }: Foundation,
   peers: TasksPeers,
-  { sql, config, current, minutes, isQueueUsable, ...parts }: TaskParts,
+  { sql, config, current, minutes, isQueueUsable, replicas, ...parts }: TaskParts,
 ): Deps & { readonly count: JobCounts } {
   const media = mediaClient(peers.media);
   return {
@@ -305,7 +308,7 @@ function taskDeps(
         return isQueueUsable() ? current().queue : undefined;
       },
       lanes: openKnownLanes(announceLane(bus)),
-      rates: openLaneRates(clock),
+      rates: openLaneRates(clock, replicas),
     },
     pollPlan: config.pollPlan,
     mediaUrl: mediaUrls({ bytes: peers.bytes, media, publicUrl, linkKey: linkKey(signingKey), clock }),

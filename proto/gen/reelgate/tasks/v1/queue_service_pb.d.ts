@@ -137,7 +137,7 @@ export declare type QueueLane = Message<"reelgate.tasks.v1.QueueLane"> & {
   oldestSince?: Timestamp | undefined;
 
   /**
-   * The turns in a minute, over the last five minutes, in the process that answers.
+   * The turns in a minute, over the last five minutes, as the process that answers estimates them from its own.
    *
    * @generated from field: double turns_per_minute = 6;
    */
@@ -838,7 +838,7 @@ export declare const QueueService: GenService<{
     output: typeof SetQueueWeightResponseSchema;
   },
   /**
-   * HoldQueue gives the tasks of an account or of a model no turns until they are released. They still end at their time.
+   * HoldQueue gives the tasks of an account or of a model no turns until they are released. Their waits still end.
    *
    * @generated from rpc reelgate.tasks.v1.QueueService.HoldQueue
    */

@@ -48,6 +48,15 @@ describe('the rate of a lane', () => {
     expect(rates.readPerMinute('lane')).toBe(12);
   });
 
+  test('is as many times that of this process as there are processes', async () => {
+    const clock = fakeClock(START);
+    const rates = openLaneRates(clock, () => 3);
+    rates.record('lane');
+    await clock.advance(60 * SECOND_MS);
+
+    expect(rates.readPerMinute('lane')).toBe(3);
+  });
+
   test('forgets turns after five minutes', async () => {
     const { clock, rates, record } = opened();
     record(5);

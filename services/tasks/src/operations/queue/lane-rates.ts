@@ -7,9 +7,9 @@ const MINUTE_MS = 60_000;
 const MEASURED_MS_MIN = 2 * BUCKET_MS;
 export const LANES_MAX = 10_000;
 
-/** The turns that lanes get in this process. */
+/** The turns that lanes get, from those in this process: all live processes give about as many. */
 export interface LaneRates {
-  /** The turns in a minute over the last five minutes, or since the first of them. 0: there were none. */
+  /** The turns in a minute over the last five minutes, or since the first of them. 0: there were none here. */
   readPerMinute(lane: string): number;
 }
 
@@ -24,8 +24,8 @@ interface Ring {
   readonly turns: Uint32Array;
 }
 
-/** Keeps `LANES_MAX` lanes, those with the latest turns. */
-export function openLaneRates(clock: Clock): LaneMeter {
+/** Keeps `LANES_MAX` lanes, those with the latest turns. `replicas`: the number of live processes. */
+export function openLaneRates(clock: Clock, replicas = (): number => 1): LaneMeter {
   const lanes = new Map<string, Ring>();
   const readBucket = (): number => Math.floor(clock.now() / BUCKET_MS);
   return {
@@ -53,7 +53,7 @@ export function openLaneRates(clock: Clock): LaneMeter {
         first = Math.min(first, number);
       }
       // a lane whose first turn was a moment ago has no rate of thousands a minute
-      return (sum * MINUTE_MS) / Math.max(clock.now() - first * BUCKET_MS, MEASURED_MS_MIN);
+      return (sum * replicas() * MINUTE_MS) / Math.max(clock.now() - first * BUCKET_MS, MEASURED_MS_MIN);
     },
   };
 }
