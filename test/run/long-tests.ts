@@ -34,6 +34,7 @@ export const LONG_TESTS: readonly LongTests[] = [
   { path: 'services/tasks/src/store/tasks/sql-permits.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/tasks/src/store/tasks/sql-task-store.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/tasks/src/store/webhooks/sql-webhooks.test.ts', reason: 'runs every case on both engines' },
+  { path: 'services/tasks/src/workers/fair-shares.test.ts', reason: 'minutes of turns in simulated time' },
   { path: 'test/attacks/', reason: 'attacks a whole program' },
   { path: 'test/browser/', reason: 'a browser' },
   { path: 'test/browser/attention-journeys.test.ts', reason: 'a browser, and tasks that wait for a person' },
