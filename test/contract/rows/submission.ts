@@ -73,7 +73,7 @@ const refusals = table(
     ],
     [
       'a generator at its limit is 429 with a time to wait',
-      post(V1, compat({ prompt: '[refuse:429] a red boat' })),
+      { ...post(V1, compat({ prompt: '[refuse:429] a red boat' })), headers: { prefer: 'queue=none' } },
       refused('rate_limit_exceeded', undefined, { 'retry-after': /^\d+$/ }),
     ],
   ],

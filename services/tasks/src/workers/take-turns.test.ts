@@ -359,11 +359,11 @@ describe('a task that waits', () => {
 
   test.each([
     ['throttles', 'throttle', 7000],
-    ['is at fault', 'channel', 2000],
+    ['is at fault', 'channel', 100],
   ] as const)(
     'returns to its place if its upstream %s, and the channel is left alone',
     async (_does, fault, pauseMs) => {
-      const world = await openQueue();
+      const world = await openQueue({ channels: [channelSettings({ inFlightMax: 1, requestsPerMinute: 6000 })] });
       const first = await fill(world);
       const { task } = await world.create();
       await end(world, first);
@@ -381,6 +381,24 @@ describe('a task that waits', () => {
       expect(await outcomes(world.deps.store, task.id)).toEqual(['refused', 'accepted']);
     },
   );
+
+  test('waits in the lowest class after its third refusal, and keeps no create from its channel', async () => {
+    const world = await openQueue({ channels: [channelSettings({ inFlightMax: 9, requestsPerMinute: 6000 })] });
+    const throttled = Array.from({ length: 3 }, () => refused('throttle', 1000));
+    world.upstream.answer('main', ...throttled, ...throttled);
+    const { task } = await world.create();
+    for (let turns = 0; turns < 3; turns += 1) {
+      await world.clock.advance(1000);
+      await world.pass();
+    }
+
+    expect(await outcomes(world.deps.store, task.id)).toHaveLength(4);
+    await world.pass();
+    expect(await world.deps.store.listLanes()).toEqual(['["generation","Alpha-H3",null,[],"batch"]']);
+    world.upstream.answer('main');
+    expect((await world.create()).task.admission).toBe('accepted');
+    expect(await stateOf(world, task.id)).toBe('queued waiting');
+  });
 
   test('returns to its place although the database is away when its upstream throttles it', async () => {
     const world = await openQueue();

@@ -20,8 +20,12 @@ const OLD_WEIGHTS_MAX = 100;
 const SCHEDULED_MAX = 100;
 /** Tokens at their limit that a sweep tries again. */
 const UNBLOCKED_MAX = 32;
-/** A channel that refused a task for a fault of its own is left alone for this long, or as its upstream says. */
-const HELD_OFF_MS = 2000;
+/**
+ * A channel that refused a task for a fault of its own is left alone for as long as its upstream says, or for this long,
+ * twice as long after each further refusal in a row.
+ */
+const HELD_OFF_MS_MIN = 100;
+const HELD_OFF_MS_MAX = 2000;
 const MINUTE_MS = 60_000;
 /** A pass begins this much after its time, at most, on a machine that is not overloaded. */
 const LATE_MS_MAX = 250;
@@ -56,6 +60,8 @@ interface TurnState {
   readonly running: Set<string>;
   /** Channels that get nothing from the queue before a time. */
   readonly heldOff: Map<string, number>;
+  /** The refusals in a row of a channel. */
+  readonly refusals: Map<string, number>;
   /** The tokens of which a task has ended. */
   readonly freed: Set<string>;
   /** The turns that this process gave, for each set of lanes that differ in their class alone. */
@@ -77,6 +83,7 @@ export function turnTaker(deps: Deps, replicas: () => number, wake: () => void):
   const state: TurnState = {
     running: new Set(),
     heldOff: new Map(),
+    refusals: new Map(),
     freed: new Set(),
     turns: new Map(),
     unserved: new Set(),
@@ -302,6 +309,13 @@ function pace({ clock }: Deps, { state, replicas }: Turns, { channel }: ChannelR
   state.heldOff.set(id, (now - planned < LATE_MS_MAX ? planned : now) + apartMs);
 }
 
+function holdOff({ clock }: Deps, state: TurnState, channel: string, askedMs: number | undefined): void {
+  const before = state.refusals.get(channel) ?? 0;
+  state.refusals.set(channel, before + 1);
+  const holdOffMs = askedMs ?? Math.min(HELD_OFF_MS_MIN * 2 ** before, HELD_OFF_MS_MAX);
+  state.heldOff.set(channel, Math.max(state.heldOff.get(channel) ?? 0, clock.now() + holdOffMs));
+}
+
 function startSubmission(deps: Deps, { state, wake }: Turns, claimed: ClaimedTask, runtime: ChannelRuntime): void {
   const { id: taskId } = claimed.task;
   const { id: channel } = runtime.channel.settings;
@@ -309,7 +323,8 @@ function startSubmission(deps: Deps, { state, wake }: Turns, claimed: ClaimedTas
     try {
       const refusal = await submitClaimed(deps, claimed, runtime);
       if (refusal?.fault === 'throttle' || refusal?.fault === 'channel' || refusal?.fault === 'credential')
-        state.heldOff.set(channel, deps.clock.now() + (refusal.retryAfterMs ?? HELD_OFF_MS));
+        holdOff(deps, state, channel, refusal.retryAfterMs);
+      else state.refusals.delete(channel);
     } catch (error) {
       deps.log.error({ taskId, channel, err: error }, 'the submission of a task from the queue failed');
     } finally {

@@ -36,6 +36,11 @@ export function nameLaneWithout(name: string, channel: string): string {
   return nameLane({ ...lane, without: [...new Set([...lane.without, channel])].sort() });
 }
 
+/** The name of the lane with the lowest class. */
+export function nameLastLane(name: string): string {
+  return nameLane({ ...readLane(name), class: 'batch' });
+}
+
 function serves({ accounts, without }: Lane, runtime: ChannelRuntime): boolean {
   return accounts?.includes(readAccount(runtime)) !== false && !without.includes(readId(runtime));
 }

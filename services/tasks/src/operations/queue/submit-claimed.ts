@@ -10,10 +10,12 @@ import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
 import { contentRejected, orderRejected, unfit } from '../task-refusals.ts';
 import { inTask, inWorkSpan } from '../tracing/work-span.ts';
-import { listLaneChannels, nameLaneWithout } from './lane-channels.ts';
+import { listLaneChannels, nameLastLane, nameLaneWithout } from './lane-channels.ts';
 import { readMedia } from './wait-for-channel.ts';
 
 const TURN = { name: 'take turn' };
+/** A task that was refused this often waits in the lowest class, so that it keeps no others from their turns. */
+const TRIES_IN_CLASS = 3;
 
 /** A task at its turn on a channel. */
 interface Turn extends ClaimedTask {
@@ -74,7 +76,11 @@ function isPassing(error: unknown): boolean {
 function applyRefusal(deps: Deps, turn: Turn, { fault, error }: Refusal): Promise<void> {
   if (fault === 'content') return fail(deps, turn, { error, problem: contentRejected() });
   if (fault === 'order') return fail(deps, turn, { error, problem: orderRejected() });
-  return fault === 'unfit' ? passOn(deps, turn, error) : giveBack(deps, turn, { error });
+  if (fault === 'unfit') return passOn(deps, turn, error);
+  return giveBack(deps, turn, {
+    error,
+    lane: turn.number < TRIES_IN_CLASS ? undefined : nameLastLane(turn.place.lane),
+  });
 }
 
 /** The channel cannot do this task, whenever it is asked. The task goes on in the lane without it. */
@@ -87,7 +93,7 @@ async function passOn(deps: Deps, turn: Turn, error: string): Promise<void> {
 async function giveBack(
   { store, clock, log, queue, processId: owner }: Deps,
   { task, number, channel, place }: Turn,
-  { error, lane }: { readonly error: string; readonly lane?: string },
+  { error, lane }: { readonly error: string; readonly lane?: string | undefined },
 ): Promise<void> {
   await store.returnToQueue(task.id, { number, owner, channel, error, at: clock.now(), lane });
   queue.lanes.add(lane ?? place.lane);
