@@ -85,7 +85,7 @@ describe('ListQueue', () => {
     expect(lanes[1]).toMatchObject({
       kind: TaskKind.GENERATION,
       model: 'Alpha-H3',
-      turnsPerMinute: 1,
+      turnsPerMinute: 3,
       held: false,
       channels: [
         { id: 'first', inFlight: 0n, inFlightLimit: 1n },
@@ -198,7 +198,7 @@ describe('ShowQueuedTask', () => {
       reason: QueueReason.BEHIND_OWN_TASKS,
       place: { position: 1, class: WireClass.STANDARD, waitsFor: QueueWait.CAPACITY },
     });
-    expect(timestampMs(shown.place!.estimatedStartAt!)).toBe(world.clock.now() + 20_000);
+    expect(timestampMs(shown.place!.estimatedStartAt!)).toBe(world.clock.now() + 6667);
     expect((await client.showQueuedTask({ taskId: 'task_1' })).reason).toBe(QueueReason.BEHIND_OTHERS);
   });
 
