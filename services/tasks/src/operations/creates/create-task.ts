@@ -15,7 +15,7 @@ import type { Deps } from '../deps.ts';
 import { releaseRefused } from '../ends/settle-task.ts';
 import { nameCreateLane } from '../queue/lane-channels.ts';
 import { UncertainWait, waitForChannel } from '../queue/wait-for-channel.ts';
-import { keyInUse, sourceGone, throttleRefusal } from '../task-refusals.ts';
+import { keyInUse, noChannel, sourceGone, throttleRefusal } from '../task-refusals.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';
 import { admitCreate, findEarlier, listCaps, planCreateWait, refuseCapped } from './admit-create.ts';
 import type { CreateContext, CreateRequest, CreateResult, ResolvedOrder } from './create-context.ts';
@@ -167,8 +167,11 @@ async function holdStageAndSubmit(deps: Deps, create: CreateContext): Promise<Ta
 async function submitOrWait(deps: Deps, create: CreateContext): Promise<Task | undefined> {
   const { limits } = deps.queue;
   const plan = create.wait;
+  // the queue was switched off meanwhile
+  if (limits === undefined && mustWait(create)) throw noChannel();
   if (limits === undefined || plan === undefined) return submitAttempts(deps, create);
-  const isBehind = isBehindOthers(deps, create);
+  // a create whose first attempt started with it was behind no other
+  const isBehind = create.task.attempt === undefined && isBehindOthers(deps, create);
   if (!plan.waitsForChannel) {
     if (isBehind) throw throttleRefusal(BEHIND_OTHERS_RETRY_MS);
     return submitAttempts(deps, create);

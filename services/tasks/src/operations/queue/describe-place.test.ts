@@ -10,7 +10,7 @@ const START = Date.UTC(2026, 0, 1);
 const LANE = nameLane({ kind: 'generation', model: 'fast', without: [], class: 'batch' });
 
 /** The view of a place with the changes of the test, in a lane with 6 turns in a minute. */
-function viewOf(changes: Partial<FoundPlace>) {
+function viewPlace(changes: Partial<FoundPlace>) {
   const clock = fakeClock(START);
   const rates = openLaneRates(clock);
   for (let turn = 0; turn < 2; turn += 1) rates.record(LANE);
@@ -27,7 +27,7 @@ function viewOf(changes: Partial<FoundPlace>) {
 
 describe('the place of a task as its owner sees it', () => {
   test('has its class, its times and an estimate from the rate of its lane', () => {
-    expect(viewOf({})).toEqual({
+    expect(viewPlace({})).toEqual({
       position: 1,
       estimatedStartAt: START + 40_000,
       since: START - 7,
@@ -42,11 +42,11 @@ describe('the place of a task as its owner sees it', () => {
     ['that an operator holds waits for capacity', { isHeld: true }, { waitsFor: 'capacity' }],
     ['in a lane without turns waits for capacity', { lane: LANE.replace('fast', 'slow') }, { waitsFor: 'capacity' }],
   ])('%s, and has no estimate', (_which, changes, seen) => {
-    expect(viewOf(changes)).toMatchObject({ ...seen, estimatedStartAt: undefined });
+    expect(viewPlace(changes)).toMatchObject({ ...seen, estimatedStartAt: undefined });
   });
 
   test('before its time waits for it, in the class of its lane from then on', () => {
-    expect(viewOf({ lane: 'scheduled', nextLane: LANE, notBefore: START + 5 })).toMatchObject({
+    expect(viewPlace({ lane: 'scheduled', nextLane: LANE, notBefore: START + 5 })).toMatchObject({
       waitsFor: 'scheduled',
       estimatedStartAt: START + 5,
       class: 'batch',
