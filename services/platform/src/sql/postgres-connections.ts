@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { postgresFault } from './postgres-faults.ts';
+import type { PipelineConnection } from './postgres-pipeline.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
+import { newNamedStatements } from './postgres-statements.ts';
 import { postgresAddress } from './postgres-tls.ts';
 import type { SqlPool } from './sql.ts';
 import { StoreUnavailable } from './sql.ts';
@@ -17,8 +19,7 @@ type Limits = Readonly<Record<(typeof LIMITS)[number], number>>;
 const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const;
 
 /** A connection that belongs to one caller until its release. */
-export interface HeldConnection {
-  readonly client: pg.PoolClient;
+export interface HeldConnection extends PipelineConnection {
   /** The statements that open a transaction under the limits. */
   readonly begin: readonly string[];
   /** True if a statement on its own is under the limits. Otherwise it needs a transaction. */
@@ -47,7 +48,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
     idle_in_transaction_session_timeout: settings.idleInTransactionMs,
   };
   const { url: connectionString, tls } = postgresAddress(url);
-  const limited = new WeakMap<pg.ClientBase, boolean>();
+  const seen = new WeakMap<pg.ClientBase, SeenConnection>();
   let atStart: Partial<Limits> = limits;
   /** Takes the limits at the start of the connection as long as the server does, and the newest certificates. */
   class Client extends pg.Client {
@@ -82,11 +83,12 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
       if (pool.waitingCount >= settings.queue)
         throw new StoreUnavailable(`${settings.queue} calls wait for a connection`);
       const client = await waiting.during(connect);
-      const isLimited = limited.get(client) ?? (await hasLimitsAtStart(client, limits, settings.connectMs));
-      limited.set(client, isLimited);
+      const { isLimited, statements } = seen.get(client) ?? (await examine(client, limits, settings.connectMs));
+      seen.set(client, { isLimited, statements });
       let broken: Error | undefined;
       return {
         client,
+        statements,
         isLimited,
         begin: isLimited ? ['BEGIN'] : local,
         spoil: (error) => {
@@ -106,27 +108,40 @@ function readPoolState({ totalCount, idleCount, waitingCount }: pg.Pool): Omit<S
   return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
-/** Reports whether the server applies limits to a new connection that are at least as strict. */
-async function hasLimitsAtStart(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<boolean> {
+/** What a new connection showed. */
+type SeenConnection = Pick<HeldConnection, 'isLimited' | 'statements'>;
+
+async function examine(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<SeenConnection> {
   try {
-    return await hasLimits(client, limits, timeoutMs);
+    return await readSettings(client, limits, timeoutMs);
   } catch (error) {
     client.release(true);
     throw toConnectFault(error);
   }
 }
 
-async function hasLimits(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<boolean> {
-  const { rows } = await client.query<{ name: keyof Limits; setting: string }>({
-    text: `SELECT name, setting FROM pg_settings WHERE name IN (${LIMITS.map((name) => `'${name}'`).join(', ')})`,
+/**
+ * A connection is limited if its server applies limits that are at least as strict. A pooler gives its clients keys of
+ * its own for a cancel, so the process in the key is not the one that answers. A server keeps statements ready; the one
+ * behind a pooler would keep them for others.
+ */
+async function readSettings(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<SeenConnection> {
+  const { rows } = await client.query<{ name: keyof Limits; setting: string; answering: number }>({
+    text: `SELECT name, setting, pg_backend_pid() AS answering FROM pg_settings
+      WHERE name IN (${LIMITS.map((name) => `'${name}'`).join(', ')})`,
     ...{ query_timeout: timeoutMs },
   });
   const inForce = new Map(rows.map(({ name, setting }) => [name, Number(setting)]));
-  return LIMITS.every((name) => {
+  const isLimited = LIMITS.every((name) => {
     const ms = inForce.get(name) ?? 0;
     return ms > 0 && ms <= limits[name];
   });
+  const isServer = rows[0]?.answering === (client as WithProcess).processID;
+  return { isLimited, statements: isServer ? newNamedStatements() : undefined };
 }
+
+/** The process that the key for a cancel names. The types of the driver leave it out. */
+type WithProcess = pg.PoolClient & { readonly processID?: number | null };
 
 /** Without a connection nothing was sent, so that every failure to connect can be repeated. */
 function toConnectFault(error: unknown): unknown {

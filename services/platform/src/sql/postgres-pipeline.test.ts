@@ -94,7 +94,7 @@ describeWith(postgresServer, 'round trips', (url) => {
     const direct = new pg.Client(url());
     await direct.connect();
     try {
-      const pipeline = openPipeline(direct);
+      const pipeline = openPipeline({ client: direct, statements: undefined });
       const sent = [
         pipeline.send('BEGIN ISOLATION LEVEL NOWHERE', []),
         pipeline.send(insert, ['1']),

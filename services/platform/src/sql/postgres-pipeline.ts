@@ -1,5 +1,12 @@
 import pg from 'pg';
+import type { NamedStatement, NamedStatements } from './postgres-statements.ts';
 import type { SqlValue } from './sql.ts';
+
+/** A connection, and the statements that its server keeps ready; none behind a pooler. */
+export interface PipelineConnection {
+  readonly client: pg.ClientBase;
+  readonly statements: NamedStatements | undefined;
+}
 
 /** Statements of one connection. Those of the same moment travel together, in the order of their calls. */
 export interface Pipeline {
@@ -24,7 +31,7 @@ type QueryCallback = (error: Error | null | undefined, results: pg.QueryResult |
  * Sends what is asked in one turn of the event loop as one message, so that it costs one round trip. What is asked
  * while an answer is awaited forms the next message.
  */
-export function openPipeline(client: pg.ClientBase): Pipeline {
+export function openPipeline(connection: PipelineConnection): Pipeline {
   let waiting: QueuedStatement[] = [];
   let isSending = false;
   const drain = async (): Promise<void> => {
@@ -35,7 +42,7 @@ export function openPipeline(client: pg.ClientBase): Pipeline {
     while (waiting.length > 0) {
       const message = nextMessage(waiting);
       waiting = waiting.slice(message.length);
-      await sendMessage(client, message);
+      await sendMessage(connection, message);
     }
     isSending = false;
   };
@@ -55,20 +62,24 @@ function nextMessage(waiting: readonly QueuedStatement[]): readonly QueuedStatem
   return alone < 0 ? waiting : waiting.slice(0, Math.max(1, alone));
 }
 
-async function sendMessage(client: pg.ClientBase, message: readonly QueuedStatement[]): Promise<void> {
+async function sendMessage(connection: PipelineConnection, message: readonly QueuedStatement[]): Promise<void> {
   try {
-    const results = await submitMessage(client, message);
+    const results = await submitMessage(connection, message);
     message.forEach(({ resolve, reject }, index) => {
       const result = results[index];
       if (result === undefined) reject(new Error('the server answered fewer statements than were sent'));
       else resolve(result);
     });
   } catch (error) {
+    connection.statements?.forget(message.map(({ text }) => text));
     for (const { reject } of message) reject(error);
   }
 }
 
-function submitMessage(client: pg.ClientBase, message: readonly QueuedStatement[]): Promise<readonly pg.QueryResult[]> {
+function submitMessage(
+  { client, statements }: PipelineConnection,
+  message: readonly QueuedStatement[],
+): Promise<readonly pg.QueryResult[]> {
   return new Promise((resolve, reject) => {
     const answered: QueryCallback = (error, results) => {
       if (error === undefined || error === null) resolve('rows' in results ? [results] : results);
@@ -76,25 +87,27 @@ function submitMessage(client: pg.ClientBase, message: readonly QueuedStatement[
     };
     const [first] = message;
     if (first?.values === undefined) client.query(first?.text ?? '', answered);
-    else client.query(new Message(message, answered));
+    else client.query(new Message(message, statements, answered));
   });
 }
 
 /**
  * Statements with one end. The server runs none of them after one that fails, so the statements after a BEGIN never run
- * outside its transaction. No statement has a name, so that a pooler can pass them on.
+ * outside its transaction. Without `named` no statement has a name, so that a pooler can pass them on.
  */
 class Message extends pg.Query {
   override readonly submit: (connection: pg.Connection) => void;
 
-  constructor(statements: readonly QueuedStatement[], answered: QueryCallback) {
+  constructor(statements: readonly QueuedStatement[], named: NamedStatements | undefined, answered: QueryCallback) {
     super({ text: '' }, answered as (error: Error | undefined) => void);
     this.submit = (connection) => {
       const { stream } = connection;
       stream.cork();
+      for (const name of named?.takeUnused() ?? []) connection.close({ type: 'S', name }, true);
       for (const { text, values = [] } of statements) {
-        connection.parse({ name: '', text, types: [] }, true);
-        connection.bind({ values: values.map(toWire) }, true);
+        const { name, isNew } = named?.findName(text) ?? UNNAMED;
+        if (isNew) connection.parse({ name, text, types: [] }, true);
+        connection.bind({ statement: name, values: values.map(toWire) }, true);
         connection.describe({ type: 'P', name: '' }, true);
         connection.execute(null, true);
       }
@@ -103,6 +116,8 @@ class Message extends pg.Query {
     };
   }
 }
+
+const UNNAMED: NamedStatement = { name: '', isNew: true };
 
 function toWire(value: SqlValue): string | null {
   return value === null ? null : String(value);

@@ -12,8 +12,8 @@ import { StoreUnavailable } from './sql.ts';
 
 /**
  * PostgreSQL by its URL, directly or behind a pooler in transaction mode. It uses nothing that outlives a transaction:
- * no named statement, session lock, LISTEN or temporary table. A silent server is given up shortly after the time
- * limit of a statement.
+ * no session lock, LISTEN or temporary table, and named statements only on a connection without a pooler. A silent
+ * server is given up shortly after the time limit of a statement.
  */
 export function openPostgres(url: string, settings: Partial<PostgresSettings> = {}): Sql {
   const allSettings = { ...POSTGRES_DEFAULTS, ...settings };
@@ -37,7 +37,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
       track(() =>
         withConnection(on, (connection) =>
           connection.isLimited
-            ? queryOn(openPipeline(connection.client), isDurable)<R>(text, values)
+            ? queryOn(openPipeline(connection), isDurable)<R>(text, values)
             : runTransaction(connection, (query) => query<R>(text, values)),
         ),
       );
@@ -55,7 +55,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
       track(() =>
         withConnection(connections, (connection) =>
           connection.isLimited
-            ? writeTogether(openPipeline(connection.client), statements)
+            ? writeTogether(openPipeline(connection), statements)
             : runTransaction(connection, (query) => runStatements(query, statements)),
         ),
       ),
@@ -96,11 +96,9 @@ function isBroken(error: unknown): error is StoreUnavailable {
 }
 
 /** BEGIN travels with the first statements of the work. */
-async function runTransaction<T>(
-  { client, begin, spoil }: HeldConnection,
-  work: (query: SqlWork) => Promise<T>,
-): Promise<T> {
-  const pipeline = openPipeline(client);
+async function runTransaction<T>(connection: HeldConnection, work: (query: SqlWork) => Promise<T>): Promise<T> {
+  const { begin, spoil } = connection;
+  const pipeline = openPipeline(connection);
   try {
     const begun = Promise.all(begin.map((text) => pipeline.send(text, []))).catch(throwFault(false));
     // the statements that travel with it fail as well
