@@ -256,21 +256,15 @@ async function takeNext(
   );
   if (account === undefined) return undefined;
   const accountId = text(account['account_id']);
-  const [token] = await query(
-    `SELECT token_id FROM queue_tokens WHERE lane = $1 AND account_id = $2 AND waiting > 0 AND ready = 1
-     ORDER BY used, token_id LIMIT 1`,
+  const [row] = await query(
+    `UPDATE waiting SET claimed = 1 WHERE claimed = 0 AND task_id = (
+       SELECT task_id FROM waiting WHERE claimed = 0 AND lane = $1 AND token_id = (
+         SELECT token_id FROM queue_tokens WHERE lane = $1 AND account_id = $2 AND waiting > 0 AND ready = 1
+         ORDER BY used, token_id LIMIT 1
+       ) ORDER BY rank, task_id LIMIT 1
+     ) RETURNING ${PLACE.list}`,
     [lane, accountId],
   );
-  const [row] =
-    token === undefined
-      ? []
-      : await query(
-          `UPDATE waiting SET claimed = 1 WHERE claimed = 0 AND task_id = (
-             SELECT task_id FROM waiting WHERE lane = $1 AND token_id = $2 AND claimed = 0
-             ORDER BY rank, task_id LIMIT 1
-           ) RETURNING ${PLACE.list}`,
-          [lane, text(token['token_id'])],
-        );
   if (row === undefined) {
     await recount(query, lane, accountId);
     return 'none of its account';
