@@ -95,6 +95,27 @@ function queueSuite(opened: () => Queue, kill: () => Promise<void>): void {
   );
 
   test(
+    'a revoked token loses its places in the queue if the operator says so, and its money is free again',
+    async () => {
+      const { program, upstream, demo } = opened();
+      const before = upstream.works.length;
+      const { json } = await program.command('token', 'create', '--account', 'other', '--models', '*');
+      const { key, token_id: id } = json as { readonly key: string; readonly token_id: string };
+      const running = await createMany(demo, PLACES, '[gate]');
+      await until(() => Promise.resolve(upstream.works.length === before + PLACES));
+      await createMany(httpCaller(program.base, key), 3, '[take:10]');
+      const revoked = await program.command('token', 'revoke', id, '--cancel-waiting');
+      upstream.openGate();
+      for (const task of running) await demo.finish(task);
+
+      expect(revoked.json).toMatchObject({ token_id: id, cancelled: 3 });
+      expect(upstream.works.length).toBe(before + PLACES);
+      await until(async () => (await readHeld(opened(), 'other')) === 0);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     'tasks that wait outlive a kill, and none of them is sent twice or lost',
     async () => {
       const { upstream, demo } = opened();

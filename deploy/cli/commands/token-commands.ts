@@ -4,6 +4,7 @@ import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
 import type { TokenQueue } from '@reelgate/proto/billing/v1/token_queue';
 import { TokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
+import type { Services } from '../connect-services.ts';
 import { ACTOR_OPTION, readActor } from '../environment.ts';
 import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
 import { formatNanos, parseNanos } from '../format/quantities.ts';
@@ -31,6 +32,9 @@ const CLASSES: Readonly<Record<string, TokenClass>> = {
   standard: TokenClass.STANDARD,
   batch: TokenClass.BATCH,
 };
+
+/** The calls that end what waits of one token. Each ends up to a thousand tasks, and 100,000 wait by default in all. */
+const CANCELS_MAX = 200;
 
 /** The options of how its tasks wait. */
 const QUEUE_OPTIONS = {
@@ -165,25 +169,56 @@ export const tokenLimit = defineCommand({
 });
 
 export const tokenRevoke = defineCommand({
-  summary: 'revoke a token, and all that it made with --with-made',
+  summary: 'revoke a token, and all that it made with --with-made; --cancel-waiting ends what waits of them',
   words: 'TOKEN_ID',
   options: {
     'with-made': { means: 'revoke all that it made too, directly or through others' },
+    'cancel-waiting': {
+      means: 'fail the tasks of the revoked tokens that wait for a channel, such as of a stolen key',
+    },
     actor: ACTOR_OPTION,
   },
-  example: 'token revoke tok_06f2k3h8v0s7m1q9c4x5b2n6d0',
+  example: 'token revoke tok_06f2k3h8v0s7m1q9c4x5b2n6d0 --cancel-waiting',
   run: async ({ services, words, options, environment }) => {
     const withMade = options['with-made'] === true;
-    const { token, madeRevoked } = await services.accounts.revokeToken({
-      id: readSingleId(words, 'token'),
-      actor: readActor(options.actor, environment),
-      withMade,
-    });
-    return {
-      answer: token === undefined ? {} : { ...toTokenJson(token), ...(withMade && { made_revoked: madeRevoked }) },
-    };
+    const actor = readActor(options.actor, environment);
+    const id = readSingleId(words, 'token');
+    const { token, madeRevoked } = await services.accounts.revokeToken({ id, actor, withMade });
+    if (token === undefined) return { answer: {} };
+    const answer = { ...toTokenJson(token), ...(withMade && { made_revoked: madeRevoked }) };
+    if (options['cancel-waiting'] !== true) return { answer };
+    const ids = withMade ? await listWithMade(services, token) : [id];
+    return { answer: { ...answer, cancelled: await cancelWaiting(services, { token, ids, actor }) } };
   },
 });
+
+/** The token and all that it made, directly or through others. */
+async function listWithMade({ accounts }: Services, { id, accountId }: Token): Promise<readonly string[]> {
+  const { tokens } = await accounts.listTokens({ accountId });
+  const madeBy = Map.groupBy(tokens, ({ madeByTokenId }) => madeByTokenId);
+  const ids = [id];
+  for (const maker of ids) ids.push(...(madeBy.get(maker) ?? []).map((made) => made.id));
+  return ids;
+}
+
+interface Revoked {
+  readonly token: Token;
+  readonly ids: readonly string[];
+  readonly actor: string;
+}
+
+/** Returns how many tasks it ended. A revoked token gets no further hold, so a repeat ends what this one missed. */
+async function cancelWaiting({ queue }: Services, { token, ids, actor }: Revoked): Promise<number> {
+  let total = 0;
+  for (const tokenId of ids)
+    for (let calls = 0; calls < CANCELS_MAX; calls += 1) {
+      const request = { accountId: token.accountId, tokenId, reason: 'the token is revoked', actor };
+      const { cancelled, hasMore } = await queue.cancelQueued(request);
+      total += cancelled;
+      if (!hasMore) break;
+    }
+  return total;
+}
 
 function describeState({ revokedAt, expiresAt }: Token): string {
   if (revokedAt !== undefined) return `revoked ${relativeTime(revokedAt)}`;
