@@ -24,6 +24,7 @@ const QUEUE = {
   longestWaitMs: { interactive: MINUTE_MS, standard: 10 * MINUTE_MS, batch: 600 * MINUTE_MS },
 };
 const SCOPES = ['token:token_1', 'total', 'channel:main'];
+const LANE = '["generation","Alpha-H3",null,[],"standard"]';
 const PAUSE = { channel: 'main', actor: 'ops', reason: 'repairs' };
 const { signal } = new AbortController();
 
@@ -257,7 +258,7 @@ describe('a create that finds every channel full', () => {
   test('is refused, and counted, if its turn is expected after the time within which it wants to start', async () => {
     const world = await openQueue();
     await fill(world);
-    world.deps.queue.rates.record('["generation","Alpha-H3",null,[],"standard"]');
+    world.deps.queue.rates.record(LANE);
 
     const late = world.create(anOrder(), { wait: { startWithinMs: MINUTE_MS / 6 } });
     await expect(late).rejects.toMatchObject({ reason: 'would_wait_too_long', retryAfterMs: MINUTE_MS / 3 });
@@ -279,6 +280,42 @@ describe('a create that finds every channel full', () => {
     const world = await open({ channels: [channelSettings({ inFlightMax: 1 })] });
     await fill(world);
     await expect(world.create()).rejects.toMatchObject({ reason: 'rate_limit_exceeded' });
+  });
+});
+
+describe('while its hold is placed', () => {
+  /** Something happens at the first hold. */
+  const atHold = (world: World, happen: () => void): void => {
+    world.journal.put((call, proceed) => {
+      if (call.name === 'billing.placeHold') happen();
+      return proceed();
+    });
+  };
+
+  test('a create whose first attempt began with it goes on to its channel, although others begin to wait', async () => {
+    const world = await openQueue();
+    atHold(world, () => {
+      world.deps.queue.lanes.add(LANE);
+    });
+
+    const { task } = await world.create();
+
+    expect([task.admission, await outcomes(world.deps.store, task.id)]).toEqual(['accepted', ['accepted']]);
+    expect(await countScopes(world)).toEqual([1, 1, 1]);
+  });
+
+  test('a create before its time is refused if the queue is switched off, and is never sent', async () => {
+    const world = await openQueue();
+    atHold(world, () => {
+      Object.assign(world.deps.queue, { limits: undefined });
+    });
+
+    const early = world.create(anOrder(), { wait: { notBefore: world.clock.now() + MINUTE_MS } });
+
+    await expect(early).rejects.toMatchObject({ reason: 'no_channel_available' });
+    expect(world.upstream.submitted).toEqual([]);
+    expect(listHeld(world)).toEqual([]);
+    expect(await countScopes(world)).toEqual([0, 0, 0]);
   });
 });
 
