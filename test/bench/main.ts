@@ -13,6 +13,7 @@ import { peersBench } from './peers.ts';
 import { callbackLagBench, pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
 import { pollerSimulation } from './poller-simulation.ts';
+import { queueFloodBench } from './queue-flood/queue-flood.ts';
 import { queueBench } from './queue.ts';
 import { readStatusBench } from './read-status.ts';
 import { relayBench } from './relay.ts';
@@ -52,6 +53,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
 };
 const TASKS = '1000000';
 const SOAK_MINUTES = '30';
+const FLOOD_MINUTES = '5';
 /** A soak compares two of its minutes. */
 const LEAST = { tasks: 1, minutes: 2 };
 /** These run only if they are named: they install other programs, or take long. */
@@ -59,7 +61,8 @@ const NAMED: Readonly<Record<string, Bench>> = {
   peers: peersBench,
   'large-stores': () => largeStoresBench(wholeOf('tasks')),
   'console-pages': () => consolePagesBench(wholeOf('tasks')),
-  soak: () => soakBench(wholeOf('minutes')),
+  soak: () => soakBench(wholeOf('minutes', SOAK_MINUTES)),
+  'queue-flood': () => queueFloodBench(wholeOf('minutes', FLOOD_MINUTES)),
 };
 const ALL: Readonly<Record<string, Bench>> = { ...BENCHES, ...NAMED };
 
@@ -76,7 +79,7 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: 'string' },
     tasks: { type: 'string', default: TASKS },
-    minutes: { type: 'string', default: SOAK_MINUTES },
+    minutes: { type: 'string' },
   },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(ALL, name));
@@ -100,10 +103,10 @@ async function run(names: readonly string[], file: string | undefined): Promise<
   return lines;
 }
 
-function wholeOf(option: 'tasks' | 'minutes'): number {
-  const value = Number(values[option]);
+function wholeOf(option: 'tasks' | 'minutes', otherwise = TASKS): number {
+  const value = Number(values[option] ?? otherwise);
   const least = LEAST[option];
   if (!Number.isSafeInteger(value) || value < least)
-    throw new Error(`--${option} is ${values[option]}, expected a whole number from ${least}`);
+    throw new Error(`--${option} is ${values[option] ?? ''}, expected a whole number from ${least}`);
   return value;
 }

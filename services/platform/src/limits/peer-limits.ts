@@ -28,6 +28,11 @@ export interface PeerLimits {
   admit(isLastResort?: boolean): number | Promise<number>;
   /** Milliseconds until a call may be admitted, as far as this process knows. It takes nothing. */
   waitMs(): number;
+  /**
+   * Milliseconds that all replicas together leave between calls if those of the next minutes are spread evenly, as far as
+   * this process knows.
+   */
+  paceMs(): number;
   /** A call of this process has ended. */
   ended(): void;
 }
@@ -119,6 +124,7 @@ export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPe
       circuit,
       admit: (isLastResort = false) => (shared.isUsed() ? admitShared(isLastResort) : admitAlone(parts, isLastResort)),
       waitMs: () => parts.log.waitMs(limit.perMinute - (shared.isUsed() ? 1 : countPerTake(parts))),
+      paceMs: () => parts.log.paceMs(limit.perMinute),
       ended: () => {
         shared.ended(id);
       },

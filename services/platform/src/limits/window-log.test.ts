@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { divideLimits } from './shared-limits.ts';
-import { WINDOW_MS, newWindowLog } from './window-log.ts';
+import { SECOND_MS, WINDOW_MS, newWindowLog } from './window-log.ts';
 
 describe('the takes of the last minute', () => {
   test('count for a minute after the last of their second', async () => {
@@ -42,6 +42,33 @@ describe('the takes of the last minute', () => {
     }
     expect(log.seconds().size).toBeLessThanOrEqual(61);
   });
+});
+
+test('takes that leave the pace between them wait for no other, fill each minute, and follow takes at one moment', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 240 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      async (perMinute, part) => {
+        const clock = fakeClock();
+        const log = newWindowLog(clock);
+        const atOnce = Math.floor(part * (perMinute - 1));
+        if (atOnce > 0) log.add(atOnce);
+        const begin = clock.now();
+        let taken = 0;
+        while (clock.now() - begin < 5 * WINDOW_MS) {
+          // the takes of a second end together, a minute after the last of them
+          expect(log.waitMs(perMinute - 1)).toBeLessThanOrEqual(SECOND_MS);
+          await clock.advance(log.waitMs(perMinute - 1));
+          log.add(1);
+          taken += 1;
+          await clock.advance(Math.ceil(log.paceMs(perMinute)));
+        }
+        expect(taken + atOnce).toBeGreaterThanOrEqual(Math.floor(0.9 * 5 * perMinute));
+      },
+    ),
+    { numRuns: 20 },
+  );
 });
 
 /** The most takes of the times that lie within one minute. */

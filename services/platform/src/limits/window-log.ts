@@ -16,6 +16,11 @@ export interface WindowLog {
   add(count: number): void;
   /** Milliseconds until at most `most` of it are left. */
   waitMs(most: number): number;
+  /**
+   * Milliseconds to leave between takes from now on, so that each of the next minutes has at most `most` and none of its
+   * takes waits for the others. After many takes at once it is longer than a minute divided by `most`.
+   */
+  paceMs(most: number): number;
   /** Corrects the sum: more counts from now on, and of less the oldest is dropped. */
   learn(used: number): void;
   /** By second, the oldest first. */
@@ -65,6 +70,16 @@ export function newWindowLog(clock: Clock): WindowLog {
         end = lastAt + WINDOW_MS;
       }
       return end - now;
+    },
+    paceMs: (most) => {
+      const now = current();
+      let free = Math.max(0, most - total);
+      let paceMs = WINDOW_MS / most;
+      for (const { count, lastAt } of seconds.values()) {
+        paceMs = Math.max(paceMs, (lastAt + WINDOW_MS - now) / (free + 1));
+        free += count;
+      }
+      return paceMs;
     },
     learn: (used) => {
       current();

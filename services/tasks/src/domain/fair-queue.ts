@@ -23,9 +23,11 @@ export function computeCharge(cost: number, weight: number): number {
 
 /**
  * The virtual time at which a flow begins to wait again. `least` is that of the flow that is next, absent if none waits.
- * Idle time earns no credit, and what was used in a busy time is forgiven but for a small debt.
+ * Idle time earns no credit, but the next turn: a flow that rarely comes is not behind one that always waits. It pays for
+ * that turn, so it overtakes each of the others once at most. What was used in a busy time is forgiven but for a small
+ * debt.
  */
 export function computeStart(used: number, least: number | undefined, weight: number): number {
   if (least === undefined) return used;
-  return Math.min(Math.max(used, least), least + computeCharge(DEBT_SECONDS_MAX, weight));
+  return Math.min(Math.max(used, least - 1), least + computeCharge(DEBT_SECONDS_MAX, weight));
 }

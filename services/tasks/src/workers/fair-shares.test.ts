@@ -23,6 +23,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const WIDE = [60, 36];
 const NARROW = [30, 18];
 const WORK_MS = 30 * SECOND_MS;
+/** No multiple of the pauses between turns, so that its tasks come at all moments between two of them. */
+const STEADY_EVERY_MS = 4300;
 const TIMEOUT_MS = 60_000 + MINUTES * 60_000;
 
 interface Arrival {
@@ -37,10 +39,10 @@ interface Start {
   readonly at: number;
 }
 
-/** A task each `everyMs`, from the second minute on. */
+/** A task each `everyMs`, from the first second on. */
 const steadily = (accountId: string, everyMs: number): readonly Arrival[] =>
-  Array.from({ length: Math.floor(((MINUTES - 1) * MINUTE_MS) / everyMs) }, (_none, index) => ({
-    at: MINUTE_MS + index * everyMs,
+  Array.from({ length: Math.floor((MINUTES * MINUTE_MS - SECOND_MS) / everyMs) }, (_none, index) => ({
+    at: SECOND_MS + index * everyMs,
     accountId,
   }));
 
@@ -134,7 +136,7 @@ describe(`${MINUTES} minutes of waiting`, () => {
       const flood = Math.ceil(computeCapacity(WIDE) * 1.1);
       const starts = await simulate(world, [
         ...atOnce('flood', flood),
-        ...steadily('steady', 4 * SECOND_MS),
+        ...steadily('steady', STEADY_EVERY_MS),
         ...bursts,
       ]);
 

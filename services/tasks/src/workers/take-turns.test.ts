@@ -283,6 +283,54 @@ describe('a create that finds every channel full', () => {
   });
 });
 
+describe('creates of which many come at once', () => {
+  const PER_MINUTE = 20;
+  const createMany = async (world: World, count: number, changes: Partial<CreateRequest> = {}) => {
+    const admissions: string[] = [];
+    for (let index = 0; index < count; index += 1)
+      admissions.push((await world.create(anOrder(), changes)).task.admission);
+    return admissions;
+  };
+  const OPTIONS = {
+    channels: [channelSettings({ requestsPerMinute: PER_MINUTE, inFlightMax: 1000 })],
+    limits: { inFlightPerToken: 1000, inFlightTotal: 1000 },
+  };
+  const countAccepted = (admissions: readonly string[]): number =>
+    admissions.filter((admission) => admission === 'accepted').length;
+
+  test('take half of the minute of a channel, and the turns of all accounts have the rest', async () => {
+    const world = await openQueue(OPTIONS);
+    const first = await createMany(world, PER_MINUTE);
+
+    expect(countAccepted(first)).toBeGreaterThanOrEqual(PER_MINUTE / 2);
+    expect(countAccepted(first)).toBeLessThanOrEqual(0.6 * PER_MINUTE);
+    const { task: late } = await world.create(anOrder(), { accountId: 'other', tokenId: 'token_2' });
+    const asked = world.clock.now();
+    while (world.upstream.submitted.length < countAccepted(first) + 2) await world.clock.advance(await world.pass());
+    expect(world.clock.now() - asked).toBeLessThanOrEqual(MINUTE_MS / 4);
+    expect(await world.deps.store.find(late.id)).toMatchObject({ admission: 'accepted' });
+  });
+
+  test('take the whole minute if they cannot wait', async () => {
+    const without = await open(OPTIONS);
+    expect(countAccepted(await createMany(without, PER_MINUTE))).toBe(PER_MINUTE);
+
+    const world = await openQueue(OPTIONS);
+    const unwilling = { wait: { mode: 'none' } } as const;
+    expect(countAccepted(await createMany(world, PER_MINUTE, unwilling))).toBe(PER_MINUTE);
+  });
+
+  test('go straight to a channel that is used evenly, up to its limit', async () => {
+    const world = await openQueue(OPTIONS);
+    const admissions: string[] = [];
+    for (let index = 0; index < 3 * PER_MINUTE; index += 1) {
+      admissions.push(...(await createMany(world, 1)));
+      await world.clock.advance((1.1 * MINUTE_MS) / PER_MINUTE);
+    }
+    expect(countAccepted(admissions)).toBe(3 * PER_MINUTE);
+  });
+});
+
 describe('while its hold is placed', () => {
   /** Something happens at the first hold. */
   const atHold = (world: World, happen: () => void): void => {

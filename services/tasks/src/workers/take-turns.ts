@@ -26,7 +26,6 @@ const UNBLOCKED_MAX = 32;
  */
 const HELD_OFF_MS_MIN = 100;
 const HELD_OFF_MS_MAX = 2000;
-const MINUTE_MS = 60_000;
 /** A pass begins this much after its time, at most, on a machine that is not overloaded. */
 const LATE_MS_MAX = 250;
 const QUEUE_TIMEOUT = {
@@ -300,9 +299,9 @@ function claimOn({ store, processId, clock }: Deps, lane: string, { channel }: C
 }
 
 /** Leaves equal pauses within the minute, so that no channel takes all that waits in a moment and then nothing. */
-function pace({ clock }: Deps, { state, replicas }: Turns, { channel }: ChannelRuntime): void {
-  const { id, requestsPerMinute } = channel.settings;
-  const apartMs = (MINUTE_MS / requestsPerMinute) * replicas();
+function pace({ clock }: Deps, { state, replicas }: Turns, { channel, creates }: ChannelRuntime): void {
+  const { id } = channel.settings;
+  const apartMs = creates.paceMs() * replicas();
   const now = clock.now();
   const planned = state.heldOff.get(id) ?? 0;
   // a submission that is a little late delays none of the next ones

@@ -320,7 +320,7 @@ export function queueConformance(open: OpenStore): void {
       await wait('task_idle', { account: 'umbrella' });
       expect(await claimAll(8)).toContain('task_idle');
       for (let index = 30; index < 33; index += 1) await wait(`task_${index}`, { account: 'umbrella' });
-      expect(await claimAll(4)).toEqual(['task_17', 'task_30', 'task_18', 'task_31']);
+      expect(await claimAll(4)).toEqual(['task_30', 'task_17', 'task_31', 'task_18']);
 
       // a large debt of an earlier time
       await sql.write("UPDATE queue_accounts SET used = used + 1000000000 WHERE account_id = 'acme'");

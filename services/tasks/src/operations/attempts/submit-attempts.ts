@@ -15,6 +15,9 @@ import { recordOutcome, showTask } from './record-outcome.ts';
 
 const THROTTLE_RETRY_MS = 2000;
 const ATTEMPTS_MAX = 16;
+const MINUTE_MS = 60_000;
+/** How many times longer the pauses of the rest of a minute may be than those of an even one: half of it is left then. */
+const PACE_MAX = 2;
 const NOT_ADMITTED = 'not sent: the channel takes no submission now';
 
 export type Refusal = Extract<Submission, { outcome: 'refused' }>;
@@ -54,7 +57,7 @@ export async function submitAttempts(
   let number = 0;
   for (const runtime of runtimes.slice(0, ATTEMPTS_MAX)) {
     const isStarted = number === 0 && task.attempt?.channel === runtime.channel.settings.id;
-    const attempt = { runtime, number: number + 1 };
+    const attempt = { runtime, number: number + 1, mayWait: wait !== undefined };
     const obstacle = await (isStarted ? admitStarted : beginAttempt)(deps, task, attempt);
     if (isStarted || obstacle === undefined) number += 1;
     if (obstacle !== undefined) {
@@ -78,14 +81,19 @@ export interface NumberedAttempt {
   readonly number: number;
 }
 
+/** An attempt of a create, which waits for its turn instead if it may and the channel has no room. */
+interface CreateAttempt extends NumberedAttempt {
+  readonly mayWait: boolean;
+}
+
 /** Takes the limits of the channel and writes the attempt as `started`. Nothing has been sent yet. */
 async function beginAttempt(
   deps: Deps,
   task: NewTask,
-  { runtime, number }: NumberedAttempt,
+  { runtime, number, mayWait }: CreateAttempt,
 ): Promise<SkipReason | undefined> {
   const { id: channel, inFlightMax } = runtime.channel.settings;
-  const obstacle = await takeSubmission(runtime);
+  const obstacle = await takeSubmission(runtime, mayWait);
   if (obstacle !== undefined) return obstacle;
   const { id: taskId, owner } = task;
   if (!(await deps.store.startAttempt(taskId, { number, owner, channel, inFlightMax, at: deps.clock.now() }))) {
@@ -103,11 +111,11 @@ async function beginAttempt(
 async function admitStarted(
   deps: Deps,
   task: NewTask,
-  { runtime, number }: NumberedAttempt,
+  { runtime, number, mayWait }: CreateAttempt,
 ): Promise<SkipReason | undefined> {
   const { id: taskId } = task;
   const { id: channel } = runtime.channel.settings;
-  const obstacle = await takeSubmission(runtime);
+  const obstacle = await takeSubmission(runtime, mayWait);
   if (obstacle === undefined) deps.log.info({ taskId, channel, number }, 'an attempt was started');
   else await refuseAttempt(deps, task, { runtime, number }, NOT_ADMITTED);
   return obstacle;
@@ -124,8 +132,11 @@ async function refuseAttempt(
 }
 
 /** Takes one submission of the channel, or returns the reason why there is none. */
-async function takeSubmission({ creates, isPaused }: ChannelRuntime): Promise<SkipReason | undefined> {
+async function takeSubmission(runtime: ChannelRuntime, mayWait: boolean): Promise<SkipReason | undefined> {
+  const { creates, isPaused } = runtime;
   if (isPaused()) return { why: 'paused' };
+  const spent = mayWait ? findSpentPace(runtime) : undefined;
+  if (spent !== undefined) return spent;
   const waitMs = await creates.admit();
   if (waitMs === Infinity) return { why: 'open' };
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
@@ -259,6 +270,18 @@ export function findObstacle({ circuit, creates, isPaused }: ChannelRuntime): Sk
   if (circuit.state() === 'open') return { why: 'open' };
   const waitMs = creates.waitMs();
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
+}
+
+/**
+ * Returns the reason why a create that may wait does so although the channel would take it; undefined if it does not. So
+ * many came at once that the rest of the minute is left to the turns of all accounts. Otherwise the first account to
+ * come would take the whole minute, and the others would wait until it is over.
+ */
+export function findSpentPace({ creates, channel: { settings } }: ChannelRuntime): SkipReason | undefined {
+  const paceMs = creates.paceMs();
+  return paceMs > PACE_MAX * (MINUTE_MS / settings.requestsPerMinute)
+    ? { why: 'limit', retryAfterMs: paceMs }
+    : undefined;
 }
 
 async function isFull({ store }: Deps, { channel: { settings } }: ChannelRuntime): Promise<boolean> {

@@ -10,7 +10,7 @@ import type { BesideOrder, Failure, Task } from '../../domain/task.ts';
 import { listApplied } from '../../domain/wait-plan.ts';
 import type { BeginResult, NewTask } from '../../store/task-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
-import { findObstacle, submitAttempts } from '../attempts/submit-attempts.ts';
+import { findObstacle, findSpentPace, submitAttempts } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { releaseRefused } from '../ends/settle-task.ts';
 import { nameCreateLane } from '../queue/lane-channels.ts';
@@ -130,6 +130,7 @@ function chooseFirstAttempt(deps: Deps, create: CreateContext): NewTask['attempt
   const [first] = runtimes;
   if (first === undefined || source !== undefined || listMedia(task.order).length > 0) return undefined;
   if (findObstacle(first) !== undefined || mustWait(create) || isBehindOthers(deps, create)) return undefined;
+  if (create.wait?.waitsForChannel === true && findSpentPace(first) !== undefined) return undefined;
   const { id: channel, inFlightMax } = first.channel.settings;
   return { channel, inFlightMax };
 }
