@@ -34,4 +34,18 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
       'read from the create of the younger task on, so it did not show that work, and the task adopted it.',
     mendedOn: '2026-11-26',
   },
+  {
+    seed: 80_930,
+    without: [
+      'power cut,slow sync,failed sync,full disk,full disk at a write,uncertain commit,scattered pages,cut checkpoint',
+      'lost work,receiver hangs,crash 1,crash 2,crash 3,crash 4,crash 5,crash 6,crash of boot 3,crash of boot 5',
+      'operator pause,operator revoke,operator credit,operator limit,operator endpoint,operator hold,operator weight',
+      'operator withdrawal,operator reload 1,operator reload 2,operator reload 3',
+    ].flatMap((names) => names.split(',')),
+    rule: 'a key with another body is refused',
+    cause:
+      'Another process took a create over before its task could wait. The create found its task between the two steps ' +
+      'of that process, and answered that it was queued. Then the other process refused it, and its key was free.',
+    mendedOn: '2026-11-26',
+  },
 ];

@@ -47,8 +47,7 @@ export async function createTask(deps: Deps, request: CreateRequest, signal?: Ab
     if ('capped' in begun) return await refuseCapped(deps, request, { ...admitted, scope: begun.capped }, signal);
     const task = await holdStageAndSubmit(deps, begun);
     const applied = listApplied(request.wait, create.wait);
-    // Another process may have decided over the task in the meantime.
-    return { task: task ?? (await mustFind(deps, taskId)), replayed: false, applied };
+    return { task: task ?? (await findDecided(deps, taskId)), replayed: false, applied };
   } finally {
     if (deps.creating.get(taskId) === 'working') deps.creating.delete(taskId);
   }
@@ -274,6 +273,13 @@ function toFailure(error: unknown): Failure {
     return { code: 'caller_left', message: 'the caller disconnected and had sent no Idempotency-Key' };
   const problem = error instanceof Problem ? error : undefined;
   return { code: problem?.reason ?? 'internal_error', message: problem?.message ?? 'internal error' };
+}
+
+/** Returns a task over which another process has decided. One that it has refused was never sent. */
+async function findDecided(deps: Deps, taskId: string): Promise<Task> {
+  const task = await mustFind(deps, taskId);
+  if (task.admission === 'refused') throw nothingBegun(new Overtaken(`the create of ${taskId} was taken over`));
+  return task;
 }
 
 async function mustFind({ store }: Deps, taskId: string): Promise<Task> {

@@ -1,3 +1,4 @@
+import { Overtaken } from '@reelgate/platform/service-unavailable';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { computeCost } from '../../domain/fair-queue.ts';
 import { SCHEDULED_LANE } from '../../domain/lane.ts';
@@ -24,14 +25,15 @@ export class UncertainWait extends Error {
 
 /**
  * Lets a create wait for its turn, in place of a refusal. It has its hold and its staged media, so from here on it needs
- * neither its caller nor this process. Returns the task; undefined if another process has decided over the create.
+ * neither its caller nor this process. Throws Overtaken if another process has taken the create over: nothing was sent, so
+ * that one refuses it, now or in a moment.
  */
 export async function waitForChannel(
   deps: Deps,
   create: CreateContext,
   plan: WaitPlan,
   limits: QueueLimits,
-): Promise<Task | undefined> {
+): Promise<Task> {
   const { store, clock, log, queue, wake } = deps;
   const { id: taskId, accountId, tokenId, seconds, owner } = create.task;
   const lane = nameCreateLane(deps, create, plan.class);
@@ -49,7 +51,7 @@ export async function waitForChannel(
   const waiting = await store.enqueue(place, owner).catch((error: unknown) => {
     throw error instanceof StoreUnavailable ? new UncertainWait('it is not known whether a task waits', error) : error;
   });
-  if (waiting === undefined) return undefined;
+  if (waiting === undefined) throw new Overtaken(`the create of ${taskId} was taken over`);
   log.info({ taskId, accountId }, 'a task waits for a channel');
   showTask(deps, waiting);
   if (notBefore === undefined) queue.lanes.add(lane);
