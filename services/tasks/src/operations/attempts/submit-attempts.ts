@@ -16,8 +16,8 @@ import { recordOutcome, showTask } from './record-outcome.ts';
 const THROTTLE_RETRY_MS = 2000;
 const ATTEMPTS_MAX = 16;
 const MINUTE_MS = 60_000;
-/** How many times longer the pauses of the rest of a minute may be than those of an even one: half of it is left then. */
-const PACE_MAX = 2;
+/** How many times longer the pauses of the rest of a minute may be than even ones: three quarters of it are left then. */
+const PACE_MAX = 4 / 3;
 const NOT_ADMITTED = 'not sent: the channel takes no submission now';
 
 export type Refusal = Extract<Submission, { outcome: 'refused' }>;
