@@ -19,13 +19,13 @@ const REASON = 'the token is revoked';
 /** How often the fake service answers that more tasks wait. */
 const FULL_ANSWERS = 2;
 
-interface Revoked {
+interface RevokeResult {
   readonly outcome: Outcome;
   /** What was asked of the queue, in order. */
   readonly asked: readonly object[];
 }
 
-async function revoke(...args: string[]): Promise<Revoked> {
+async function revoke(...args: string[]): Promise<RevokeResult> {
   const asked: object[] = [];
   const accounts = partialService(AccountService, {
     revokeToken: async ({ id }) => ({ token: { id, accountId: 'acme' }, madeRevoked: 2 }),

@@ -201,14 +201,15 @@ async function listWithMade({ accounts }: Services, { id, accountId }: Token): P
   return ids;
 }
 
-interface Revoked {
+/** The tokens that a command has revoked, and its author. */
+interface Revocation {
   readonly token: Token;
   readonly ids: readonly string[];
   readonly actor: string;
 }
 
 /** Returns how many tasks it ended. A revoked token gets no further hold, so a repeat ends what this one missed. */
-async function cancelWaiting({ queue }: Services, { token, ids, actor }: Revoked): Promise<number> {
+async function cancelWaiting({ queue }: Services, { token, ids, actor }: Revocation): Promise<number> {
   let total = 0;
   for (const tokenId of ids)
     for (let calls = 0; calls < CANCELS_MAX; calls += 1) {

@@ -48,7 +48,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
     idle_in_transaction_session_timeout: settings.idleInTransactionMs,
   };
   const { url: connectionString, tls } = postgresAddress(url);
-  const seen = new WeakMap<pg.ClientBase, SeenConnection>();
+  const seen = new WeakMap<pg.ClientBase, ConnectionSettings>();
   let atStart: Partial<Limits> = limits;
   /** Takes the limits at the start of the connection as long as the server does, and the newest certificates. */
   class Client extends pg.Client {
@@ -108,10 +108,10 @@ function readPoolState({ totalCount, idleCount, waitingCount }: pg.Pool): Omit<S
   return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
-/** What a new connection showed. */
-type SeenConnection = Pick<HeldConnection, 'isLimited' | 'statements'>;
+/** The settings of the server, or of a pooler, behind a new connection. */
+type ConnectionSettings = Pick<HeldConnection, 'isLimited' | 'statements'>;
 
-async function examine(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<SeenConnection> {
+async function examine(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<ConnectionSettings> {
   try {
     return await readSettings(client, limits, timeoutMs);
   } catch (error) {
@@ -125,7 +125,7 @@ async function examine(client: pg.PoolClient, limits: Limits, timeoutMs: number)
  * its own for a cancel, so the process in the key is not the one that answers. A server keeps statements ready; the one
  * behind a pooler would keep them for others.
  */
-async function readSettings(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<SeenConnection> {
+async function readSettings(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<ConnectionSettings> {
   const { rows } = await client.query<{ name: keyof Limits; setting: string; answering: number }>({
     text: `SELECT name, setting, pg_backend_pid() AS answering FROM pg_settings
       WHERE name IN (${LIMITS.map((name) => `'${name}'`).join(', ')})`,

@@ -1,66 +1,29 @@
 import { describe, expect, test } from '@jest/globals';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
-import { until, untilAfter } from '@reelgate/platform/testing/until';
+import { untilAfter } from '@reelgate/platform/testing/until';
 import { channelSettings } from '../../testing/channel-settings.ts';
 import { LOST, refused } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
-import type { World, WorldOptions } from '../../testing/open-world.ts';
+import type { World } from '../../testing/open-world.ts';
 import { aRegeneration, aText, anImage, anOrder } from '../../testing/orders.ts';
+import { LANE, QUEUE, countScopes, fill, listHeld, useQueueWorlds } from '../../testing/queue-world.ts';
 import { outcomes } from '../../testing/store/opened-store.ts';
 import { checkCreate } from '../operations/creates/check-create.ts';
 import type { CreateRequest } from '../operations/creates/create-context.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { pauseChannel } from '../operations/operators/pause-channel.ts';
 import { settleFinished } from './settle-finished.ts';
-import { turnTaker } from './take-turns.ts';
-import type { TurnTaker } from './take-turns.ts';
 
 const open = useWorlds();
+const openQueue = useQueueWorlds();
 const MINUTE_MS = 60_000;
-const QUEUE = {
-  perAccount: 100,
-  total: 200,
-  longestWaitMs: { interactive: MINUTE_MS, standard: 10 * MINUTE_MS, batch: 600 * MINUTE_MS },
-};
-const SCOPES = ['token:token_1', 'total', 'channel:main'];
-const LANE = '["generation","Alpha-H3",null,[],"standard"]';
 const PAUSE = { channel: 'main', actor: 'ops', reason: 'repairs' };
 const { signal } = new AbortController();
 
-interface QueueWorld extends World {
-  readonly turns: TurnTaker;
-  /** One pass, and the submissions that it starts. Returns the time until the next one. */
-  pass(): Promise<number>;
-}
-
-async function openQueue(options: WorldOptions = {}, replicas = 1): Promise<QueueWorld> {
-  const world = await open({ channels: [channelSettings({ inFlightMax: 1 })], queue: QUEUE, ...options });
-  const turns = turnTaker(
-    world.deps,
-    () => replicas,
-    () => undefined,
-  );
-  return {
-    ...world,
-    turns,
-    pass: async () => {
-      const result = await turns.pass();
-      await until(() => world.deps.creating.size === 0);
-      return typeof result === 'number' ? 0 : result.dueAt - world.clock.now();
-    },
-  };
-}
-
-/** Creates a task that takes the only place of the channel. */
-const fill = async (world: World): Promise<string> => (await world.create()).task.id;
 const end = async ({ deps, clock }: World, taskId: string): Promise<void> => {
   await deps.store.finish(taskId, { state: 'failed', at: clock.now() });
 };
-const countScopes = ({ deps }: World): Promise<readonly number[]> =>
-  Promise.all(SCOPES.map((scope) => deps.store.inFlight(scope)));
-const listHeld = ({ billing }: World): readonly string[] =>
-  [...billing.holds].flatMap(([id, { state }]) => (state === 'held' ? [id] : []));
 const stateOf = async ({ deps }: World, taskId: string): Promise<string> => {
   const task = await deps.store.find(taskId);
   return `${String(task?.state)} ${String(task?.failure?.code ?? task?.admission)}`;
@@ -280,122 +243,6 @@ describe('a create that finds every channel full', () => {
     const world = await open({ channels: [channelSettings({ inFlightMax: 1 })] });
     await fill(world);
     await expect(world.create()).rejects.toMatchObject({ reason: 'rate_limit_exceeded' });
-  });
-});
-
-describe('creates of which many come at once', () => {
-  const PER_MINUTE = 20;
-  const createMany = async (world: World, count: number, changes: Partial<CreateRequest> = {}) => {
-    const admissions: string[] = [];
-    for (let index = 0; index < count; index += 1)
-      admissions.push((await world.create(anOrder(), changes)).task.admission);
-    return admissions;
-  };
-  const OPTIONS = {
-    channels: [channelSettings({ requestsPerMinute: PER_MINUTE, inFlightMax: 1000 })],
-    limits: { inFlightPerToken: 1000, inFlightTotal: 1000 },
-  };
-  const countAccepted = (admissions: readonly string[]): number =>
-    admissions.filter((admission) => admission === 'accepted').length;
-
-  test('take a quarter of the minute of a channel, and the turns of all accounts have the rest', async () => {
-    const world = await openQueue(OPTIONS);
-    const first = await createMany(world, PER_MINUTE);
-
-    expect(countAccepted(first)).toBeGreaterThanOrEqual(PER_MINUTE / 4);
-    expect(countAccepted(first)).toBeLessThanOrEqual(0.35 * PER_MINUTE);
-    const { task: late } = await world.create(anOrder(), { accountId: 'other', tokenId: 'token_2' });
-    const asked = world.clock.now();
-    while (world.upstream.submitted.length < countAccepted(first) + 2) await world.clock.advance(await world.pass());
-    expect(world.clock.now() - asked).toBeLessThanOrEqual(MINUTE_MS / 4);
-    expect(await world.deps.store.find(late.id)).toMatchObject({ admission: 'accepted' });
-  });
-
-  test('take the whole minute if they cannot wait', async () => {
-    const without = await open(OPTIONS);
-    expect(countAccepted(await createMany(without, PER_MINUTE))).toBe(PER_MINUTE);
-
-    const world = await openQueue(OPTIONS);
-    const unwilling = { wait: { mode: 'none' } } as const;
-    expect(countAccepted(await createMany(world, PER_MINUTE, unwilling))).toBe(PER_MINUTE);
-  });
-
-  test('go straight to a channel that is used evenly, up to its limit', async () => {
-    const world = await openQueue(OPTIONS);
-    const admissions: string[] = [];
-    for (let index = 0; index < 3 * PER_MINUTE; index += 1) {
-      admissions.push(...(await createMany(world, 1)));
-      await world.clock.advance((1.1 * MINUTE_MS) / PER_MINUTE);
-    }
-    expect(countAccepted(admissions)).toBe(3 * PER_MINUTE);
-  });
-});
-
-describe('between its hold and its wait', () => {
-  /** Something happens at the first hold. */
-  const atHold = (world: World, happen: () => void): void => {
-    world.journal.put((call, proceed) => {
-      if (call.name === 'billing.placeHold') happen();
-      return proceed();
-    });
-  };
-
-  test('a create whose first attempt began with it goes on to its channel, although others begin to wait', async () => {
-    const world = await openQueue();
-    atHold(world, () => {
-      world.deps.queue.lanes.add(LANE);
-    });
-
-    const { task } = await world.create();
-
-    expect([task.admission, await outcomes(world.deps.store, task.id)]).toEqual(['accepted', ['accepted']]);
-    expect(await countScopes(world)).toEqual([1, 1, 1]);
-  });
-
-  test('a create that another process takes over is refused, and its client is not told that it waits', async () => {
-    const world = await openQueue();
-    const first = await fill(world);
-    world.journal.put(async (call, proceed) => {
-      // the other process looks at the task after this one has answered
-      if (call.name === 'store.enqueue') await world.deps.store.disown((call.args[0] as { taskId: string }).taskId);
-      return proceed();
-    });
-
-    await expect(world.create()).rejects.toMatchObject({ kind: 'unavailable' });
-
-    expect(listHeld(world)).toEqual([first]);
-    expect(await world.deps.store.countWaiting('acme')).toEqual({ ofAccount: 0, total: 0 });
-    expect(await countScopes(world)).toEqual([1, 1, 1]);
-  });
-
-  test('a create that another process refuses first is refused too, although the answer to its wait was lost', async () => {
-    const world = await openQueue();
-    const first = await fill(world);
-    world.journal.fail('store.enqueue', new StoreUnavailable('lost', { maybeWritten: true }));
-    world.journal.put(async (call, proceed) => {
-      if (call.name === 'store.refuse') await proceed();
-      return proceed();
-    });
-
-    await expect(world.create()).rejects.toMatchObject({ kind: 'unavailable' });
-
-    await world.clock.advance(MINUTE_MS);
-    await settleFinished(world.deps);
-    expect(listHeld(world)).toEqual([first]);
-  });
-
-  test('a create before its time is refused if the queue is switched off, and is never sent', async () => {
-    const world = await openQueue();
-    atHold(world, () => {
-      Object.assign(world.deps.queue, { limits: undefined });
-    });
-
-    const early = world.create(anOrder(), { wait: { notBefore: world.clock.now() + MINUTE_MS } });
-
-    await expect(early).rejects.toMatchObject({ reason: 'no_channel_available' });
-    expect(world.upstream.submitted).toEqual([]);
-    expect(listHeld(world)).toEqual([]);
-    expect(await countScopes(world)).toEqual([0, 0, 0]);
   });
 });
 

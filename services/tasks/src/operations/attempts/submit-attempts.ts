@@ -16,7 +16,7 @@ import { recordOutcome, showTask } from './record-outcome.ts';
 const THROTTLE_RETRY_MS = 2000;
 const ATTEMPTS_MAX = 16;
 const MINUTE_MS = 60_000;
-/** How many times longer the pauses of the rest of a minute may be than even ones: three quarters of it are left then. */
+/** The longest pauses of the rest of a minute, as a multiple of even ones: three quarters of the minute are left then. */
 const PACE_MAX = 4 / 3;
 const NOT_ADMITTED = 'not sent: the channel takes no submission now';
 
