@@ -54,7 +54,7 @@ export async function queueFloodBench(minutes: number): Promise<readonly Line[]>
   return [...(await measureShares(minutes)), ...(await measureFaults(minutes))];
 }
 
-export async function measureShares(minutes: number): Promise<readonly Line[]> {
+async function measureShares(minutes: number): Promise<readonly Line[]> {
   const ends: (() => Promise<unknown>)[] = [];
   try {
     const world = await openWorld('one program', {}, ends);
@@ -114,7 +114,7 @@ async function measureWeights(world: World, ms: number): Promise<readonly Line[]
 }
 
 /** The same load on replicas that are killed, with channels that pause, cancels of thousands and changed weights. */
-export async function measureFaults(minutes: number): Promise<readonly Line[]> {
+async function measureFaults(minutes: number): Promise<readonly Line[]> {
   const ends: (() => Promise<unknown>)[] = [];
   const missing = [postgresServer, natsServer, redisServer].map((server) => server.missing()).find(Boolean);
   if (missing !== undefined) return [{ what: 'the same in replicas, with faults', skipped: missing }];
