@@ -138,6 +138,11 @@ describe('a setting that can never work is refused with file, line, key and what
       /channels\.0\.timeouts\.submit: expected more than 0s/,
     ],
     ['an interval of nothing', { tasks: { poll: { first: '0ms' } } }, /tasks\.poll\.first: expected more than 0ms/],
+    [
+      'a wait of nothing',
+      { tasks: { queue: { longest_wait: { batch: '0s' } } } },
+      /tasks\.queue\.longest_wait\.batch: expected more than 0s/,
+    ],
     ['bodies of nothing', { gateway: { limits: { body: '0' } } }, /gateway\.limits\.body: expected more than 0/],
     [
       'a limit of nothing',
@@ -226,6 +231,11 @@ describe('a setting without effect gives a warning with file, line, key and what
       'an alert after the last deadline',
       { tasks: { poll: { soft_deadline: '2d' } } },
       /tasks\.poll\.soft_deadline: expected at most tasks\.poll\.hard_deadline, 24h/,
+    ],
+    [
+      'a wait that outlives staged media',
+      { tasks: { queue: { longest_wait: { batch: '49h' } } } },
+      /tasks\.queue\.longest_wait\.batch: 49h after a not-before of six days is later than media\.staged\.lifetime, 8d/,
     ],
     [
       'a video model without a channel',

@@ -28,7 +28,7 @@ import {
   checkClientPair,
   findUnverifiedDatabases,
 } from './findings/tls-findings.ts';
-import { checkPollOrder, findPlainExceptions, findZeroes } from './findings/value-findings.ts';
+import { checkPollOrder, checkQueueTimes, findPlainExceptions, findZeroes } from './findings/value-findings.ts';
 import { readInternalCallers } from './internal-callers.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 
@@ -52,6 +52,7 @@ const RULES: readonly Rule[] = [
   checkAlphaPrices,
   checkCallbackAddresses,
   checkPollOrder,
+  checkQueueTimes,
   findUnusedModels,
   findUnpricedModels,
 ];

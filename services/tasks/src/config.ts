@@ -18,6 +18,7 @@ import { objectSchema, duration, name, whole } from './schema-parts.ts';
 import { webhookSettings, webhooksSchema } from './webhook-settings.ts';
 import type { WebhookSettings, WebhooksEntry } from './webhook-settings.ts';
 
+export { SCHEDULE_MS_MAX } from './domain/wait-plan.ts';
 export { describeAdapters, listAdapters, videoChannelSchema } from './channels/video-channel-config.ts';
 export type { KnownAdapters } from './channels/video-channel-config.ts';
 export { ADAPTER_NAME_PATTERN } from './channels/own-adapters/adapter-name.ts';

@@ -22,6 +22,7 @@ export interface ComparedConfig {
   readonly billing: ComparedListener;
   readonly media: ComparedListener & {
     readonly fetch: { readonly allow: readonly (string | { readonly host: string })[] };
+    readonly staged: { readonly lifetime: string };
   };
   readonly models: Readonly<Record<string, ComparedModel>>;
   readonly channels: readonly ComparedChannel[];
@@ -31,6 +32,7 @@ export interface ComparedConfig {
   readonly accounts: readonly ComparedAccount[];
   readonly tasks: ComparedListener & {
     readonly poll: Readonly<Record<'first' | 'max' | 'soft_deadline' | 'hard_deadline', string>>;
+    readonly queue: { readonly longest_wait: Readonly<Record<string, string>> };
   };
 }
 

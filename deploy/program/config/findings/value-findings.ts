@@ -1,5 +1,6 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
 import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
+import { SCHEDULE_MS_MAX } from '@reelgate/tasks/config';
 import { refuse, warn, warnIf } from './finding.ts';
 import type { ComparedConfig, Finding } from './finding.ts';
 
@@ -7,6 +8,7 @@ import type { ComparedConfig, Finding } from './finding.ts';
 const ABOVE_ZERO: readonly (readonly string[])[] = [
   ['gateway', 'limits', 'body'],
   ['tasks', 'poll'],
+  ['tasks', 'queue', 'longest_wait'],
   ['tasks', 'jobs', 'lease'],
   ['tasks', 'jobs', 'deadline'],
   ['tasks', 'postgres'],
@@ -54,6 +56,19 @@ export function checkPollOrder({ tasks: { poll } }: ComparedConfig): readonly Fi
         'otherwise a task goes to the attention queue before the alert',
     ),
   ];
+}
+
+/** A task that waits for longer than its staged media are kept fails at its turn. */
+export function checkQueueTimes({ tasks: { queue }, media: { staged } }: ComparedConfig): readonly Finding[] {
+  const keptMs = parseDuration(staged.lifetime) ?? 0;
+  return Object.entries(queue.longest_wait).flatMap(([ofClass, text]) =>
+    warnIf(
+      SCHEDULE_MS_MAX + (parseDuration(text) ?? 0) > keptMs,
+      ['tasks', 'queue', 'longest_wait', ofClass],
+      `${text} after a not-before of six days is later than media.staged.lifetime, ${staged.lifetime}; ` +
+        'expected less, or a longer lifetime, because a task fails at its turn if its media are gone',
+    ),
+  );
 }
 
 /** An exception without a purpose lets every client reach the private address that only results need. */
