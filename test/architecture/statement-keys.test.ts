@@ -34,7 +34,10 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'tasks/sql-creates.ts': [1, 'the unique index of upstream work, which bounds an adoption'],
   'tasks/sql-jobs.ts': [6, 'the metrics of jobs, and the first due job'],
   'tasks/sql-acts.ts': [1, 'the acts of operators, for an operator'],
-  'tasks/sql-flows.ts': [1, 'the least account of a lane, read when an account begins to wait'],
+  'tasks/sql-flows.ts': [
+    2,
+    'the least account of a lane, read when an account begins to wait, and each hour the flows of empty lanes',
+  ],
   'tasks/sql-queue.ts': [1, 'the turns of tasks that wait: the next one of a lane'],
   'tasks/sql-queue-reads.ts': [4, 'the lanes, the tasks whose time has come, and the bound of all that wait'],
   'tasks/sql-queue-operators.ts': [

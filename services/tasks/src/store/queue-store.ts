@@ -87,6 +87,11 @@ export interface QueueStore {
   removePlace(taskId: string): Promise<void>;
   /** Removes places whose tasks do not wait any more, because a process died before it did. Returns their number. */
   removeOldPlaces(limit: number): Promise<number>;
+  /**
+   * Forgets what accounts and tokens have used of lanes in which none waits, at most a number of each. Returns how many it
+   * forgot.
+   */
+  removeIdleFlows(limit: number): Promise<number>;
   /** Lets tasks take turns from now on whose time has come, at most a number of them. Returns their number. */
   startScheduled(now: number, limit: number): Promise<number>;
   /** The names of the lanes in which tasks wait, without that of the tasks whose time has not come. */

@@ -18,6 +18,9 @@ const EXPIRED_MAX = 100;
 const OLD_PLACES_MAX = 100;
 const OLD_WEIGHTS_MAX = 100;
 const SCHEDULED_MAX = 100;
+/** How often a process forgets the flows of empty lanes, and how many of them. They take only space. */
+const IDLE_FLOWS_EVERY_MS = 3_600_000;
+const IDLE_FLOWS_MAX = 500;
 /** Tokens at their limit that a sweep tries again. */
 const UNBLOCKED_MAX = 32;
 /**
@@ -70,6 +73,8 @@ interface TurnState {
   /** The time at which the next pass is due. */
   dueAt: number;
   sweptAt: number;
+  /** The time at which idle flows were forgotten. */
+  forgotAt: number;
   /** The last token that a sweep has tried again; empty: the next sweep begins with the first one. */
   triedAgain: string;
 }
@@ -88,6 +93,7 @@ export function turnTaker(deps: Deps, replicas: () => number, wake: () => void):
     unserved: new Set(),
     dueAt: deps.clock.now(),
     sweptAt: -Infinity,
+    forgotAt: deps.clock.now(),
     triedAgain: '',
   };
   return {
@@ -164,6 +170,10 @@ async function sweep({ store, clock }: Deps, state: TurnState): Promise<void> {
   const blocked = await store.listBlocked(state.triedAgain, UNBLOCKED_MAX);
   for (const tokenId of blocked) await store.unblock(tokenId);
   state.triedAgain = blocked.length === UNBLOCKED_MAX ? (blocked.at(-1) ?? '') : '';
+  if (!isRecent(clock, state.forgotAt, IDLE_FLOWS_EVERY_MS)) {
+    await store.removeIdleFlows(IDLE_FLOWS_MAX);
+    state.forgotAt = clock.now();
+  }
   state.sweptAt = clock.now();
 }
 

@@ -331,6 +331,30 @@ export function queueConformance(open: OpenStore): void {
       expect((await claimAll()).indexOf('task_40')).toBe(30);
     });
 
+    test('what was used of a lane is forgotten once none waits in it and no turn of it may return', async () => {
+      await wait('task_1', { account: 'acme' });
+      await wait('task_2', { account: 'umbrella', lane: 'busy' });
+      const rows = async (): Promise<unknown> =>
+        sql.read(
+          `SELECT lane, account_id FROM queue_accounts WHERE account_id <> ''
+           UNION ALL SELECT lane, token_id FROM queue_tokens ORDER BY lane`,
+        );
+      const ofLane = (lane: string, account: string) => ({ lane, account_id: account });
+      const busy = [ofLane('busy', 'umbrella'), ofLane('busy', 'umbrella')];
+      const both = [...busy, ofLane(LANE, 'acme'), ofLane(LANE, 'acme')];
+
+      await store.removeIdleFlows(9);
+      expect(await rows()).toEqual(both);
+      expect(await claimId()).toBe('task_1');
+      await store.removeIdleFlows(9);
+      expect(await rows()).toEqual(both);
+      await store.removePlace('task_1');
+      expect(await store.removeIdleFlows(9)).toBeGreaterThanOrEqual(2);
+      expect(await rows()).toEqual(busy);
+      await wait('task_3', { account: 'acme' });
+      expect(await claimId()).toBe('task_3');
+    });
+
     test('accounts that enter an empty lane at the same moment owe few turns to each other', async () => {
       const accounts = Array.from({ length: CLAIMERS }, (_none, index) => `account-${index}`);
       for (const [index, account] of accounts.entries())

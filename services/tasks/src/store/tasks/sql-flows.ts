@@ -1,7 +1,7 @@
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlRow, SqlStatement } from '@reelgate/platform/sql/sql';
 import { computeCharge, computeStart } from '../../domain/fair-queue.ts';
-import { optionalNumber } from '../columns.ts';
-import type { QueuePlace } from '../queue-store.ts';
+import { optionalNumber, text } from '../columns.ts';
+import type { QueuePlace, QueueStore } from '../queue-store.ts';
 
 /*
  * The turns that accounts and their tokens have used of a lane, and the places that they have in it. A change of places
@@ -95,4 +95,37 @@ export async function refund(query: SqlQuery, { lane, accountId, tokenId, cost }
     computeCharge(cost, 1),
     ...[lane, accountId, tokenId],
   ]);
+}
+
+/** The rows of a table whose lane has no place. A place that a process has claimed may return to it. */
+const listIdle = (table: 'queue_accounts' | 'queue_tokens', columns: string): string =>
+  `SELECT ${columns} FROM ${table} WHERE waiting = 0
+     AND NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.lane = ${table}.lane AND claimed = 0)
+     AND NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.lane = ${table}.lane AND claimed = 1)
+   LIMIT $1`;
+
+const IDLE_ACCOUNTS = listIdle('queue_accounts', 'lane, account_id, used');
+const IDLE_TOKENS = listIdle('queue_tokens', 'lane, account_id, token_id, used');
+
+/**
+ * Forgets what the flows of empty lanes have used. Each row is removed by itself, so that no entry waits for two of them.
+ * A turn changes what a flow has used, so a row that had one meanwhile stays.
+ */
+export function sqlIdleFlows(sql: Sql): Pick<QueueStore, 'removeIdleFlows'> {
+  const removeAll = async (idle: string, limit: number, toRemoval: (row: SqlRow) => SqlStatement): Promise<number> => {
+    let removed = 0;
+    for (const row of await sql.read(idle, [limit])) removed += (await sql.writeAll([toRemoval(row)]))[0] ?? 0;
+    return removed;
+  };
+  return {
+    removeIdleFlows: async (limit) =>
+      (await removeAll(IDLE_ACCOUNTS, limit, (row) => [
+        'DELETE FROM queue_accounts WHERE lane = $1 AND account_id = $2 AND waiting = 0 AND used = $3',
+        [text(row['lane']), text(row['account_id']), row['used'] ?? 0],
+      ])) +
+      (await removeAll(IDLE_TOKENS, limit, (row) => [
+        'DELETE FROM queue_tokens WHERE lane = $1 AND account_id = $2 AND token_id = $3 AND waiting = 0 AND used = $4',
+        [text(row['lane']), text(row['account_id']), text(row['token_id']), row['used'] ?? 0],
+      ])),
+  };
 }

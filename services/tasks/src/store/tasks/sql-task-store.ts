@@ -10,6 +10,7 @@ import { sqlChanges, sqlListSteps, sqlReads } from './sql-reads.ts';
 import { sqlDeadlines, sqlProcesses, sqlRetention } from './sql-sweeps.ts';
 import { sqlQueueReads, sqlSchedule } from './sql-queue-reads.ts';
 import { sqlQueue } from './sql-queue.ts';
+import { sqlIdleFlows } from './sql-flows.ts';
 import { sqlQueueOperators } from './sql-queue-operators.ts';
 import { shardsOn, sqlPermits } from './sql-permits.ts';
 import type { TaskStore } from '../task-store.ts';
@@ -29,6 +30,7 @@ export function sqlTaskStore(
   return {
     ...sqlCreates(sql, note, withPermits),
     ...sqlQueue(sql, { note, finishIn, chooseWithPermits }),
+    ...sqlIdleFlows(sql),
     ...sqlSchedule(sql),
     ...sqlQueueReads(sql),
     ...sqlQueueOperators(sql, writeAct),

@@ -107,7 +107,10 @@ function leavePlace(state: ModelState, place: ModelPlace): void {
   state.places = state.places.filter((one) => one !== place);
 }
 
-type Places = Pick<QueueStore, 'enqueue' | 'returnToQueue' | 'finishWaiting' | 'removePlace' | 'removeOldPlaces'>;
+type Places = Pick<
+  QueueStore,
+  'enqueue' | 'returnToQueue' | 'finishWaiting' | 'removePlace' | 'removeOldPlaces' | 'removeIdleFlows'
+>;
 
 function modelPlaces(state: ModelState): Places {
   return {
@@ -156,6 +159,14 @@ function modelPlaces(state: ModelState): Places {
     removePlace: async (taskId) => {
       const place = findPlace(state, taskId);
       if (place?.isClaimed === true) leavePlace(state, place);
+    },
+    removeIdleFlows: async () => {
+      const isIdle = ({ lane }: { readonly lane: string }): boolean =>
+        !state.places.some((place) => place.lane === lane);
+      const before = state.accountFlows.length + state.tokenFlows.length;
+      state.accountFlows = state.accountFlows.filter((flow) => !isIdle(flow));
+      state.tokenFlows = state.tokenFlows.filter((flow) => !isIdle(flow));
+      return before - state.accountFlows.length - state.tokenFlows.length;
     },
     removeOldPlaces: async (limit) => {
       const old = listOldPlaces(state).slice(0, limit);

@@ -67,8 +67,8 @@ export interface ModelState {
   attention: ModelAttention[];
   readonly processes: Map<string, number>;
   places: ModelPlace[];
-  readonly accountFlows: ModelAccountFlow[];
-  readonly tokenFlows: ModelTokenFlow[];
+  accountFlows: ModelAccountFlow[];
+  tokenFlows: ModelTokenFlow[];
   /** The rules of the accounts that an operator made. */
   readonly rules: Map<string, { readonly weight: number; readonly isHeld: boolean }>;
   /** The ids of all tasks that were ever written. */

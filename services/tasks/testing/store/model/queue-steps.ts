@@ -23,6 +23,8 @@ const WAITERS = [
 ] as const;
 export const QUEUE_ACCOUNTS = ['acme', 'umbrella', 'hooli'] as const;
 const ALL = 100;
+/** More than any sequence makes. */
+const FLOWS_MAX = 1000;
 const FAILURE = { code: 'cancelled', message: 'the task was cancelled before it began' };
 
 const lane = fc.constantFrom(LANE, LANE, LANE, NEXT_LANE);
@@ -178,6 +180,14 @@ const removeOldPlaces = plain(limit, (most) => ({
   call: (store) => store.removeOldPlaces(most),
 }));
 
+/** How many there are is not compared: a flow stands in the reference once it is named, and in a store once it enters. */
+const removeIdleFlows = plain(nothing, () => ({
+  name: 'removeIdleFlows',
+  call: async (store) => {
+    await store.removeIdleFlows(FLOWS_MAX);
+  },
+}));
+
 /** The operator of a test decides over flows that already wait as over later ones. */
 const putRule = plain(
   fc.record({ accountId: account, weight: fc.constantFrom(1, 2, 3), isHeld: one(6) }),
@@ -227,6 +237,7 @@ export const drawQueueStep: Arbitrary<TaskStep> = drawSteps(
     { weight: 2, arbitrary: putRule },
     { weight: 3, arbitrary: removePlace },
     { weight: 2, arbitrary: removeOldPlaces },
+    { weight: 2, arbitrary: removeIdleFlows },
     { weight: 6, arbitrary: fc.oneof(...reads) },
     { weight: 24, arbitrary: taskCall },
   ),
