@@ -180,7 +180,7 @@ const removeOldPlaces = plain(limit, (most) => ({
   call: (store) => store.removeOldPlaces(most),
 }));
 
-/** How many there are is not compared: a flow stands in the reference once it is named, and in a store once it enters. */
+/** Their number is not compared: a flow stands in the reference once it is named, and in a store once it enters. */
 const removeIdleFlows = plain(nothing, () => ({
   name: 'removeIdleFlows',
   call: async (store) => {
