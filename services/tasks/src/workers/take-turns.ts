@@ -18,7 +18,7 @@ const EXPIRED_MAX = 100;
 const OLD_PLACES_MAX = 100;
 const OLD_WEIGHTS_MAX = 100;
 const SCHEDULED_MAX = 100;
-/** A process forgets the flows of empty lanes this often, and so many at once. They take only space. */
+/** The time between two removals of the flows of empty lanes, and the most of one removal. They take only space. */
 const IDLE_FLOWS_EVERY_MS = 3_600_000;
 const IDLE_FLOWS_MAX = 500;
 /** Tokens at their limit that a sweep tries again. */
