@@ -3,6 +3,7 @@ import { postgresFault } from './postgres-faults.ts';
 import type { PipelineConnection } from './postgres-pipeline.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { newNamedStatements } from './postgres-statements.ts';
+import type { NamedStatements } from './postgres-statements.ts';
 import { postgresAddress } from './postgres-tls.ts';
 import type { SqlPool } from './sql.ts';
 import { StoreUnavailable } from './sql.ts';
@@ -49,6 +50,13 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
   };
   const { url: connectionString, tls } = postgresAddress(url);
   const seen = new WeakMap<pg.ClientBase, ConnectionSettings>();
+  let isPooled = false;
+  const nameStatements = (): NamedStatements | undefined =>
+    isPooled
+      ? undefined
+      : newNamedStatements(() => {
+          isPooled = true;
+        });
   let atStart: Partial<Limits> = limits;
   /** Takes the limits at the start of the connection as long as the server does, and the newest certificates. */
   class Client extends pg.Client {
@@ -83,8 +91,10 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
       if (pool.waitingCount >= settings.queue)
         throw new StoreUnavailable(`${settings.queue} calls wait for a connection`);
       const client = await waiting.during(connect);
-      const { isLimited, statements } = seen.get(client) ?? (await examine(client, limits, settings.connectMs));
-      seen.set(client, { isLimited, statements });
+      const known = seen.get(client) ?? (await examine(client, limits, settings.connectMs));
+      const { isLimited } = known;
+      const statements = known.isServer ? (known.statements ?? nameStatements()) : undefined;
+      seen.set(client, { ...known, statements });
       let broken: Error | undefined;
       return {
         client,
@@ -109,7 +119,11 @@ function readPoolState({ totalCount, idleCount, waitingCount }: pg.Pool): Omit<S
 }
 
 /** The settings of the server, or of a pooler, behind a new connection. */
-type ConnectionSettings = Pick<HeldConnection, 'isLimited' | 'statements'>;
+interface ConnectionSettings extends Pick<HeldConnection, 'isLimited'> {
+  /** True if the server itself answers. */
+  readonly isServer: boolean;
+  readonly statements?: NamedStatements | undefined;
+}
 
 async function examine(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<ConnectionSettings> {
   try {
@@ -136,8 +150,7 @@ async function readSettings(client: pg.PoolClient, limits: Limits, timeoutMs: nu
     const ms = inForce.get(name) ?? 0;
     return ms > 0 && ms <= limits[name];
   });
-  const isServer = rows[0]?.answering === (client as WithProcess).processID;
-  return { isLimited, statements: isServer ? newNamedStatements() : undefined };
+  return { isLimited, isServer: rows[0]?.answering === (client as WithProcess).processID };
 }
 
 /** The process that the key for a cancel names. The types of the driver leave it out. */

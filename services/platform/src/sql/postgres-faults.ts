@@ -28,9 +28,9 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 const ENDING = /^(08|57P0[1-5]|25P0[34])/;
 /**
  * The server did not run the statement, but could later: resources, locks, timeouts, conflicts, disk, connections, a
- * standby.
+ * standby, a name of a statement that it does not have.
  */
-const LATER = /^(53|58|28|40001|40P01|55P03|57014|25006)/;
+const LATER = /^(53|58|28|40001|40P01|55P03|57014|25006|26000|42P05)/;
 
 /**
  * Classifies an error of PostgreSQL or of the connection to it. A temporary error becomes StoreUnavailable; any other

@@ -71,7 +71,10 @@ async function sendMessage(connection: PipelineConnection, message: readonly Que
       else resolve(result);
     });
   } catch (error) {
-    connection.statements?.forget(message.map(({ text }) => text));
+    connection.statements?.forget(
+      message.map(({ text }) => text),
+      error,
+    );
     for (const { reject } of message) reject(error);
   }
 }

@@ -75,6 +75,16 @@ describeWith(postgresServer, 'a connection to the server itself', (url) => {
     expect(await readKept(sql)).toEqual([INSERT, READ].sort());
   });
 
+  test('names no statement any more once another server answers than the one that was told it', async () => {
+    await times(5, (id) => sql.write(INSERT, [id, 0]));
+    await sql.write('DEALLOCATE ALL');
+
+    await expect(sql.write(INSERT, [6, 0])).rejects.toMatchObject({ name: 'StoreUnavailable', maybeWritten: false });
+    await times(5, (id) => sql.write(INSERT, [10 + id, 0]));
+    expect(await readKept(sql)).toEqual([]);
+    expect(await sql.read('SELECT COUNT(*) AS count FROM things')).toEqual([{ count: 10 }]);
+  });
+
   test('goes on after a kept statement has other columns than before', async () => {
     const all = 'SELECT * FROM things WHERE id = $1';
     await sql.write(INSERT, [1, 1]);

@@ -13,7 +13,7 @@ export interface NamedStatements {
   /** Returns the name for the next use of a text. Undefined: the statement is rare, and travels without a name. */
   findName(text: string): NamedStatement | undefined;
   /** Call after a message with these texts failed: which of them reached the server is not known. */
-  forget(texts: readonly string[]): void;
+  forget(texts: readonly string[], error: unknown): void;
   /** Returns the names that the server no longer needs, once. */
   takeUnused(): readonly string[];
 }
@@ -25,11 +25,13 @@ const NAMES_MAX = 100;
 /** Texts whose uses are counted. A statement for many rows has a text for each number of rows. */
 const COUNTED_MAX = 1000;
 
-export function newNamedStatements(): NamedStatements {
+/** `onStranger`: another server answered than the one that was told a statement, so there is a pooler after all. */
+export function newNamedStatements(onStranger: () => void = () => undefined): NamedStatements {
   /** In the order of their last use. */
   const names = new Map<string, string>();
   const uses = new Map<string, number>();
   let given = 0;
+  let isStranger = false;
   const unused: string[] = [];
   const drop = (text: string): void => {
     const name = names.get(text);
@@ -46,6 +48,7 @@ export function newNamedStatements(): NamedStatements {
   };
   return {
     findName: (text) => {
+      if (isStranger) return undefined;
       const known = names.get(text);
       if (known === undefined && !isFrequent(text)) return undefined;
       const name = known ?? `s${(given += 1)}`;
@@ -55,9 +58,19 @@ export function newNamedStatements(): NamedStatements {
       if (names.size > NAMES_MAX && oldest !== undefined) drop(oldest);
       return { name, isNew: known === undefined };
     },
-    forget: (texts) => {
+    forget: (texts, error) => {
       for (const text of texts) drop(text);
+      if (!isUnknownName(error)) return;
+      isStranger = true;
+      onStranger();
     },
     takeUnused: () => unused.splice(0),
   };
+}
+
+/** SQLSTATE of a name that the server does not know, and of one that it has for another text. */
+const UNKNOWN_NAME: ReadonlySet<unknown> = new Set(['26000', '42P05']);
+
+function isUnknownName(error: unknown): boolean {
+  return UNKNOWN_NAME.has((error as { readonly code?: unknown } | undefined)?.code);
 }
