@@ -77,8 +77,12 @@ export function describeOutcome(outcome: Outcome): string {
   );
 }
 
+/** SQLite and PostgreSQL say it in words of their own. */
+const TAKEN_KEY = /UNIQUE constraint failed|duplicate key value violates unique constraint/;
+
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (TAKEN_KEY.test(error.message)) return 'a row has this key';
   const reason = (error as { readonly reason?: unknown }).reason;
   return typeof reason === 'string' ? reason : `${error.constructor.name}: ${error.message}`;
 }
