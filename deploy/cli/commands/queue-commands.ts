@@ -143,7 +143,7 @@ export const queueMove = defineCommand({
 });
 
 export const queueCancel = defineCommand({
-  summary: 'fail a task that waits, or up to 1000 of an account or of a token; their money is free again',
+  summary: 'fail a task that waits, or those of an account or of a token, up to 1000 a call; their money is free again',
   words: '[TASK]',
   options: {
     account: { value: 'ID', means: 'all that waits of this account' },

@@ -32,10 +32,11 @@ const CREATE_AGAIN_MS = 500;
 /** A weight holds for the turns that follow. */
 const SETTLE_MS = 15_000;
 const WEIGHTS: Readonly<Record<Account, number>> = { flood: 1, steady: 1, bursts: 4 };
-/** Faults in replicas: how often one comes, and how many tasks a cancel ends. */
+/** Between two faults in replicas. */
 const FAULT_EVERY_MS = 8000;
 const KILLED_MS = 500;
-const CANCELLED_AT_ONCE = 1000;
+/** A cancel ends up to a thousand tasks, or those of five seconds. */
+const CANCELS_MAX = 200;
 const REST_TIMEOUT_MS = 180_000;
 const REASON = ['--reason', 'a benchmark'];
 
@@ -180,7 +181,7 @@ async function settle(world: World, where: string): Promise<readonly Line[]> {
   const { program, sandbox, created } = world;
   let cancelled = 0;
   for (const account of ACCOUNTS)
-    for (let left = FLOOD * 2; left > 0; left -= CANCELLED_AT_ONCE) {
+    for (let calls = 0; calls < CANCELS_MAX; calls += 1) {
       const ended = await command(world, 'queue', 'cancel', '--account', account, ...REASON);
       cancelled += (ended as { readonly cancelled: number }).cancelled;
       if (!(ended as { readonly has_more: boolean }).has_more) break;

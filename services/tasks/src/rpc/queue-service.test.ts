@@ -274,6 +274,18 @@ describe('CancelQueued of an account', () => {
     ]);
   });
 
+  test('ends none after five seconds, and says that more wait', async () => {
+    const { world, client, wait } = await open();
+    for (const id of ['task_1', 'task_2', 'task_3']) await wait(id);
+    world.journal.put(async (call, proceed) => {
+      if (call.name === 'store.finishWaiting') await world.clock.advance(2500);
+      return proceed();
+    });
+
+    expect(await client.cancelQueued({ accountId: 'acme', ...by })).toMatchObject({ cancelled: 2, hasMore: true });
+    expect(await client.cancelQueued({ accountId: 'acme', ...by })).toMatchObject({ cancelled: 1, hasMore: false });
+  });
+
   test('without a task that waits is no act', async () => {
     const { client, acts } = await open();
 

@@ -493,7 +493,7 @@ export declare const CancelQueuedRequestSchema: GenMessage<CancelQueuedRequest>;
  */
 export declare type CancelQueuedResponse = Message<"reelgate.tasks.v1.CancelQueuedResponse"> & {
   /**
-   * The number of tasks, at most 1000.
+   * The number of tasks, at most 1000, and those of five seconds.
    *
    * @generated from field: int32 cancelled = 1;
    */

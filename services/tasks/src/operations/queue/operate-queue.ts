@@ -9,8 +9,9 @@ import type { PlaceView } from './describe-place.ts';
 import { findQueued } from './list-queue.ts';
 
 const CANCELLED = { code: 'cancelled', message: 'an operator cancelled the task before it began' };
-/** The tasks that one call ends. */
+/** The tasks that one call ends, and the time in milliseconds after which it ends no more, so that its caller hears of it. */
 const CANCELLED_MAX = 1000;
+const CANCEL_MS_MAX = 5000;
 
 /** The author of a decision and its reason. */
 export type By = Omit<QueueDecision, 'at'>;
@@ -74,8 +75,8 @@ export type CancelScope =
   { readonly taskId: string } | { readonly accountId: string; readonly tokenId?: string | undefined };
 
 /**
- * Ends tasks that wait. The act is written first, because each task ends in a transaction of its own, and one that has
- * its turn meanwhile goes on.
+ * Ends tasks that wait, for five seconds at most. The act is written first, because each task ends in a transaction of its
+ * own, and one that has its turn meanwhile goes on.
  */
 export async function cancelQueued(
   deps: Deps,
@@ -95,9 +96,11 @@ export async function cancelQueued(
   const detail = { ...which, tasks: tasks.length };
   await operators.addAct({ at: clock.now(), actor, action: 'queue_cancelled', subject, reason, detail });
   log.warn({ ...detail, actor }, 'tasks are cancelled in the queue');
+  const begunAt = clock.now();
   for (const task of tasks) {
     signal.throwIfAborted();
     const at = clock.now();
+    if (at - begunAt >= CANCEL_MS_MAX) return { ...result, hasMore: true };
     if (await endWaiting(deps, task, { state: 'failed', at, failure: CANCELLED, causedBy: 'us' }))
       result.cancelled += 1;
   }
