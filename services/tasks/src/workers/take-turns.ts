@@ -5,7 +5,7 @@ import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { TOTAL_SCOPE, channelScope } from '../domain/in-flight-scope.ts';
 import { orderByClass, readLane } from '../domain/lane.ts';
 import type { Deps } from '../operations/deps.ts';
-import { findObstacle } from '../operations/attempts/submit-attempts.ts';
+import { computeLongestPace, findObstacle } from '../operations/attempts/submit-attempts.ts';
 import { endWaiting } from '../operations/ends/end-task.ts';
 import { listLaneChannels } from '../operations/queue/lane-channels.ts';
 import { submitClaimed } from '../operations/queue/submit-claimed.ts';
@@ -309,9 +309,9 @@ function claimOn({ store, processId, clock }: Deps, lane: string, { channel }: C
 }
 
 /** Leaves equal pauses within the minute, so that no channel takes all that waits in a moment and then nothing. */
-function pace({ clock }: Deps, { state, replicas }: Turns, { channel, creates }: ChannelRuntime): void {
-  const { id } = channel.settings;
-  const apartMs = creates.paceMs() * replicas();
+function pace({ clock }: Deps, { state, replicas }: Turns, runtime: ChannelRuntime): void {
+  const { id } = runtime.channel.settings;
+  const apartMs = Math.min(runtime.creates.paceMs(), computeLongestPace(runtime)) * replicas();
   const now = clock.now();
   const planned = state.heldOff.get(id) ?? 0;
   // a submission that is a little late delays none of the next ones

@@ -277,11 +277,17 @@ export function findObstacle({ circuit, creates, isPaused }: ChannelRuntime): Sk
  * many came at once that the rest of the minute is left to the turns of all accounts. Otherwise the first account to
  * come would take the whole minute, and the others would wait until it is over.
  */
-export function findSpentPace({ creates, channel: { settings } }: ChannelRuntime): SkipReason | undefined {
-  const paceMs = creates.paceMs();
-  return paceMs > PACE_MAX * (MINUTE_MS / settings.requestsPerMinute)
-    ? { why: 'limit', retryAfterMs: paceMs }
-    : undefined;
+export function findSpentPace(runtime: ChannelRuntime): SkipReason | undefined {
+  const paceMs = runtime.creates.paceMs();
+  return paceMs > computeLongestPace(runtime) ? { why: 'limit', retryAfterMs: paceMs } : undefined;
+}
+
+/**
+ * Returns the longest time in milliseconds between two turns of a channel, for all replicas together. A replica that has
+ * just started takes the whole minute for used at once.
+ */
+export function computeLongestPace({ channel: { settings } }: ChannelRuntime): number {
+  return PACE_MAX * (MINUTE_MS / settings.requestsPerMinute);
 }
 
 async function isFull({ store }: Deps, { channel: { settings } }: ChannelRuntime): Promise<boolean> {

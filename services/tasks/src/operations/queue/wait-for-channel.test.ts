@@ -50,6 +50,16 @@ describe('creates of which many come at once', () => {
     expect(countAccepted(await createMany(world, PER_MINUTE, unwilling))).toBe(PER_MINUTE);
   });
 
+  test('that took a whole minute stop the turns of a replica for no longer than that minute', async () => {
+    const world = await openQueue(OPTIONS, 2);
+    await createMany(world, PER_MINUTE - 1, { wait: { mode: 'none' } });
+    await createMany(world, 2);
+    const asked = world.clock.now();
+    while (world.upstream.submitted.length < PER_MINUTE + 1) await world.clock.advance(Math.max(1, await world.pass()));
+
+    expect(world.clock.now() - asked).toBeLessThanOrEqual(1.2 * MINUTE_MS);
+  });
+
   test('go straight to a channel that is used evenly, up to its limit', async () => {
     const world = await openQueue(OPTIONS);
     const admissions: string[] = [];
