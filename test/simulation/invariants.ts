@@ -35,7 +35,7 @@ export function forSimulation(config: TestConfig): TestConfig {
     tasks: {
       ...config.tasks,
       in_flight: { per_token: 100_000, total: 100_000 },
-      queue: { longest_wait: { standard: '20s' } },
+      queue: { longest_wait: { standard: '60s' } },
     },
     channels: [first, Object.assign({ ...first, id: SECOND_CHANNEL }, { priority: -1 })],
     accounts: config.accounts.map((account) => (account.id === 'demo' ? { ...account, credit: CREDIT } : account)),
