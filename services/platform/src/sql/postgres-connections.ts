@@ -3,7 +3,6 @@ import { postgresFault } from './postgres-faults.ts';
 import type { PipelineConnection } from './postgres-pipeline.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { newNamedStatements } from './postgres-statements.ts';
-import type { NamedStatements } from './postgres-statements.ts';
 import { postgresAddress } from './postgres-tls.ts';
 import type { SqlPool } from './sql.ts';
 import { StoreUnavailable } from './sql.ts';
@@ -51,12 +50,9 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
   const { url: connectionString, tls } = postgresAddress(url);
   const seen = new WeakMap<pg.ClientBase, ConnectionSettings>();
   let isPooled = false;
-  const nameStatements = (): NamedStatements | undefined =>
-    isPooled
-      ? undefined
-      : newNamedStatements(() => {
-          isPooled = true;
-        });
+  const onPooler = (): void => {
+    isPooled = true;
+  };
   let atStart: Partial<Limits> = limits;
   /** Takes the limits at the start of the connection as long as the server does, and the newest certificates. */
   class Client extends pg.Client {
@@ -91,10 +87,11 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
       if (pool.waitingCount >= settings.queue)
         throw new StoreUnavailable(`${settings.queue} calls wait for a connection`);
       const client = await waiting.during(connect);
-      const known = seen.get(client) ?? (await examine(client, limits, settings.connectMs));
+      const known =
+        seen.get(client) ?? (await examineConnection(client, limits, { timeoutMs: settings.connectMs, onPooler }));
+      seen.set(client, known);
       const { isLimited } = known;
-      const statements = known.isServer ? (known.statements ?? nameStatements()) : undefined;
-      seen.set(client, { ...known, statements });
+      const statements = isPooled ? undefined : known.statements;
       let broken: Error | undefined;
       return {
         client,
@@ -119,15 +116,21 @@ function readPoolState({ totalCount, idleCount, waitingCount }: pg.Pool): Omit<S
 }
 
 /** The settings of the server, or of a pooler, behind a new connection. */
-interface ConnectionSettings extends Pick<HeldConnection, 'isLimited'> {
-  /** True if the server itself answers. */
-  readonly isServer: boolean;
-  readonly statements?: NamedStatements | undefined;
+type ConnectionSettings = Pick<HeldConnection, 'isLimited' | 'statements'>;
+
+interface ExamineOptions {
+  readonly timeoutMs: number;
+  /** A pooler was taken for a server. */
+  readonly onPooler: () => void;
 }
 
-async function examine(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<ConnectionSettings> {
+async function examineConnection(
+  client: pg.PoolClient,
+  limits: Limits,
+  options: ExamineOptions,
+): Promise<ConnectionSettings> {
   try {
-    return await readSettings(client, limits, timeoutMs);
+    return await readSettings(client, limits, options);
   } catch (error) {
     client.release(true);
     throw toConnectFault(error);
@@ -139,7 +142,11 @@ async function examine(client: pg.PoolClient, limits: Limits, timeoutMs: number)
  * its own for a cancel, so the process in the key is not the one that answers. A server keeps statements ready; the one
  * behind a pooler would keep them for others.
  */
-async function readSettings(client: pg.PoolClient, limits: Limits, timeoutMs: number): Promise<ConnectionSettings> {
+async function readSettings(
+  client: pg.PoolClient,
+  limits: Limits,
+  { timeoutMs, onPooler }: ExamineOptions,
+): Promise<ConnectionSettings> {
   const { rows } = await client.query<{ name: keyof Limits; setting: string; answering: number }>({
     text: `SELECT name, setting, pg_backend_pid() AS answering FROM pg_settings
       WHERE name IN (${LIMITS.map((name) => `'${name}'`).join(', ')})`,
@@ -150,7 +157,8 @@ async function readSettings(client: pg.PoolClient, limits: Limits, timeoutMs: nu
     const ms = inForce.get(name) ?? 0;
     return ms > 0 && ms <= limits[name];
   });
-  return { isLimited, isServer: rows[0]?.answering === (client as WithProcess).processID };
+  const isServer = rows[0]?.answering === (client as WithProcess).processID;
+  return { isLimited, statements: isServer ? newNamedStatements(onPooler) : undefined };
 }
 
 /** The process that the key for a cancel names. The types of the driver leave it out. */

@@ -20,18 +20,18 @@ export interface NamedStatements {
 
 /** A statement that was used this often on a connection gets a name. */
 const USES_MIN = 3;
-/** The server keeps the plan of each, and some of them have fifty kilobytes. */
+/** The server keeps the plan of each in the memory of its connection. */
 const NAMES_MAX = 100;
 /** Texts whose uses are counted. A statement for many rows has a text for each number of rows. */
 const COUNTED_MAX = 1000;
 
-/** `onStranger`: another server answered than the one that was told a statement, so there is a pooler after all. */
-export function newNamedStatements(onStranger: () => void = () => undefined): NamedStatements {
+/** `onPooler`: the server does not know a statement that it was told, so there is a pooler after all. */
+export function newNamedStatements(onPooler: () => void = () => undefined): NamedStatements {
   /** In the order of their last use. */
   const names = new Map<string, string>();
   const uses = new Map<string, number>();
   let given = 0;
-  let isStranger = false;
+  let isPooled = false;
   const unused: string[] = [];
   const drop = (text: string): void => {
     const name = names.get(text);
@@ -48,7 +48,7 @@ export function newNamedStatements(onStranger: () => void = () => undefined): Na
   };
   return {
     findName: (text) => {
-      if (isStranger) return undefined;
+      if (isPooled) return undefined;
       const known = names.get(text);
       if (known === undefined && !isFrequent(text)) return undefined;
       const name = known ?? `s${(given += 1)}`;
@@ -61,8 +61,8 @@ export function newNamedStatements(onStranger: () => void = () => undefined): Na
     forget: (texts, error) => {
       for (const text of texts) drop(text);
       if (!isUnknownName(error)) return;
-      isStranger = true;
-      onStranger();
+      isPooled = true;
+      onPooler();
     },
     takeUnused: () => unused.splice(0),
   };
