@@ -94,6 +94,7 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ['the claimed tasks', 'tasks_claimed', (store) => store.listWithAdmission('waiting', { limit: 10, after: 'task_1' })],
   ['the tasks that wait in vain', 'waiting_by_end', (store) => store.listExpired(1, 10)],
   ['a token that has room again', 'queue_tokens_blocked', (store) => store.unblock('token_1')],
+  ['the flows of empty lanes', 'waiting_oldest', (store) => store.removeIdleFlows(10)],
   ['a place of a dead process', 'waiting_claimed', (store) => store.removeOldPlaces(10)],
   ['the tasks that a process polls', 'tasks_due', (store) => store.listLeasedIds('main', 'proc_1')],
   ['the tasks that are due too late', 'tasks_due', (store) => store.pullIn('main', { beyond: 2, to: 1, limit: 10 })],

@@ -170,11 +170,15 @@ async function sweep({ store, clock }: Deps, state: TurnState): Promise<void> {
   const blocked = await store.listBlocked(state.triedAgain, UNBLOCKED_MAX);
   for (const tokenId of blocked) await store.unblock(tokenId);
   state.triedAgain = blocked.length === UNBLOCKED_MAX ? (blocked.at(-1) ?? '') : '';
-  if (!isRecent(clock, state.forgotAt, IDLE_FLOWS_EVERY_MS)) {
-    await store.removeIdleFlows(IDLE_FLOWS_MAX);
-    state.forgotAt = clock.now();
-  }
+  await forgetIdleFlows({ store, clock }, state);
   state.sweptAt = clock.now();
+}
+
+/** If there are more than it removes at once, the next sweep goes on. */
+async function forgetIdleFlows({ store, clock }: Pick<Deps, 'store' | 'clock'>, state: TurnState): Promise<void> {
+  if (isRecent(clock, state.forgotAt, IDLE_FLOWS_EVERY_MS)) return;
+  const removed = await store.removeIdleFlows(IDLE_FLOWS_MAX);
+  if (removed < IDLE_FLOWS_MAX) state.forgotAt = clock.now();
 }
 
 async function readLanes({ store, queue }: Deps): Promise<readonly string[]> {

@@ -97,15 +97,26 @@ export async function refund(query: SqlQuery, { lane, accountId, tokenId, cost }
   ]);
 }
 
-/** The rows of a table whose lane has no place. A place that a process has claimed may return to it. */
-const listIdle = (table: 'queue_accounts' | 'queue_tokens', columns: string): string =>
-  `SELECT ${columns} FROM ${table} WHERE waiting = 0
-     AND NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.lane = ${table}.lane AND claimed = 0)
-     AND NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.lane = ${table}.lane AND claimed = 1)
-   LIMIT $1`;
+/**
+ * The rows of a table whose lane has no place. A place that a process has claimed may return to it. The lanes are found
+ * one after the other in the index, so that the rows of a busy lane are not read.
+ */
+const listIdle = (table: 'queue_accounts' | 'queue_tokens', columns: readonly string[]): string =>
+  `WITH RECURSIVE lane_page (lane) AS (
+     SELECT MIN(lane) FROM ${table}
+     UNION ALL
+     SELECT (SELECT MIN(${table}.lane) FROM ${table} WHERE ${table}.lane > lane_page.lane) FROM lane_page
+     WHERE lane_page.lane IS NOT NULL
+   ), idle (lane) AS (
+     SELECT lane FROM lane_page WHERE lane IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.lane = lane_page.lane AND claimed = 0)
+       AND NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.lane = lane_page.lane AND claimed = 1)
+   )
+   SELECT ${columns.map((column) => `${table}.${column}`).join(', ')} FROM idle CROSS JOIN ${table}
+   WHERE ${table}.lane = idle.lane AND ${table}.waiting = 0 LIMIT $1`;
 
-const IDLE_ACCOUNTS = listIdle('queue_accounts', 'lane, account_id, used');
-const IDLE_TOKENS = listIdle('queue_tokens', 'lane, account_id, token_id, used');
+const IDLE_ACCOUNTS = listIdle('queue_accounts', ['lane', 'account_id', 'used']);
+const IDLE_TOKENS = listIdle('queue_tokens', ['lane', 'account_id', 'token_id', 'used']);
 
 /**
  * Forgets what the flows of empty lanes have used. Each row is removed by itself, so that no entry waits for two of them.
