@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { partialService } from '@reelgate/platform/testing/partial-service';
@@ -18,6 +18,11 @@ const TOKENS = [
 const REASON = 'the token is revoked';
 /** How often the fake service answers that more tasks wait. */
 const FULL_ANSWERS = 2;
+const CANCELS_MAX = 200;
+let fullAnswers = FULL_ANSWERS;
+beforeEach(() => {
+  fullAnswers = FULL_ANSWERS;
+});
 
 interface RevokeResult {
   readonly outcome: Outcome;
@@ -34,7 +39,7 @@ async function revoke(...args: string[]): Promise<RevokeResult> {
   const queue = partialService(QueueService, {
     cancelQueued: async ({ accountId, tokenId, reason, actor }) => {
       asked.push({ accountId, tokenId, reason, actor });
-      return { cancelled: 3, hasMore: asked.length <= FULL_ANSWERS };
+      return { cancelled: 3, hasMore: asked.length <= fullAnswers };
     },
   });
   const { name = '', words, options } = parseCall(['token', 'revoke', ...args, '--actor', 'ann'], COMMANDS);
@@ -65,7 +70,15 @@ test('token revoke --cancel-waiting ends what waits of the token until none is l
 
   const call = { accountId: 'acme', tokenId: 'maker', reason: REASON, actor: 'ann' };
   expect(asked).toEqual(Array.from({ length: FULL_ANSWERS + 1 }, () => call));
-  expect(outcome.answer).toMatchObject({ token_id: 'maker', cancelled: 9 });
+  expect(outcome.answer).toMatchObject({ token_id: 'maker', cancelled: 9, has_more: false });
+});
+
+test('it ends after a bound of calls, and says that more wait', async () => {
+  fullAnswers = Infinity;
+  const { outcome, asked } = await revoke('maker', '--cancel-waiting');
+
+  expect(asked).toHaveLength(CANCELS_MAX);
+  expect(outcome.answer).toMatchObject({ cancelled: 3 * CANCELS_MAX, has_more: true });
 });
 
 test('with --with-made it ends what waits of all that the token made too', async () => {

@@ -33,7 +33,7 @@ const CLASSES: Readonly<Record<string, TokenClass>> = {
   batch: TokenClass.BATCH,
 };
 
-/** The calls that end what waits of one token. Each ends up to a thousand tasks, and 100,000 wait by default in all. */
+/** The most calls for one token. Each ends up to a thousand tasks, and 100,000 wait by default in all. */
 const CANCELS_MAX = 200;
 
 /** The options of how its tasks wait. */
@@ -188,7 +188,7 @@ export const tokenRevoke = defineCommand({
     const answer = { ...toTokenJson(token), ...(withMade && { made_revoked: madeRevoked }) };
     if (options['cancel-waiting'] !== true) return { answer };
     const ids = withMade ? await listWithMade(services, token) : [id];
-    return { answer: { ...answer, cancelled: await cancelWaiting(services, { token, ids, actor }) } };
+    return { answer: { ...answer, ...(await cancelWaiting(services, { token, ids, actor })) } };
   },
 });
 
@@ -208,17 +208,21 @@ interface Revocation {
   readonly actor: string;
 }
 
-/** Returns how many tasks it ended. A revoked token gets no further hold, so a repeat ends what this one missed. */
-async function cancelWaiting({ queue }: Services, { token, ids, actor }: Revocation): Promise<number> {
-  let total = 0;
+/** A revoked token gets no further hold, so a repeat ends what this call left. */
+async function cancelWaiting(
+  { queue }: Services,
+  { token, ids, actor }: Revocation,
+): Promise<{ readonly cancelled: number; readonly has_more: boolean }> {
+  const request = { accountId: token.accountId, reason: 'the token is revoked', actor };
+  let [cancelled, hasMore] = [0, false];
   for (const tokenId of ids)
-    for (let calls = 0; calls < CANCELS_MAX; calls += 1) {
-      const request = { accountId: token.accountId, tokenId, reason: 'the token is revoked', actor };
-      const { cancelled, hasMore } = await queue.cancelQueued(request);
-      total += cancelled;
-      if (!hasMore) break;
+    for (let calls = 1; calls <= CANCELS_MAX; calls += 1) {
+      const ended = await queue.cancelQueued({ ...request, tokenId });
+      cancelled += ended.cancelled;
+      if (!ended.hasMore) break;
+      hasMore ||= calls === CANCELS_MAX;
     }
-  return total;
+  return { cancelled, has_more: hasMore };
 }
 
 function describeState({ revokedAt, expiresAt }: Token): string {

@@ -50,7 +50,7 @@ export const queueWords = {
     weight: 'An account with the weight 2 gets twice the turns of one with the weight 1, in every lane.',
     hold: 'Its tasks get no turns until they are released. They still end at their time.',
     release: 'Its tasks get turns again at once.',
-    cancel: 'All of its tasks that wait fail, up to 1000 at once. Their money is free again. This cannot be undone.',
+    cancel: 'Its tasks that wait fail, up to 1000 at once. Their money is free again. This cannot be undone.',
   } satisfies Record<WaitingChange, string>,
   did: {
     weight: (subject: string) => `The weight of ${subject} is set`,
@@ -58,6 +58,7 @@ export const queueWords = {
     release: (subject: string) => `${subject} is released`,
     cancel: (subject: string) => `What waited of ${subject} is cancelled`,
   } satisfies Record<WaitingChange, (subject: string) => string>,
+  moreWait: (subject: string) => `Many tasks of ${subject} are cancelled, and more wait. Cancel once more`,
   weightHint: 'A whole number from 1 to 1000.',
   placeOf: (ofClass: string, before: number) =>
     `class ${ofClass}, ${before === 1 ? '1 task' : `${before} tasks`} of its token before it`,

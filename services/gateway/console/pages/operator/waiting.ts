@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type {
+  WaitingChangeAnswer,
   WaitingAccount,
   WaitingChange,
   WaitingChangeRequest,
@@ -168,8 +169,8 @@ function ChangeDialog({ wanted, onClose, onChanged }: ChangeDialogProps): VNode 
   const subject = nameSubject(wanted);
   const [reason, setReason] = useState('');
   const [weight, setWeight] = useState(String(wanted.weight ?? 1));
-  const { act, isBusy, fault } = useAct(() => {
-    announce(words.did[change](subject));
+  const { act, isBusy, fault } = useAct<WaitingChangeAnswer>(({ hasMore }) => {
+    announce(hasMore === true ? words.moreWait(subject) : words.did[change](subject));
     onChanged();
     onClose();
   });
