@@ -59,10 +59,10 @@ const LEAST = { tasks: 1, minutes: 2 };
 /** These run only if they are named: they install other programs, or take long. */
 const NAMED: Readonly<Record<string, Bench>> = {
   peers: peersBench,
-  'large-stores': () => largeStoresBench(wholeOf('tasks')),
-  'console-pages': () => consolePagesBench(wholeOf('tasks')),
-  soak: () => soakBench(wholeOf('minutes', SOAK_MINUTES)),
-  'queue-flood': () => queueFloodBench(wholeOf('minutes', FLOOD_MINUTES)),
+  'large-stores': () => largeStoresBench(readNumber('tasks')),
+  'console-pages': () => consolePagesBench(readNumber('tasks')),
+  soak: () => soakBench(readNumber('minutes', SOAK_MINUTES)),
+  'queue-flood': () => queueFloodBench(readNumber('minutes', FLOOD_MINUTES)),
 };
 const ALL: Readonly<Record<string, Bench>> = { ...BENCHES, ...NAMED };
 
@@ -103,7 +103,7 @@ async function run(names: readonly string[], file: string | undefined): Promise<
   return lines;
 }
 
-function wholeOf(option: 'tasks' | 'minutes', otherwise = TASKS): number {
+function readNumber(option: 'tasks' | 'minutes', otherwise = TASKS): number {
   const value = Number(values[option] ?? otherwise);
   const least = LEAST[option];
   if (!Number.isSafeInteger(value) || value < least)

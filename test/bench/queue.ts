@@ -13,7 +13,7 @@ import { postgresServer } from '../servers/postgres-server.ts';
 import { createRequest, startBenchProgram } from './bench-program.ts';
 import type { BenchProgram } from './bench-program.ts';
 import { closedLoop, median, quantile } from './load.ts';
-import { linesOfPairs, roundPairs } from './rounds.ts';
+import { joinPairs, linesOfPairs, roundPairs } from './rounds.ts';
 import type { RoundPairs, Subject } from './rounds.ts';
 import type { Line } from './table.ts';
 
@@ -203,11 +203,7 @@ async function fill(sql: Sql, tasks: number): Promise<void> {
 async function measureCreates(): Promise<readonly Line[]> {
   const starts: RoundPairs[] = [];
   for (let start = 0; start < STARTS; start += 1) starts.push(await measureStart(start % 2 === 0));
-  const all = {
-    baseline: starts.flatMap(({ baseline }) => baseline),
-    product: starts.flatMap(({ product }) => product),
-  };
-  return linesOfPairs('a create that need not wait (baseline: without the queue)', all, 'up to 1.03');
+  return linesOfPairs('a create that need not wait (baseline: without the queue)', joinPairs(starts), 'up to 1.03');
 }
 
 /** Both sides run at the same time, and one at a time has creates. */

@@ -50,6 +50,14 @@ export function linesOfPairs(what: string, { baseline, product }: RoundPairs, go
   ];
 }
 
+/** The rounds of several starts as those of one. */
+export function joinPairs(starts: readonly RoundPairs[]): RoundPairs {
+  return {
+    baseline: starts.flatMap(({ baseline }) => baseline),
+    product: starts.flatMap(({ product }) => product),
+  };
+}
+
 /** The medians. The ratio is that of the two sides of a round, which stood beside the same other work. */
 export function paired(
   baseline: readonly number[],

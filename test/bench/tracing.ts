@@ -1,5 +1,5 @@
 import { closedLoop } from './load.ts';
-import { linesOfPairs, roundPairs } from './rounds.ts';
+import { joinPairs, linesOfPairs, roundPairs } from './rounds.ts';
 import type { RoundPairs } from './rounds.ts';
 import { startSpanSink } from './span-sink.ts';
 import type { Line } from './table.ts';
@@ -32,11 +32,7 @@ export async function tracingBench(): Promise<readonly Line[]> {
       for (let start = 0; start < STARTS; start += 1)
         starts.push(await measured(WORKLOADS[name], sink.endpoint, start % 2 === 0));
       if ((await sink.bytes()) === before) throw new Error(`no span of a ${name} has come`);
-      const all = {
-        baseline: starts.flatMap(({ baseline }) => baseline),
-        product: starts.flatMap(({ product }) => product),
-      };
-      lines.push(...linesOfPairs(`${name}, traces on, ${sampled} (baseline: off)`, all, goal));
+      lines.push(...linesOfPairs(`${name}, traces on, ${sampled} (baseline: off)`, joinPairs(starts), goal));
     }
     return lines;
   } finally {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { readWhole, startTestServer } from '@reelgate/platform/testing/test-server';
 import { startSandbox } from '../../../deploy/local/sandbox/sandbox.ts';
 import { UPSTREAM_KEY } from '../../harness/test-config.ts';
 
@@ -35,7 +34,7 @@ export async function startRecordedSandbox(): Promise<RecordedSandbox> {
   const arrivals: Arrival[] = [];
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const at = performance.now();
-    const body = await readBody(request);
+    const body = (await readWhole(request)).toString();
     const answer = await fetch(`${sandbox.url}${request.url ?? '/'}`, {
       method: request.method ?? 'GET',
       headers: {
@@ -50,32 +49,23 @@ export async function startRecordedSandbox(): Promise<RecordedSandbox> {
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' });
     response.end(Buffer.from(await answer.arrayBuffer()));
   };
-  const server = createServer((request, response) => {
+  const line = await startTestServer((request, response) => {
     pass(request, response).catch(() => {
       response.destroy();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const sandbox = await startSandbox({
     listen: '127.0.0.1:0',
     key: UPSTREAM_KEY,
-    publicHost: host,
+    publicHost: line.host,
     render: async () => VIDEO,
   });
   return {
-    host,
+    host: line.host,
     arrivals,
     stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await line.stop();
       await sandbox.stop();
     },
   };
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString();
 }
