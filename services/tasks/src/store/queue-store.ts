@@ -54,6 +54,8 @@ export interface ReturnedAttempt {
   readonly at: number;
   /** The lane in which it waits from now on; absent: as before. */
   readonly lane?: string | undefined;
+  /** The time from which it waits there; absent: now. */
+  readonly notBefore?: number | undefined;
 }
 
 export interface ExpiredTask {

@@ -351,17 +351,39 @@ describe('a task that waits', () => {
     const throttled = Array.from({ length: 3 }, () => refused('throttle', 1000));
     world.upstream.answer('main', ...throttled, ...throttled);
     const { task } = await world.create();
-    for (let turns = 0; turns < 3; turns += 1) {
-      await world.clock.advance(1000);
+    for (const pauseMs of [1000, 1000, 5000]) {
+      await world.clock.advance(pauseMs);
       await world.pass();
     }
 
     expect(await outcomes(world.deps.store, task.id)).toHaveLength(4);
-    await world.pass();
-    expect(await world.deps.store.listLanes()).toEqual(['["generation","Alpha-H3",null,[],"batch"]']);
+    expect(await world.deps.store.findPlace(task.id)).toMatchObject({
+      ...{ lane: 'scheduled', nextLane: '["generation","Alpha-H3",null,[],"batch"]' },
+      notBefore: world.clock.now() + 10_000,
+    });
     world.upstream.answer('main');
     expect((await world.create()).task.admission).toBe('accepted');
     expect(await stateOf(world, task.id)).toBe('queued waiting');
+  });
+
+  test('that is refused again and again lets those behind it have their turns', async () => {
+    const world = await openQueue({ channels: [channelSettings({ inFlightMax: 1, requestsPerMinute: 6000 })] });
+    const first = await fill(world);
+    const { task } = await world.create(anOrder(), { wait: { class: 'batch' } });
+    const behind = await world.create(anOrder(), { wait: { class: 'batch' } });
+    await end(world, first);
+    world.upstream.answer('main', ...Array.from({ length: 4 }, () => refused('throttle', 1000)));
+    await world.clock.advance(MINUTE_MS);
+    for (let turns = 0; turns < 4; turns += 1) {
+      await world.clock.advance(1000);
+      await world.pass();
+    }
+
+    expect(await outcomes(world.deps.store, task.id)).toEqual(Array.from({ length: 3 }, () => 'refused'));
+    expect(await outcomes(world.deps.store, behind.task.id)).toEqual(['refused']);
+    await world.clock.advance(1000);
+    await world.pass();
+    expect(await outcomes(world.deps.store, behind.task.id)).toEqual(['refused', 'accepted']);
   });
 
   test('returns to its place although the database is away when its upstream throttles it', async () => {

@@ -210,6 +210,20 @@ export function queueConformance(open: OpenStore): void {
     expect(await claim(store, MAIN, 'other lane')).toMatchObject({ place: { lane: 'other lane' }, number: 2 });
   });
 
+  test('a task that returns for a time has no turn before it, and has waited since its create', async () => {
+    await wait('task_1');
+    const { since } = (await store.findPlace('task_1'))!;
+    await claim();
+    const attempt = { number: 1, owner: 'proc_2', channel: 'main', error: 'busy', at: AT };
+    await store.returnToQueue('task_1', { ...attempt, lane: 'other lane', notBefore: AT + 5 });
+
+    expect(await store.listLanes()).toEqual([]);
+    expect(await store.startScheduled(AT + 4, 9)).toBe(0);
+    expect(await store.startScheduled(AT + 5, 9)).toBe(1);
+    expect(await store.findPlace('task_1')).toMatchObject({ lane: 'other lane', since });
+    expect(await claim(store, MAIN, 'other lane')).toMatchObject({ number: 2 });
+  });
+
   test('a task that waits ends once, and never at its turn', async () => {
     await wait('task_1');
     await wait('task_2');

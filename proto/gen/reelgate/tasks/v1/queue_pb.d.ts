@@ -229,7 +229,7 @@ export enum QueueWait {
   OWN_LIMIT = 2,
 
   /**
-   * Its time.
+   * Its time: that of its create, or the end of a pause after several refusals of channels.
    *
    * @generated from enum value: QUEUE_WAIT_SCHEDULED = 3;
    */

@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import type { Submission } from '../../channels/channel.ts';
-import type { ClaimedTask } from '../../store/queue-store.ts';
+import type { ClaimedTask, ReturnedAttempt } from '../../store/queue-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
 import { submitAndRecord } from '../attempts/submit-attempts.ts';
 import type { Refusal } from '../attempts/submit-attempts.ts';
@@ -16,6 +16,9 @@ import { readMedia } from './wait-for-channel.ts';
 const TURN = { name: 'take turn' };
 /** A task that was refused this often waits in the lowest class, so that it keeps no others from their turns. */
 const TRIES_IN_CLASS = 3;
+/** Its pause from then on, which doubles with each refusal: other tasks of its token have their turns in it. */
+const PAUSE_MIN_MS = 5000;
+const PAUSE_MAX_MS = 60_000;
 
 /** A task at its turn on a channel. */
 interface Turn extends ClaimedTask {
@@ -77,10 +80,17 @@ function applyRefusal(deps: Deps, turn: Turn, { fault, error }: Refusal): Promis
   if (fault === 'content') return fail(deps, turn, { error, problem: contentRejected() });
   if (fault === 'order') return fail(deps, turn, { error, problem: orderRejected() });
   if (fault === 'unfit') return passOn(deps, turn, error);
+  if (turn.number < TRIES_IN_CLASS) return giveBack(deps, turn, { error });
   return giveBack(deps, turn, {
     error,
-    lane: turn.number < TRIES_IN_CLASS ? undefined : nameLastLane(turn.place.lane),
+    lane: nameLastLane(turn.place.lane),
+    notBefore: deps.clock.now() + computePause(turn.number),
   });
+}
+
+/** The pause of a task after the refusal of an attempt, in milliseconds. */
+function computePause(number: number): number {
+  return Math.min(PAUSE_MIN_MS * 2 ** (number - TRIES_IN_CLASS), PAUSE_MAX_MS);
 }
 
 /** The channel cannot do this task, whenever it is asked. The task goes on in the lane without it. */
@@ -93,9 +103,9 @@ async function passOn(deps: Deps, turn: Turn, error: string): Promise<void> {
 async function giveBack(
   { store, clock, log, queue, processId: owner }: Deps,
   { task, number, channel, place }: Turn,
-  { error, lane }: { readonly error: string; readonly lane?: string | undefined },
+  { error, lane, notBefore }: Pick<ReturnedAttempt, 'error' | 'lane' | 'notBefore'>,
 ): Promise<void> {
-  await store.returnToQueue(task.id, { number, owner, channel, error, at: clock.now(), lane });
+  await store.returnToQueue(task.id, { number, owner, channel, error, at: clock.now(), lane, notBefore });
   queue.lanes.add(lane ?? place.lane);
   log.info({ taskId: task.id, channel, number }, 'a task returned to its place in the queue');
 }

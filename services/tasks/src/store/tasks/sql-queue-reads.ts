@@ -3,31 +3,40 @@ import { SCHEDULED_LANE } from '../../domain/lane.ts';
 import { text } from '../columns.ts';
 import type { QueueStore } from '../queue-store.ts';
 import { countPlaces, enterFlow } from './sql-flows.ts';
-import { lockPlace } from './sql-queue.ts';
+import type { Flow } from './sql-flows.ts';
+import { lockAccount, lockPlace } from './sql-queue.ts';
 import { TASK } from './task-rows.ts';
 
-/** The tasks whose time has not come. */
+/** The tasks whose time has not come: by their creates, or after several refusals. */
 export function sqlSchedule(sql: Sql): Pick<QueueStore, 'startScheduled'> {
-  const start = (taskId: string, now: number): Promise<boolean> =>
+  const start = (taskId: string, next: Omit<Flow, 'tokenId'>, now: number): Promise<boolean> =>
     sql.transaction(async (query) => {
+      await lockAccount(query, next);
       const place = await lockPlace(query, taskId, 0);
       if (place?.nextLane === undefined || place.notBefore === undefined || place.notBefore > now) return false;
       await countPlaces(query, place, -1);
       await enterFlow(query, { ...place, lane: place.nextLane });
-      await query('UPDATE waiting SET lane = next_lane, next_lane = NULL, since = $1 WHERE task_id = $2', [
-        place.notBefore,
-        taskId,
-      ]);
+      // a task that returned has waited since its create
+      await query(
+        `UPDATE waiting SET lane = next_lane, next_lane = NULL, since = CASE
+           WHEN EXISTS (SELECT 1 FROM attempts WHERE attempts.task_id = $2) THEN since ELSE $1 END
+         WHERE task_id = $2`,
+        [place.notBefore, taskId],
+      );
       return true;
     });
   return {
     startScheduled: async (now, limit) => {
       const due = await sql.read(
-        'SELECT task_id FROM waiting WHERE next_lane IS NOT NULL AND not_before <= $1 ORDER BY not_before LIMIT $2',
+        `SELECT task_id, next_lane, account_id FROM waiting
+         WHERE next_lane IS NOT NULL AND not_before <= $1 ORDER BY not_before LIMIT $2`,
         [now, limit],
       );
       let started = 0;
-      for (const row of due) if (await start(text(row['task_id']), now)) started += 1;
+      for (const row of due) {
+        const next = { lane: text(row['next_lane']), accountId: text(row['account_id']) };
+        if (await start(text(row['task_id']), next, now)) started += 1;
+      }
       return started;
     },
   };

@@ -1,6 +1,7 @@
 import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
 import { TOTAL_SCOPE, channelScope } from '../../domain/in-flight-scope.ts';
 import { computeCharge } from '../../domain/fair-queue.ts';
+import { SCHEDULED_LANE } from '../../domain/lane.ts';
 import {
   inJson,
   inNumber,
@@ -11,7 +12,7 @@ import {
   text,
   toInsert,
 } from '../columns.ts';
-import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore } from '../queue-store.ts';
+import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore, ReturnedAttempt } from '../queue-store.ts';
 import { countPlaces, enterFlow, refund } from './sql-flows.ts';
 import type { Flow } from './sql-flows.ts';
 import type { WriteNote } from './sql-history.ts';
@@ -23,7 +24,8 @@ import { TASK } from './task-rows.ts';
 
 /*
  * Places are changed under a lock on the row of their account, so that its counts agree with its places. Rows are locked
- * in one order: account, token, place, task, counters. A claim passes over accounts that another process has locked.
+ * in one order: account, token, place, task, counters; an account in the lane `scheduled` after it in other lanes. A claim
+ * passes over accounts that another process has locked.
  */
 
 /** Tokens at their limit, and tasks that do not wait any more, that one claim passes over. */
@@ -80,17 +82,21 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
         }),
       ),
 
-    returnToQueue: async (taskId, { number, owner, channel, error, at, lane }) =>
+    returnToQueue: async (taskId, attempt) =>
       (await unlessVanished(() =>
         sql.transaction(async (query) => {
           const place = await lockPlace(query, taskId, 1);
           if (place === undefined) return false;
           await refund(query, place);
-          const returned = lane === undefined ? place : { ...place, lane };
+          const { number, owner, channel, error, at } = attempt;
+          const returned = moveReturned(place, attempt);
           // its end gave its token room
-          if (lane === undefined) await countPlaces(query, place, 1, 'waiting = waiting + $1, ready = 1');
+          if (returned === place) await countPlaces(query, place, 1, 'waiting = waiting + $1, ready = 1');
           else await enterFlow(query, returned);
-          await query('UPDATE waiting SET claimed = 0, lane = $1 WHERE task_id = $2', [returned.lane, taskId]);
+          await query('UPDATE waiting SET claimed = 0, lane = $1, next_lane = $2, not_before = $3 WHERE task_id = $4', [
+            ...[returned.lane, returned.nextLane ?? null, returned.notBefore ?? null],
+            taskId,
+          ]);
           const [row] = await query<CountedRow>(
             `UPDATE tasks SET owner = NULL, channel = NULL, deadline_passed = -1
              WHERE id = $1 AND admission = 'waiting' AND owner = $2
@@ -148,6 +154,11 @@ async function unlessVanished<T>(change: () => Promise<T>): Promise<T | undefine
   }
 }
 
+/** Locks the account in a lane, if it has been in it. */
+export async function lockAccount(query: SqlQuery, { lane, accountId }: Omit<Flow, 'tokenId'>): Promise<void> {
+  await query('UPDATE queue_accounts SET ready = ready WHERE lane = $1 AND account_id = $2', [lane, accountId]);
+}
+
 /** Locks the account of a place, and returns the place if it still is as `claimed` says, in whichever lane it is then. */
 export async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1): Promise<QueuePlace | undefined> {
   for (let tries = 0; tries < PLACE_TRIES_MAX; tries += 1) {
@@ -157,7 +168,7 @@ export async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1)
     ]);
     if (seen === undefined) return undefined;
     const [lane, accountId] = [text(seen['lane']), text(seen['account_id'])];
-    await query('UPDATE queue_accounts SET ready = ready WHERE lane = $1 AND account_id = $2', [lane, accountId]);
+    await lockAccount(query, { lane, accountId });
     const [place] = await query(
       `UPDATE waiting SET claimed = claimed WHERE task_id = $1 AND lane = $2 AND claimed = $3 RETURNING ${PLACE.list}`,
       [taskId, lane, claimed],
@@ -165,6 +176,12 @@ export async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1)
     if (place !== undefined) return PLACE.read(place);
   }
   return undefined;
+}
+
+/** The place of a task that returns: as before, or in another lane, at once or from a time on. */
+function moveReturned(place: QueuePlace, { lane = place.lane, notBefore }: ReturnedAttempt): QueuePlace {
+  if (notBefore !== undefined) return { ...place, lane: SCHEDULED_LANE, nextLane: lane, notBefore };
+  return lane === place.lane ? place : { ...place, lane };
 }
 
 /** The task whose turn it is. */

@@ -125,7 +125,7 @@ function modelPlaces(state: ModelState): Places {
       return toTask(task);
     },
 
-    returnToQueue: async (taskId, { number, owner, channel, error, at, lane }) => {
+    returnToQueue: async (taskId, { number, owner, channel, error, at, lane, notBefore }) => {
       const place = findPlace(state, taskId);
       const task = findTask(state, taskId);
       if (place?.isClaimed !== true || task?.admission !== 'waiting' || task.owner !== owner) return false;
@@ -133,11 +133,11 @@ function modelPlaces(state: ModelState): Places {
       const [account, token] = findFlows(state, place);
       account.used -= computeCharge(place.cost, account.weight);
       token.used -= computeCharge(place.cost, 1);
-      if (lane === undefined) {
+      if (lane === undefined && notBefore === undefined) {
         account.isReady = true;
         token.isReady = true;
       } else {
-        place.lane = lane;
+        movePlace(place, lane ?? place.lane, notBefore);
         enterFlow(state, place);
       }
       place.isClaimed = false;
@@ -244,6 +244,11 @@ function findNext(state: ModelState, lane: string): ModelPlace | undefined {
   return undefined;
 }
 
+function movePlace(place: ModelPlace, lane: string, notBefore: number | undefined): void {
+  if (notBefore === undefined) place.lane = lane;
+  else Object.assign(place, { lane: SCHEDULED_LANE, nextLane: lane, notBefore });
+}
+
 function compare(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
@@ -256,7 +261,9 @@ function modelSchedule(state: ModelState): Pick<QueueStore, 'startScheduled'> {
       for (const place of due) {
         const lane = place.nextLane ?? '';
         enterFlow(state, { ...place, lane });
-        Object.assign(place, { lane, nextLane: undefined, since: place.notBefore });
+        const hasReturned = (findTask(state, place.taskId)?.attempts.length ?? 0) > 0;
+        const since = hasReturned ? place.since : place.notBefore;
+        Object.assign(place, { lane, nextLane: undefined, since });
       }
       return due.length;
     },

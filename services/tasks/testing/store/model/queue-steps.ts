@@ -128,18 +128,22 @@ const claim = plain(
 
 const giveBack = aim(
   isClaimed,
-  fc.record({ isInNext: one(4), isOther: one(10), isEarlier: one(10) }),
-  (id, { isInNext, isOther, isEarlier }, task, state) => {
+  fc.record({ isInNext: one(4), isLater: one(4), pauseMs: soonMs, isOther: one(10), isEarlier: one(10) }),
+  (id, { isInNext, isLater, pauseMs, isOther, isEarlier }, task, state) => {
     const number = (task === undefined ? 1 : lastNumber(task)) - (isEarlier ? 1 : 0);
     const by = isOther ? 'proc_3' : (task?.owner ?? '');
     const on = task?.channel ?? 'main';
     // a lane only ever loses channels
     const to = isInNext && findPlace(state, id)?.lane === LANE ? NEXT_LANE : undefined;
     return {
-      name: `returnToQueue ${id} ${number} of ${by} on ${on} to ${to ?? 'its lane'}`,
+      name: `returnToQueue ${id} ${number} of ${by} on ${on} to ${to ?? 'its lane'} in ${isLater ? pauseMs : 0} ms`,
       locksFlows: true,
       detours: DETOURS,
-      call: (store, at) => store.returnToQueue(id, { number, owner: by, channel: on, error: 'busy', at, lane: to }),
+      call: (store, at) =>
+        store.returnToQueue(id, {
+          ...{ number, owner: by, channel: on, error: 'busy', at, lane: to },
+          notBefore: isLater ? at + pauseMs : undefined,
+        }),
     };
   },
 );
