@@ -27,7 +27,7 @@ export interface Simulated {
 }
 
 /** Enough money, two channels of one upstream account, and no long wait for a missing answer or for a channel. */
-export function forSimulation(config: TestConfig): TestConfig {
+export function forSimulation(config: TestConfig, longestWait = '20s'): TestConfig {
   const [channel] = config.channels;
   const first = { ...channel!, timeouts: { submit: '3s', poll: '1s' } };
   return {
@@ -35,11 +35,16 @@ export function forSimulation(config: TestConfig): TestConfig {
     tasks: {
       ...config.tasks,
       in_flight: { per_token: 100_000, total: 100_000 },
-      queue: { longest_wait: { standard: '60s' } },
+      queue: { longest_wait: { standard: longestWait } },
     },
     channels: [first, Object.assign({ ...first, id: SECOND_CHANNEL }, { priority: -1 })],
     accounts: config.accounts.map((account) => (account.id === 'demo' ? { ...account, credit: CREDIT } : account)),
   };
+}
+
+/** Tasks wait for longer than a circuit is open, so that most orders reach the upstream although processes die. */
+export function forKills(config: TestConfig): TestConfig {
+  return forSimulation(config, '60s');
 }
 
 /** A task that no channel took in time ends without a work. */

@@ -10,7 +10,7 @@ import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
 import { redisServer } from '../servers/redis-server.ts';
-import { forSimulation, invariantsHold } from './invariants.ts';
+import { forKills, invariantsHold } from './invariants.ts';
 import type { Simulated } from './invariants.ts';
 import { simulate } from './simulate.ts';
 
@@ -35,7 +35,7 @@ describeWith(
           program = await newProgram(
             'four processes',
             { upstream: upstream.host, bus: bus(), redis: redis(), databases: await newDatabases(postgres()) },
-            forSimulation,
+            forKills,
           );
           simulated = await simulate({
             upstream,

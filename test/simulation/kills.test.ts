@@ -9,7 +9,7 @@ import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
 import { tasksOf } from './books.ts';
-import { accountOf, forSimulation, invariantsHold } from './invariants.ts';
+import { accountOf, forKills, invariantsHold } from './invariants.ts';
 import type { Simulated } from './invariants.ts';
 import { simulate } from './simulate.ts';
 import { insist } from './load.ts';
@@ -30,7 +30,7 @@ describe(`a program that is killed at random under load (REELGATE_SEED=${SEED})`
   beforeAll(async () => {
     console.log(`REELGATE_SEED=${SEED} REELGATE_KILLS=${KILLS}`);
     upstream = await startScriptedUpstream();
-    program = await newProgram('one program', { upstream: upstream.host }, forSimulation);
+    program = await newProgram('one program', { upstream: upstream.host }, forKills);
     const { whole } = seeded(SEED);
     simulated = await simulate({
       upstream,
