@@ -132,6 +132,31 @@ export function insufficientQuota({ of, needed, left, currency }: Shortage): Pro
   });
 }
 
+/** A bound that a hold does not fit. */
+export interface ExcessPrice {
+  /** The amount of the hold. */
+  readonly amount: Nanos;
+  /** The least bound that it fits: the amount, or more if its usage can cost more. */
+  readonly leastBound: Nanos;
+  readonly maxAmount: Nanos;
+  readonly currency: string;
+}
+
+export function priceAboveMax({ amount, leastBound, maxAmount, currency }: ExcessPrice): Problem {
+  const [least, most] = [formatAmount(leastBound), formatAmount(maxAmount)];
+  const costs =
+    leastBound === amount
+      ? `this request costs ${least} ${currency}`
+      : `this request holds ${formatAmount(amount)} ${currency} and can cost up to ${least} ${currency}`;
+  return new Problem({
+    kind: 'unprocessable',
+    reason: 'price_above_max',
+    field: 'max_amount_nanos',
+    message: `is ${most} ${currency}, but ${costs}`,
+    metadata: { amount: formatAmount(amount), max_amount: least, currency },
+  });
+}
+
 const PRICE_FAULTS: Readonly<Record<PriceFault | 'no_contract', string>> = {
   no_contract: 'no price is set for this model and operation',
   no_resolution_price: 'no price is set for this resolution of the model',

@@ -44,6 +44,21 @@ export const termsSchema = {
   },
 };
 
+/** A price of sale can name discounts. */
+const priceSchema = {
+  ...termsSchema,
+  properties: {
+    ...termsSchema.properties,
+    class_discounts: {
+      type: 'object',
+      description: 'the part of every price that work of a class is spared, such as { batch: "0.5" }',
+      additionalProperties: false,
+      minProperties: 1,
+      properties: { batch: { ...decimal, description: 'a decimal in quotes from "0" to "1", such as "0.5"' } },
+    },
+  },
+};
+
 const own = { type: 'integer', minimum: 1, maximum: 2 ** 31 - 1, description: 'a whole number from 1 to 2147483647' };
 
 const token = {
@@ -155,7 +170,7 @@ export const billingSchema = {
     type: 'object',
     description: 'prices by key, such as Alpha-H3: { per_second: "0.08" }',
     default: {},
-    additionalProperties: termsSchema,
+    additionalProperties: priceSchema,
   },
   accounts: { type: 'array', description: 'a list of accounts', default: [], items: account },
 };

@@ -5,11 +5,13 @@ import { storeSettings } from '@reelgate/platform/sql/store-settings';
 import type { StoreEntry, StoreSettings } from '@reelgate/platform/sql/store-settings';
 import { parseAmount } from './domain/money.ts';
 import type { Nanos } from './domain/money.ts';
-import { DEFAULT_QUEUE } from './domain/token.ts';
+import { DEFAULT_QUEUE, TOKEN_CLASSES } from './domain/token.ts';
 import type { TokenQueue, TokenRight, WebhookRight } from './domain/token.ts';
 import { canBePriceKey } from './domain/usage.ts';
 import { parseTerms } from './domain/price-terms.ts';
 import type { PriceTerms, TermsEntry } from './domain/price-terms.ts';
+import { discountTerms, parseDiscount, toClassKey } from './domain/price-class.ts';
+import type { ClassDiscounts } from './domain/price-class.ts';
 import type { UpstreamPrices } from './domain/apply-usage.ts';
 import type { AccountEntry, TokenEntry } from './operations/accounts/put-accounts.ts';
 import type { PriceEntry } from './store/prices/price-store.ts';
@@ -34,11 +36,13 @@ export interface BillingConfig {
 /** The value after the schema check. */
 interface CheckedConfig {
   readonly billing: StoreEntry & { readonly overrun_factor: number; readonly send_ahead_max: string };
-  readonly prices: Readonly<Record<string, TermsEntry>>;
+  readonly prices: Readonly<Record<string, CheckedPrice>>;
   readonly accounts: readonly CheckedAccount[];
   readonly models?: Readonly<Record<string, unknown>>;
   readonly channels?: readonly CheckedChannel[];
 }
+
+type CheckedPrice = TermsEntry & { readonly class_discounts?: ClassDiscounts };
 
 interface CheckedChannel {
   readonly id: string;
@@ -83,9 +87,6 @@ export function billingConfig(value: unknown): BillingConfig {
     ...channels.flatMap((channel, at) => listNamedModels(channel.models, ['channels', at, 'models'])),
   ];
   assertNoSharedKeys(named);
-  for (const [key, entry] of Object.entries(prices)) {
-    assertTerms(entry, ['prices', key]);
-  }
   assertDistinct(
     accounts.map(({ id }, at) => ({ value: id, path: ['accounts', at, 'id'] })),
     'an id that no other account has',
@@ -100,7 +101,7 @@ export function billingConfig(value: unknown): BillingConfig {
     store: storeSettings(billing, { name: 'billing', migrations: MIGRATIONS }),
     overrunFactor: billing.overrun_factor,
     sendAheadMax: readAmount(billing.send_ahead_max, ['billing', 'send_ahead_max']),
-    prices: Object.entries(prices).map(([key, terms]) => ({ key, terms })),
+    prices: Object.entries(prices).flatMap(([key, price]) => priceEntries(prices, key, price)),
     accounts: accounts.map(({ id, currency, credit, tokens }, at) => ({
       id,
       currency,
@@ -110,6 +111,28 @@ export function billingConfig(value: unknown): BillingConfig {
     models: new Set(named.map(({ model }) => model)),
     upstreamPrices: new Map(channels.map((channel, at) => [channel.id, upstreamTerms(channel, ['channels', at])])),
   };
+}
+
+/** A discount of a class makes a contract of its own, with a key and versions like any other. */
+function priceEntries(
+  prices: CheckedConfig['prices'],
+  key: string,
+  { class_discounts: discounts = {}, ...terms }: CheckedPrice,
+): readonly PriceEntry[] {
+  const path = ['prices', key];
+  if (Object.keys(terms).length === 0) throw toConfigError(path, 'expected a price beside class_discounts');
+  assertTerms(terms, path);
+  const ofClasses = TOKEN_CLASSES.flatMap((ofClass) => {
+    const { [ofClass]: text } = discounts;
+    if (text === undefined) return [];
+    const at = [...path, 'class_discounts', ofClass];
+    const discount = parseDiscount(text);
+    if (discount === undefined) throw toConfigError(at, 'expected a decimal from "0" to "1"');
+    const classKey = toClassKey(key, ofClass);
+    if (Object.hasOwn(prices, classKey)) throw toConfigError(at, `expected it, or the price ${classKey}, but not both`);
+    return [{ key: classKey, terms: discountTerms(terms, discount) }];
+  });
+  return [{ key, terms }, ...ofClasses];
 }
 
 function tokenEntry(

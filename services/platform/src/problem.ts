@@ -26,6 +26,8 @@ export interface ProblemInit {
    * begun.
    */
   readonly retryAfterMs?: number | undefined;
+  /** What a program needs to know of the refusal, by name, such as an amount. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** For the log alone. */
   readonly cause?: unknown;
 }
@@ -37,6 +39,7 @@ export class Problem extends Error {
   readonly reason: string;
   readonly field: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly metadata: Readonly<Record<string, string>> | undefined;
 
   constructor(init: ProblemInit) {
     super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
@@ -44,6 +47,7 @@ export class Problem extends Error {
     this.reason = init.reason;
     this.field = init.field;
     this.retryAfterMs = init.retryAfterMs;
+    this.metadata = init.metadata;
   }
 }
 

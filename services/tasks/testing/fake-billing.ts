@@ -19,6 +19,8 @@ export interface FakeBilling {
   readonly overrun: Set<string>;
   /** Whether the balance covers another hold. */
   funded: boolean;
+  /** False: it is of the release before bounds. */
+  knowsBounds: boolean;
 }
 
 const NO_PRICE = new Problem({ kind: 'invalid', reason: 'model_price_error', message: 'there is no price for this' });
@@ -27,6 +29,15 @@ const NO_QUOTA = new Problem({
   reason: 'insufficient_quota',
   message: 'the balance does not cover this',
 });
+
+const ABOVE_MAX = new Problem({
+  kind: 'unprocessable',
+  reason: 'price_above_max',
+  field: 'max_amount_nanos',
+  message: 'is too little for this',
+});
+
+const amountOf = ({ seconds }: PriceFacts): bigint => BigInt(seconds) * 80_000_000n;
 
 export function fakeBilling(): FakeBilling {
   const holds = new Map<string, FakeHold>();
@@ -38,26 +49,35 @@ export function fakeBilling(): FakeBilling {
     unpriced: new Set(),
     overrun: new Set(),
     funded: true,
+    knowsBounds: true,
     port: {
       quote: async (_accountId, facts) => {
         assertPriced(facts);
         return {
-          amountNanos: BigInt(facts.seconds) * 80_000_000n,
+          amountNanos: amountOf(facts),
           currency: 'USD',
           contract: facts.priceKey,
           version: 1,
+          maxAmountNanos: amountOf(facts),
         };
       },
       checkHold: async ({ facts }) => {
         assertPriced(facts);
         if (!billing.funded) throw NO_QUOTA;
       },
-      placeHold: async ({ taskId, facts }) => {
+      placeHold: async ({ taskId, facts, maxAmountNanos }) => {
         assertPriced(facts);
+        if (billing.knowsBounds && maxAmountNanos !== undefined && amountOf(facts) > maxAmountNanos) throw ABOVE_MAX;
         if (!billing.funded) throw NO_QUOTA;
         if ((holds.get(taskId)?.state ?? 'held') !== 'held')
           throw new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'this hold has been released' });
         holds.set(taskId, { state: 'held', facts });
+        return {
+          amountNanos: amountOf(facts),
+          currency: 'USD',
+          contract: facts.priceKey,
+          maxAmountNanos: billing.knowsBounds ? maxAmountNanos : undefined,
+        };
       },
       extendHold: async (taskId, facts) => {
         if (!billing.funded) throw NO_QUOTA;

@@ -13,6 +13,8 @@ export interface Payer {
 export interface Hold extends Payer {
   readonly taskId: string;
   readonly amount: Nanos;
+  /** The most that the task is charged; undefined: there is no bound. */
+  readonly maxAmount?: Nanos | undefined;
   /** The frozen version of the contract under `facts.priceKey`. */
   readonly priceVersion: number;
   /** Frozen; an extension completes them at most once. */

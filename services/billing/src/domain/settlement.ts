@@ -9,7 +9,7 @@ import type { UpstreamCost } from './upstream-cost.ts';
 export type HoldDecision =
   | { readonly kind: 'charge'; readonly amount: Nanos; readonly basis: ChargeBasis; readonly usage: ReportedUsage }
   | { readonly kind: 'release' }
-  /** The amount of the usage; undefined: beyond the largest amount. */
+  /** What a person can confirm: the amount of the usage within the bound; undefined: beyond the largest amount. */
   | { readonly kind: 'defer'; readonly amount: Nanos | undefined };
 
 /** The decision on a hold, with the cost of the work at its upstream. A deferred end has none yet. */
@@ -23,8 +23,8 @@ export interface SettlementRules {
 }
 
 /**
- * Charges the reported usage under the frozen contract. Without usage it charges the frozen estimate. If facts of the
- * estimate are unknown, it charges the hold.
+ * Charges the reported usage under the frozen contract, at most the bound of the hold. Without usage it charges the
+ * frozen estimate. If facts of the estimate are unknown, it charges the hold.
  */
 export function decideSettlement(
   hold: Hold,
@@ -35,8 +35,17 @@ export function decideSettlement(
   const used = applyUsage(hold.facts, terms, usage);
   if (used === undefined)
     return { kind: 'charge', amount: hold.amount, basis: isEstimated(hold.facts, terms) ? 'estimate' : 'hold', usage };
-  const amount = computeAmount(terms, used);
-  if (typeof amount === 'string') return { kind: 'defer', amount: undefined };
-  if (!rules.confirmed && amount > BigInt(rules.overrunFactor) * hold.amount) return { kind: 'defer', amount };
+  const price = computeAmount(terms, used);
+  const wanted = typeof price === 'string' ? undefined : price;
+  const amount = atMost(wanted, hold.maxAmount);
+  if (amount === undefined) return { kind: 'defer', amount };
+  const isFarAbove = wanted === undefined || wanted > BigInt(rules.overrunFactor) * hold.amount;
+  if (!rules.confirmed && isFarAbove) return { kind: 'defer', amount };
   return { kind: 'charge', amount, basis: 'usage', usage };
+}
+
+/** Undefined: beyond the largest amount, and without a bound. */
+function atMost(wanted: Nanos | undefined, bound: Nanos | undefined): Nanos | undefined {
+  if (wanted === undefined || bound === undefined) return wanted ?? bound;
+  return wanted < bound ? wanted : bound;
 }

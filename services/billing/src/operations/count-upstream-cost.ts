@@ -2,6 +2,7 @@ import type { ReportedUsage } from '../domain/hold.ts';
 import type { Nanos } from '../domain/money.ts';
 import type { PriceFacts } from '../domain/price.ts';
 import { computeUpstreamCost } from '../domain/apply-usage.ts';
+import { dropClass } from '../domain/price-class.ts';
 import { selectCost } from '../domain/upstream-cost.ts';
 import type { UpstreamCost } from '../domain/upstream-cost.ts';
 import type { BillingDeps } from './deps.ts';
@@ -19,7 +20,8 @@ export function estimateUpstreamCost(
 ): Nanos | undefined {
   if (channel === undefined) return undefined;
   const { priceKey } = facts;
-  const terms = upstreamPrices().get(channel)?.get(priceKey);
+  const prices = upstreamPrices().get(channel);
+  const terms = prices?.get(priceKey) ?? prices?.get(dropClass(priceKey));
   if (terms === undefined) return undefined;
   const amount = computeUpstreamCost(terms, facts, usage);
   if (typeof amount !== 'string') return amount;

@@ -2,6 +2,7 @@ import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
 import type {
   ChargeSchema,
   HoldSchema,
@@ -17,8 +18,9 @@ import type {
 } from '@reelgate/proto/billing/v1/price';
 import type { Hold, HoldRecord, Settlement } from '../domain/hold.ts';
 import type { LedgerLine } from '../domain/ledger.ts';
+import type { PriceClass } from '../domain/price-class.ts';
 import type { PriceFacts } from '../domain/price.ts';
-import type { Quote } from '../operations/prices/quote-price.ts';
+import type { PricedWork, Quote } from '../operations/prices/quote-price.ts';
 import type { Charge } from '../store/holds/hold-store.ts';
 import type { StoredContract } from '../store/prices/price-store.ts';
 
@@ -46,12 +48,30 @@ export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
   };
 }
 
+const CLASSES: ReadonlyMap<TokenClass, PriceClass> = new Map([
+  [TokenClass.INTERACTIVE, 'interactive'],
+  [TokenClass.STANDARD, 'standard'],
+  [TokenClass.BATCH, 'batch'],
+]);
+
+interface WireWork {
+  readonly accountId: string;
+  readonly facts?: WirePriceFacts | undefined;
+  readonly currency?: string;
+}
+
+/** A class that this release does not know has the prices of every class. */
+export function fromWireWork({ accountId, facts, currency = '' }: WireWork): PricedWork {
+  const priceClass = CLASSES.get(facts?.class ?? TokenClass.UNSPECIFIED);
+  return { accountId, facts: fromWireFacts(facts), priceClass, currency: currency === '' ? undefined : currency };
+}
+
 function toWireFacts({ cachedInputTokens: _unknown, ...facts }: PriceFacts): WholeMessage<typeof PriceFactsSchema> {
-  return facts;
+  return { ...facts, class: TokenClass.UNSPECIFIED };
 }
 
 export function toWireHold(hold: Hold): WholeMessage<typeof HoldSchema> {
-  const { taskId, accountId, tokenId, amount, currency, facts, priceVersion, placedAt } = hold;
+  const { taskId, accountId, tokenId, amount, currency, facts, priceVersion, placedAt, maxAmount } = hold;
   return {
     taskId,
     accountId,
@@ -62,6 +82,7 @@ export function toWireHold(hold: Hold): WholeMessage<typeof HoldSchema> {
     version: priceVersion,
     facts: toWireFacts(facts),
     placedAt: timestampFromMs(placedAt),
+    ...(maxAmount === undefined ? {} : { maxAmountNanos: maxAmount }),
   };
 }
 
@@ -95,8 +116,10 @@ export function toWireLine({ eventKey, book, amount, at }: LedgerLine): WholeMes
   return { eventKey, book, amountNanos: amount, at: timestampFromMs(at) };
 }
 
-export function toWireQuote({ amount, currency, contract, version }: Quote): WholeMessage<typeof QuoteSchema> {
-  return { amountNanos: amount, currency, contract, version };
+export function toWireQuote(quote: Quote): WholeMessage<typeof QuoteSchema> {
+  const { amount, currency, contract, version, leastBound } = quote;
+  const bound = leastBound === undefined ? {} : { maxAmountNanos: leastBound };
+  return { amountNanos: amount, currency, contract, version, ...bound };
 }
 
 export function toWireContract({

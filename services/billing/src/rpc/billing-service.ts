@@ -18,6 +18,7 @@ import { settleHold } from '../operations/holds/settle-hold.ts';
 import { readSettlement } from '../domain/hold.ts';
 import {
   fromWireFacts,
+  fromWireWork,
   toWireCharge,
   toWireHold,
   toWireLine,
@@ -34,15 +35,13 @@ export function billingService(deps: BillingDeps): Binding {
     getPrincipal: async ({ tokenId }) => ({
       principal: toWirePrincipal(await findPrincipal(deps, tokenId)),
     }),
-    quotePrice: async ({ accountId, facts }) => ({
-      quote: toWireQuote(await quotePrice(deps, accountId, fromWireFacts(facts))),
-    }),
-    checkHold: async ({ accountId, tokenId, facts }) => {
-      await checkHold(deps, { accountId, tokenId, facts: fromWireFacts(facts) });
+    quotePrice: async (request) => ({ quote: toWireQuote(await quotePrice(deps, fromWireWork(request))) }),
+    checkHold: async ({ tokenId, maxAmountNanos: maxAmount, ...request }) => {
+      await checkHold(deps, { ...fromWireWork(request), tokenId, maxAmount });
       return {};
     },
-    placeHold: async ({ taskId, accountId, tokenId, facts }, { signal }) => ({
-      hold: toWireHold(await placeHold(deps, { taskId, accountId, tokenId, facts: fromWireFacts(facts) }, signal)),
+    placeHold: async ({ taskId, tokenId, maxAmountNanos: maxAmount, ...request }, { signal }) => ({
+      hold: toWireHold(await placeHold(deps, { ...fromWireWork(request), taskId, tokenId, maxAmount }, signal)),
     }),
     extendHold: async ({ taskId, facts }) => ({
       hold: toWireHold(await extendHold(deps, taskId, fromWireFacts(facts))),

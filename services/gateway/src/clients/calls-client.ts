@@ -2,6 +2,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Problem } from '@reelgate/platform/problem';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
 import type { Client } from '@reelgate/platform/rpc/service';
+import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type {
   CallEnd as WireEnd,
@@ -97,6 +98,7 @@ function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0 }: 
     inputTokens: BigInt(known ? inputTokens : 0),
     outputTokens: BigInt(known ? outputTokens : 0),
     characters: BigInt(characters),
+    class: TokenClass.UNSPECIFIED,
   };
 }
 

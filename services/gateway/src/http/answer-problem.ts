@@ -49,6 +49,7 @@ export function toAnswer(problem: Problem, { path, family, requestId, submitted 
       requestId,
       code: row.code ?? problem.reason,
       param: problem.field,
+      metadata: problem.metadata,
       message: problem.field === undefined ? problem.message : `${problem.field} ${problem.message}`,
     }),
   };

@@ -135,11 +135,11 @@ export async function inClientTerms<T>({ clientField }: FieldNames, call: Promis
     return await call;
   } catch (error) {
     if (!(error instanceof Problem) || error.field === undefined) throw error;
-    const { kind, reason, message, retryAfterMs, cause } = error;
+    const { kind, reason, message, retryAfterMs, metadata, cause } = error;
     // a rule of the contract names the field with its whole path
     const name = error.field.replace(/^(?:order|queue)\./, '');
     const field = PREFERENCES[name] ?? clientField(name);
-    throw new Problem({ kind, reason, message, retryAfterMs, field, cause });
+    throw new Problem({ kind, reason, message, retryAfterMs, metadata, field, cause });
   }
 }
 

@@ -5,6 +5,8 @@ export interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly param: string | undefined;
+  /** More of the refusal for programs, such as an amount. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly requestId: string;
 }
 
@@ -46,7 +48,9 @@ const GOOGLE_STATUS: Readonly<Record<ErrorStatus, string>> = {
 
 /** The shape of a refusal for each family of clients. */
 const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
-  openai: ({ row, code, message, param = null }) => ({ error: { message, type: row.type, param, code } }),
+  openai: ({ row, code, message, param = null, metadata }) => ({
+    error: { message, type: row.type, param, code, ...(metadata && { metadata }) },
+  }),
   vendor: ({ row, message, requestId }) => ({
     type: 'error',
     error: {

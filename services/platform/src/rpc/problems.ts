@@ -102,13 +102,15 @@ function statusMessage({ field, message }: Problem): string {
 }
 
 /** A refusal as a message: the detail of a status, or one result among several. */
-export function toWireProblem({ kind, reason, message, field = '', retryAfterMs = 0 }: Problem): WireProblem {
+export function toWireProblem(problem: Problem): WireProblem {
+  const { kind, reason, message, field = '', retryAfterMs = 0, metadata = {} } = problem;
   return create(ProblemSchema, {
     kind: KINDS[kind],
     reason: toSendableText(reason),
     message: toSendableText(message),
     field: toSendableText(field),
     retryAfterMs: BigInt(Math.ceil(retryAfterMs)),
+    metadata: { ...metadata },
   });
 }
 
@@ -126,7 +128,8 @@ export function fromConnectError(error: ConnectError): Problem {
   return detail === undefined ? serviceUnavailable(error) : fromWireProblem(detail, error);
 }
 
-export function fromWireProblem({ kind, reason, message, field, retryAfterMs }: WireProblem, cause?: unknown): Problem {
+export function fromWireProblem(problem: WireProblem, cause?: unknown): Problem {
+  const { kind, reason, message, field, retryAfterMs, metadata } = problem;
   return new Problem({
     kind: KIND_NAMES.get(kind) ?? 'internal',
     reason,
@@ -134,16 +137,20 @@ export function fromWireProblem({ kind, reason, message, field, retryAfterMs }: 
     cause,
     field: field === '' ? undefined : field,
     retryAfterMs: retryAfterMs === 0n ? undefined : Number(retryAfterMs),
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
   });
 }
 
 type Detail = Extract<ConnectError['details'][number], { readonly desc: unknown }>;
 
 /** The same refusal in the standard messages of `google.rpc`, for clients that know nothing of Problem. */
-function toErrorDetails({ kind, reason, message, field = '', retryAfterMs = 0 }: Problem): readonly Detail[] {
+function toErrorDetails(problem: Problem): readonly Detail[] {
+  const { kind, reason, message, field = '', retryAfterMs = 0, metadata = {} } = problem;
   const code = cut(reason, REASON_LENGTH_MAX).toUpperCase();
   const description = cut(message, DESCRIPTION_LENGTH_MAX);
-  const details: Detail[] = [{ desc: ErrorInfoSchema, value: { reason: code, domain: DOMAIN } }];
+  const details: Detail[] = [
+    { desc: ErrorInfoSchema, value: { reason: code, domain: DOMAIN, metadata: { ...metadata } } },
+  ];
   if (field !== '') {
     const violation = { field: cut(field, DESCRIPTION_LENGTH_MAX), description, reason: code };
     details.push({ desc: BadRequestSchema, value: { fieldViolations: [violation] } });

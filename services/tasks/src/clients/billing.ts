@@ -2,19 +2,33 @@ import { isConnectionLost } from '@reelgate/platform/rpc/problems';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
 import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts } from '../domain/price-facts.ts';
-import type { Usage } from '../domain/task.ts';
+import type { PriceBound, Usage } from '../domain/task.ts';
+import type { QueueClass } from '../domain/lane.ts';
 
 export interface Quote {
   readonly amountNanos: bigint;
   readonly currency: string;
   readonly contract: string;
   readonly version: number;
+  /** The least bound that a hold is placed under; absent: billing is of the release before, which knows none. */
+  readonly maxAmountNanos: bigint | undefined;
+}
+
+/** A hold as billing has placed it. */
+export interface PlacedHold {
+  readonly amountNanos: bigint;
+  readonly currency: string;
+  /** The key of its contract, under which it is extended. */
+  readonly contract: string;
+  /** The bound that it keeps; absent: none. */
+  readonly maxAmountNanos: bigint | undefined;
 }
 
 /** A request to place a hold. */
-export interface HoldRequest {
+export interface HoldRequest extends PriceBound {
   readonly taskId: string;
   readonly accountId: string;
   readonly tokenId: string;
@@ -42,7 +56,7 @@ export interface Billing {
   quote(accountId: string, facts: PriceFacts, signal?: AbortSignal): Promise<Quote>;
   /** Throws if a hold could not be placed now. Moves no money. */
   checkHold(hold: Omit<HoldRequest, 'taskId'>, signal?: AbortSignal): Promise<void>;
-  placeHold(hold: HoldRequest, options?: CallOptions): Promise<void>;
+  placeHold(hold: HoldRequest, options?: CallOptions): Promise<PlacedHold>;
   extendHold(taskId: string, facts: PriceFacts, options?: CallOptions): Promise<void>;
   /** Returns how the hold has ended: an earlier charge stands. */
   releaseHold(taskId: string, options?: EndOptions): Promise<'released' | 'charged'>;
@@ -75,14 +89,21 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
         currency: quote?.currency ?? '',
         contract: quote?.contract ?? '',
         version: quote?.version ?? 0,
+        maxAmountNanos: quote?.maxAmountNanos,
       };
     },
-    checkHold: async ({ accountId, tokenId, facts }, signal) => {
-      await rpc.checkHold({ accountId, tokenId, facts: toWireFacts(facts) }, { signal });
+    checkHold: async ({ accountId, tokenId, facts, ...bound }, signal) => {
+      await rpc.checkHold({ accountId, tokenId, facts: toWireFacts(facts), ...toWireBound(bound) }, { signal });
     },
-    placeHold: async ({ taskId, accountId, tokenId, facts }, options) => {
-      const request = { taskId, accountId, tokenId, facts: toWireFacts(facts) };
-      await repeatIfLost(() => rpc.placeHold(request, options), options);
+    placeHold: async ({ taskId, accountId, tokenId, facts, ...bound }, options) => {
+      const request = { taskId, accountId, tokenId, facts: toWireFacts(facts), ...toWireBound(bound) };
+      const { hold } = await repeatIfLost(() => rpc.placeHold(request, options), options);
+      return {
+        amountNanos: hold?.amountNanos ?? 0n,
+        currency: hold?.currency ?? '',
+        contract: hold?.contract ?? facts.priceKey,
+        maxAmountNanos: hold?.maxAmountNanos,
+      };
     },
     extendHold: async (taskId, facts, options) => {
       const request = { taskId, facts: toWireFacts(facts) };
@@ -112,6 +133,19 @@ async function repeatIfLost<T>(call: () => Promise<T>, { signal }: CallOptions =
   }
 }
 
+const CLASSES: Readonly<Record<QueueClass, TokenClass>> = {
+  interactive: TokenClass.INTERACTIVE,
+  standard: TokenClass.STANDARD,
+  batch: TokenClass.BATCH,
+};
+
+function toWireBound({ maxAmountNanos, currency }: PriceBound) {
+  return {
+    ...(maxAmountNanos === undefined ? {} : { maxAmountNanos }),
+    ...(currency === undefined ? {} : { currency }),
+  };
+}
+
 function toWireFacts(facts: PriceFacts) {
   return {
     priceKey: facts.priceKey,
@@ -119,6 +153,7 @@ function toWireFacts(facts: PriceFacts) {
     seconds: BigInt(facts.seconds),
     inputVideoSeconds: BigInt(facts.inputVideoSeconds),
     images: BigInt(facts.images),
+    ...(facts.class === undefined ? {} : { class: CLASSES[facts.class] }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { QueueClass } from './lane.ts';
 import { listMedia } from './order.ts';
 import type { Kind, Order } from './order.ts';
 
@@ -8,6 +9,8 @@ export interface PriceFacts {
   readonly seconds: number;
   readonly inputVideoSeconds: number;
   readonly images: number;
+  /** The class in which the task waits, for contracts with prices of their own for it; absent: none. */
+  readonly class?: QueueClass | undefined;
 }
 
 const KEYS: Readonly<Record<Kind, (model: string) => string>> = {

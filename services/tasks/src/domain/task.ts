@@ -72,10 +72,17 @@ export interface TaskInState extends TaskIdentity {
 export interface BesideOrder {
   /** The URL that is told when the task ends. */
   readonly webhookUrl?: string | undefined;
+  /** The most that the task may cost, in billionths; undefined: there is no bound. */
+  readonly maxAmountNanos?: bigint | undefined;
+  /** ISO 4217: the currency that the account must have. */
+  readonly currency?: string | undefined;
 }
 
+/** The members beside an order that bound its price. They are for its hold alone, which billing keeps. */
+export type PriceBound = Pick<BesideOrder, 'maxAmountNanos' | 'currency'>;
+
 /** The members that a task has from its create on, and keeps. The URL is read with the event of its end. */
-export interface TaskOrigin extends TaskIdentity, Omit<BesideOrder, 'webhookUrl'> {
+export interface TaskOrigin extends TaskIdentity, Omit<BesideOrder, 'webhookUrl' | keyof PriceBound> {
   readonly tokenId: string;
   readonly order: Order;
   /** The length in whole seconds by which the task is charged. */

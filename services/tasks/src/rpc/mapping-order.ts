@@ -140,8 +140,8 @@ export async function inContractTerms<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (!(error instanceof Problem) || error.field === undefined) throw error;
-    const { kind, reason, message, retryAfterMs, cause } = error;
-    throw new Problem({ kind, reason, message, retryAfterMs, cause, field: contractPath(error.field) });
+    const { kind, reason, message, retryAfterMs, metadata, cause } = error;
+    throw new Problem({ kind, reason, message, retryAfterMs, metadata, cause, field: contractPath(error.field) });
   }
 }
 

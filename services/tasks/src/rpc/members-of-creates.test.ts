@@ -30,6 +30,8 @@ type GivenMember = Exclude<keyof CreateTaskRequest, NotGiven>;
 const GIVEN: { readonly [K in GivenMember]-?: Given<NonNullable<CreateTaskRequest[K]>> } = {
   order: { value: toWireOrder(anOrder()), other: toWireOrder(anOrder({ duration: 7 })), shownAs: 'order' },
   webhookUrl: { value: 'https://hooks.example/a', other: 'https://hooks.example/b', shownAs: undefined },
+  maxAmountNanos: { value: 400_000_000n, other: 400_000_001n, shownAs: undefined },
+  currency: { value: 'USD', other: 'EUR', shownAs: undefined },
 };
 const MEMBERS = Object.entries(GIVEN);
 

@@ -39,14 +39,26 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
   return {
     checkOrder: (request, { signal }) => inContractTerms(checkOrder(deps, tokens, request, signal)),
     estimateOrder: async (request, { signal }) => {
-      const { models } = await tokens.findRights(request.tokenId, request.accountId);
-      const caller = { accountId: request.accountId, visibleModels: models };
-      const { quote, facts } = await inContractTerms(estimateOrder(deps, caller, fromWireOrder(request.order), signal));
+      const { models, wait } = await tokens.findRights(request.tokenId, request.accountId);
+      const { quote, facts } = await inContractTerms(
+        estimateOrder(
+          deps,
+          {
+            accountId: request.accountId,
+            visibleModels: models,
+            order: fromWireOrder(request.order),
+            wait: readPreference(request.queue),
+            tokenWait: wait,
+          },
+          signal,
+        ),
+      );
       return toMessage(EstimateOrderResponseSchema, {
         amountNanos: quote.amountNanos,
         currency: quote.currency,
         contract: quote.contract,
         version: quote.version,
+        maxAmountNanos: quote.maxAmountNanos,
         facts: {
           seconds: BigInt(facts.seconds),
           input_video_seconds: BigInt(facts.inputVideoSeconds),
@@ -125,6 +137,10 @@ type Beside = Omit<
   keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
 >;
 
-function readBeside({ webhookUrl }: Beside): EveryMember<BesideOrder> {
-  return { webhookUrl: emptyToUndefined(webhookUrl) } satisfies Record<keyof Beside, unknown>;
+function readBeside({ webhookUrl, maxAmountNanos, currency }: Beside): EveryMember<BesideOrder> {
+  return {
+    webhookUrl: emptyToUndefined(webhookUrl),
+    maxAmountNanos,
+    currency: emptyToUndefined(currency),
+  } satisfies Record<keyof Required<Beside>, unknown>;
 }

@@ -281,6 +281,20 @@ export declare type CheckHoldRequest = Message<"reelgate.billing.v1.CheckHoldReq
    * @generated from field: reelgate.billing.v1.PriceFacts facts = 3;
    */
   facts?: PriceFacts | undefined;
+
+  /**
+   * The most that the task may be charged, in billionths; absent: there is no bound. It is frozen with the hold.
+   *
+   * @generated from field: optional int64 max_amount_nanos = 4;
+   */
+  maxAmountNanos?: bigint | undefined;
+
+  /**
+   * ISO 4217 code. If it is not empty, the account must have this currency.
+   *
+   * @generated from field: string currency = 5;
+   */
+  currency: string;
 };
 
 /**
@@ -336,6 +350,20 @@ export declare type PlaceHoldRequest = Message<"reelgate.billing.v1.PlaceHoldReq
    * @generated from field: reelgate.billing.v1.PriceFacts facts = 4;
    */
   facts?: PriceFacts | undefined;
+
+  /**
+   * The most that the task may be charged, in billionths; absent: there is no bound. It is frozen with the hold.
+   *
+   * @generated from field: optional int64 max_amount_nanos = 5;
+   */
+  maxAmountNanos?: bigint | undefined;
+
+  /**
+   * ISO 4217 code. If it is not empty, the account must have this currency.
+   *
+   * @generated from field: string currency = 6;
+   */
+  currency: string;
 };
 
 /**
@@ -752,7 +780,8 @@ export declare const BillingService: GenService<{
     output: typeof CheckHoldResponseSchema;
   },
   /**
-   * PlaceHold reserves the amount for price facts. The task id names the hold, so repeating the call is harmless.
+   * PlaceHold reserves the amount for price facts. The task id names the hold, so repeating the call is harmless. A hold
+   * above `max_amount_nanos` is refused, and one that its usage can bring above it.
    *
    * @generated from rpc reelgate.billing.v1.BillingService.PlaceHold
    */

@@ -80,6 +80,13 @@ export declare type Hold = Message<"reelgate.billing.v1.Hold"> & {
    * @generated from field: google.protobuf.Timestamp placed_at = 9;
    */
   placedAt?: Timestamp | undefined;
+
+  /**
+   * The most that the task is charged, in billionths, also if its usage is above it; absent: there is no bound.
+   *
+   * @generated from field: optional int64 max_amount_nanos = 10;
+   */
+  maxAmountNanos?: bigint | undefined;
 };
 
 /**

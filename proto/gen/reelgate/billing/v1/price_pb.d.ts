@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { TokenClass } from "./token_queue_pb.js";
 
 /**
  * Describes the file reelgate/billing/v1/price.proto.
@@ -71,6 +72,14 @@ export declare type PriceFacts = Message<"reelgate.billing.v1.PriceFacts"> & {
    * @generated from field: int64 characters = 8;
    */
   characters: bigint;
+
+  /**
+   * The class in which the work waits. Where the key has a contract of this class, such as `Alpha-H3__batch`, that one
+   * is used. Not set, and in a hold: the key names the contract itself.
+   *
+   * @generated from field: reelgate.billing.v1.TokenClass class = 9;
+   */
+  class: TokenClass;
 };
 
 /**
@@ -112,6 +121,13 @@ export declare type Quote = Message<"reelgate.billing.v1.Quote"> & {
    * @generated from field: int32 version = 4;
    */
   version: number;
+
+  /**
+   * The least `max_amount_nanos` under which a hold for the facts is placed now.
+   *
+   * @generated from field: optional int64 max_amount_nanos = 5;
+   */
+  maxAmountNanos?: bigint | undefined;
 };
 
 /**

@@ -51,6 +51,13 @@ export declare type Problem = Message<"reelgate.problem.v1.Problem"> & {
    * @generated from field: int64 retry_after_ms = 5;
    */
   retryAfterMs: bigint;
+
+  /**
+   * What a program needs to know of the refusal, by name, such as `amount` and `currency`.
+   *
+   * @generated from field: map<string, string> metadata = 6;
+   */
+  metadata: { [key: string]: string };
 };
 
 /**

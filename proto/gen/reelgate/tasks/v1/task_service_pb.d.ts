@@ -171,6 +171,20 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
    * @generated from field: reelgate.tasks.v1.QueuePreference queue = 9;
    */
   queue?: QueuePreference | undefined;
+
+  /**
+   * As in CreateTask.
+   *
+   * @generated from field: optional int64 max_amount_nanos = 10;
+   */
+  maxAmountNanos?: bigint | undefined;
+
+  /**
+   * As in CreateTask.
+   *
+   * @generated from field: string currency = 11;
+   */
+  currency: string;
 };
 
 /**
@@ -225,6 +239,13 @@ export declare type EstimateOrderRequest = Message<"reelgate.tasks.v1.EstimateOr
    * @generated from field: string token_id = 4;
    */
   tokenId: string;
+
+  /**
+   * As in CreateTask. A contract can have prices for a class.
+   *
+   * @generated from field: reelgate.tasks.v1.QueuePreference queue = 5;
+   */
+  queue?: QueuePreference | undefined;
 };
 
 /**
@@ -273,6 +294,13 @@ export declare type EstimateOrderResponse = Message<"reelgate.tasks.v1.EstimateO
    * @generated from field: map<string, int64> facts = 5;
    */
   facts: { [key: string]: bigint };
+
+  /**
+   * The least `max_amount_nanos` under which CreateTask accepts the order now, as far as that needs no bytes of the media.
+   *
+   * @generated from field: optional int64 max_amount_nanos = 6;
+   */
+  maxAmountNanos?: bigint | undefined;
 };
 
 /**
@@ -337,6 +365,21 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * @generated from field: reelgate.tasks.v1.QueuePreference queue = 9;
    */
   queue?: QueuePreference | undefined;
+
+  /**
+   * The most that the task may cost, in billionths of the currency unit; absent: there is no bound. It bounds the hold and
+   * the charge. An order whose usage can cost more is refused.
+   *
+   * @generated from field: optional int64 max_amount_nanos = 10;
+   */
+  maxAmountNanos?: bigint | undefined;
+
+  /**
+   * ISO 4217 code. If it is not empty, the account must have this currency.
+   *
+   * @generated from field: string currency = 11;
+   */
+  currency: string;
 };
 
 /**

@@ -1,25 +1,28 @@
 import type { Hold } from '../../domain/hold.ts';
+import { computeLeastBound } from '../../domain/price-bound.ts';
 import { computeAmount } from '../../domain/price.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import { runAndCount } from '../../billing-metrics.ts';
-import { badField, holdEnded, noPrice, unknownHold, holdVoided } from '../../billing-refusals.ts';
+import { badField, holdEnded, noPrice, priceAboveMax, unknownHold, holdVoided } from '../../billing-refusals.ts';
 import type { NewPrice } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /**
- * Computes the hold again with complete facts, under its frozen contract version, once. A repeated call gives the hold
- * as it stands.
+ * Computes the hold again with complete facts, under its frozen contract version, once. Refuses what is above its bound.
+ * A repeated call gives the hold as it stands.
  */
 export async function extendHold(
-  { holds, clock, measures }: BillingDeps,
+  { holds, clock, measures, overrunFactor }: BillingDeps,
   taskId: string,
   facts: PriceFacts,
 ): Promise<Hold> {
   const { hold } = await runAndCount(
     measures.extension,
     async () => {
-      const outcome = await holds.extend(taskId, clock.now(), (held, terms) => reprice(held, terms, facts));
+      const outcome = await holds.extend(taskId, clock.now(), (held, terms) =>
+        reprice(held, terms, { facts, overrunFactor }),
+      );
       if (outcome === undefined) throw unknownHold();
       const { record, isNew } = outcome;
       if (record.state === 'void') throw holdVoided();
@@ -31,10 +34,16 @@ export async function extendHold(
   return hold;
 }
 
-function reprice(hold: Hold, terms: PriceTerms, facts: PriceFacts): NewPrice {
-  const { priceKey } = hold.facts;
+function reprice(
+  { facts: { priceKey }, maxAmount, currency }: Hold,
+  terms: PriceTerms,
+  { facts, overrunFactor }: { readonly facts: PriceFacts; readonly overrunFactor: number },
+): NewPrice {
   if (facts.priceKey !== priceKey) throw badField('facts.price_key', `must be ${priceKey}, the price key of the hold`);
   const amount = computeAmount(terms, facts);
   if (typeof amount === 'string') throw noPrice(amount);
+  const leastBound = computeLeastBound({ amount, facts }, terms, overrunFactor);
+  if (maxAmount !== undefined && leastBound > maxAmount)
+    throw priceAboveMax({ amount, currency, leastBound, maxAmount });
   return { amount, facts };
 }

@@ -1,23 +1,25 @@
 import { isProblem } from '@reelgate/platform/problem';
 import { runAndCount } from '../../billing-metrics.ts';
-import { holdVoided, taskIdTaken } from '../../billing-refusals.ts';
+import { holdVoided, priceAboveMax, taskIdTaken } from '../../billing-refusals.ts';
 import type { Hold, HoldRecord } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { PriceFacts } from '../../domain/price.ts';
+import type { Nanos } from '../../domain/money.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import { quotePrice } from '../prices/quote-price.ts';
+import type { BoundQuote, PricedWork } from '../prices/quote-price.ts';
 
-export interface HoldRequest {
+export interface HoldRequest extends PricedWork {
   readonly taskId: string;
-  readonly accountId: string;
   readonly tokenId: string;
-  readonly facts: PriceFacts;
+  /** The most that the task is charged; undefined: there is no bound. */
+  readonly maxAmount?: Nanos | undefined;
 }
 
 /**
- * Reserves the amount of the facts under the current contract, and freezes both. A repeated call gets the same hold. If
- * the caller leaves before the hold is durable, there is none.
+ * Reserves the amount of the facts under the current contract, and freezes both, with the bound. A repeated call gets
+ * the same hold. The amount that is compared with the bound is the one that is written, so a price that rises meanwhile
+ * changes nothing. If the caller leaves before the hold is durable, there is none.
  */
 export async function placeHold(deps: BillingDeps, request: HoldRequest, signal?: AbortSignal): Promise<Hold> {
   const { hold, isNew } = await runAndCount(
@@ -42,17 +44,31 @@ async function placeOrFindHold(
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
   try {
-    const { amount, currency, version } = await quotePrice(deps, request.accountId, request.facts);
+    const quote = await quotePrice(deps, request);
+    assertFits(quote, request.maxAmount);
+    const { taskId, accountId, tokenId, maxAmount } = request;
+    const { amount, currency, version } = quote;
+    const facts = { ...request.facts, priceKey: quote.contract };
     return await deps.holds.place(
-      { ...request, amount, currency, priceVersion: version, placedAt: deps.clock.now() },
+      {
+        ...{ taskId, accountId, tokenId, amount, currency, maxAmount, facts },
+        ...{ priceVersion: version, placedAt: deps.clock.now() },
+      },
       signal,
     );
   } catch (error) {
-    // A hold from an earlier call still stands, even if its price has been removed since.
-    const record = isProblem(error, 'model_price_error') ? await deps.holds.find(request.taskId) : undefined;
+    // A hold from an earlier call still stands, even if its price has risen or been removed since.
+    const mayStand = isProblem(error, 'model_price_error') || isProblem(error, 'price_above_max');
+    const record = mayStand ? await deps.holds.find(request.taskId) : undefined;
     if (record === undefined) throw error;
     return { record, isNew: false };
   }
+}
+
+/** Refuses a hold that is above its bound, or that its usage can bring above it. */
+function assertFits({ amount, currency, leastBound }: BoundQuote, maxAmount: Nanos | undefined): void {
+  if (maxAmount !== undefined && leastBound > maxAmount)
+    throw priceAboveMax({ amount, currency, leastBound, maxAmount });
 }
 
 /** The hold if the task can be submitted under it: it belongs to the account and was not released. */
@@ -64,10 +80,10 @@ function requireUsableHold(record: HoldRecord, accountId: string): Hold {
 }
 
 /** Refuses what `placeHold` would refuse now. Moves no money and reserves none. */
-export async function checkHold(
-  deps: BillingDeps,
-  { accountId, tokenId, facts }: Omit<HoldRequest, 'taskId'>,
-): Promise<void> {
-  const { amount, currency } = await quotePrice(deps, accountId, facts);
+export async function checkHold(deps: BillingDeps, request: Omit<HoldRequest, 'taskId'>): Promise<void> {
+  const { accountId, tokenId, maxAmount } = request;
+  const quote = await quotePrice(deps, request);
+  assertFits(quote, maxAmount);
+  const { amount, currency } = quote;
   await deps.holds.assertCovered({ accountId, tokenId, currency }, amount, deps.clock.now());
 }

@@ -1,25 +1,54 @@
 import type { Nanos } from '../../domain/money.ts';
+import { computeLeastBound } from '../../domain/price-bound.ts';
+import { toClassKey } from '../../domain/price-class.ts';
+import type { PriceClass } from '../../domain/price-class.ts';
 import { computeAmount } from '../../domain/price.ts';
-import type { PriceFacts } from '../../domain/price.ts';
-import { noPrice, unknownAccount } from '../../billing-refusals.ts';
+import type { PriceContract, PriceFacts } from '../../domain/price.ts';
+import { badField, noPrice, unknownAccount } from '../../billing-refusals.ts';
 import type { BillingDeps } from '../deps.ts';
+
+/** The work that is priced. */
+export interface PricedWork {
+  readonly accountId: string;
+  readonly facts: PriceFacts;
+  /** The class in which it waits; undefined: none, or one that is not known. */
+  readonly priceClass?: PriceClass | undefined;
+  /** The currency that its account must have; undefined: any. */
+  readonly currency?: string | undefined;
+}
 
 export interface Quote {
   readonly amount: Nanos;
   readonly currency: string;
   readonly contract: string;
   readonly version: number;
+  /** The least bound that a hold for the work fits; undefined: a call has no bound. */
+  readonly leastBound?: Nanos | undefined;
 }
 
-/** The amount of the facts under the current contract, or a refusal. Moves no money. */
-export async function quotePrice(deps: BillingDeps, accountId: string, facts: PriceFacts): Promise<Quote> {
-  const [currency, contract] = await Promise.all([
-    deps.accounts.findCurrency(accountId),
-    deps.prices.current(facts.priceKey),
-  ]);
+export interface BoundQuote extends Quote {
+  readonly leastBound: Nanos;
+}
+
+/** The amount of the work under the current contract of its class, or a refusal. Moves no money. */
+export async function quotePrice(deps: BillingDeps, work: PricedWork): Promise<BoundQuote> {
+  const { accountId, facts } = work;
+  const [currency, contract] = await Promise.all([deps.accounts.findCurrency(accountId), findContract(deps, work)]);
   if (currency === undefined) throw unknownAccount('account_id');
+  if (work.currency !== undefined && work.currency !== currency)
+    throw badField('currency', `must be ${currency}, the currency of the account`);
   if (contract === undefined) throw noPrice('no_contract');
   const amount = computeAmount(contract.terms, facts);
   if (typeof amount === 'string') throw noPrice(amount);
-  return { amount, currency, contract: contract.key, version: contract.version };
+  const leastBound = computeLeastBound({ amount, facts }, contract.terms, deps.overrunFactor);
+  return { amount, currency, contract: contract.key, version: contract.version, leastBound };
+}
+
+/** A contract of the class comes before the one of every class. */
+async function findContract(
+  { prices }: BillingDeps,
+  { facts: { priceKey }, priceClass }: PricedWork,
+): Promise<PriceContract | undefined> {
+  const ofClass = priceClass === undefined ? undefined : await prices.current(toClassKey(priceKey, priceClass));
+  return ofClass ?? prices.current(priceKey);
 }

@@ -14,6 +14,7 @@ export type HoldRow = FactsRow & {
   token_id: string;
   amount_nanos: SqlInteger;
   currency: string;
+  max_amount_nanos: SqlInteger | null;
   price_version: number;
   placed_at: SqlInteger;
   state: 'open' | 'settled' | 'released';
@@ -42,6 +43,7 @@ const FROZEN_COLUMNS = [
   'output_tokens',
   'characters',
   'placed_at',
+  'max_amount_nanos',
 ] as const;
 
 const HOLD_COLUMNS = [
@@ -83,6 +85,7 @@ function toHoldRow({ facts, ...hold }: Hold): NamedValues<(typeof FROZEN_COLUMNS
     output_tokens: facts.outputTokens,
     characters: facts.characters,
     placed_at: hold.placedAt,
+    max_amount_nanos: hold.maxAmount ?? null,
   };
 }
 
@@ -93,6 +96,7 @@ function fromHoldRow(row: HoldRow): Hold {
     tokenId: row.token_id,
     amount: BigInt(row.amount_nanos),
     currency: row.currency,
+    maxAmount: toOptionalBigInt(row.max_amount_nanos),
     priceVersion: row.price_version,
     placedAt: Number(row.placed_at),
     facts: toPriceFacts(row),

@@ -7,6 +7,8 @@ import type { DecodedItem, WireItem } from '../wire/content-items.ts';
 import { toDecodedOrder } from '../wire/decoded.ts';
 import {
   assertHasPrompt,
+  boundSchema,
+  readBound,
   toExtraJson,
   readFlatFields,
   readPrompt,
@@ -15,7 +17,7 @@ import {
   webhookUrlSchema,
 } from '../wire/flat-fields.ts';
 import { invalid, bodyValidator } from '../wire/body-validator.ts';
-import type { FlatFields } from '../wire/flat-fields.ts';
+import type { BoundFields, FlatFields } from '../wire/flat-fields.ts';
 
 /** Decodes `POST /v1/video/generations`, which is always a generation. */
 export function decodeGenerations(body: ClientBody, { models }: DecodeContext): DecodedOrder {
@@ -35,6 +37,7 @@ export function decodeGenerations(body: ClientBody, { models }: DecodeContext): 
     items,
     names,
     webhookUrl: fields.webhook_url,
+    ...readBound(fields),
   });
 }
 
@@ -57,7 +60,7 @@ function readDimensions({ width, height, size }: GenerationsBody): FrameSize | u
   return { width, height };
 }
 
-export interface GenerationsBody extends FlatFields {
+export interface GenerationsBody extends FlatFields, BoundFields {
   readonly model: string;
   readonly prompt?: string;
   readonly image?: string;
@@ -97,6 +100,7 @@ const fields = {
   source_task_id: { type: 'string', description: 'Must be empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
   webhook_url: webhookUrlSchema,
+  ...boundSchema,
 } as const satisfies Readonly<Record<keyof GenerationsBody, Schema>>;
 
 /** Other fields, such as seed, fps or metadata, are passed to channels that support them. */

@@ -2,7 +2,7 @@ import type { Schema } from '../dialect.ts';
 import type { GenerationsBody } from './decode.ts';
 import { generationContent, mediaContent, nonEmpty, orNull, words } from '../wire/documented-content.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
-import { documentedWebhookUrl } from '../wire/flat-fields.ts';
+import { documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';
 
 /** The largest number of references that a model takes. */
 const IMAGES_MAX = 9;
@@ -36,6 +36,7 @@ const common = orNull({
   source_task_id: { type: 'string', maxLength: 0, description: 'Empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
   webhook_url: documentedWebhookUrl,
+  ...documentedBound,
 } satisfies Readonly<Record<Exclude<keyof GenerationsBody, 'model' | 'prompt' | 'content'>, Schema>>);
 
 /** Forbidden combinations: a duration under two names, a size given twice or in part. */

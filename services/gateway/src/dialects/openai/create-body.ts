@@ -2,8 +2,8 @@ import type { ClientBody, Form, FormFile, Schema } from '../dialect.ts';
 import { bodyValidator, invalid } from '../wire/body-validator.ts';
 import { contentSchema } from '../wire/content-items.ts';
 import type { WireItem } from '../wire/content-items.ts';
-import { dropNulls, sizeSchema, webhookUrlSchema } from '../wire/flat-fields.ts';
-import type { FlatFields } from '../wire/flat-fields.ts';
+import { boundSchema, dropNulls, sizeSchema, webhookUrlSchema } from '../wire/flat-fields.ts';
+import type { BoundFields, FlatFields } from '../wire/flat-fields.ts';
 
 const FIRST_FRAME = 'input_reference';
 /** SDKs flatten an array into form fields such as `content[][type]` or `content[0][video_url][url]`. */
@@ -17,7 +17,7 @@ export interface KindEvidence {
   readonly content?: readonly WireItem[];
 }
 
-export interface VideoBody extends FlatFields, KindEvidence {
+export interface VideoBody extends FlatFields, BoundFields, KindEvidence {
   readonly model: string;
   readonly prompt?: string;
   readonly input_reference?: string | { readonly image_url: string };
@@ -56,6 +56,7 @@ const fields = {
   ratio: { type: 'string', description: 'Such as 16:9. It overrides size.', examples: ['16:9'] },
   aigc_watermark: { type: 'boolean', description: 'Only for a regeneration: whether the result has the watermark.' },
   webhook_url: webhookUrlSchema,
+  ...boundSchema,
 } as const satisfies Readonly<Record<keyof VideoBody, Schema>>;
 
 /** Only names and types. Unknown fields are passed to channels that support them. */

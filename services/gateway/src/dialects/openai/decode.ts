@@ -4,7 +4,7 @@ import type { ClientBody, DecodeContext, DecodedOrder, FormFile } from '../diale
 import { mediaInit, readContent, readMedia } from '../wire/content-items.ts';
 import type { DecodedItem } from '../wire/content-items.ts';
 import { toDecodedOrder } from '../wire/decoded.ts';
-import { assertHasPrompt, toExtraJson, readFlatFields, readPrompt } from '../wire/flat-fields.ts';
+import { assertHasPrompt, readBound, toExtraJson, readFlatFields, readPrompt } from '../wire/flat-fields.ts';
 import { assertDeclaredFamily, invalidMedia } from '../wire/data-url.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { KNOWN_FIELDS, readBody } from './create-body.ts';
@@ -45,6 +45,7 @@ export function decodeCreate(body: ClientBody, { models }: DecodeContext): Decod
     items,
     names,
     webhookUrl: fields.webhook_url,
+    ...readBound(fields),
   });
 }
 
@@ -68,6 +69,7 @@ function decodeRegeneration(fields: VideoBody, media: readonly DecodedItem[]): D
     },
     items: [...prompt, ...media],
     webhookUrl: fields.webhook_url,
+    ...readBound(fields),
   });
 }
 

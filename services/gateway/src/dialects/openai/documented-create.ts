@@ -11,7 +11,7 @@ import {
 } from '../wire/documented-content.ts';
 import { inputReference } from './create-body.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
-import { documentedWebhookUrl } from '../wire/flat-fields.ts';
+import { documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';
 
 const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
 const prompt: Schema = { ...words, description: 'The text that describes the video.' };
@@ -31,6 +31,7 @@ const frame = {
   source_task_id: absent,
   input_reference: inputReference,
   webhook_url: documentedWebhookUrl,
+  ...documentedBound,
 };
 const durationAlias: Schema = { ...duration, description: 'An alias of seconds.' };
 const oneDuration: Schema = {
@@ -81,6 +82,7 @@ const regenerationOfTask: Schema = {
       aigc_watermark: aigcWatermark,
       prompt: { type: 'string', description: 'Ignored: the prompt of the source task applies.' },
       webhook_url: documentedWebhookUrl,
+      ...documentedBound,
     }),
     input_reference: { type: 'null' },
   },
@@ -100,6 +102,7 @@ const regenerationOfVideo: Schema = {
       prompt: blank,
       input_reference: inputReference,
       webhook_url: documentedWebhookUrl,
+      ...documentedBound,
     }),
   },
 };
@@ -117,6 +120,7 @@ const formFields = {
   size,
   aigc_watermark: { enum: ['true', 'false'] },
   webhook_url: documentedWebhookUrl,
+  ...documentedBound,
 };
 const asJson: Schema = {
   type: 'string',
@@ -156,6 +160,7 @@ export const createForm: Schema = {
         action: regenerate,
         aigc_watermark: { enum: ['true', 'false'] },
         webhook_url: documentedWebhookUrl,
+        ...documentedBound,
       },
     },
   ],

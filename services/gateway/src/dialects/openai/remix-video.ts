@@ -3,7 +3,14 @@ import type { CreateRoute, Schema } from '../dialect.ts';
 import { toDecodedOrder } from '../wire/decoded.ts';
 import { ALPHA, REGENERATED } from '../wire/documented-content.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
-import { documentedWebhookUrl, webhookUrlSchema } from '../wire/flat-fields.ts';
+import {
+  boundSchema,
+  documentedBound,
+  documentedWebhookUrl,
+  readBound,
+  webhookUrlSchema,
+} from '../wire/flat-fields.ts';
+import type { BoundFields } from '../wire/flat-fields.ts';
 
 /** Has the id under two names, because OpenAI's clients poll `id`. */
 const remixedSchema: Schema = {
@@ -14,7 +21,7 @@ const remixedSchema: Schema = {
   properties: { id: { type: 'string' }, task_id: { type: 'string', description: 'An alias of id.' } },
 };
 
-interface RemixBody {
+interface RemixBody extends BoundFields {
   readonly model: string;
   readonly resolution: string;
   readonly webhook_url?: string;
@@ -28,6 +35,7 @@ const remixSchema: Schema = {
     model: { type: 'string', description: 'Exactly Alpha-H3.', examples: ['Alpha-H3'] },
     resolution: { type: 'string', description: 'Exactly 2K.', examples: ['2K'] },
     webhook_url: webhookUrlSchema,
+    ...boundSchema,
   },
 };
 
@@ -36,7 +44,7 @@ const documentedRemix: Schema = {
   type: 'object',
   required: ['model', 'resolution'],
   additionalProperties: false,
-  properties: { model: ALPHA, resolution: REGENERATED, webhook_url: documentedWebhookUrl },
+  properties: { model: ALPHA, resolution: REGENERATED, webhook_url: documentedWebhookUrl, ...documentedBound },
 };
 
 const shape = bodyValidator<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
@@ -48,12 +56,13 @@ export const remixVideo: CreateRoute = {
   summary: 'Render an earlier 768P video again at 2K',
   body: documentedRemix,
   decode: (body, { params }) => {
-    const { model, resolution, webhook_url: webhookUrl } = shape('json' in body ? body.json : undefined);
+    const { model, resolution, webhook_url: webhookUrl, ...bound } = shape('json' in body ? body.json : undefined);
     return toDecodedOrder({
       order: { kind: TaskKind.REGENERATION, model, resolution, sourceTaskId: params['video_id'] ?? '' },
       items: [],
       names: { source_task_id: 'video_id' },
       webhookUrl,
+      ...readBound(bound),
     });
   },
   answer: remixedSchema,

@@ -10,6 +10,9 @@ import { dropUndefined } from './task-fields.ts';
 /** The limit on the characters of all texts and URLs together: more than any model reads, less than a call can hold. */
 const ORDER_CHARACTERS_MAX = 1_000_000;
 
+/** The client's names for members beside the order. */
+const BESIDE_NAMES: Readonly<Record<string, string>> = { max_amount_nanos: 'max_amount' };
+
 type Beside = { readonly [K in keyof BesideOrder]?: BesideOrder[K] | undefined };
 
 export interface DecodedParts extends Beside {
@@ -23,7 +26,7 @@ export function toDecodedOrder({ order, items, names = {}, ...beside }: DecodedP
   const decoded = {
     order: create(OrderSchema, { ...order, content: items.map(({ item }) => item) }),
     inline: items.flatMap(({ inline }, item) => (inline === undefined ? [] : [{ ...inline, item }])),
-    clientField: (field: string) => toClientField(field, names, items),
+    clientField: (field: string) => toClientField(field, { ...BESIDE_NAMES, ...names }, items),
     beside: dropUndefined(beside),
   };
   assertFits(decoded, items);

@@ -1,6 +1,8 @@
 import { findNearestRatio, findNearestResolution, parseFrameSize } from '../../domain/frame-size.ts';
 import type { FrameSize } from '../../domain/frame-size.ts';
 import type { Model } from '../../domain/model-defaults.ts';
+import { parseNanos } from '../../domain/decimal.ts';
+import type { DecodedParts } from './decoded.ts';
 import type { DecodedItem, WireItem } from './content-items.ts';
 import { readText } from './content-items.ts';
 import { invalid } from './body-validator.ts';
@@ -117,6 +119,7 @@ export function toExtraJson(body: object, known: readonly string[]): string {
 }
 
 const CHARACTERS_MAX = 2048;
+const CURRENCY_CHARACTERS_MAX = 256;
 const description =
   'An HTTPS URL that is told when the task ends. Its deliveries are signed with the secret of the endpoint `default`.';
 
@@ -135,3 +138,42 @@ export const documentedWebhookUrl: Schema = {
   pattern: '^https?://',
   examples: ['https://example.com/webhooks'],
 };
+
+/** The fields that bound the price of a create in the open dialects. */
+export interface BoundFields {
+  readonly max_amount?: string;
+  readonly currency?: string;
+}
+
+const boundProperties = {
+  max_amount: {
+    type: 'string',
+    description: 'The most that the video may cost, as a decimal. A create that can cost more is refused.',
+    examples: ['0.40'],
+  },
+  currency: { type: 'string', description: 'The currency of max_amount. The account must have it.', examples: ['USD'] },
+} as const satisfies Readonly<Record<keyof BoundFields, Schema>>;
+
+/** The fields as a body is checked for them. */
+export const boundSchema = {
+  max_amount: { ...boundProperties.max_amount, minLength: 1 },
+  currency: { ...boundProperties.currency, minLength: 1, maxLength: CURRENCY_CHARACTERS_MAX },
+} as const satisfies Readonly<Record<keyof BoundFields, Schema>>;
+
+/** The fields as they are documented. */
+export const documentedBound: Readonly<Record<keyof BoundFields, Schema>> = {
+  max_amount: { title: 'MaxAmount', ...boundProperties.max_amount, pattern: '^[0-9]{1,9}([.][0-9]{1,9})?$' },
+  currency: { title: 'Currency', ...boundProperties.currency, pattern: '^[A-Z]{3}$' },
+};
+
+/** Reads the bound of a create. The tasks service has it compared with the price. */
+export function readBound({
+  max_amount: text,
+  currency,
+}: BoundFields): Pick<DecodedParts, 'maxAmountNanos' | 'currency'> {
+  if (text === undefined) return { currency };
+  const maxAmountNanos = parseNanos(text);
+  if (maxAmountNanos === undefined || maxAmountNanos < 0n)
+    throw invalid('max_amount', 'must be a decimal such as "0.40", with at most nine places');
+  return { maxAmountNanos, currency };
+}

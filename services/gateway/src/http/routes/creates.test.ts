@@ -95,6 +95,8 @@ describe('a create is one call with the decoded order', () => {
 /** For each member beside the order, a create that gives it. A member without one does not compile. */
 const BESIDE: { readonly [K in keyof BesideOrder]: readonly [path: string, fields: object, value: BesideOrder[K]] } = {
   webhookUrl: ['/v1/videos', { webhook_url: 'https://studio.example/hook' }, 'https://studio.example/hook'],
+  maxAmountNanos: ['/v1/videos', { max_amount: '0.40' }, 400_000_000n],
+  currency: ['/v1/video/generations', { currency: 'USD' }, 'USD'],
 };
 
 test.each(Object.entries(BESIDE))('%s is passed on beside the order', async (member, [path, fields, value]) => {

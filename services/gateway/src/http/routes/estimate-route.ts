@@ -6,6 +6,8 @@ import { invalid } from '../../dialects/wire/body-validator.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
+import { toWirePreference } from '../../clients/task-queue.ts';
+import { readWaitPreference } from '../headers.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
 import type { RouteEntry } from './route.ts';
 
@@ -50,6 +52,7 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayPar
             model: { type: 'string' },
             operation: { enum: ['generation', 'regeneration', 'context_ir'] },
             amount: { type: 'string', description: 'A decimal number.' },
+            max_amount: { type: 'string', description: 'The least max_amount that the create is accepted with.' },
             currency: { type: 'string' },
             contract: { type: 'string' },
             version: { type: 'integer' },
@@ -74,10 +77,11 @@ async function estimate(
     params: {},
   });
   const { accountId, tokenId } = requirePrincipal(exchange);
-  const { amountNanos, currency, contract, version, facts } = await inClientTerms(
+  const wait = readWaitPreference(exchange.req.headers['prefer']);
+  const { amountNanos, currency, contract, version, facts, maxAmountNanos } = await inClientTerms(
     decoded,
     parts.tasks.estimateOrder(
-      { accountId, tokenId, order: toPendingOrder(decoded) },
+      { accountId, tokenId, order: toPendingOrder(decoded), ...(wait && { queue: toWirePreference(wait) }) },
       { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
     ),
   );
@@ -85,6 +89,7 @@ async function estimate(
     model: decoded.order.model,
     operation: TASK_KIND_NAMES[decoded.order.kind],
     amount: formatDecimal(amountNanos),
+    ...(maxAmountNanos === undefined ? {} : { max_amount: formatDecimal(maxAmountNanos) }),
     currency,
     contract,
     version,

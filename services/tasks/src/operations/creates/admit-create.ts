@@ -110,7 +110,7 @@ function filterGrantedChannels(
 /** Plans how a create waits if it must; undefined: the queue is not enabled. */
 export function planCreateWait(
   { queue: { limits } }: Deps,
-  { wait, tokenWait }: CreateRequest,
+  { wait, tokenWait }: Pick<CreateRequest, 'wait' | 'tokenWait'>,
   now: number,
 ): WaitPlan | undefined {
   return limits && planWait(wait, tokenWait, { longestWaitMs: limits.longestWaitMs, now });

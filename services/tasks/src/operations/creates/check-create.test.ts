@@ -139,14 +139,25 @@ test('a create with the same key is returned, whatever happened to the money sin
   expect((await check(world, { changes: { idempotency } }))?.id).toBe(task.id);
 });
 
-const caller = { accountId: 'acme', visibleModels: ['*'] };
+const caller = {
+  accountId: 'acme',
+  visibleModels: ['*'],
+  wait: {},
+  tokenWait: { for: 'channels', class: 'standard' },
+} as const;
 
 test('an estimate quotes the facts of an order, and writes nothing', async () => {
   const world = await open();
   const order = anOrder({ duration: 7, content: [aText(), anImage('reference_image'), aVideo('reference_video')] });
 
-  expect(await estimateOrder(world.deps, caller, order)).toEqual({
-    quote: { amountNanos: 560_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 1 },
+  expect(await estimateOrder(world.deps, { ...caller, order })).toEqual({
+    quote: {
+      amountNanos: 560_000_000n,
+      currency: 'USD',
+      contract: 'Alpha-H3',
+      version: 1,
+      maxAmountNanos: 560_000_000n,
+    },
     facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 7, inputVideoSeconds: 0, images: 1 },
   });
   expect(world.journal.names()).toEqual(['billing.quote']);
@@ -160,23 +171,26 @@ test('an estimate of a regeneration uses the seconds of its source, which must b
     at: 1,
     result: { object: 'obj_1', width: 1344, height: 768 },
   });
+  const order = aRegeneration({ sourceTaskId: task.id });
 
-  expect((await estimateOrder(world.deps, caller, aRegeneration({ sourceTaskId: task.id }))).facts.seconds).toBe(9);
-  await expect(
-    estimateOrder(world.deps, { ...caller, accountId: 'rival' }, aRegeneration({ sourceTaskId: task.id })),
-  ).rejects.toMatchObject({ reason: 'task_not_found' });
+  expect((await estimateOrder(world.deps, { ...caller, order })).facts.seconds).toBe(9);
+  await expect(estimateOrder(world.deps, { ...caller, accountId: 'rival', order })).rejects.toMatchObject({
+    reason: 'task_not_found',
+  });
 });
 
 test('an estimate is refused as the create would be', async () => {
   const world = await open();
   world.billing.unpriced.add('Alpha-H3');
 
-  await expect(estimateOrder(world.deps, caller, anOrder({ duration: 99 }))).rejects.toMatchObject({
+  await expect(estimateOrder(world.deps, { ...caller, order: anOrder({ duration: 99 }) })).rejects.toMatchObject({
     reason: 'invalid_duration',
   });
-  await expect(estimateOrder(world.deps, { ...caller, visibleModels: [] }, anOrder())).rejects.toMatchObject({
+  await expect(estimateOrder(world.deps, { ...caller, visibleModels: [], order: anOrder() })).rejects.toMatchObject({
     reason: 'model_not_found',
   });
   expect(world.journal.names()).toEqual([]);
-  await expect(estimateOrder(world.deps, caller, anOrder())).rejects.toMatchObject({ reason: 'model_price_error' });
+  await expect(estimateOrder(world.deps, { ...caller, order: anOrder() })).rejects.toMatchObject({
+    reason: 'model_price_error',
+  });
 });

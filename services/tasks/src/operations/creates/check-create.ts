@@ -7,7 +7,9 @@ import { admitCreate, assertOrder, listCaps, planCreateWait, refuseCapped, resol
 import type { CreateRequest, OrderCaller } from './create-context.ts';
 import type { Quote } from '../../clients/billing.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
-import type { Order } from '../../domain/order.ts';
+
+/** The members of a create that its price depends on. */
+export type EstimateRequest = OrderCaller & Pick<CreateRequest, 'order' | 'wait' | 'tokenWait'>;
 
 /**
  * Refuses an order as `createTask` would refuse it now, with the same checks in the same order, as far as they do not
@@ -18,13 +20,15 @@ export async function checkCreate(deps: Deps, request: CreateRequest, signal?: A
   const admitted = await admitCreate(deps, request);
   if ('earlier' in admitted) return admitted.earlier;
   const { accountId, tokenId } = request;
-  const { facts, runtimes } = admitted;
+  const { runtimes } = admitted;
   const plan = planCreateWait(deps, request, deps.clock.now());
+  const facts = { ...admitted.facts, class: plan?.class };
+  const { maxAmountNanos, currency } = request.beside;
   const isScheduled = plan?.notBefore !== undefined;
   const scope = isScheduled ? undefined : await findFull(deps, listCaps(deps, request));
   const isWaiting = scope !== undefined && scope !== TOTAL_SCOPE && plan?.waitsForOwnLimit === true;
   if (scope !== undefined && !isWaiting) return refuseCapped(deps, request, { facts, scope }, signal);
-  await deps.billing.checkHold({ accountId, tokenId, facts }, signal);
+  await deps.billing.checkHold({ accountId, tokenId, facts, maxAmountNanos, currency }, signal);
   if (!isScheduled && !isWaiting) await assertOpenChannel(deps, runtimes, plan?.waitsForChannel === true);
   return undefined;
 }
@@ -37,14 +41,18 @@ async function findFull({ store }: Deps, caps: NewTask['caps']): Promise<string 
   return undefined;
 }
 
-/** Computes what an order would cost now. Reference videos are not probed, so their seconds do not count. */
+/**
+ * Computes what an order would cost now, in the class in which it would wait. Reference videos are not probed, so their
+ * seconds do not count.
+ */
 export async function estimateOrder(
   deps: Deps,
-  caller: OrderCaller,
-  order: Order,
+  request: EstimateRequest,
   signal?: AbortSignal,
 ): Promise<{ readonly quote: Quote; readonly facts: PriceFacts }> {
-  assertOrder(deps, caller, order);
-  const { facts } = await resolveOrder(deps, caller, order);
-  return { quote: await deps.billing.quote(caller.accountId, facts, signal), facts };
+  const { accountId, order } = request;
+  assertOrder(deps, request, order);
+  const resolved = await resolveOrder(deps, request, order);
+  const facts = { ...resolved.facts, class: planCreateWait(deps, request, deps.clock.now())?.class };
+  return { quote: await deps.billing.quote(accountId, facts, signal), facts };
 }

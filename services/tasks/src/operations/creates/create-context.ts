@@ -3,7 +3,7 @@ import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import type { TokenMaker } from '../../clients/tokens.ts';
 import type { Order } from '../../domain/order.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
-import type { BesideOrder, Task } from '../../domain/task.ts';
+import type { BesideOrder, PriceBound, Task } from '../../domain/task.ts';
 import type { TokenWait, WaitPlan, WaitPreference } from '../../domain/wait-plan.ts';
 import type { NewTask } from '../../store/task-store.ts';
 import type { CreateMedia } from './stage-media.ts';
@@ -51,6 +51,7 @@ export interface CreateContext extends ResolvedOrder {
   /** Aborted if the caller leaves; undefined once the create goes on without its caller. */
   readonly signal: AbortSignal | undefined;
   readonly span: Span;
+  readonly bound: PriceBound;
   /** Absent: it does not wait, because the queue is not enabled. */
   readonly wait: WaitPlan | undefined;
   /** The counters of its token and of all tasks. While it is certain that it waits, its task takes none of them. */

@@ -6,8 +6,9 @@ import { QUEUE_CLASSES, isBetterClass } from '../../domain/lane.ts';
 import type { EveryMember } from '../../domain/every-member.ts';
 import { listMedia } from '../../domain/order.ts';
 import { priceFacts } from '../../domain/price-facts.ts';
-import type { BesideOrder, Failure, Task } from '../../domain/task.ts';
+import type { Failure, PriceBound, Task } from '../../domain/task.ts';
 import { listApplied } from '../../domain/wait-plan.ts';
+import type { PlacedHold } from '../../clients/billing.ts';
 import type { BeginResult, NewTask } from '../../store/task-store.ts';
 import { UncertainOutcome } from '../attempts/record-outcome.ts';
 import { findObstacle, findSpentPace, submitAttempts } from '../attempts/submit-attempts.ts';
@@ -15,7 +16,7 @@ import type { Deps } from '../deps.ts';
 import { releaseRefused } from '../ends/settle-task.ts';
 import { nameCreateLane } from '../queue/lane-channels.ts';
 import { UncertainWait, waitForChannel } from '../queue/wait-for-channel.ts';
-import { keyInUse, noChannel, sourceGone, throttleRefusal } from '../task-refusals.ts';
+import { boundUnknown, keyInUse, noChannel, sourceGone, throttleRefusal } from '../task-refusals.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';
 import { admitCreate, findEarlier, listCaps, planCreateWait, refuseCapped } from './admit-create.ts';
 import type { CreateContext, CreateRequest, CreateResult, ResolvedOrder } from './create-context.ts';
@@ -44,7 +45,7 @@ export async function createTask(deps: Deps, request: CreateRequest, signal?: Ab
   try {
     const begun = await beginTask(deps, create);
     if (begun === 'key_taken') return await replayAfterRace(deps, request);
-    if ('capped' in begun) return await refuseCapped(deps, request, { ...admitted, scope: begun.capped }, signal);
+    if ('capped' in begun) return await refuseCapped(deps, request, { ...create, scope: begun.capped }, signal);
     const task = await holdStageAndSubmit(deps, begun);
     const applied = listApplied(request.wait, create.wait);
     return { task: task ?? (await findDecided(deps, taskId)), replayed: false, applied };
@@ -77,8 +78,9 @@ function openCreate(
   const trace = deps.tracing.mint(span);
   const caps = listCaps(deps, request);
   const wait = planCreateWait(deps, request, createdAt);
-  const task: EveryMember<Omit<NewTask, 'attempt' | keyof BesideOrder>> & BesideOrder = {
-    ...beside,
+  const { webhookUrl, ...bound } = beside;
+  const task: EveryMember<Omit<NewTask, 'attempt'>> = {
+    webhookUrl,
     id: deps.newId('task'),
     accountId,
     tokenId,
@@ -93,7 +95,8 @@ function openCreate(
     traceParent: trace === undefined ? undefined : span.carrier,
   };
   span.set({ 'reelgate.task.id': task.id, 'reelgate.account.id': accountId });
-  return { ...resolved, task, media: NO_MEDIA, signal, span, wait, caps };
+  const facts = { ...resolved.facts, class: wait?.class };
+  return { ...resolved, facts, task, media: NO_MEDIA, signal, span, bound, wait, caps };
 }
 
 /**
@@ -146,9 +149,9 @@ async function writeTask({ store }: Deps, { signal, span }: CreateContext, task:
 async function holdStageAndSubmit(deps: Deps, create: CreateContext): Promise<Task | undefined> {
   let step: 'hold' | 'stage' | 'submit' = 'hold';
   try {
-    await placeHold(deps, create);
+    const { contract } = await placeHold(deps, create);
     step = 'stage';
-    const staged = await stageMedia(deps, create);
+    const staged = await stageMedia(deps, create, contract);
     step = 'submit';
     return await submitOrWait(deps, staged);
   } catch (error) {
@@ -196,24 +199,36 @@ function isBehindOthers(deps: Deps, create: CreateContext): boolean {
 }
 
 /** A new task has a void instead of a hold only if another process has taken its create over. */
-async function placeHold({ billing }: Deps, { task, facts, signal, span }: CreateContext): Promise<void> {
+async function placeHold({ billing }: Deps, { task, facts, bound, signal, span }: CreateContext): Promise<PlacedHold> {
   const { id: taskId, accountId, tokenId } = task;
   try {
-    await billing.placeHold({ taskId, accountId, tokenId, facts }, { signal, span });
+    const hold = await billing.placeHold({ taskId, accountId, tokenId, facts, ...bound }, { signal, span });
+    assertBound(hold, bound);
+    return hold;
   } catch (error) {
     throw isProblem(error, 'hold_voided') ? new Overtaken(`the create of ${taskId} was taken over`) : error;
   }
 }
 
-/** Stages the media of the order and of its source, and extends the hold to what they measure. */
-async function stageMedia(deps: Deps, create: CreateContext): Promise<CreateContext> {
+/** A billing process of the release before knows no bound. Its hold is released, and the client is told to repeat. */
+function assertBound(hold: PlacedHold, { maxAmountNanos, currency = hold.currency }: PriceBound): void {
+  const isBound =
+    maxAmountNanos === undefined || (hold.maxAmountNanos === maxAmountNanos && hold.amountNanos <= maxAmountNanos);
+  if (!isBound || hold.currency !== currency) throw boundUnknown();
+}
+
+/**
+ * Stages the media of the order and of its source, and extends the hold to what they measure, under the contract that it
+ * was placed under.
+ */
+async function stageMedia(deps: Deps, create: CreateContext, contract: string): Promise<CreateContext> {
   const { store, billing } = deps;
   const { task, source, facts, signal, span } = create;
   signal?.throwIfAborted();
   const { byIndex, probed } = await stageReferences(deps.media, task, { signal, span });
   const measured = priceFacts(task.order, source?.seconds, probed);
   if (measured.seconds !== facts.seconds || measured.inputVideoSeconds !== facts.inputVideoSeconds)
-    await billing.extendHold(task.id, measured, { signal, span });
+    await billing.extendHold(task.id, { ...measured, priceKey: contract }, { signal, span });
   if (measured.seconds !== facts.seconds) await store.measure(task.id, measured.seconds);
   // Only a generation can be a source.
   if (task.order.kind === 'generation' && byIndex.size > 0)

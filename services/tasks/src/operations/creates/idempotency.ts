@@ -13,7 +13,8 @@ export const KEY_LIFETIME_MS = 24 * 3600 * 1000;
  */
 export function digestOrder({ extraJson, ...order }: Order, beside: BesideOrder = {}): string {
   const extra = extraJson === undefined ? undefined : canonicalJson(extraJson);
-  return computeDigest('order', { ...order, extra, ...beside });
+  const maxAmountNanos = beside.maxAmountNanos?.toString();
+  return computeDigest('order', { ...order, extra, ...beside, maxAmountNanos });
 }
 
 /** The fingerprint of a job. The order of headers with different names does not change it. */
