@@ -265,6 +265,22 @@ describe('the configuration', () => {
       /accounts\.0\.currency: expected an ISO 4217 code/,
     ],
     ['an unknown key', 'billing: { port: 1 }', /billing\.port: no such key/],
+    [
+      'a discount above the whole',
+      'prices: { a: { per_second: "1", class_discounts: { batch: "1.1" } } }',
+      /prices\.a\.class_discounts\.batch: expected a decimal from "0" to "1"/,
+    ],
+    [
+      'a discount of another class',
+      'prices: { a: { per_second: "1", class_discounts: { standard: "0.5" } } }',
+      /prices\.a\.class_discounts/,
+    ],
+    ['a discount of no price', 'prices: { a: { class_discounts: { batch: "0.5" } } }', /prices\.a: expected a price/],
+    [
+      'a discount beside the price that it makes',
+      'prices: { a: { per_second: "1", class_discounts: { batch: "0.5" } }, a__batch: { per_second: "1" } }',
+      /prices\.a\.class_discounts\.batch: expected it, or the price a__batch, but not both/,
+    ],
     ['an overrun factor of zero', 'billing: { overrun_factor: 0 }', /billing\.overrun_factor/],
     ['an invalid database address', 'billing: { database: mysql://x }', /billing\.database: expected a PostgreSQL URL/],
   ])('is refused with %s', (_what, yaml, message) => {

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
 import { callOrder } from './call-orders.ts';
 import type { ConfigValue, TestBilling } from './open-billing.ts';
 
@@ -26,6 +27,15 @@ interface ModelTask {
   price: bigint;
   state: 'held' | 'charged' | 'released' | 'void';
   isExtended: boolean;
+  /** Undefined: there is no bound. */
+  readonly bound?: bigint | undefined;
+  readonly isBatch?: boolean;
+}
+
+/** The way in which a hold is asked for. */
+interface HoldOptions {
+  readonly bound: bigint | undefined;
+  readonly isBatch: boolean;
 }
 
 /** The reference: what an account has, and its holds and calls. */
@@ -48,7 +58,11 @@ type Step = fc.AsyncCommand<Model, Real>;
 
 const heldOf = ({ tasks, calls }: Model): bigint =>
   [...tasks.values(), ...calls.values()].reduce((sum, { state, amount }) => sum + (state === 'held' ? amount : 0n), 0n);
-const factsOf = ({ account }: Real, seconds: bigint) => ({ priceKey: `price-${account}`, seconds });
+const factsOf = ({ account }: Real, seconds: bigint, ofClass = '') => ({
+  priceKey: `price-${account}${ofClass}`,
+  seconds,
+});
+const isAbove = (amount: bigint, bound: bigint | undefined): boolean => bound !== undefined && amount > bound;
 const nameOf = ({ account }: Real, task: string): string => `${account}-${task}`;
 
 async function compare(model: Model, { on, account }: Real): Promise<void> {
@@ -70,44 +84,51 @@ function step(name: string, apply: (model: Model) => string | undefined, call: (
   };
 }
 
-const hold = (task: string, seconds: bigint): Step =>
+const hold = (task: string, seconds: bigint, { bound, isBatch }: HoldOptions): Step =>
   step(
-    `hold(${task}, ${seconds})`,
+    `hold(${task}, ${seconds}, ${bound}, ${isBatch})`,
     (model) => {
       const known = model.tasks.get(task);
       if (known?.state === 'void' || known?.state === 'released') return 'hold_voided';
       if (known !== undefined) return undefined;
       if (model.price === undefined) return 'model_price_error';
-      const amount = model.price * seconds;
+      const price = isBatch ? model.price / 2n : model.price;
+      const amount = price * seconds;
+      if (isAbove(amount, bound)) return 'price_above_max';
       if (model.balance - heldOf(model) < amount) return 'insufficient_quota';
-      model.tasks.set(task, { amount, price: model.price, state: 'held', isExtended: false });
+      model.tasks.set(task, { amount, price, state: 'held', isExtended: false, bound, isBatch });
       return undefined;
     },
     (real) =>
       real.on.billing.placeHold({
+        ...(bound === undefined ? {} : { maxAmountNanos: bound * UNIT }),
         taskId: nameOf(real, task),
         accountId: real.account,
         tokenId: real.tokenId,
-        facts: factsOf(real, seconds),
+        facts: { ...factsOf(real, seconds), class: isBatch ? TokenClass.BATCH : TokenClass.STANDARD },
       }),
   );
 
-const extend = (task: string, seconds: bigint): Step =>
-  step(
+const extend = (task: string, seconds: bigint): Step => {
+  let ofClass = '';
+  return step(
     `extend(${task}, ${seconds})`,
     (model) => {
       const known = model.tasks.get(task);
+      ofClass = known?.isBatch === true ? '__batch' : '';
       if (known === undefined) return 'hold_not_found';
       if (known.state !== 'held') return known.state === 'void' ? 'hold_voided' : 'hold_ended';
       if (known.isExtended) return undefined;
+      if (isAbove(known.price * seconds, known.bound)) return 'price_above_max';
       const more = known.price * seconds - known.amount;
       if (more > 0n && model.balance - heldOf(model) < more) return 'insufficient_quota';
       known.amount += more;
       known.isExtended = true;
       return undefined;
     },
-    (real) => real.on.billing.extendHold({ taskId: nameOf(real, task), facts: factsOf(real, seconds) }),
+    (real) => real.on.billing.extendHold({ taskId: nameOf(real, task), facts: factsOf(real, seconds, ofClass) }),
   );
+};
 
 const settle = (task: string, seconds: bigint, confirmed: boolean): Step =>
   step(
@@ -119,7 +140,7 @@ const settle = (task: string, seconds: bigint, confirmed: boolean): Step =>
       const amount = seconds > 0n ? known.price * seconds : known.amount;
       if (!confirmed && amount > OVERRUN * known.amount) return undefined;
       known.state = 'charged';
-      model.balance -= amount;
+      model.balance -= isAbove(amount, known.bound) ? (known.bound ?? 0n) : amount;
       return undefined;
     },
     (real) => real.on.billing.settleHold({ taskId: nameOf(real, task), totalSeconds: seconds, confirmed }),
@@ -214,10 +235,14 @@ const credit = (amount: bigint): Step =>
 
 const task = fc.constantFrom('a', 'b', 'c', 'd');
 const seconds = fc.bigInt({ min: 1n, max: 30n });
+const options = fc.record({
+  bound: fc.option(fc.bigInt({ min: 0n, max: 80n }), { nil: undefined }),
+  isBatch: fc.boolean(),
+});
 /** Any calls in any order. */
 export const drawLedgerSteps = fc.commands(
   [
-    fc.tuple(task, seconds).map((given) => hold(...given)),
+    fc.tuple(task, seconds, options).map((given) => hold(...given)),
     fc.tuple(task, seconds).map((given) => extend(...given)),
     fc.tuple(task, fc.bigInt({ min: 0n, max: 100n }), fc.boolean()).map((given) => settle(...given)),
     task.map(release),
@@ -229,7 +254,8 @@ export const drawLedgerSteps = fc.commands(
         fc.constantFrom(Basis.USAGE, Basis.ESTIMATE, Basis.HOLD, Basis.RELEASED),
       )
       .map((given) => endCall(...given)),
-    fc.option(fc.bigInt({ min: 0n, max: 4n }), { nil: undefined }).map(price),
+    // even, so that the half of a price is whole
+    fc.option(fc.constantFrom(0n, 2n, 4n), { nil: undefined }).map(price),
     fc.bigInt({ min: -20n, max: 50n }).map(credit),
   ],
   { maxCommands: 40, size: 'max' },
@@ -240,7 +266,10 @@ export async function startSequence(on: TestBilling, account: string): Promise<{
   const setPrice = (value: bigint | undefined): Promise<void> =>
     on.service.reload({
       ...NO_ACCOUNTS,
-      prices: value === undefined ? {} : { [`price-${account}`]: { per_second: String(value) } },
+      prices:
+        value === undefined
+          ? {}
+          : { [`price-${account}`]: { per_second: String(value), class_discounts: { batch: '0.5' } } },
       accounts: [{ id: account, currency: 'USD', credit: String(CREDIT), tokens: [] }],
     });
   await setPrice(FIRST_PRICE);

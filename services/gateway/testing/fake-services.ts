@@ -98,12 +98,13 @@ export function fakeTasks(): FakeTasks {
     createTask: async (request) => {
       called('createTask');
       creates.push(request);
+      const order = request.boundedOrder ?? request.order;
       const earlier = earlierOf(request);
       if (earlier !== undefined) return { task: earlier, replayed: true };
       const task = aTask({
         id: `task_${String(creates.length).padStart(26, '0')}`,
         accountId: request.accountId,
-        ...(request.order === undefined ? {} : { order: request.order }),
+        ...(order === undefined ? {} : { order }),
       });
       tasks.set(`${request.accountId}/${task.id}`, task);
       byKey.set(`${request.accountId} ${request.idempotencyKey}`, { fingerprint: request.requestFingerprint, task });

@@ -1,6 +1,7 @@
 import type { ReportedUsage } from './hold.ts';
 import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
+import { dropClass } from './price-class.ts';
 import { areTokensKnown } from './price.ts';
 
 /** The sum of charges and of the quantities that were charged. */
@@ -80,6 +81,8 @@ const OPERATION = '__';
  */
 export function toModel(priceKey: string, known: ReadonlySet<string>): string {
   if (known.has(priceKey)) return priceKey;
+  const withoutClass = dropClass(priceKey);
+  if (withoutClass !== priceKey) return toModel(withoutClass, known);
   const first = priceKey.lastIndexOf(OPERATION);
   for (let end = first; end > 0; end = priceKey.lastIndexOf(OPERATION, end - 1)) {
     if (known.has(priceKey.slice(0, end))) return priceKey.slice(0, end);

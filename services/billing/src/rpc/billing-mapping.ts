@@ -60,7 +60,6 @@ interface WireWork {
   readonly currency?: string;
 }
 
-/** A class that this release does not know has the prices of every class. */
 export function fromWireWork({ accountId, facts, currency = '' }: WireWork): PricedWork {
   const priceClass = CLASSES.get(facts?.class ?? TokenClass.UNSPECIFIED);
   return { accountId, facts: fromWireFacts(facts), priceClass, currency: currency === '' ? undefined : currency };

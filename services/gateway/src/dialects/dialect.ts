@@ -46,7 +46,7 @@ export interface FieldNames {
 /** The members that a client can give beside its order. No upstream gets them. */
 export type BesideOrder = Omit<
   CreateTaskRequest,
-  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
+  keyof Message | 'accountId' | 'tokenId' | 'order' | 'boundedOrder' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
 >;
 
 /** A body, decoded into an order. */

@@ -20,8 +20,24 @@ const envelope = (
   beside: Readonly<Record<string, unknown>> = {},
 ): Schema => ({ title, ...objectSchema({ ...beside, error: objectSchema(error) }) });
 
+const OPENAI = { message: text, type: text, param: { type: ['string', 'null'] }, code: text };
 const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
-  openai: envelope('Error', { message: text, type: text, param: { type: ['string', 'null'] }, code: text }),
+  openai: {
+    title: 'Error',
+    ...objectSchema({
+      error: {
+        ...objectSchema(OPENAI),
+        properties: {
+          ...OPENAI,
+          metadata: {
+            type: 'object',
+            additionalProperties: text,
+            description: 'Of price_above_max: amount, currency, and max_amount, the least that is accepted.',
+          },
+        },
+      },
+    }),
+  },
   vendor: envelope(
     'VendorError',
     {

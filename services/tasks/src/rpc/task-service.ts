@@ -1,8 +1,10 @@
 import type { Message } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Problem } from '@reelgate/platform/problem';
 import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
 import { EstimateOrderResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type { CheckOrderRequest, CreateTaskRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type { Order as WireOrder } from '@reelgate/proto/tasks/v1/order';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import type { EveryMember } from '../domain/every-member.ts';
 import type { BesideOrder } from '../domain/task.ts';
@@ -112,10 +114,10 @@ function assertAlone(deps: Deps, request: CheckOrderRequest): void {
 /** The rights of the token come from billing, never from the request. */
 async function toCreateRequest(
   tokens: TokenReader,
-  request: Omit<CreateTaskRequest, '$typeName'>,
+  request: Omit<CreateTaskRequest, keyof Message | 'boundedOrder'> & Pick<CreateTaskRequest, 'boundedOrder'>,
 ): Promise<EveryMember<Omit<CreateRequest, 'requestId' | 'span'>>> {
   const { models, inFlight, makers, wait } = await tokens.findRights(request.tokenId, request.accountId);
-  const order = fromWireOrder(request.order);
+  const order = fromWireOrder(requireOrder(request));
   const beside = readBeside(request);
   return {
     accountId: request.accountId,
@@ -131,10 +133,16 @@ async function toCreateRequest(
   };
 }
 
+function requireOrder({ order, boundedOrder }: Pick<CreateTaskRequest, 'order' | 'boundedOrder'>): WireOrder {
+  const given = boundedOrder ?? order;
+  if (given !== undefined) return given;
+  throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'order', message: 'is required' });
+}
+
 /** A member of either side that the other one lacks does not compile. */
 type Beside = Omit<
   CreateTaskRequest,
-  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
+  keyof Message | 'accountId' | 'tokenId' | 'order' | 'boundedOrder' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
 >;
 
 function readBeside({ webhookUrl, maxAmountNanos, currency }: Beside): EveryMember<BesideOrder> {

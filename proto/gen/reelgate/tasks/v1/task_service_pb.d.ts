@@ -330,7 +330,7 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
   tokenId: string;
 
   /**
-   * The order.
+   * The order. Required, unless `bounded_order` is set.
    *
    * @generated from field: reelgate.tasks.v1.Order order = 4;
    */
@@ -380,6 +380,14 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * @generated from field: string currency = 11;
    */
   currency: string;
+
+  /**
+   * The order of a create with `max_amount_nanos`, instead of `order`. A service of a release that knows no bound refuses
+   * it, because it finds no order. Such a service ignores the bound of a create with `order`.
+   *
+   * @generated from field: reelgate.tasks.v1.Order bounded_order = 12;
+   */
+  boundedOrder?: Order | undefined;
 };
 
 /**

@@ -11,7 +11,7 @@ import type { BillingDeps } from '../deps.ts';
 export interface PricedWork {
   readonly accountId: string;
   readonly facts: PriceFacts;
-  /** The class in which it waits; undefined: none, or one that is not known. */
+  /** The class in which it waits; undefined: none. */
   readonly priceClass?: PriceClass | undefined;
   /** The currency that its account must have; undefined: any. */
   readonly currency?: string | undefined;

@@ -31,7 +31,10 @@ beforeEach(() => {
 
 const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   call(under.url, 'POST', path, { body, headers });
-const lastOrder = (): object => brief(under.tasks.creates.at(-1)!.order!);
+const lastOrder = (): object => {
+  const { order, boundedOrder } = under.tasks.creates.at(-1)!;
+  return brief((boundedOrder ?? order)!);
+};
 
 describe('a create is one call with the decoded order', () => {
   test.each<[string, object, object]>([
@@ -92,6 +95,8 @@ describe('a create is one call with the decoded order', () => {
   });
 });
 
+const NO_ORDER = { kind: 'invalid', reason: 'invalid_request', field: 'order' } as const;
+
 /** For each member beside the order, a create that gives it. A member without one does not compile. */
 const BESIDE: { readonly [K in keyof BesideOrder]: readonly [path: string, fields: object, value: BesideOrder[K]] } = {
   webhookUrl: ['/v1/videos', { webhook_url: 'https://studio.example/hook' }, 'https://studio.example/hook'],
@@ -103,6 +108,56 @@ test.each(Object.entries(BESIDE))('%s is passed on beside the order', async (mem
   expect((await post(path, { ...compat, ...fields })).status).toBe(200);
   expect(under.tasks.creates.at(-1)).toMatchObject({ [member]: value });
   expect(lastOrder()).toEqual({ ...BOAT, size: '1280x720' });
+});
+
+describe('a bound of the price', () => {
+  test.each<[string, object]>([
+    ['/v1/videos', compat],
+    ['/v1/videos/task_abc/remix', { model: 'Alpha-H3', resolution: '2K' }],
+    ['/v1/videos', { model: 'Alpha-H3', source_task_id: 'task_abc' }],
+    ['/v1/video/generations', compat],
+  ])('POST %s is sent so that a service which knows no bound finds no order', async (path, body) => {
+    expect((await post(path, { ...body, max_amount: '0.40', currency: 'USD' })).status).toBe(200);
+
+    expect(under.tasks.creates.at(-1)).toMatchObject({ maxAmountNanos: 400_000_000n, currency: 'USD' });
+    expect(under.tasks.creates.at(-1)?.order).toBeUndefined();
+    expect(under.tasks.creates.at(-1)?.boundedOrder?.model).toBe('Alpha-H3');
+  });
+
+  test('that such a service refuses can be sent again', async () => {
+    under.tasks.refuse('createTask', new Problem({ ...NO_ORDER, message: 'is required' }));
+    const answer = await post('/v1/videos', { ...compat, max_amount: '0.40' });
+
+    expect([answer.status, answer.json.error.code, answer.headers['retry-after']]).toEqual([
+      503,
+      'service_unavailable',
+      '5',
+    ]);
+  });
+
+  test('below the price is refused with the amounts', async () => {
+    const metadata = { amount: '0.4', max_amount: '0.4', currency: 'USD' };
+    const reason = { kind: 'unprocessable', reason: 'price_above_max', field: 'max_amount_nanos' } as const;
+    under.tasks.refuse('createTask', new Problem({ ...reason, message: 'is 0.3 USD, but …', metadata }));
+    const answer = await post('/v1/videos', { ...compat, max_amount: '0.30' });
+
+    expect([answer.status, answer.json.error]).toEqual([
+      422,
+      {
+        message: 'max_amount is 0.3 USD, but …',
+        type: 'invalid_request_error',
+        param: 'max_amount',
+        code: 'price_above_max',
+        metadata,
+      },
+    ]);
+  });
+
+  test.each([['-0.1'], ['0.0000000001'], ['1e3'], [''], [0.4]])('must be a decimal: %j', async (max_amount) => {
+    const answer = await post('/v1/videos', { ...compat, max_amount });
+
+    expect([answer.status, answer.json.error.param]).toEqual([400, 'max_amount']);
+  });
 });
 
 describe('a preference of how a create waits', () => {

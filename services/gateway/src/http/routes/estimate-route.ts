@@ -28,6 +28,7 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayPar
       tag: 'Videos (compatibility)',
       operationId: 'estimateVideo',
       summary: 'Estimate what a create would cost, without creating anything',
+      headers: ['Prefer'],
       parameters: [
         {
           name: 'path',

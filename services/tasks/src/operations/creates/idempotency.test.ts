@@ -10,6 +10,23 @@ const withMedium = (changes: Partial<MediaItem> = {}): Order =>
   anOrder({ content: [aText('a fox'), { ...image, ...changes }] });
 const withExtra = (extraJson: string): Order => anOrder({ extraJson });
 
+test('the digest of an order without a bound is that of the releases before', () => {
+  const order: Order = {
+    kind: 'generation',
+    model: 'Alpha-H3',
+    content: [],
+    duration: 4,
+    resolution: '768P',
+    ratio: '16:9',
+  };
+  const beside = { webhookUrl: undefined, maxAmountNanos: undefined, currency: undefined };
+
+  expect(digestOrder(order, beside)).toBe('order:24Qp-HQdK9VFIeaUKydNezGRwgtFwh9D8nnupuli4zI');
+  expect(digestOrder(order, { ...beside, webhookUrl: 'https://hooks.example/a' })).toBe(
+    'order:_m8Nn-601bGcDaHxXnOvJHWq3Tr2jONe-9ak2UAUY24',
+  );
+});
+
 describe('the digest of an order', () => {
   test.each<[string, Order, Order]>([
     ['the kind', anOrder(), anOrder({ kind: 'regeneration' })],
