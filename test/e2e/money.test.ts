@@ -28,6 +28,11 @@ const SOON_MS = 60_000;
 const CALLS_MAX = 30;
 const HOUR_MS = 3_600_000;
 const CHAT = { per_million_tokens: { input: '1', output: '4' }, hold: '0.01' };
+const DISCOUNTED = {
+  per_second: { '768P': '0.08', '2K': '0.13' },
+  images: { free: 5, each: '0.04' },
+  class_discounts: { batch: '0.5' },
+};
 
 describe('one program', () => {
   moneySuite('one program');
@@ -49,7 +54,7 @@ function moneySuite(shape: Shape, bus?: () => string): void {
     program = await newProgram(
       shape,
       { upstream: upstream.host, bus: bus?.() },
-      (config) => ({ ...config, prices: { ...config.prices, chat: CHAT } }) as TestConfig,
+      (config) => ({ ...config, prices: { ...config.prices, chat: CHAT, 'Alpha-H3': DISCOUNTED } }) as TestConfig,
     );
     await program.start();
     demo = httpCaller(program.base, KEYS.demo);
@@ -97,6 +102,28 @@ function moneySuite(shape: Shape, bus?: () => string): void {
       expect((await caller.call('POST', '/v1/videos', { model: 'Alpha-H3', prompt: 'x' })).json.error.code).toBe(
         'token_disabled',
       );
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'a create costs at most its bound, and in the class batch what its estimate says',
+    async () => {
+      const boat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', resolution: '768P' };
+      const batch = { prefer: 'class=batch' };
+      const { json: quote } = await demo.call('POST', '/v1/videos/estimate', boat, batch);
+      const refused = await demo.call('POST', '/v1/videos', { ...boat, max_amount: quote.max_amount });
+      const other = await demo.call('POST', '/v1/videos', { ...boat, max_amount: '1', currency: 'EUR' });
+      const id = await demo.create('/v1/videos', { ...boat, max_amount: quote.max_amount, currency: 'USD' }, batch);
+      await demo.finish(id);
+
+      expect(quote).toMatchObject({ amount: '0.2', max_amount: '0.2', contract: 'Alpha-H3__batch' });
+      expect([refused.status, refused.json.error]).toMatchObject([
+        422,
+        { code: 'price_above_max', metadata: { amount: '0.4', max_amount: '0.4', currency: 'USD' } },
+      ]);
+      expect([other.status, other.json.error.param]).toEqual([400, 'currency']);
+      expect(await taskOf(id)).toMatchObject({ hold: { amount: expect.stringMatching(/^0\.20*( USD)?$/) } });
     },
     TIMEOUT_MS,
   );

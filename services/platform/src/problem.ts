@@ -26,7 +26,7 @@ export interface ProblemInit {
    * begun.
    */
   readonly retryAfterMs?: number | undefined;
-  /** What a program needs to know of the refusal, by name, such as an amount. */
+  /** Facts of the refusal for programs, by name, such as an amount. Safe to show to clients. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** For the log alone. */
   readonly cause?: unknown;

@@ -9,7 +9,7 @@ import type { UpstreamCost } from './upstream-cost.ts';
 export type HoldDecision =
   | { readonly kind: 'charge'; readonly amount: Nanos; readonly basis: ChargeBasis; readonly usage: ReportedUsage }
   | { readonly kind: 'release' }
-  /** What a person can confirm: the amount of the usage within the bound; undefined: beyond the largest amount. */
+  /** The charge if a person confirms it, within the bound; undefined: beyond the largest amount. */
   | { readonly kind: 'defer'; readonly amount: Nanos | undefined };
 
 /** The decision on a hold, with the cost of the work at its upstream. A deferred end has none yet. */

@@ -59,6 +59,17 @@ describe('a Problem as a status', () => {
     expect(overTheWire(problem)).toMatchObject({ message, field: field === '' ? undefined : field });
   });
 
+  test('carries its metadata, also in the standard details', () => {
+    const metadata = { amount: '0.4', currency: 'USD' };
+    const problem = new Problem({ kind: 'unprocessable', reason: 'a_reason', message: 'no', metadata });
+
+    expect(overTheWire(problem).metadata).toEqual(metadata);
+    expect(toConnectError(problem).details).toContainEqual(
+      expect.objectContaining({ value: { reason: 'A_REASON', domain: 'reelgate', metadata } }),
+    );
+    expect(overTheWire(new Problem({ kind: 'invalid', reason: 'a_reason', message: 'no' })).metadata).toBeUndefined();
+  });
+
   test('is unchanged after encoding and decoding', () => {
     const line = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 });
     fc.assert(
