@@ -40,13 +40,14 @@ const BEYOND_SCHEMAS: ReadonlySet<string> = new Set([
   'source_task_not_ready',
   'source_task_unsupported',
   'content_rejected',
+  'price_above_max',
   'invalid_webhook_url',
   'webhook_endpoint_limit',
   'webhook_not_reached',
 ]);
 /** The same reasons as messages of the vendor's envelope, which has no codes. */
 const BEYOND_SCHEMAS_IN_WORDS =
-  /^(duration|resolution|ratio|content|source_task_id)\b|generator refused|with another request/;
+  /^(duration|resolution|ratio|content|source_task_id|currency)\b|generator refused|with another request/;
 /** The messages of single routes, by operation. */
 const OWN_REASONS: Readonly<Record<string, RegExp>> = {
   getUsage: /must be later than|at most \d+ days/,

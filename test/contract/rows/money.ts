@@ -22,12 +22,14 @@ const OWN = { needs: ['own program'] } as const;
 
 const estimate = (body: object, path?: string): Request =>
   post(`${V1}/estimate${path === undefined ? '' : `?path=${path}`}`, body);
-const amount = (operation: string, value: string, contract: string): object => ({
+/** The least bound is the amount, unless the tokens are known only afterwards. */
+const amount = (operation: string, value: string, contract: string, least = value): object => ({
   status: 200,
   body: exactly({
     model: 'Alpha-H3',
     operation,
     amount: value,
+    max_amount: least,
     currency: 'USD',
     contract,
     version: is.count,
@@ -72,7 +74,7 @@ const prices = table(
     [
       'context-IR costs the hold of its price',
       estimate(contextIr(), CONTEXT_IR),
-      amount('context_ir', '0.05', 'Alpha-H3__context_ir') as never,
+      amount('context_ir', '0.05', 'Alpha-H3__context_ir', '0.5') as never,
     ],
     [
       'a regeneration costs the seconds of its source under its own price',

@@ -247,8 +247,9 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: CREATE_TASK,
-        text: "await placeHold(deps, create);\n    step = 'stage';",
-        becomes: "if (create.task.idempotency === undefined) await placeHold(deps, create);\n    step = 'stage';",
+        text: "const { contract } = await placeHold(deps, create);\n    step = 'stage';",
+        becomes:
+          "const contract = create.facts.priceKey;\n    if (create.task.idempotency === undefined) await placeHold(deps, create);\n    step = 'stage';",
       },
     ],
     first: 1,
