@@ -1,5 +1,6 @@
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
+import type { FileStore } from './file-store.ts';
 
 export interface NewBlob {
   readonly sha256: string;
@@ -110,7 +111,7 @@ export interface GarbageStore {
 export interface SweepStore extends GarbageStore {
   /** Ends expired claims; returns their number. */
   expireObjects(now: number, limit: number): Promise<number>;
-  /** Forgets expired pins, uploads and stagings; returns their number. */
+  /** Forgets expired pins, uploads, stagings and files; returns their number. */
   forgetSpent(now: number, limit: number): Promise<number>;
   /** Forgets results that ended before then; returns their number. */
   forgetObjects(before: number, limit: number): Promise<number>;
@@ -119,7 +120,7 @@ export interface SweepStore extends GarbageStore {
 }
 
 /** The objects and the bytes that they claim. Content without claims and pins becomes garbage. */
-export interface MediaStore extends PinStore, ClaimStore, UploadStore, RemovalStore, SweepStore {
+export interface MediaStore extends PinStore, ClaimStore, UploadStore, RemovalStore, SweepStore, FileStore {
   find(id: string): Promise<MediaObject | undefined>;
   findResult(taskId: string): Promise<MediaObject | undefined>;
   findThumbnail(taskId: string): Promise<MediaObject | undefined>;

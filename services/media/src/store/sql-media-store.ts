@@ -4,6 +4,7 @@ import type { MediaStore } from './media-store.ts';
 import { RESULT_OF, STAGED_FOR, THUMBNAIL_OF, findObject, fromBlobRow } from './object-rows.ts';
 import type { BlobRow, Where } from './object-rows.ts';
 import { sqlClaims } from './sql-claims.ts';
+import { sqlFiles } from './sql-files.ts';
 import { sqlPins } from './sql-pins.ts';
 import { sqlRemovals } from './sql-removals.ts';
 import { sqlSweeps } from './sql-sweeps.ts';
@@ -42,5 +43,6 @@ export function sqlMediaStore(sql: Sql): MediaStore {
     ...sqlRemovals(sql),
     ...sqlUploads(sql),
     ...sqlSweeps(sql),
+    ...sqlFiles(sql),
   };
 }

@@ -6,6 +6,7 @@ const SPENT = [
   ['pins', 'id', 'pinned_until'],
   ['uploads', 'id', 'expires_at'],
   ['stagings', 'task_id', 'forget_at'],
+  ['files', 'id', 'expires_at'],
 ] as const;
 const FORGET_OBJECTS = `DELETE FROM objects
   WHERE id IN (SELECT id FROM objects WHERE removed_at <= $1 ORDER BY removed_at LIMIT $2) RETURNING id`;

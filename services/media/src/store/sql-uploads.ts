@@ -15,13 +15,13 @@ const IN_USE = `SELECT
 const INSERT = 'INSERT INTO uploads (id, account_id, bytes, expires_at) VALUES ($1, $2, $3, $4)';
 const FIND = 'SELECT account_id, bytes, expires_at FROM uploads WHERE id = $1 AND expires_at > $2';
 /** Uploads of one account wait for each other at this row, so that each counts the earlier ones. */
-const LOCK = 'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
+export const LOCK_UPLOADER = 'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
 
 export function sqlUploads(sql: Sql): UploadStore {
   return {
     beginUpload: ({ id, accountId, bytes, expiresAt }, now, bytesMax) =>
       sql.transaction(async (query) => {
-        await query(LOCK, [accountId]);
+        await query(LOCK_UPLOADER, [accountId]);
         const [used] = await query<{ bytes: SqlInteger }>(IN_USE, [accountId, now]);
         if (Number(used?.bytes ?? 0) + bytes > bytesMax) return false;
         await query(INSERT, [id, accountId, bytes, expiresAt]);

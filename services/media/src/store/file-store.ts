@@ -1,0 +1,71 @@
+import type { ClientFile, FilePurpose } from '../domain/client-file.ts';
+
+/** A file that is counted before its bytes come. */
+export interface FileReservation {
+  readonly id: string;
+  readonly accountId: string;
+  readonly purpose: FilePurpose;
+  /** The most bytes that come. */
+  readonly bytes: number;
+  /** The name that the account has for this file alone. */
+  readonly key: string | undefined;
+  readonly expiresAt: number;
+}
+
+/** The files that an account may have. */
+export interface FileBounds {
+  readonly filesMax: number;
+  readonly bytesMax: number;
+}
+
+export type ReserveResult =
+  | { readonly kind: 'reserved'; readonly reservation: FileReservation }
+  | { readonly kind: 'exists'; readonly file: ClientFile }
+  | { readonly kind: 'full' };
+
+export interface FileDescription {
+  readonly tokenId: string;
+  readonly filename: string;
+  readonly expiresAt: number;
+}
+
+export interface FilePage {
+  readonly accountId: string;
+  /** Undefined: every purpose. */
+  readonly purpose: FilePurpose | undefined;
+  readonly limit: number;
+  /** The last file of the page before. It may be gone. */
+  readonly after: string | undefined;
+  readonly isAscending: boolean;
+}
+
+/** The files of clients. A reservation becomes a file in one transaction with the claim to its bytes. */
+export interface FileStore {
+  /**
+   * Counts a file beside the files and reservations of the account. Without bounds it is counted and never refused. A
+   * reservation with the same key is continued.
+   */
+  reserveFile(reservation: FileReservation, now: number, bounds: FileBounds | undefined): Promise<ReserveResult>;
+  /** Undefined: there is no such reservation, it has ended, or its file is committed. */
+  findReservation(accountId: string, id: string, now: number): Promise<FileReservation | undefined>;
+  /** Moves the end of a reservation. A file keeps its end. */
+  renewReservation(id: string, expiresAt: number): Promise<void>;
+  /** Undefined: there is no such reservation, or its bytes have not arrived. */
+  commitFile(
+    accountId: string,
+    id: string,
+    description: FileDescription,
+    now: number,
+  ): Promise<ClientFile | undefined>;
+  findFile(accountId: string, id: string, now: number): Promise<ClientFile | undefined>;
+  listFiles(page: FilePage, now: number): Promise<readonly ClientFile[]>;
+  /**
+   * Removes a file or a reservation with its claim. `key` is that of the bytes if they are garbage now; `removed` says
+   * whether it was a file.
+   */
+  removeFile(
+    accountId: string,
+    id: string,
+    now: number,
+  ): Promise<{ readonly removed: boolean; readonly key: string | undefined }>;
+}

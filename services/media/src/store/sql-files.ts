@@ -1,0 +1,162 @@
+import { buildInsert } from '@reelgate/platform/sql/named-values';
+import type { Sql, SqlInteger, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
+import type { ClientFile, FilePurpose } from '../domain/client-file.ts';
+import type { FileReservation, FileStore, ReserveResult } from './file-store.ts';
+import { LOCK_CONTENT, SETTLE, freeContent } from './sql-removals.ts';
+import { LOCK_UPLOADER } from './sql-uploads.ts';
+
+interface FileRow extends SqlRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly file_key: string | null;
+  readonly token_id: string;
+  readonly filename: string;
+  readonly purpose: string;
+  readonly bytes: SqlInteger;
+  readonly committed: SqlInteger;
+  readonly created_at: SqlInteger;
+  readonly expires_at: SqlInteger;
+}
+
+const COLUMNS = [
+  'id',
+  'account_id',
+  'file_key',
+  'token_id',
+  'filename',
+  'purpose',
+  'bytes',
+  'committed',
+  'created_at',
+  'expires_at',
+] as const;
+const SELECT = `SELECT ${COLUMNS.join(', ')} FROM files`;
+const FIND = `${SELECT} WHERE id = $1 AND account_id = $2 AND expires_at > $3`;
+const FIND_BY_KEY = `${SELECT} WHERE account_id = $1 AND file_key = $2 AND expires_at > $3`;
+/** An expired row that is not swept yet must not be in the way. */
+const FORGET_KEY = 'DELETE FROM files WHERE account_id = $1 AND file_key = $2';
+const IN_USE = `SELECT COUNT(*) AS files, COALESCE(SUM(bytes), 0) AS bytes FROM files
+  WHERE account_id = $1 AND expires_at > $2`;
+const INSERT = buildInsert('files', COLUMNS);
+const CONTINUE = 'UPDATE files SET expires_at = $2, bytes = $3 WHERE id = $1';
+const RENEW = 'UPDATE files SET expires_at = $2 WHERE id = $1 AND committed = 0';
+const FIND_CONTENT = 'SELECT sha256 FROM objects WHERE id = $1';
+const KEEP_OBJECT = 'UPDATE objects SET expires_at = $2 WHERE id = $1 RETURNING id';
+const COMMIT = `UPDATE files SET committed = 1, token_id = $2, filename = $3, expires_at = $4,
+    bytes = (SELECT b.bytes FROM blobs b WHERE b.sha256 = $5)
+  WHERE id = $1 AND committed = 0`;
+
+export function sqlFiles(sql: Sql): FileStore {
+  return {
+    reserveFile: (reservation, now, bounds) =>
+      sql.transaction(async (query) => {
+        // files of one account wait here, so that each is counted by the next
+        await query(LOCK_UPLOADER, [reservation.accountId]);
+        const found = await findByKey(query, reservation, now);
+        if (found !== undefined) return found;
+        const [used] = await query<{ files: SqlInteger; bytes: SqlInteger }>(IN_USE, [reservation.accountId, now]);
+        const [files, bytes] = [Number(used?.files ?? 0), Number(used?.bytes ?? 0)];
+        if (bounds !== undefined && (files >= bounds.filesMax || bytes + reservation.bytes > bounds.bytesMax))
+          return { kind: 'full' };
+        await query(...INSERT(toRow(reservation, now)));
+        return { kind: 'reserved', reservation };
+      }),
+    findReservation: async (accountId, id, now) => {
+      const [row] = await sql.read<FileRow>(FIND, [id, accountId, now]);
+      return row === undefined || isCommitted(row) ? undefined : fromReservationRow(row);
+    },
+    renewReservation: async (id, expiresAt) => {
+      await sql.write(RENEW, [id, expiresAt]);
+    },
+    commitFile: (accountId, id, { tokenId, filename, expiresAt }, now) =>
+      sql.transaction(async (query) => {
+        const [content] = await query<{ sha256: string }>(FIND_CONTENT, [id]);
+        if (content === undefined) return undefined;
+        // the row of the content is always locked before its objects, so transactions do not deadlock
+        await query(LOCK_CONTENT, [content.sha256]);
+        const [row] = await query<FileRow>(FIND, [id, accountId, now]);
+        if (row === undefined || isCommitted(row)) return row && fromFileRow(row);
+        if ((await query(KEEP_OBJECT, [id, expiresAt])).length === 0) return undefined;
+        await query(COMMIT, [id, tokenId, filename, expiresAt, content.sha256]);
+        await query(SETTLE, [content.sha256, now]);
+        const [file] = await query<FileRow>(FIND, [id, accountId, now]);
+        return file && fromFileRow(file);
+      }),
+    findFile: async (accountId, id, now) => {
+      const [row] = await sql.read<FileRow>(FIND, [id, accountId, now]);
+      return row !== undefined && isCommitted(row) ? fromFileRow(row) : undefined;
+    },
+    listFiles: async ({ accountId, purpose, limit, after, isAscending }, now) => {
+      const [beyond, direction] = isAscending ? ['>', 'ASC'] : ['<', 'DESC'];
+      const rows = await sql.read<FileRow>(
+        `${SELECT} WHERE account_id = $1 AND committed = 1 AND expires_at > $2
+          AND ($3 = '' OR purpose = $3) AND ($4 = '' OR id ${beyond} $4) ORDER BY id ${direction} LIMIT $5`,
+        [accountId, now, purpose ?? '', after ?? '', limit],
+      );
+      return rows.map(fromFileRow);
+    },
+    removeFile: (accountId, id, now) =>
+      sql.transaction(async (query) => {
+        const [row] = await query<FileRow>(FIND, [id, accountId, now]);
+        if (row === undefined) return { removed: false, key: undefined };
+        const [content] = await query<{ sha256: string }>(FIND_CONTENT, [id]);
+        if (content !== undefined) await query(LOCK_CONTENT, [content.sha256]);
+        await query('DELETE FROM objects WHERE id = $1', [id]);
+        const gone = await query('DELETE FROM files WHERE id = $1 RETURNING id', [id]);
+        const key = content && (await freeContent(query, content.sha256, now));
+        return { removed: gone.length > 0 && isCommitted(row), key };
+      }),
+  };
+}
+
+/** Returns the file of the key, or continues its reservation. Another writer of the same key can still be at it. */
+async function findByKey(
+  query: SqlQuery,
+  { accountId, key, bytes, expiresAt }: FileReservation,
+  now: number,
+): Promise<ReserveResult | undefined> {
+  if (key === undefined) return undefined;
+  const [row] = await query<FileRow>(FIND_BY_KEY, [accountId, key, now]);
+  if (row === undefined) {
+    await query(FORGET_KEY, [accountId, key]);
+    return undefined;
+  }
+  if (isCommitted(row)) return { kind: 'exists', file: fromFileRow(row) };
+  await query(CONTINUE, [row.id, expiresAt, bytes]);
+  return { kind: 'reserved', reservation: { ...fromReservationRow(row), bytes, expiresAt } };
+}
+
+const isCommitted = (row: FileRow): boolean => Number(row.committed) === 1;
+
+function toRow({ id, accountId, key, purpose, bytes, expiresAt }: FileReservation, now: number) {
+  return {
+    id,
+    account_id: accountId,
+    file_key: key ?? null,
+    token_id: '',
+    filename: '',
+    purpose,
+    bytes,
+    committed: 0,
+    created_at: now,
+    expires_at: expiresAt,
+  };
+}
+
+function fromReservationRow(row: FileRow): FileReservation {
+  const { id, accountId, purpose, bytes, expiresAt } = fromFileRow(row);
+  return { id, accountId, purpose, bytes, expiresAt, key: row.file_key ?? undefined };
+}
+
+function fromFileRow(row: FileRow): ClientFile {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    tokenId: row.token_id,
+    filename: row.filename,
+    purpose: row.purpose as FilePurpose,
+    bytes: Number(row.bytes),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+  };
+}
