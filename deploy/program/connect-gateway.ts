@@ -6,6 +6,7 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import { FileService } from '@reelgate/proto/media/v1/file_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
@@ -31,6 +32,7 @@ export function connectGateway(
     calls: billing(CallService),
     usage: billing(UsageService),
     sessions: billing(SessionService),
+    files: media(FileService),
     sender: media(MediaService),
     pauses: tasks(OperatorService),
   };

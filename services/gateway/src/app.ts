@@ -12,6 +12,7 @@ import { deriveSecret } from '@reelgate/platform/secret';
 import { sourceReader } from '@reelgate/platform/source-address';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { GatewayClients } from './clients/gateway-clients.ts';
+import { clientFiles } from './clients/client-files.ts';
 import { jobsClient } from './clients/jobs-client.ts';
 import { newLinkSigner } from './clients/signed-links.ts';
 import { billingUsage } from './clients/usage-client.ts';
@@ -102,6 +103,7 @@ export async function startGateway(
       stopping: stopping.signal,
       tasks: clients.tasks,
       media: clients.media,
+      files: clientFiles(clients.files, clients.media),
       usage: billingUsage(clients.usage),
       limits: config.limits,
       catalogue: () => catalogue,

@@ -292,6 +292,11 @@ export function fakeMedia(): FakeMedia {
         kept.set(object, { accountId, bytes, keepMs });
         return { object };
       },
+      putFile: async (source, { accountId, id }) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of source) chunks.push(chunk as Buffer);
+        kept.set(id, { accountId, bytes: Buffer.concat(chunks), keepMs: 0 });
+      },
       remove: async (objects) => {
         removed.push(...objects);
         for (const object of objects) kept.delete(object);

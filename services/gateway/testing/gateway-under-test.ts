@@ -27,6 +27,8 @@ import { fakeBooks } from './fake-books.ts';
 import type { FakeBooks } from './fake-books.ts';
 import { fakeCalls } from './fake-calls.ts';
 import type { FakeCalls } from './fake-calls.ts';
+import { fakeFiles } from './fake-files.ts';
+import type { FakeFiles } from './fake-files.ts';
 import { fakeJobs } from './fake-jobs.ts';
 import type { FakeJobs } from './fake-jobs.ts';
 import { fakeOperator } from './fake-operator.ts';
@@ -63,6 +65,7 @@ export interface GatewayUnderTest {
   readonly books: FakeBooks;
   readonly accounts: FakeAccounts;
   readonly media: FakeMedia;
+  readonly files: FakeFiles;
   readonly calls: FakeCalls;
   readonly jobs: FakeJobs;
   readonly webhooks: FakeWebhooks;
@@ -184,6 +187,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       },
     ),
   ];
+  const files = fakeFiles(media);
   const [webhooks, sends, books, accounts] = [fakeWebhooks(), fakeSends(), fakeBooks(), fakeAccounts()];
   const operator = fakeOperator(settings.operator);
   const sessions = settings.sessions ?? fakeSessions();
@@ -215,6 +219,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       usage: usage.client,
       sessions: sessions.client,
       media: media.port,
+      files: files.client,
       sender: sends.client,
       pauses: operator.tasks,
       operator,
@@ -231,6 +236,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     books,
     accounts,
     media,
+    files,
     calls,
     usage,
     sessions,

@@ -46,6 +46,7 @@ import { assertConfined } from './probe/confinement/confinement-check.ts';
 import { confinementOnce } from './probe/confinement/confinement.ts';
 import type { Draw, Probe } from './probe/probe.ts';
 import { openParsing } from './open-parsing.ts';
+import { fileServiceBinding } from './rpc/file-service.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
 import { sqlKeptResults } from './store/sql-kept-results.ts';
@@ -229,6 +230,7 @@ function buildMedia(
         link: (object) =>
           linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
       }),
+      fileServiceBinding(deps),
       operatorServiceBinding(deps),
     ],
     routes: mediaRoutes({

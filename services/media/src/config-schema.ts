@@ -71,6 +71,12 @@ export const mediaSchema = {
     }),
     staged: section({ lifetime: duration('8d'), presigned: { type: 'boolean' }, redraw: flag(true) }),
     inline: section({ lifetime: duration('1h'), max_bytes: bytes('64MiB'), per_account: bytes('512MiB') }),
+    files: section({
+      lifetime: duration('30d'),
+      max_bytes: bytes('64MiB'),
+      per_account: bytes('2GiB'),
+      count_per_account: count(1000),
+    }),
     limits: section({
       image: bytes('30MiB'),
       video: bytes('50MiB'),
@@ -169,6 +175,12 @@ export interface CheckedConfig {
     };
     readonly staged: { readonly lifetime: string; readonly presigned?: boolean; readonly redraw: boolean };
     readonly inline: Values;
+    readonly files: {
+      readonly lifetime: string;
+      readonly max_bytes: string;
+      readonly per_account: string;
+      readonly count_per_account: number;
+    };
     readonly limits: Values;
     readonly probe: {
       readonly timeout: string;

@@ -10,6 +10,7 @@ import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
 import { ADDRESS_AND_PORT, DNS_SERVER, RECEIVER } from './config-schema.ts';
 import type { AllowEntry, CheckedConfig, CheckedS3, FetchPurpose, Values } from './config-schema.ts';
 import type { Category } from './domain/media-rules.ts';
+import type { FileSettings } from './operations/files/keep-files.ts';
 import { isAddress } from './fetch/addresses/address-policy.ts';
 import type { ConfinementLevel } from './probe/confinement/levels.ts';
 
@@ -17,6 +18,8 @@ export { mediaSchema } from './config-schema.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
 const DNS_PORT = 53;
+/** The largest input of a batch by OpenAI's contract. */
+const FILE_BYTES_MAX = 200 * 1024 * 1024;
 
 export interface FetchException extends HostPort {
   /** Undefined: for the media of clients and for results. */
@@ -96,6 +99,7 @@ export interface MediaConfig {
   /** True if images are redrawn before a channel gets them. */
   readonly stagedRedraw: boolean;
   readonly inline: { readonly lifetimeMs: number; readonly bytesMax: number; readonly accountBytesMax: number };
+  readonly files: FileSettings;
   readonly bytesMax: Readonly<Record<Category, number>>;
   readonly probe: ProbeConfig;
   readonly fetch: FetchConfig;
@@ -125,6 +129,7 @@ export function mediaConfig(value: unknown): MediaConfig {
     stagedPresigned: media.staged.presigned,
     stagedRedraw: media.staged.redraw,
     inline: inlineConfig(media.inline),
+    files: filesConfig(media.files),
     bytesMax: {
       image: size(media.limits['image']),
       video: size(media.limits['video']),
@@ -145,6 +150,19 @@ function inlineConfig(inline: Values): MediaConfig['inline'] {
   };
   if (config.accountBytesMax < config.bytesMax)
     throw new ConfigError('media.inline.per_account: expected at least media.inline.max_bytes');
+  return config;
+}
+
+function filesConfig(files: CheckedConfig['media']['files']): FileSettings {
+  const config = {
+    lifetimeMs: ms(files.lifetime),
+    bytesMax: size(files.max_bytes),
+    accountBytesMax: size(files.per_account),
+    accountFilesMax: files.count_per_account,
+  };
+  if (config.bytesMax > FILE_BYTES_MAX) throw new ConfigError('media.files.max_bytes: expected at most 200MiB');
+  if (config.accountBytesMax < config.bytesMax)
+    throw new ConfigError('media.files.per_account: expected at least media.files.max_bytes');
   return config;
 }
 

@@ -81,6 +81,9 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
         authorization,
         agent,
       }),
+    putFile: async (bytes, { accountId, id }) => {
+      await putBytes(bytes, { url: buildPutUrl(baseUrl, { account: accountId, file: id }), authorization, agent });
+    },
     remove: async (objects) => {
       for (const object of objects)
         await removeObject({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent });

@@ -38,6 +38,12 @@ export interface PrivateStore extends ByteRemover {
   putPrivate(bytes: Buffer, options: PrivateOptions): Promise<{ readonly object: string }>;
 }
 
+/** The bytes of files that clients own. */
+export interface FileStore {
+  /** Receives the bytes of a reserved file. Refuses more than were reserved with `body_too_large`. */
+  putFile(bytes: Readable, file: { readonly accountId: string; readonly id: string }): Promise<void>;
+}
+
 interface ByteRemover {
   /** Removes inline and private bytes before they expire. An object that is already gone is not an error. */
   remove(objects: readonly string[]): Promise<void>;
@@ -52,7 +58,7 @@ export interface ByteReader {
  * The part of the media service that the gateway uses: bytes in, bytes out. In one program it is the service's own
  * object.
  */
-export interface MediaPort extends InlineStore, PrivateStore, ByteReader {
+export interface MediaPort extends InlineStore, PrivateStore, FileStore, ByteReader {
   /** Answers GET and HEAD with a stored object, with ranges and validators. Resolves when the answer has ended. */
   serve(request: IncomingMessage, response: ServerResponse, what: ServedObject): Promise<unknown>;
   /** Answers GET and HEAD of a signed link under `/ximg/`. */

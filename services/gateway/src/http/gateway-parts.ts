@@ -5,6 +5,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Jobs } from '../clients/jobs-client.ts';
 import type { Catalogue, GatewayLimits } from '../config.ts';
+import type { ClientFiles } from '../clients/client-files.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { TasksClient } from '../clients/tasks-client.ts';
 import type { ReadUsage } from '../clients/usage-client.ts';
@@ -36,6 +37,7 @@ export interface GatewayParts extends RequestBounds {
   readonly log: Log;
   readonly tasks: TasksClient;
   readonly media: MediaPort;
+  readonly files: ClientFiles;
   readonly usage: ReadUsage;
   readonly reader: TaskReader;
   readonly changes: TaskChanges;

@@ -6,6 +6,8 @@ import { beginUpload } from '../operations/bytes/begin-upload.ts';
 import type { BeginUploadDeps, UploadOrder } from '../operations/bytes/begin-upload.ts';
 import { putBytes } from '../operations/bytes/put-bytes.ts';
 import type { PutDeps, PutOptions } from '../operations/bytes/put-bytes.ts';
+import { receiveFile } from '../operations/files/keep-files.ts';
+import type { FileDeps } from '../operations/files/keep-files.ts';
 import { removeBytes } from '../operations/garbage/collect-garbage.ts';
 import { serveLink } from './link.ts';
 import type { LinkDeps } from './link.ts';
@@ -28,6 +30,14 @@ export interface OpenedObject {
   readonly sha256: string;
 }
 
+export interface FileBytes {
+  /**
+   * Receives the bytes of a file that is reserved; returns their number. Refuses more than were reserved with
+   * `body_too_large`.
+   */
+  putFile(source: Readable, file: { readonly accountId: string; readonly id: string }): Promise<number>;
+}
+
 export interface UploadBytes {
   /** Reserves the bytes of an upload, or refuses it before its first byte. */
   beginUpload(order: UploadOrder): Promise<{ readonly upload: string; readonly bytesMax: number }>;
@@ -36,7 +46,7 @@ export interface UploadBytes {
 }
 
 /** The bytes of media for callers in the same process. Other callers use the routes. */
-export interface MediaBytes extends UploadBytes {
+export interface MediaBytes extends UploadBytes, FileBytes {
   /**
    * Stores inline bytes for the time of a request, or private bytes for `privateMs`. Refuses more than `bytesMax` bytes
    * with `body_too_large`.
@@ -55,12 +65,13 @@ export interface MediaBytes extends UploadBytes {
   serveLink(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
 }
 
-export function mediaBytes(deps: PutDeps & BeginUploadDeps & LinkDeps): MediaBytes {
+export function mediaBytes(deps: PutDeps & BeginUploadDeps & LinkDeps & FileDeps): MediaBytes {
   return {
     put: async (source, options) => {
       const { id, blob, expiresAt } = await putBytes(deps, source, options);
       return { object: id, bytes: blob.bytes, expiresAt };
     },
+    putFile: (source, file) => receiveFile(deps, source, file),
     beginUpload: async (order) => {
       const { id, bytes } = await beginUpload(deps, order);
       return { upload: id, bytesMax: bytes };

@@ -74,7 +74,9 @@ async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: 
   }
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://bytes');
   const object = OBJECT_PATH.exec(pathname)?.[1];
-  if (pathname === '/bytes' && request.method === 'PUT') await takeBytes(deps, request, response, searchParams);
+  if (pathname === '/bytes' && request.method === 'PUT' && searchParams.has('file'))
+    await takeFile(deps, request, response, searchParams);
+  else if (pathname === '/bytes' && request.method === 'PUT') await takeBytes(deps, request, response, searchParams);
   else if (isUploadPath(pathname)) await answerUpload(deps.bytes, request, response);
   else if (object !== undefined && READS.has(request.method))
     await deps.bytes.serve(request, response, {
@@ -140,6 +142,24 @@ async function takeBytes(
       bytesMax: Number.isSafeInteger(bytesMax) ? bytesMax : undefined,
     });
     sendJson(response, { object: stored.object, bytes: stored.bytes, expires_at: stored.expiresAt });
+  } catch (error) {
+    refuse(request, response, toBytesRefusal(error));
+  }
+}
+
+/** Takes the bytes of a reserved file, which limits them. */
+async function takeFile(
+  { bytes }: RouteDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+): Promise<void> {
+  try {
+    const id = query.get('file') ?? '';
+    sendJson(response, {
+      object: id,
+      bytes: await bytes.putFile(request, { accountId: query.get('account') ?? '', id }),
+    });
   } catch (error) {
     refuse(request, response, toBytesRefusal(error));
   }

@@ -12,9 +12,13 @@ import { keepReserved, reserveBytes, requireReservation } from './reserve-bytes.
 import type { ReserveDeps } from './reserve-bytes.ts';
 import type { MediaStore } from '../../store/media-store.ts';
 
-export interface PutDeps extends KeepFileDeps, ClaimDeps, ReserveDeps {
+export interface ReceiveDeps extends KeepFileDeps, ClaimDeps {
   readonly store: MediaStore;
   readonly incoming: IncomingFolder;
+}
+
+export interface PutDeps extends ReceiveDeps, ReserveDeps {
+  readonly store: MediaStore;
   readonly inline: ReserveDeps['inline'] & { readonly lifetimeMs: number };
 }
 
@@ -39,15 +43,15 @@ export async function putBytes(
   const known = source instanceof Readable ? options.bytesMax : source.byteLength;
   const bytesMax = Math.min(known ?? Infinity, deps.inline.bytesMax);
   if (options.privateMs !== undefined)
-    return receive(deps, source, { ...options, bytesMax, purpose: 'private', lifetimeMs: options.privateMs });
+    return put(deps, source, { ...options, bytesMax, purpose: 'private', lifetimeMs: options.privateMs });
   const { id: upload, bytes: reserved } =
     options.upload === undefined
       ? await reserveBytes(deps, options.accountId, bytesMax)
       : await requireReservation(deps, options.accountId, options.upload);
   const received = new AbortController();
-  void keepReserved(deps, upload, received.signal);
+  void keepReserved(deps.clock, received.signal, (expiresAt) => deps.store.renewUpload(upload, expiresAt));
   try {
-    return await receive(deps, source, {
+    return await put(deps, source, {
       ...options,
       bytesMax: Math.min(bytesMax, reserved),
       purpose: 'inline',
@@ -64,17 +68,30 @@ export async function putBytes(
   }
 }
 
-interface ReceiveOptions extends PutOptions {
+async function put(deps: ReceiveDeps, source: Readable | Uint8Array, options: ReceiveOptions): Promise<MediaObject> {
+  const { object, sha256 } = await receiveBytes(deps, source, options);
+  if (object.blob.sha256 !== sha256) throw new Error(`the name ${object.id} was given to other bytes before`);
+  return object;
+}
+
+export interface ReceiveOptions {
+  readonly accountId: string;
   readonly bytesMax: number;
   readonly purpose: 'private' | 'inline';
   readonly lifetimeMs: number;
+  readonly upload?: string | undefined;
+  readonly object?: string | undefined;
 }
 
-async function receive(
-  deps: PutDeps,
+/**
+ * Receives bytes and makes an object of them. If the name `object` is taken, the object that has it is returned;
+ * `sha256` is that of the bytes that came.
+ */
+export async function receiveBytes(
+  deps: ReceiveDeps,
   source: Readable | Uint8Array,
   { accountId, object: id, bytesMax, purpose, lifetimeMs, upload }: ReceiveOptions,
-): Promise<MediaObject> {
+): Promise<{ readonly object: MediaObject; readonly sha256: string }> {
   const draft = await deps.incoming.begin(bytesMax);
   try {
     // the caller may still answer on the connection of the stream
@@ -96,9 +113,8 @@ async function receive(
         id,
       }),
     );
-    if (object.blob.sha256 !== file.sha256 || object.accountId !== accountId)
-      throw new Error(`the name ${object.id} was given to other bytes before`);
-    return object;
+    if (object.accountId !== accountId) throw new Error(`the name ${object.id} belongs to another account`);
+    return { object, sha256: file.sha256 };
   } catch (error) {
     await draft.discard();
     throw error instanceof TooLarge

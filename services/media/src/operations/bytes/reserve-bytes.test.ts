@@ -9,21 +9,19 @@ function aStore() {
   const kept = { until: 0, renewals: 0, fails: false };
   return {
     kept,
-    store: {
-      renewUpload: async (_id: string, expiresAt: number) => {
-        kept.renewals += 1;
-        if (kept.fails) throw new Error('the store is away');
-        kept.until = expiresAt;
-      },
-    } as unknown as Parameters<typeof keepReserved>[0]['store'],
+    renew: async (expiresAt: number) => {
+      kept.renewals += 1;
+      if (kept.fails) throw new Error('the store is away');
+      kept.until = expiresAt;
+    },
   };
 }
 
 test('a reservation lasts while its bytes come, and ends seconds after the process that receives them', async () => {
   const clock = fakeClock();
-  const { kept, store } = aStore();
+  const { kept, renew } = aStore();
   const received = new AbortController();
-  const keeping = keepReserved({ store, clock }, 'up_1', received.signal);
+  const keeping = keepReserved(clock, received.signal, renew);
   for (let second = 0; second < 60; second += 1) {
     await clock.advance(1000);
     expect(kept.until).toBeGreaterThan(clock.now());
@@ -40,9 +38,9 @@ test('a reservation lasts while its bytes come, and ends seconds after the proce
 
 test('a reservation outlasts a renewal that fails', async () => {
   const clock = fakeClock();
-  const { kept, store } = aStore();
+  const { kept, renew } = aStore();
   const received = new AbortController();
-  const keeping = keepReserved({ store, clock }, 'up_1', received.signal);
+  const keeping = keepReserved(clock, received.signal, renew);
   await clock.advance(0);
   kept.fails = true;
   await clock.advance(3000);

@@ -45,13 +45,13 @@ export async function reserveBytes(
 
 /** Keeps a reservation while its bytes come, until the signal is aborted. */
 export async function keepReserved(
-  { store, clock }: ReservationDeps,
-  id: string,
+  clock: Clock,
   received: AbortSignal,
+  renew: (expiresAt: number) => Promise<void>,
 ): Promise<void> {
   for (let renewals = 0; renewals < RENEWALS_MAX && !received.aborted; renewals += 1) {
     // a renewal that fails costs nothing: the next one follows in time
-    await store.renewUpload(id, clock.now() + RECEIVE_MS).catch(() => undefined);
+    await renew(clock.now() + RECEIVE_MS).catch(() => undefined);
     await clock.sleep(RENEW_MS, received);
   }
 }

@@ -1,0 +1,196 @@
+import { Readable } from 'node:stream';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { isProblem } from '@reelgate/platform/problem';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { FilePurpose as WirePurpose } from '@reelgate/proto/media/v1/file_service';
+import type { FileService, StoredFile } from '@reelgate/proto/media/v1/file_service';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
+import type { MediaPort } from './media-port.ts';
+import { requireValue } from './wire-values.ts';
+
+/** `batch`: the input of a batch, which a client uploads. `batch_output`: its results or errors, which it writes. */
+export type FilePurpose = 'batch' | 'batch_output';
+
+/** A file of a client. Times are milliseconds since 1970. */
+export interface ClientFile {
+  readonly id: string;
+  readonly accountId: string;
+  /** The token that uploaded it; empty for an output. */
+  readonly tokenId: string;
+  /** A stranger's text of at most 255 characters. */
+  readonly filename: string;
+  readonly purpose: FilePurpose;
+  readonly bytes: number;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+export interface FileListQuery {
+  readonly accountId: string;
+  readonly purpose: FilePurpose | undefined;
+  /** From 1 to 1000. */
+  readonly limit: number;
+  /** The last file of the page before. It may be gone. */
+  readonly after: string | undefined;
+  readonly isAscending: boolean;
+}
+
+/** A file whose bytes come next. */
+export interface FileUpload {
+  readonly fileId: string;
+  /** The most bytes that it may have. */
+  readonly bytesMax: number;
+  /** Refuses more bytes with `body_too_large`. */
+  receive(body: Readable): Promise<void>;
+  commit(description: UploadDescription): Promise<ClientFile>;
+  /** Gives up the upload. Without it, the upload ends by itself after a minute. */
+  abandon(): Promise<void>;
+}
+
+export interface UploadDescription {
+  readonly tokenId: string;
+  readonly filename: string;
+  /** Undefined: as long as files are kept. */
+  readonly lifetimeMs: number | undefined;
+}
+
+export interface NewFile {
+  readonly accountId: string;
+  /** The same key gives the same file, whatever happened in between. At most 200 characters. */
+  readonly key: string;
+  readonly filename: string;
+  readonly purpose: FilePurpose;
+  /** How long it is kept; undefined, or longer than files are kept: as long as that. */
+  readonly lifetimeMs: number | undefined;
+}
+
+/** Files of clients: inputs that they upload, and outputs that batches write. Any media process has every file. */
+export interface ClientFiles {
+  /** Undefined: the account has no such file, or it has expired. */
+  find(accountId: string, fileId: string, caller?: Caller): Promise<ClientFile | undefined>;
+  list(
+    query: FileListQuery,
+    caller?: Caller,
+  ): Promise<{ readonly files: readonly ClientFile[]; readonly hasMore: boolean }>;
+  /**
+   * The bytes in order; undefined if there is no such file. The stream must be read to its end or destroyed, which the
+   * end of a `for await` and the signal do.
+   */
+  read(accountId: string, fileId: string, signal: AbortSignal): Promise<Readable | undefined>;
+  /** Begins an upload of a client. Refuses with `file_limit` an account that has as many files as it may have. */
+  upload(accountId: string, bytes: number | undefined, caller?: Caller): Promise<FileUpload>;
+  /**
+   * Stores a file under a key of its own. A repeated write after a crash leaves one file; once the key has a file, it
+   * is returned and the body is not read. An output is never refused for the number or size of other files.
+   */
+  write(file: NewFile, body: AsyncIterable<Uint8Array>, caller?: Caller): Promise<ClientFile>;
+  /** Returns false if the account has no such file. */
+  remove(accountId: string, fileId: string, caller?: Caller): Promise<boolean>;
+}
+
+export type FilesRpc = Client<typeof FileService>;
+
+const NO_CALLER: Caller = {};
+
+export function clientFiles(rpc: FilesRpc, media: Pick<MediaPort, 'putFile' | 'read'>): ClientFiles {
+  const find: ClientFiles['find'] = async (accountId, fileId, caller = NO_CALLER) => {
+    try {
+      return fromWireFile((await rpc.getFile({ accountId, fileId }, withDeadline(caller))).file);
+    } catch (error) {
+      if (isProblem(error, 'file_not_found')) return undefined;
+      throw error;
+    }
+  };
+  return {
+    find,
+    list: async ({ accountId, purpose, limit, after = '', isAscending }, caller = NO_CALLER) => {
+      const { files, hasMore } = await rpc.listFiles(
+        { accountId, purpose: toWirePurpose(purpose), limit, after, ascending: isAscending },
+        withDeadline(caller),
+      );
+      return { files: files.map(fromWireFile), hasMore };
+    },
+    read: async (accountId, fileId, signal) => {
+      if ((await find(accountId, fileId)) === undefined) return undefined;
+      const stream = await media.read(fileId);
+      return stream && endWith(stream, signal);
+    },
+    upload: async (accountId, bytes = 0, caller = NO_CALLER) => {
+      const reserved = await rpc.reserveFile(
+        { accountId, purpose: WirePurpose.BATCH, bytes: BigInt(bytes) },
+        withDeadline(caller),
+      );
+      return openUpload({ rpc, media, caller, accountId }, reserved.fileId, Number(reserved.bytesMax));
+    },
+    write: async ({ accountId, purpose, key, filename, lifetimeMs }, body, caller = NO_CALLER) => {
+      const { fileId, bytesMax, file } = await rpc.reserveFile(
+        { accountId, purpose: toWirePurpose(purpose), key },
+        withDeadline(caller),
+      );
+      if (file !== undefined) return fromWireFile(file);
+      const upload = openUpload({ rpc, media, caller, accountId }, fileId, Number(bytesMax));
+      await upload.receive(Readable.from(body, { objectMode: false }));
+      return upload.commit({ tokenId: '', filename, lifetimeMs });
+    },
+    remove: async (accountId, fileId, caller = NO_CALLER) =>
+      (await rpc.removeFile({ accountId, fileId }, withDeadline(caller))).removed,
+  };
+}
+
+interface UploadParts {
+  readonly rpc: FilesRpc;
+  readonly media: Pick<MediaPort, 'putFile'>;
+  readonly caller: Caller;
+  readonly accountId: string;
+}
+
+function openUpload({ rpc, media, caller, accountId }: UploadParts, fileId: string, bytesMax: number): FileUpload {
+  return {
+    fileId,
+    bytesMax,
+    receive: (body) => media.putFile(body, { accountId, id: fileId }),
+    commit: async ({ lifetimeMs = 0, ...description }) => {
+      const request = { accountId, fileId, ...description, lifetimeMs: BigInt(lifetimeMs) };
+      return fromWireFile((await rpc.commitFile(request, withDeadline(caller))).file);
+    },
+    abandon: async () => {
+      await rpc.removeFile({ accountId, fileId }, withDeadline(caller));
+    },
+  };
+}
+
+function endWith(stream: Readable, signal: AbortSignal): Readable {
+  const end = (): void => {
+    stream.destroy(signal.reason instanceof Error ? signal.reason : undefined);
+  };
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  stream.once('close', () => {
+    signal.removeEventListener('abort', end);
+  });
+  return stream;
+}
+
+const WIRE_PURPOSES: Readonly<Record<FilePurpose, WirePurpose>> = {
+  batch: WirePurpose.BATCH,
+  batch_output: WirePurpose.BATCH_OUTPUT,
+};
+
+function toWirePurpose(purpose: FilePurpose | undefined): WirePurpose {
+  return purpose === undefined ? WirePurpose.UNSPECIFIED : WIRE_PURPOSES[purpose];
+}
+
+function fromWireFile(wire: StoredFile | undefined): ClientFile {
+  const { id, accountId, tokenId, filename, purpose, bytes, createdAt, expiresAt } = requireValue(wire);
+  return {
+    id,
+    accountId,
+    tokenId,
+    filename,
+    purpose: purpose === WirePurpose.BATCH ? 'batch' : 'batch_output',
+    bytes: Number(bytes),
+    createdAt: timestampMs(requireValue(createdAt)),
+    expiresAt: timestampMs(requireValue(expiresAt)),
+  };
+}
