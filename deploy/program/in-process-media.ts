@@ -8,9 +8,7 @@ export function inProcessMedia(bytes: OwnedBytes): MediaPort {
   return {
     put: (source, options) => bytes.put(source, options),
     putPrivate: (source, { accountId, keepMs, object }) => bytes.put(source, { accountId, privateMs: keepMs, object }),
-    putFile: async (source, file) => {
-      await bytes.putFile(source, file);
-    },
+    putFile: (source, file) => bytes.putFile(source, file),
     remove: (objects) => bytes.remove(objects),
     read: async (object) => (await bytes.read(object))?.stream,
     serve: (request, response, wanted) => bytes.serve(request, response, wanted),

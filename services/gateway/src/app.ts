@@ -114,7 +114,7 @@ export async function startGateway(
     await subscribeToEvents(foundation, parts, lifecycle);
 
     const observe = observer({ clock, log, metrics });
-    const api = gatewayRoutes(dialects, parts, foundation.publicUrl);
+    const api = gatewayRoutes(dialects, parts, foundation.publicUrl, config);
     const deps = { foundation, clients, parts, api, observe, channels, pauses };
     const consoles = await openConsoles(config, deps, lifecycle);
     const admission = { principals, counters, limits: config.limits, sessions: consoles.sessions };

@@ -95,6 +95,11 @@ export const gatewaySchema = {
         'the largest hold of a relayed call that may be sent while billing still reserves it, such as "0.10"',
     },
     drain: drainSchema('90s'),
+    batches: {
+      type: 'boolean',
+      default: false,
+      description: 'whether clients have files and batches; without them /v1/files answers 501',
+    },
     realtime: section(realtimeProperties),
     async: section({
       workers: { ...count(8), minimum: 0, description: `a whole number from 0 to ${COUNT_MAX}` },
@@ -155,6 +160,8 @@ export interface GatewayConfig {
   readonly limits: GatewayLimits;
   /** The largest hold, in billionths, that a call may be sent beside. */
   readonly sendBesideMaxNanos: number;
+  /** True if clients have files and batches. */
+  readonly hasBatches: boolean;
   readonly realtime: RealtimeSettings;
   /** The number of workers for asynchronous calls, and the longest wait of a stop for them. */
   readonly jobs: { readonly workers: number; readonly drainMs: number };
@@ -201,6 +208,7 @@ interface CheckedConfig {
       readonly calls_per_minute: number;
     };
     readonly send_beside_max: string;
+    readonly batches: boolean;
     readonly realtime: CheckedRealtime;
     readonly async: { readonly workers: number; readonly drain: string };
     readonly webhooks: { readonly workers: number; readonly drain: string };
@@ -221,6 +229,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     redis,
     limits,
     send_beside_max: besideMax,
+    batches: hasBatches,
     realtime,
     async: jobs,
     webhooks,
@@ -239,6 +248,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
       callsPerMinute: limits.calls_per_minute,
     },
     sendBesideMaxNanos: Number(besideMax) * NANOS,
+    hasBatches,
     realtime: realtimeSettings(realtime),
     jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
     webhooks: { workers: webhooks.workers, drainMs: parseDuration(webhooks.drain) ?? 0 },

@@ -295,7 +295,9 @@ export function fakeMedia(): FakeMedia {
       putFile: async (source, { accountId, id }) => {
         const chunks: Buffer[] = [];
         for await (const chunk of source) chunks.push(chunk as Buffer);
-        kept.set(id, { accountId, bytes: Buffer.concat(chunks), keepMs: 0 });
+        const bytes = Buffer.concat(chunks);
+        kept.set(id, { accountId, bytes, keepMs: 0 });
+        return bytes.length;
       },
       remove: async (objects) => {
         removed.push(...objects);

@@ -87,6 +87,8 @@ export interface TestSettings {
     readonly calls_per_minute?: number;
   };
   readonly channels?: readonly CheckedRelayChannel[];
+  /** Whether clients have files and batches. */
+  readonly batches?: boolean;
   readonly admin?: string;
   readonly trustedProxies?: readonly string[];
   readonly redis?: string;
@@ -123,6 +125,7 @@ const SCHEMA = {
 export function checkedConfig({
   limits = {},
   channels = [],
+  batches = false,
   admin,
   trustedProxies = [],
   redis,
@@ -133,6 +136,7 @@ export function checkedConfig({
   return readThrough({
     gateway: {
       listen: `${host}:0`,
+      batches,
       trusted_proxies: trustedProxies,
       ...(admin === undefined ? {} : { admin }),
       ...(adminUrl === undefined ? {} : { admin_url: adminUrl }),

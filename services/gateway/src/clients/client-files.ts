@@ -41,8 +41,8 @@ export interface FileUpload {
   readonly fileId: string;
   /** The most bytes that it may have. */
   readonly bytesMax: number;
-  /** Refuses more bytes with `body_too_large`. */
-  receive(body: Readable): Promise<void>;
+  /** Returns the number of bytes. Refuses more of them with `body_too_large`. */
+  receive(body: Readable): Promise<number>;
   commit(description: UploadDescription): Promise<ClientFile>;
   /** Gives up the upload. Without it, the upload ends by itself after a minute. */
   abandon(): Promise<void>;

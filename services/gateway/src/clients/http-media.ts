@@ -82,7 +82,8 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
         agent,
       }),
     putFile: async (bytes, { accountId, id }) => {
-      await putBytes(bytes, { url: buildPutUrl(baseUrl, { account: accountId, file: id }), authorization, agent });
+      const url = buildPutUrl(baseUrl, { account: accountId, file: id });
+      return (await putBytes(bytes, { url, authorization, agent })).bytes;
     },
     remove: async (objects) => {
       for (const object of objects)

@@ -40,8 +40,8 @@ export interface PrivateStore extends ByteRemover {
 
 /** The bytes of files that clients own. */
 export interface FileStore {
-  /** Receives the bytes of a reserved file. Refuses more than were reserved with `body_too_large`. */
-  putFile(bytes: Readable, file: { readonly accountId: string; readonly id: string }): Promise<void>;
+  /** Receives the bytes of a reserved file; returns their number. Refuses more than were reserved with `body_too_large`. */
+  putFile(bytes: Readable, file: { readonly accountId: string; readonly id: string }): Promise<number>;
 }
 
 interface ByteRemover {

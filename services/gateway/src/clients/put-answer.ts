@@ -13,12 +13,6 @@ export const PUT_REFUSALS: Readonly<Record<number, (fault: PutFault, retryAfter:
       reason: fault?.code ?? 'body_too_large',
       message: fault?.message ?? 'too many bytes were sent at once',
     }),
-  404: (fault) =>
-    new Problem({
-      kind: 'not_found',
-      reason: fault?.code ?? 'not_found',
-      message: fault?.message ?? 'the bytes have no place any more',
-    }),
   503: (fault, retryAfter) =>
     new Problem({
       kind: 'unavailable',

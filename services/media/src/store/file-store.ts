@@ -51,12 +51,7 @@ export interface FileStore {
   /** Moves the end of a reservation. A file keeps its end. */
   renewReservation(id: string, expiresAt: number): Promise<void>;
   /** Undefined: there is no such reservation, or its bytes have not arrived. */
-  commitFile(
-    accountId: string,
-    id: string,
-    description: FileDescription,
-    now: number,
-  ): Promise<ClientFile | undefined>;
+  commitFile(accountId: string, id: string, description: FileDescription, now: number): Promise<ClientFile | undefined>;
   findFile(accountId: string, id: string, now: number): Promise<ClientFile | undefined>;
   listFiles(page: FilePage, now: number): Promise<readonly ClientFile[]>;
   /**

@@ -35,8 +35,10 @@ const FIND = `${SELECT} WHERE id = $1 AND account_id = $2 AND expires_at > $3`;
 const FIND_BY_KEY = `${SELECT} WHERE account_id = $1 AND file_key = $2 AND expires_at > $3`;
 /** An expired row that is not swept yet must not be in the way. */
 const FORGET_KEY = 'DELETE FROM files WHERE account_id = $1 AND file_key = $2';
-const IN_USE = `SELECT COUNT(*) AS files, COALESCE(SUM(bytes), 0) AS bytes FROM files
-  WHERE account_id = $1 AND expires_at > $2`;
+/** An output counts once it is there: how long it gets is unknown before. */
+const IN_USE = `SELECT COUNT(*) AS files,
+    COALESCE(SUM(CASE WHEN committed = 1 OR purpose = 'batch' THEN bytes ELSE 0 END), 0) AS bytes
+  FROM files WHERE account_id = $1 AND expires_at > $2`;
 const INSERT = buildInsert('files', COLUMNS);
 const CONTINUE = 'UPDATE files SET expires_at = $2, bytes = $3 WHERE id = $1';
 const RENEW = 'UPDATE files SET expires_at = $2 WHERE id = $1 AND committed = 0';

@@ -15,7 +15,8 @@ const IN_USE = `SELECT
 const INSERT = 'INSERT INTO uploads (id, account_id, bytes, expires_at) VALUES ($1, $2, $3, $4)';
 const FIND = 'SELECT account_id, bytes, expires_at FROM uploads WHERE id = $1 AND expires_at > $2';
 /** Uploads of one account wait for each other at this row, so that each counts the earlier ones. */
-export const LOCK_UPLOADER = 'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
+export const LOCK_UPLOADER =
+  'INSERT INTO uploaders (account_id) VALUES ($1) ON CONFLICT (account_id) DO UPDATE SET account_id = $1';
 
 export function sqlUploads(sql: Sql): UploadStore {
   return {

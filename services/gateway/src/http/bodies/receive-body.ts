@@ -70,7 +70,7 @@ export async function receiveBody(request: IncomingMessage, options: ReceiveOpti
   }
 }
 
-function tooMany(): Problem {
+export function tooMany(): Problem {
   return new Problem({
     kind: 'unavailable',
     reason: 'gateway_busy',
@@ -80,7 +80,7 @@ function tooMany(): Problem {
 }
 
 /** Ending the loop early must not destroy the request, because the answer uses the same socket. */
-async function* readChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
+export async function* readChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of (request as Readable).iterator({ destroyOnReturn: false })) yield chunk as Buffer;
   } catch (error) {
@@ -89,7 +89,7 @@ async function* readChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
   }
 }
 
-function tooLarge(bytesMax: number): Problem {
+export function tooLarge(bytesMax: number): Problem {
   return new Problem({
     kind: 'invalid',
     reason: 'body_too_large',

@@ -134,7 +134,7 @@ function isFromPage({ path }: Exchange): boolean {
 }
 
 /** Lets media write the response. Only a failure before the first byte returns to Koa. */
-async function serveFromMedia(exchange: Exchange, serve: () => Promise<unknown>): Promise<void> {
+export async function serveFromMedia(exchange: Exchange, serve: () => Promise<unknown>): Promise<void> {
   exchange.res.statusCode = 200;
   await serve();
   exchange.respond = false;

@@ -6,6 +6,7 @@ import { callbackRoutes } from './callback-routes.ts';
 import { contentRoutes } from './content-routes.ts';
 import { estimateRoute } from './estimate-route.ts';
 import { eventStreamRoute } from './event-stream-route.ts';
+import { fileRoutes } from './file-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { homeRoute, pageRoutes } from './page-routes.ts';
 import { realtimeRoute, relayRoutes } from './relay-routes.ts';
@@ -14,19 +15,23 @@ import { taskRoutes } from './task-routes.ts';
 import { usageRoute } from './account-usage-route.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 
+type UnsupportedRoute = readonly [path: string, operationId: string];
+
 /** Known routes that are not implemented. Every method, and every path below, gets the same answer. */
-const UNSUPPORTED: readonly (readonly [path: string, operationId: string])[] = [
-  ['/v1/files', 'Files'],
+const UNSUPPORTED: readonly UnsupportedRoute[] = [
   ['/v1/images/variations', 'ImageVariations'],
   ['/v1/fine-tunes', 'FineTunes'],
   ['/v1/fine_tuning', 'FineTuning'],
 ];
+/** Routes that an operator turns on with `gateway.batches`. */
+const WITHOUT_BATCHES: readonly UnsupportedRoute[] = [['/v1/files', 'Files']];
 
 /** Every route of the gateway. The first route that matches a request handles it. */
 export function gatewayRoutes(
   dialects: readonly Dialect[],
   parts: GatewayParts,
   publicUrl: string,
+  { hasBatches }: { readonly hasBatches: boolean },
 ): readonly RouteEntry[] {
   const routes = [
     estimateRoute(
@@ -42,14 +47,15 @@ export function gatewayRoutes(
     ...relayRoutes(parts),
     realtimeRoute(),
     ...asyncRoutes(parts),
-    ...notImplementedRoutes(),
+    ...(hasBatches ? fileRoutes(parts) : notImplementedRoutes(WITHOUT_BATCHES)),
+    ...notImplementedRoutes(UNSUPPORTED),
     homeRoute(publicUrl),
   ];
   return [...routes, ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];
 }
 
-function notImplementedRoutes(): RouteEntry[] {
-  return UNSUPPORTED.flatMap(([path, operationId]) => [
+function notImplementedRoutes(routes: readonly UnsupportedRoute[]): RouteEntry[] {
+  return routes.flatMap(([path, operationId]) => [
     entry(path, operationId),
     entry(`${path}/{+rest}`, `${operationId}Below`),
   ]);

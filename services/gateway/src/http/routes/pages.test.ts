@@ -11,7 +11,7 @@ import { gatewayRoutes } from './gateway-routes.ts';
 
 let under: GatewayUnderTest;
 beforeAll(async () => {
-  under = await startGatewayUnderTest();
+  under = await startGatewayUnderTest({ batches: true });
 });
 afterAll(() => under.stop());
 
@@ -68,7 +68,7 @@ describe('the OpenAPI document', () => {
     const named = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const mounted = gatewayRoutes(dialects, {} as never, under.url)
+    const mounted = gatewayRoutes(dialects, {} as never, under.url, { hasBatches: true })
       .filter(({ doc }) => doc.tag !== 'Documentation' && doc.tag !== 'Internal')
       .flatMap(({ methods, path }) =>
         (methods === 'all' ? METHODS_FOR_ALL : methods).map((method) => `${method} ${path.replace('{+', '{')}`),

@@ -22,7 +22,7 @@ interface Series {
 let under: GatewayUnderTest;
 let series: readonly Series[];
 beforeAll(async () => {
-  under = await startGatewayUnderTest();
+  under = await startGatewayUnderTest({ batches: true });
   series = (await call(under.url, 'GET', '/metrics', { token: null })).text.split('\n').flatMap((line) => {
     const [whole, route = '', kind = '', method = '', status = '', value = ''] = SAMPLE.exec(line) ?? [];
     return whole === undefined ? [] : [{ route, kind, method, status, value }];
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => under.stop());
 
-const routes = gatewayRoutes(dialects, {} as never, 'https://gateway.example');
+const routes = gatewayRoutes(dialects, {} as never, 'https://gateway.example', { hasBatches: true });
 const watched = routes.filter(({ kind }) => WATCHED.includes(kind));
 
 test('every route that an objective counts has its successes and failures at 0 from the start, under its kind', () => {

@@ -122,7 +122,7 @@ export async function commitFile(
   const expiresAt = now + Math.min(lifetimeMs, files.lifetimeMs);
   const description = { tokenId, filename: cleanFilename(filename), expiresAt };
   const file = await store.commitFile(accountId, id, description, now);
-  if (file === undefined) throw mediaBusy('could not be kept in time; send the file again');
+  if (file === undefined) throw tooLate();
   return file;
 }
 
@@ -153,8 +153,13 @@ async function requireFileReservation(
   id: string,
 ): Promise<FileReservation> {
   const found = await store.findReservation(accountId, id, clock.now());
-  if (found === undefined) throw unknownFile();
+  if (found === undefined) throw tooLate();
   return found;
+}
+
+/** The reservation or its bytes have ended. */
+function tooLate(): Problem {
+  return mediaBusy('could not be kept in time; send the file again');
 }
 
 function accountFull({ accountFilesMax, accountBytesMax }: FileSettings): Problem {

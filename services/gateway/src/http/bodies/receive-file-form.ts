@@ -1,0 +1,158 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy } from '@fastify/busboy';
+import { Problem } from '@reelgate/platform/problem';
+import { readBodyType } from './read-body.ts';
+import { readChunks, tooLarge, tooMany } from './receive-body.ts';
+import type { ReceiveOptions } from './receive-body.ts';
+
+const LIMITS = { fieldNameSize: 100, fieldSize: 1024, fields: 8, files: 1, parts: 9, headerPairs: 50 };
+const FILE_FIELD = 'file';
+/** The parts of a form apart from the bytes of its file. */
+const FORM_BYTES_MAX = 64 * 1024;
+/** The memory that a streamed file takes here, whatever its size: the buffers of the two connections and the parser. */
+const STREAM_BYTES = 512 * 1024;
+
+/** The fields of a form, and the name of its file as the client sent it. */
+export interface FileForm {
+  readonly fields: ReadonlyMap<string, string>;
+  readonly filename: string;
+}
+
+export interface FileFormOptions extends ReceiveOptions {
+  /** Called with each field as it arrives, which may be before or after the file. Throws a Problem to refuse it. */
+  readonly assertField: (name: string, value: string) => void;
+  /** Takes the bytes of the file. Its rejection ends the form. */
+  readonly takeFile: (bytes: Readable) => Promise<void>;
+}
+
+/** The size of a file in a form that declares its length, or a little more. */
+export function readFileBytes(headers: IncomingHttpHeaders): number | undefined {
+  const declared = Number(headers['content-length'] ?? Number.NaN);
+  return Number.isSafeInteger(declared) ? declared : undefined;
+}
+
+/** Refuses a body that is no form, before it is read. */
+export function assertForm(headers: IncomingHttpHeaders): void {
+  if (readBodyType(headers, true) === 'form') return;
+  throw new Problem({
+    kind: 'invalid',
+    reason: 'unsupported_media_type',
+    message: 'content-type must be multipart/form-data',
+  });
+}
+
+/**
+ * Reads a form with one file, whose bytes are passed on as they arrive and never held whole. Resolves when `takeFile`
+ * has resolved. The rest of a refused form stays unread.
+ */
+export async function receiveFileForm(request: IncomingMessage, options: FileFormOptions): Promise<FileForm> {
+  const { bytesMax, budget } = options;
+  if ((readFileBytes(request.headers) ?? 0) > bytesMax + FORM_BYTES_MAX) throw tooLarge(bytesMax);
+  if (!budget.tryReserve(STREAM_BYTES)) throw tooMany();
+  options.whenOver(() => {
+    budget.release(STREAM_BYTES);
+  });
+  const reader = readForm(request.headers, options);
+  options.sendContinue();
+  let received = 0;
+  try {
+    for await (const chunk of readChunks(request)) {
+      received += chunk.length;
+      if (received > bytesMax + FORM_BYTES_MAX) throw tooLarge(bytesMax);
+      await reader.write(chunk);
+    }
+    return await reader.end();
+  } catch (error) {
+    reader.stop(error);
+    throw error;
+  }
+}
+
+interface FormReader {
+  /** Resolves when the next chunk can come. */
+  write(chunk: Buffer): Promise<void>;
+  end(): Promise<FileForm>;
+  /** Ends the file that is being taken. */
+  stop(error: unknown): void;
+}
+
+function readForm(headers: IncomingHttpHeaders, { assertField, takeFile }: FileFormOptions): FormReader {
+  const parser = newParser(headers);
+  const failed = Promise.withResolvers<never>();
+  // the fault is thrown by the call that waits for it
+  failed.promise.catch(() => undefined);
+  const finished = new Promise<void>((resolve) => parser.once('finish', resolve));
+  const fields = new Map<string, string>();
+  let taken: { readonly filename: string; readonly bytes: Readable; readonly done: Promise<void> } | undefined;
+
+  parser.on('field', (name, value, isNameCut, isValueCut) => {
+    if (isNameCut || isValueCut) failed.reject(invalidForm('the form has a field that is too long'));
+    else if (fields.has(name)) failed.reject(invalidForm(`the form has the field ${name} twice`));
+    else {
+      fields.set(name, value);
+      try {
+        assertField(name, value);
+      } catch (error) {
+        failed.reject(error);
+      }
+    }
+  });
+  parser.on('file', (...[name, bytes, filename]) => {
+    bytes.on('error', () => {
+      failed.reject(invalidForm('the form ends inside a file'));
+    });
+    if (name !== FILE_FIELD) {
+      bytes.resume();
+      failed.reject(invalidForm('the form must have its file in the field file'));
+      return;
+    }
+    const done = takeFile(bytes);
+    done.catch((error: unknown) => {
+      failed.reject(error);
+    });
+    taken = { filename: (filename as string | undefined) ?? '', bytes, done };
+  });
+  for (const bound of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const)
+    parser.on(bound, () => {
+      failed.reject(invalidForm(`the form must have one file and at most ${LIMITS.fields} fields`));
+    });
+  parser.once('error', (error: unknown) => {
+    failed.reject(invalidForm(`the form is malformed${error instanceof Error ? `: ${error.message}` : ''}`));
+  });
+
+  return {
+    write: async (chunk) => {
+      if (parser.write(chunk)) return;
+      await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), finished, failed.promise]);
+    },
+    end: async () => {
+      parser.end();
+      await Promise.race([finished, failed.promise]);
+      if (taken === undefined)
+        throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: FILE_FIELD, message: 'is required' });
+      await Promise.race([taken.done, failed.promise]);
+      return { fields, filename: taken.filename };
+    },
+    stop: (error) => {
+      taken?.bytes.destroy(error instanceof Error ? error : undefined);
+    },
+  };
+}
+
+function newParser(headers: IncomingHttpHeaders): InstanceType<typeof Busboy> {
+  try {
+    return new Busboy({
+      headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
+      limits: LIMITS,
+      isPartAFile: (name: string | undefined, _type: string | undefined, filename: string | undefined) =>
+        name === FILE_FIELD || filename !== undefined,
+    });
+  } catch {
+    throw invalidForm('the content-type of the form must have a boundary');
+  }
+}
+
+function invalidForm(message: string): Problem {
+  return new Problem({ kind: 'invalid', reason: 'invalid_request', message });
+}

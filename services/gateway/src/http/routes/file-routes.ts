@@ -1,0 +1,235 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { ClientFile, FileUpload } from '../../clients/client-files.ts';
+import type { Caller } from '../../clients/caller.ts';
+import type { Schema } from '../../dialects/dialect.ts';
+import { toReceiveOptions } from '../bodies/read-body.ts';
+import { assertForm, readFileBytes, receiveFileForm } from '../bodies/receive-file-form.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { requirePrincipal } from '../http-exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
+import { serveFromMedia } from './content-routes.ts';
+import {
+  FILE_FORM,
+  FILE_LIST_PARAMETERS,
+  assertFileField,
+  cutFilename,
+  readFileFields,
+  readFileList,
+  toHeaderFilename,
+} from './file-fields.ts';
+import type { RouteEntry } from './route.ts';
+import { PLAUSIBLE_ID } from './task-id.ts';
+import { encodePage } from './webhook-shapes.ts';
+
+const FILES = '/v1/files';
+const FILE = `${FILES}/{file_id}`;
+
+const text: Schema = { type: 'string' };
+const seconds: Schema = { type: 'integer', description: 'Unix seconds.' };
+const answerSchema = (title: string, properties: Readonly<Record<string, Schema>>): Schema => ({
+  title,
+  type: 'object',
+  required: Object.keys(properties),
+  additionalProperties: false,
+  properties,
+});
+const FILE_ANSWER = answerSchema('File', {
+  id: text,
+  object: { const: 'file' },
+  bytes: { type: 'integer' },
+  created_at: seconds,
+  expires_at: seconds,
+  filename: text,
+  purpose: { enum: ['batch', 'batch_output'] },
+  status: { const: 'processed' },
+});
+const PAGE_ANSWER = answerSchema('FilePage', {
+  object: { const: 'list' },
+  data: { type: 'array', items: FILE_ANSWER },
+  first_id: { type: ['string', 'null'] },
+  last_id: { type: ['string', 'null'] },
+  has_more: { type: 'boolean' },
+});
+const DELETED_ANSWER = answerSchema('DeletedFile', { id: text, object: { const: 'file' }, deleted: { const: true } });
+
+/** The files of an account, with the contract of OpenAI's clients. */
+export function fileRoutes(parts: GatewayParts): RouteEntry[] {
+  return [uploadRoute(parts), listRoute(parts), ...singleFileRoutes(parts), contentRoute(parts)];
+}
+
+function uploadRoute(parts: GatewayParts): RouteEntry {
+  return {
+    kind: 'change',
+    methods: ['POST'],
+    path: FILES,
+    token: { counts: 'calls' },
+    handle: async (exchange) => {
+      exchange.body = encodeFile(await uploadFile(parts, exchange));
+    },
+    doc: {
+      tag: 'Files',
+      operationId: 'createFile',
+      summary: 'Upload the input of a batch',
+      form: FILE_FORM,
+      answers: { 'application/json': FILE_ANSWER },
+      refuses: [400, 413, 415, 422],
+    },
+  };
+}
+
+function listRoute({ files }: GatewayParts): RouteEntry {
+  return {
+    kind: 'read',
+    methods: ['GET'],
+    path: FILES,
+    token: { counts: 'reads' },
+    handle: async (exchange) => {
+      const query = readFileList(new URLSearchParams(exchange.querystring));
+      const { accountId } = requirePrincipal(exchange);
+      const { files: page, hasMore } = await files.list({ accountId, ...query }, toCaller(exchange));
+      exchange.body = encodePage(page, hasMore, encodeFile);
+    },
+    doc: {
+      tag: 'Files',
+      operationId: 'listFiles',
+      summary: 'List files, newest first',
+      parameters: FILE_LIST_PARAMETERS,
+      answers: { 'application/json': PAGE_ANSWER },
+      refuses: [400],
+    },
+  };
+}
+
+function singleFileRoutes(parts: GatewayParts): RouteEntry[] {
+  return [
+    {
+      kind: 'read',
+      methods: ['GET'],
+      path: FILE,
+      token: { counts: 'reads' },
+      handle: async (exchange) => {
+        exchange.body = encodeFile(await findFile(parts, exchange));
+      },
+      doc: {
+        tag: 'Files',
+        operationId: 'getFile',
+        summary: 'Read a file without its bytes',
+        answers: { 'application/json': FILE_ANSWER },
+        refuses: [404],
+      },
+    },
+    {
+      kind: 'change',
+      methods: ['DELETE'],
+      path: FILE,
+      token: { counts: 'calls' },
+      handle: async (exchange) => {
+        const id = readFileId(exchange);
+        if (!(await parts.files.remove(requirePrincipal(exchange).accountId, id, toCaller(exchange))))
+          throw unknownFile();
+        exchange.body = { id, object: 'file', deleted: true };
+      },
+      doc: {
+        tag: 'Files',
+        operationId: 'deleteFile',
+        summary: 'Delete a file',
+        answers: { 'application/json': DELETED_ANSWER },
+        refuses: [404],
+      },
+    },
+  ];
+}
+
+function contentRoute(parts: GatewayParts): RouteEntry {
+  return {
+    kind: 'read',
+    methods: ['GET'],
+    path: `${FILE}/content`,
+    token: { counts: 'reads' },
+    handle: async (exchange) => {
+      const { id, filename } = await findFile(parts, exchange);
+      const served = { object: id, fileName: toHeaderFilename(filename), direct: true };
+      await serveFromMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, served));
+    },
+    doc: {
+      tag: 'Files',
+      operationId: 'getFileContent',
+      summary: 'Fetch the bytes of a file',
+      headers: ['Range'],
+      answers: { 'application/octet-stream': { type: 'string', format: 'binary' } },
+      answerHeaders: ['accept-ranges', 'content-disposition'],
+      also: {
+        206: {
+          description: 'The requested range.',
+          headers: ['accept-ranges', 'content-disposition', 'content-range'],
+          types: ['application/octet-stream'],
+        },
+        304: { description: 'Not modified since the last fetch.' },
+      },
+      refuses: [404, 412, 416],
+    },
+  };
+}
+
+/** The account is counted before the first byte is read, and the file exists only once its form is right. */
+async function uploadFile({ files, budget }: GatewayParts, exchange: Exchange): Promise<ClientFile> {
+  const { accountId, tokenId } = requirePrincipal(exchange);
+  const { headers } = exchange.req;
+  assertForm(headers);
+  const upload = await files.upload(accountId, readFileBytes(headers), toCaller(exchange));
+  try {
+    const { fields, filename } = await receiveFileForm(exchange.req, {
+      ...toReceiveOptions(exchange, budget, upload.bytesMax),
+      assertField: assertFileField,
+      takeFile: async (bytes) => {
+        if ((await upload.receive(bytes)) === 0) throw emptyFile();
+      },
+    });
+    return await upload.commit({ tokenId, filename: cutFilename(filename), ...readFileFields(fields) });
+  } catch (error) {
+    await abandon(upload);
+    throw error;
+  }
+}
+
+/** An upload that cannot be given up now ends by itself. */
+async function abandon(upload: FileUpload): Promise<void> {
+  await upload.abandon().catch(() => undefined);
+}
+
+async function findFile({ files }: GatewayParts, exchange: Exchange): Promise<ClientFile> {
+  const found = await files.find(requirePrincipal(exchange).accountId, readFileId(exchange), toCaller(exchange));
+  if (found === undefined) throw unknownFile();
+  return found;
+}
+
+function readFileId({ params }: Exchange): string {
+  const { file_id: id = '' } = params;
+  if (PLAUSIBLE_ID.test(id)) return id;
+  throw unknownFile();
+}
+
+function toCaller({ state: { requestId, span } }: Exchange): Caller {
+  return { requestId, span };
+}
+
+function encodeFile({ id, bytes, createdAt, expiresAt, filename, purpose }: ClientFile): object {
+  return {
+    id,
+    object: 'file',
+    bytes,
+    created_at: Math.floor(createdAt / 1000),
+    expires_at: Math.floor(expiresAt / 1000),
+    filename,
+    purpose,
+    status: 'processed',
+  };
+}
+
+function unknownFile(): Problem {
+  return new Problem({ kind: 'not_found', reason: 'file_not_found', message: 'no such file' });
+}
+
+function emptyFile(): Problem {
+  return new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'file', message: 'must not be empty' });
+}
