@@ -230,8 +230,8 @@ function buildMedia(
         link: (object) =>
           linkObject({ ...deps, presigned: config.stagedPresigned ?? isReachable(config.blobs) }, object),
       }),
-      fileServiceBinding(deps),
       operatorServiceBinding(deps),
+      fileServiceBinding(deps),
     ],
     routes: mediaRoutes({
       bytes,

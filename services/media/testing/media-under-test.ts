@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { Scope } from '@reelgate/proto/access/v1/access';
+import { FileService } from '@reelgate/proto/media/v1/file_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { OperatorService } from '@reelgate/proto/media/v1/operator_service';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
@@ -34,6 +35,7 @@ export interface MediaUnderTest {
   readonly media: RunningMedia;
   readonly client: Client<typeof MediaService>;
   readonly operator: Client<typeof OperatorService>;
+  readonly files: Client<typeof FileService>;
   readonly metrics: Metrics;
   /** The address of its HTTP port. */
   readonly url: string;
@@ -87,8 +89,8 @@ export async function startMediaUnderTest({
     },
     { identify },
   );
-  const [binding, operator] = media.bindings;
-  if (binding === undefined || operator === undefined) throw new Error('media offers no RPCs');
+  const [binding, operator, files] = media.bindings;
+  if (binding === undefined || operator === undefined || files === undefined) throw new Error('media offers no RPCs');
   const server = await startConnectServer({
     listen: { host: '127.0.0.1', port: 0 },
     bindings: media.bindings,
@@ -106,6 +108,7 @@ export async function startMediaUnderTest({
     folder,
     client: directClient(MediaService, binding, aCaller()),
     operator: directClient(OperatorService, operator, aCaller()),
+    files: directClient(FileService, files, aCaller()),
     url: `http://127.0.0.1:${server.port}`,
     serviceKey: SERVICE_KEY,
     blobs: () => filesUnder(path.join(folder, 'blobs')),

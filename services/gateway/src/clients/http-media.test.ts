@@ -122,6 +122,21 @@ test('private bytes are stored for the requested time, and can be read back', as
   expect(seen[1]).toMatchObject({ method: 'GET', url: '/bytes/prv_1', headers: { authorization: 'Bearer the key' } });
 });
 
+test('the bytes of a reserved file stream through, and more than were reserved are a refusal', async () => {
+  answer = (response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"file_1","bytes":6}');
+  expect(
+    await media.putFile(Readable.from(['abc', 'def'], { objectMode: false }), { accountId: 'a b', id: 'file_1' }),
+  ).toBe(6);
+  expect(seen).toMatchObject([{ method: 'PUT', url: '/bytes?account=a%20b&file=file_1', body: 'abcdef' }]);
+
+  answer = (response) => response.writeHead(413).end('{"error":{"code":"body_too_large","message":"too many"}}');
+  await expect(media.putFile(Readable.from(['a']), { accountId: 'demo', id: 'file_1' })).rejects.toMatchObject({
+    kind: 'invalid',
+    reason: 'body_too_large',
+  });
+});
+
 test.each([
   [404, undefined],
   [410, undefined],

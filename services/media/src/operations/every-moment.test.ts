@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
@@ -16,6 +17,7 @@ import { startProbePool } from '../../testing/probe-pool-under-test.ts';
 import { openDiskBlobs } from '../blobs/disk-blobs.ts';
 import { openIncoming } from '../blobs/incoming.ts';
 import type { IncomingFolder, ReceivedFile } from '../blobs/incoming.ts';
+import type { ClientFile } from '../domain/client-file.ts';
 import type { MediaObject } from '../domain/media-object.ts';
 import { sqlMediaStore } from '../store/sql-media-store.ts';
 import { collectGarbage, removeBytes } from './garbage/collect-garbage.ts';
@@ -23,6 +25,7 @@ import { ingestResult } from './results/ingest-result.ts';
 import { drawThumbnails } from '../thumbnails/draw-thumbnails.ts';
 import { makeThumbnail } from '../thumbnails/make-thumbnail.ts';
 import { putBytes } from './bytes/put-bytes.ts';
+import { commitFile, receiveFile, removeFile, reserveFile } from './files/keep-files.ts';
 import { removeStaged } from './staging/remove-staged.ts';
 import { stageMedia } from './staging/stage-media.ts';
 import { verifyBlobs } from './blobs/verify-blobs.ts';
@@ -75,6 +78,7 @@ function living({ folder, sql, clock }: Machine, life: Life) {
     stagedLifetimeMs: DAY_MS,
     results: { lifetimeMs: DAY_MS },
     inline: { lifetimeMs: HOUR_MS, bytesMax: MIB, accountBytesMax: MIB },
+    files: { lifetimeMs: DAY_MS, bytesMax: MIB, accountBytesMax: 4 * MIB, accountFilesMax: 4 },
     store: mortal(sqlMediaStore(sql)),
     blobs: mortal(openDiskBlobs(path.join(folder, 'blobs'))),
     fetch: { urlCharactersMax: 4096 },
@@ -105,6 +109,20 @@ const RESULT = { ...order, url: 'https://origin.example/v.mp4' };
 const staged = (source: { url: string } | { object: string; declaredType: string }) => (deps: Living) =>
   stageMedia(deps, { ...order, category: 'image', source });
 
+/** Writes a file under one key, as a batch does that may have done it before. */
+async function keepPicture(deps: Living): Promise<ClientFile> {
+  const reserved = await reserveFile(deps, {
+    accountId: 'demo',
+    purpose: 'batch',
+    bytes: PICTURE.byteLength,
+    key: 'batch:1:output',
+  });
+  if (reserved.kind === 'exists') return reserved.file;
+  const { id } = reserved;
+  await receiveFile(deps, Readable.from([PICTURE]), { accountId: 'demo', id });
+  return commitFile(deps, { accountId: 'demo', id, tokenId: '', filename: 'output.jsonl', lifetimeMs: undefined });
+}
+
 test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | undefined]>([
   ['a result is ingested', (deps) => ingestResult(deps, RESULT), VIDEO],
   ['a thumbnail is made', async (deps) => makeThumbnail(deps, await ingestResult(deps, RESULT)), undefined],
@@ -126,6 +144,7 @@ test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | 
     },
     undefined,
   ],
+  ['a file is kept under a key', async (deps) => deps.store.find((await keepPicture(deps)).id), PICTURE],
 ])(
   '%s: after a crash at any moment nothing partial remains, and the next process does it once',
   async (_what, work, bytes) => {
@@ -146,14 +165,15 @@ test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | 
 );
 
 test(
-  'a refused create: after a crash at any moment, the repeated removal and an hour leave none of its bytes',
+  'a removed file and a refused create: after a crash at any moment, the repeated removal and an hour leave no bytes',
   async () => {
     let survived = false;
     let moment = 1;
     for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
       const machine = await newMachine();
       const life = lifeUntil(moment);
-      const dying = { ...living(machine, life), stagedLifetimeMs: 8 * DAY_MS };
+      const { files, ...rest } = living(machine, life);
+      const dying = { ...rest, stagedLifetimeMs: 8 * DAY_MS, files: { ...files, lifetimeMs: HOUR_MS } };
       survived = await Promise.race([refusedCreate(dying).then(() => true), life.ended.then(() => false)]);
       if (survived) expect(filesIn(machine)).toEqual([]);
 
@@ -162,7 +182,7 @@ test(
       await machine.clock.advance(HOUR_MS);
       while ((await collectGarbage(deps)) > 0);
       const left = await Promise.all(
-        ['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings'].map((table) =>
+        ['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings', 'files'].map((table) =>
           machine.sql.read(`SELECT * FROM ${table}`),
         ),
       );
@@ -177,6 +197,7 @@ test(
 );
 
 async function refusedCreate(deps: Living): Promise<void> {
+  await removeFile(deps, 'demo', (await keepPicture(deps)).id);
   const { id } = await putBytes(deps, PICTURE, { accountId: 'demo' });
   await staged({ object: id, declaredType: '' })(deps);
   await staged({ url: 'https://origin.example/i.png' })(deps);
@@ -212,7 +233,7 @@ async function expectSound(
   await machine.clock.advance(2 * DAY_MS);
   while ((await collectGarbage(deps)) > 0);
   const left = await Promise.all(
-    ['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings'].map((table) =>
+    ['blobs', 'objects', 'garbage', 'pins', 'uploads', 'stagings', 'files'].map((table) =>
       machine.sql.read(`SELECT * FROM ${table} WHERE ${table === 'objects' ? 'removed_at IS NULL' : '1 = 1'}`),
     ),
   );
