@@ -51,7 +51,7 @@ export interface FileUpload {
 export interface UploadDescription {
   readonly tokenId: string;
   readonly filename: string;
-  /** Undefined: as long as files are kept. */
+  /** Undefined: that of all files. */
   readonly lifetimeMs: number | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface NewFile {
   readonly key: string;
   readonly filename: string;
   readonly purpose: FilePurpose;
-  /** How long it is kept; undefined, or longer than files are kept: as long as that. */
+  /** The time for which it is kept, at most that of all files, which is also the default. */
   readonly lifetimeMs: number | undefined;
 }
 

@@ -30,9 +30,9 @@ const COLUMNS = [
   'created_at',
   'expires_at',
 ] as const;
-const SELECT = `SELECT ${COLUMNS.join(', ')} FROM files`;
-const FIND = `${SELECT} WHERE id = $1 AND account_id = $2 AND expires_at > $3`;
-const FIND_BY_KEY = `${SELECT} WHERE account_id = $1 AND file_key = $2 AND expires_at > $3`;
+const LISTED = COLUMNS.join(', ');
+const FIND = `SELECT ${LISTED} FROM files WHERE id = $1 AND account_id = $2 AND expires_at > $3`;
+const FIND_BY_KEY = `SELECT ${LISTED} FROM files WHERE account_id = $1 AND file_key = $2 AND expires_at > $3`;
 /** An expired row that is not swept yet must not be in the way. */
 const FORGET_KEY = 'DELETE FROM files WHERE account_id = $1 AND file_key = $2';
 /** An output counts once it is there: how long it gets is unknown before. */
@@ -91,7 +91,7 @@ export function sqlFiles(sql: Sql): FileStore {
     listFiles: async ({ accountId, purpose, limit, after, isAscending }, now) => {
       const [beyond, direction] = isAscending ? ['>', 'ASC'] : ['<', 'DESC'];
       const rows = await sql.read<FileRow>(
-        `${SELECT} WHERE account_id = $1 AND committed = 1 AND expires_at > $2
+        `SELECT ${LISTED} FROM files WHERE account_id = $1 AND committed = 1 AND expires_at > $2
           AND ($3 = '' OR purpose = $3) AND ($4 = '' OR id ${beyond} $4) ORDER BY id ${direction} LIMIT $5`,
         [accountId, now, purpose ?? '', after ?? '', limit],
       );
