@@ -18,8 +18,12 @@ export const FILE_FORM: Schema = {
   type: 'object',
   required: ['file', 'purpose'],
   additionalProperties: false,
+  dependentRequired: {
+    'expires_after[anchor]': ['expires_after[seconds]'],
+    'expires_after[seconds]': ['expires_after[anchor]'],
+  },
   properties: {
-    file: { type: 'string', format: 'binary' },
+    file: { type: 'string', format: 'binary', minLength: 1 },
     purpose: { const: 'batch' },
     'expires_after[anchor]': { const: ANCHOR },
     'expires_after[seconds]': {
