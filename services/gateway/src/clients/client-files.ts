@@ -164,6 +164,8 @@ function endWith(stream: Readable, signal: AbortSignal): Readable {
   const end = (): void => {
     stream.destroy(signal.reason instanceof Error ? signal.reason : undefined);
   };
+  // the reader gets the error; without a reader it is of no use
+  stream.on('error', () => undefined);
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
   stream.once('close', () => {

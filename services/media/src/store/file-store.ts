@@ -26,7 +26,8 @@ export type ReserveResult =
 export interface FileDescription {
   readonly tokenId: string;
   readonly filename: string;
-  readonly expiresAt: number;
+  /** Counts from the reservation, which is when the file is created. */
+  readonly lifetimeMs: number;
 }
 
 export interface FilePage {

@@ -70,7 +70,7 @@ export function sqlFiles(sql: Sql): FileStore {
     renewReservation: async (id, expiresAt) => {
       await sql.write(RENEW, [id, expiresAt]);
     },
-    commitFile: (accountId, id, { tokenId, filename, expiresAt }, now) =>
+    commitFile: (accountId, id, { tokenId, filename, lifetimeMs }, now) =>
       sql.transaction(async (query) => {
         const [content] = await query<{ sha256: string }>(FIND_CONTENT, [id]);
         if (content === undefined) return undefined;
@@ -78,6 +78,7 @@ export function sqlFiles(sql: Sql): FileStore {
         await query(LOCK_CONTENT, [content.sha256]);
         const [row] = await query<FileRow>(FIND, [id, accountId, now]);
         if (row === undefined || isCommitted(row)) return row && fromFileRow(row);
+        const expiresAt = Number(row.created_at) + lifetimeMs;
         if ((await query(KEEP_OBJECT, [id, expiresAt])).length === 0) return undefined;
         await query(COMMIT, [id, tokenId, filename, expiresAt, content.sha256]);
         await query(SETTLE, [content.sha256, now]);

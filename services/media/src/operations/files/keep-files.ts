@@ -118,10 +118,12 @@ export async function commitFile(
     readonly lifetimeMs: number | undefined;
   },
 ): Promise<ClientFile> {
-  const now = clock.now();
-  const expiresAt = now + Math.min(lifetimeMs, files.lifetimeMs);
-  const description = { tokenId, filename: cleanFilename(filename), expiresAt };
-  const file = await store.commitFile(accountId, id, description, now);
+  const description = {
+    tokenId,
+    filename: cleanFilename(filename),
+    lifetimeMs: Math.min(lifetimeMs, files.lifetimeMs),
+  };
+  const file = await store.commitFile(accountId, id, description, clock.now());
   if (file === undefined) throw tooLate();
   return file;
 }
