@@ -70,7 +70,7 @@ export async function putBytes(
 
 async function put(deps: ReceiveDeps, source: Readable | Uint8Array, options: ReceiveOptions): Promise<MediaObject> {
   const { object, sha256 } = await receiveBytes(deps, source, options);
-  if (object.blob.sha256 !== sha256) throw new Error(`the name ${object.id} was given to other bytes before`);
+  if (object.blob.sha256 !== sha256) throw nameTaken(object.id);
   return object;
 }
 
@@ -113,7 +113,7 @@ export async function receiveBytes(
         id,
       }),
     );
-    if (object.accountId !== accountId) throw new Error(`the name ${object.id} belongs to another account`);
+    if (object.accountId !== accountId) throw nameTaken(object.id);
     return { object, sha256: file.sha256 };
   } catch (error) {
     await draft.discard();
@@ -126,4 +126,8 @@ export async function receiveBytes(
         })
       : error;
   }
+}
+
+function nameTaken(id: string): Error {
+  return new Error(`the name ${id} was given to other bytes before`);
 }
