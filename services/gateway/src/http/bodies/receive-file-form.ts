@@ -84,7 +84,9 @@ function readForm(headers: IncomingHttpHeaders, { assertField, takeFile }: FileF
   failed.promise.catch(() => undefined);
   const finished = new Promise<void>((resolve) => parser.once('finish', resolve));
   const fields = new Map<string, string>();
-  let taken: { readonly filename: string; readonly bytes: Readable; readonly done: Promise<void> } | undefined;
+  // a part without a file name is a file too, if its field says so
+  let taken:
+    { readonly filename: string | undefined; readonly bytes: Readable; readonly done: Promise<void> } | undefined;
 
   parser.on('field', (name, value, isNameCut, isValueCut) => {
     if (isNameCut || isValueCut) failed.reject(invalidForm('the form has a field that is too long'));
@@ -111,7 +113,7 @@ function readForm(headers: IncomingHttpHeaders, { assertField, takeFile }: FileF
     done.catch((error: unknown) => {
       failed.reject(error);
     });
-    taken = { filename: (filename as string | undefined) ?? '', bytes, done };
+    taken = { filename, bytes, done };
   });
   for (const bound of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const)
     parser.on(bound, () => {
@@ -132,7 +134,7 @@ function readForm(headers: IncomingHttpHeaders, { assertField, takeFile }: FileF
       if (taken === undefined)
         throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: FILE_FIELD, message: 'is required' });
       await Promise.race([taken.done, failed.promise]);
-      return { fields, filename: taken.filename };
+      return { fields, filename: taken.filename ?? '' };
     },
     stop: (error) => {
       taken?.bytes.destroy(error instanceof Error ? error : undefined);

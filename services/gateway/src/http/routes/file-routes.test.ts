@@ -46,7 +46,7 @@ test.each([
       object: 'file',
       bytes: LINES.length,
       created_at: expect.any(Number),
-      expires_at: json.created_at + (parts.length > 2 ? 3600 : 30 * 24 * 3600),
+      expires_at: (json.created_at as number) + (parts.length > 2 ? 3600 : 30 * 24 * 3600),
       filename: 'orders.jsonl',
       purpose: 'batch',
       status: 'processed',
@@ -77,7 +77,7 @@ test('a list has pages, an order and a purpose', async () => {
   for (let n = 0; n < 3; n += 1) ids.push((await upload([FILE, PURPOSE])).json.id);
   const list = async (query: string) => {
     const { json } = await get(`/v1/files?${query}`);
-    return [json.data.map(({ id }: { id: string }) => id), json.first_id, json.last_id, json.has_more];
+    return [(json.data as { id: string }[]).map(({ id }) => id), json.first_id, json.last_id, json.has_more];
   };
 
   expect(await list('')).toEqual([ids.toReversed(), ids[2], ids[0], false]);
@@ -190,4 +190,8 @@ test('a name of a thousand characters is cut', async () => {
   const { json } = await upload([PURPOSE, { ...FILE, fileName: `${'😀'.repeat(1000)}.jsonl` }]);
 
   expect(json.filename).toBe('😀'.repeat(255));
+});
+
+test('a file without a name has the name file', async () => {
+  expect((await upload([PURPOSE, { name: 'file', content: LINES }])).json.filename).toBe('file');
 });
