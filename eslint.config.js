@@ -98,7 +98,7 @@ const types = {
 };
 
 export default defineConfig(
-  globalIgnores(['proto/gen', 'deploy/examples/**/*.ts', '**/node_modules', '**/data', 'coverage']),
+  globalIgnores(['proto/gen', 'deploy/examples/grpc-typescript/*.ts', '**/node_modules', '**/data', 'coverage']),
   {
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: { ...faults, ...sizes, 'no-console': 'error' },

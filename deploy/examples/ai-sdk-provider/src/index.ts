@@ -1,0 +1,3 @@
+export { createReelgate, reelgate } from './reelgate.ts';
+export type { ReelgateProvider, ReelgateSettings } from './reelgate.ts';
+export type { ReelgateVideoOptions } from './video-options.ts';
