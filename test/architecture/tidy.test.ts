@@ -11,7 +11,7 @@ const GOLDEN_REPLY = /^services\/gateway\/golden\/replies\//;
 /** Names that other tools fix: documents, images, contracts (buf requires snake_case) and numbered migrations. */
 const OTHER_NAMES = new RegExp(
   [
-    String.raw`^(README|LICENSE|NOTICE|CHANGELOG|CONTRIBUTING|SECURITY)(\.md)?$`,
+    String.raw`^(README|LICENSE|NOTICE|CHANGELOG|CONTRIBUTING|SECURITY|SKILL)(\.md)?$`,
     String.raw`^Dockerfile(\.dockerignore)?$`,
     String.raw`^[a-z0-9_]+\.proto$`,
     String.raw`^[a-z0-9_]+_pb\.(d\.ts|js)$`,

@@ -148,6 +148,30 @@ test(
 );
 
 test(
+  'the commands of the skill, step by step, make a video and save it',
+  async () => {
+    const skill = readFileSync(path.join(EXAMPLES, 'skills/reelgate-video/SKILL.md'), 'utf8');
+    const commands = [...skill.matchAll(/^```bash\n([^]*?)^```$/gm)].map(([, command = '']) => command);
+    const cwd = mkdtempSync(path.join(folder, 'skill-'));
+    const step = (command: string, id = ''): Promise<string> =>
+      run('bash', ['-c', command], { cwd, environment: { VIDEO_ID: id } });
+    const [models = '', estimate = '', create = '', wait = '', download = '', ...others] = commands;
+
+    expect(await step(models)).toContain('"Alpha-H3"');
+    expect(JSON.parse(await step(estimate))).toMatchObject({ amount: '0.4', currency: 'USD' });
+    const [, key = '', answer = ''] = /^(\S+)\n(.*)$/.exec(await step(create)) ?? [];
+    expect(key).toMatch(/^video-\d+-\d+$/);
+    const { id } = JSON.parse(answer) as { readonly id: string };
+    let status = '';
+    while (!['completed', 'failed'].includes(status))
+      ({ status } = JSON.parse(await step(wait, id)) as { readonly status: string });
+    await step(download, id);
+    expect([status, VIDEO.equals(readFileSync(path.join(cwd, 'video.mp4'))), others]).toEqual(['completed', true, []]);
+  },
+  RUN_TIMEOUT_MS,
+);
+
+test(
   'the OpenAI SDK for JavaScript makes a video, waits for it and saves it',
   async () => {
     const { out, saved } = await savedBy('openai', process.execPath, [path.join(EXAMPLES, 'openai-sdk.mjs')]);

@@ -7,12 +7,15 @@ const FOLDER = fileURLToPath(new URL('../golden', import.meta.url));
 
 /** Compares a reply with its golden file. `UPDATE_GOLDEN=1` rewrites the files; read the diff. */
 export function expectGolden(name: string, value: unknown): void {
-  const file = path.join(FOLDER, `${name}.json`);
-  const text = `${JSON.stringify(value, null, 2)}\n`;
+  expectText(path.join(FOLDER, `${name}.json`), `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Compares a text with a file that was written from it. `UPDATE_GOLDEN=1` writes the file. */
+export function expectText(file: string, text: string): void {
   if (process.env['UPDATE_GOLDEN'] === '1') {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
     return;
   }
-  expect(existsSync(file) ? readFileSync(file, 'utf8') : `no golden file ${name}`).toBe(text);
+  expect(existsSync(file) ? readFileSync(file, 'utf8') : `no file ${path.basename(file)}`).toBe(text);
 }

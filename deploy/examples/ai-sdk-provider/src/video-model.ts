@@ -12,7 +12,7 @@ import { buildOrder } from './build-order.ts';
 import { downloadVideo } from './download-video.ts';
 import { readVideoOptions } from './video-options.ts';
 
-/** The gateway holds the answer for so many seconds, so that an end shows at once between two polls of the SDK. */
+/** The gateway holds an answer for these seconds at most, so that an end shows at once between two polls of the SDK. */
 const POLL_WAIT_SECONDS = 4;
 /** The SDK asks once after a webhook, and takes a video that is not final there for a fault. */
 const WEBHOOK_WAIT_SECONDS = 10;

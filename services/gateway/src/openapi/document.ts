@@ -19,7 +19,8 @@ export const API = {
 
 type HeaderName = NonNullable<RouteDoc['headers']>[number];
 
-const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
+/** The request headers that routes read. */
+export const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>> = {
   Prefer: {
     description:
       'A read: `wait=N` holds the answer until the status changes or N seconds (1 to 60) pass. A create, while all is ' +

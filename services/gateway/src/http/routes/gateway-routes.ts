@@ -1,6 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
+import { agentRoutes } from './agent-routes.ts';
 import { asyncRoutes } from './async-routes.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import { contentRoutes } from './content-routes.ts';
@@ -51,7 +52,7 @@ export function gatewayRoutes(
     ...notImplementedRoutes(UNSUPPORTED),
     homeRoute(publicUrl),
   ];
-  return [...routes, ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];
+  return [...routes, ...agentRoutes(routes, publicUrl), ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];
 }
 
 function notImplementedRoutes(routes: readonly UnsupportedRoute[]): RouteEntry[] {

@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Problem } from '@reelgate/platform/problem';
+import { AGENT_PATHS } from '../../agent-pages/llms-index.ts';
 import { API, openApiDocument } from '../../openapi/document.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { RouteEntry } from './route.ts';
 
-const LINKS = { documentation: '/docs', openapi: '/openapi.json', models: '/v1/models' };
+const LINKS = { documentation: '/docs', openapi: '/openapi.json', llms: AGENT_PATHS.index, models: '/v1/models' };
 const HOME_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -28,6 +29,7 @@ code { background: #eee; padding: 0 .25em; }
 <ul>
 <li><a href="${LINKS.documentation}">Documentation</a>: every route, with its parameters and answers</li>
 <li><a href="${LINKS.openapi}">OpenAPI document</a>: the same for programs</li>
+<li><a href="${LINKS.llms}">llms.txt</a>: the same as text, with a skill for agents</li>
 </ul>
 <p>Every request needs a token: <code>Authorization: Bearer &lt;token&gt;</code>.</p>
 </body>

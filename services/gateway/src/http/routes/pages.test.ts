@@ -122,6 +122,7 @@ describe('the address of the service itself', () => {
       expect(json.links).toEqual({
         documentation: 'https://gateway.example/docs',
         openapi: 'https://gateway.example/openapi.json',
+        llms: 'https://gateway.example/llms.txt',
         models: 'https://gateway.example/v1/models',
       });
       expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/', '/v1/models']));
