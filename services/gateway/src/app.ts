@@ -14,7 +14,10 @@ import { billingAuthenticate } from './clients/billing-client.ts';
 import type { GatewayClients } from './clients/gateway-clients.ts';
 import { clientFiles } from './clients/client-files.ts';
 import { jobsClient } from './clients/jobs-client.ts';
+import { listOrderableModels } from './clients/models-client.ts';
+import { readTaskCharges } from './clients/money-client.ts';
 import { newLinkSigner } from './clients/signed-links.ts';
+import { readUnitPrices } from './clients/unit-prices-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { gatewayConfig, readCatalogue } from './config.ts';
@@ -33,8 +36,10 @@ import { initRequestCounts } from './http/request-counter.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
 import { openWaitPermits } from './operations/await-change.ts';
 import { startJobs } from './jobs/start-jobs.ts';
+import { openVideoModels } from './operations/list-models.ts';
 import { cachePrincipals } from './operations/principals.ts';
 import { openEventStreamPermits } from './operations/stream-permits.ts';
+import { cacheCharges } from './operations/read-charge.ts';
 import { cacheTaskReads } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
 import { localRateCounters } from './rate-counters/local-rate-counters.ts';
@@ -93,6 +98,15 @@ export async function startGateway(
       log,
       counters,
       reader,
+      charges: cacheCharges(
+        (caller, ids, timeoutMs) => readTaskCharges(clients.billing, caller, ids, timeoutMs),
+        clock,
+      ),
+      videoModels: openVideoModels({
+        listOrderable: (tokenId, caller) => listOrderableModels(clients.tasks, tokenId, caller),
+        readPrices: (queries, caller) => readUnitPrices(clients.billing, queries, caller),
+        catalogue: () => catalogue,
+      }),
       relay,
       changes,
       links,

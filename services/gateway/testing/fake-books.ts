@@ -7,11 +7,13 @@ import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { partialService } from '@reelgate/platform/testing/partial-service';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService, GetHoldResponseSchema } from '@reelgate/proto/billing/v1/billing_service';
+import { PriceUnit } from '@reelgate/proto/billing/v1/price';
+import type { PriceSheetSchema } from '@reelgate/proto/billing/v1/price';
 import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
 
 /** The money of accounts and tasks, in memory. Each account has 100 and holds 3. */
 export interface FakeBooks {
-  readonly billing: Pick<Client<typeof BillingService>, 'getHold' | 'getPrincipal' | 'listCharges'>;
+  readonly billing: Pick<Client<typeof BillingService>, 'getHold' | 'getPrincipal' | 'listCharges' | 'listUnitPrices'>;
   readonly accounts: Client<typeof AccountService>;
   readonly holds: Map<string, GetHoldResponse>;
   /** The names of tokens of `demo`. */
@@ -22,6 +24,16 @@ export interface FakeBooks {
 }
 
 const CONTRACT = { key: 'Alpha-H3', version: 1, termsJson: '{"per_second":{"768P":"0.08"}}', current: true };
+
+/** Eight cents for a second, at every resolution. */
+function aSheet(priceKey: string, resolutions: string[]): MessageInitShape<typeof PriceSheetSchema> {
+  const prices = (resolutions.length === 0 ? [''] : resolutions).map((resolution) => ({
+    unit: PriceUnit.OUTPUT_SECOND,
+    resolution,
+    amountNanos: 80_000_000n,
+  }));
+  return { priceKey, priced: true, resolutions, prices };
+}
 
 export function fakeBooks(): FakeBooks {
   const holds = new Map<string, GetHoldResponse>();
@@ -53,6 +65,10 @@ export function fakeBooks(): FakeBooks {
           : [],
       );
       return { charges };
+    },
+    listUnitPrices: async ({ queries }) => {
+      called();
+      return { currency: 'USD', sheets: queries.map(({ priceKey, resolutions }) => aSheet(priceKey, resolutions)) };
     },
     getPrincipal: async ({ tokenId }) => {
       called();

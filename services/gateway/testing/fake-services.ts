@@ -15,8 +15,10 @@ import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { GetTaskTimelineResponseSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type { ModelSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type { CheckOrderRequest, CreateTaskRequest, ListTasksRequest } from '@reelgate/proto/tasks/v1/task_service';
 import type { MediaPort } from '../src/clients/media-port.ts';
+import { aModel } from './a-model.ts';
 import { aTask } from './a-task.ts';
 
 /** A callback that was passed on. */
@@ -40,6 +42,8 @@ export interface FakeTasks {
   readonly callbacks: readonly PassedCallback[];
   /** Readable tasks by `account/id`. */
   readonly tasks: Map<string, Task>;
+  /** The models that any token may order from; Alpha-H3 at first. */
+  readonly models: MessageInitShape<typeof ModelSchema>[];
   /** By the id of the task. */
   readonly timelines: Map<string, MessageInitShape<typeof GetTaskTimelineResponseSchema>>;
   /** Makes the next call of the method fail. */
@@ -54,6 +58,7 @@ export function fakeTasks(): FakeTasks {
   const lists: ListTasksRequest[] = [];
   const callbacks: PassedCallback[] = [];
   const tasks = new Map<string, Task>();
+  const models: FakeTasks['models'] = [aModel()];
   const timelines: FakeTasks['timelines'] = new Map();
   const refusals = new Map<string, Error>();
   const byKey = new Map<string, { readonly fingerprint: string; readonly task: Task }>();
@@ -110,6 +115,10 @@ export function fakeTasks(): FakeTasks {
       byKey.set(`${request.accountId} ${request.idempotencyKey}`, { fingerprint: request.requestFingerprint, task });
       return { task, replayed: false, ...(request.queue && { applied: request.queue }) };
     },
+    listModels: async () => {
+      called('listModels');
+      return { models };
+    },
     getTask: async ({ accountId, taskId }) => {
       called('getTask');
       return { task: find(accountId, taskId) };
@@ -153,6 +162,7 @@ export function fakeTasks(): FakeTasks {
     lists,
     callbacks,
     tasks,
+    models,
     timelines,
     refuse: (method, problem) => {
       refusals.set(method, problem);

@@ -68,7 +68,8 @@ function areSecondsKnown(facts: PriceFacts): boolean {
   return facts.seconds > 0n || facts.inputVideoSeconds > 0n;
 }
 
-function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | undefined {
+/** The price of a second of output at a resolution; undefined if the contract has none. */
+export function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | undefined {
   if (perSecond === undefined) return 0n;
   if ('every' in perSecond) return perSecond.every;
   const { byResolution } = perSecond;

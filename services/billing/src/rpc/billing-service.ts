@@ -10,6 +10,7 @@ import { extendHold } from '../operations/holds/extend-hold.ts';
 import { findPrincipal } from '../operations/tokens/authenticate.ts';
 import { getHold } from '../operations/holds/get-hold.ts';
 import { placeHold } from '../operations/holds/place-hold.ts';
+import { readPriceSheets } from '../operations/prices/read-price-sheets.ts';
 import { quotePrice } from '../operations/prices/quote-price.ts';
 import { inSettleSpan } from '../operations/holds/settle-hold.ts';
 import { precludeHold } from '../operations/holds/release-hold.ts';
@@ -22,6 +23,7 @@ import {
   toWireCharge,
   toWireHold,
   toWireLine,
+  toWirePriceSheet,
   toWireQuote,
   toWireSettlement,
   toWireUpstreamCost,
@@ -36,6 +38,10 @@ export function billingService(deps: BillingDeps): Binding {
       principal: toWirePrincipal(await findPrincipal(deps, tokenId)),
     }),
     quotePrice: async (request) => ({ quote: toWireQuote(await quotePrice(deps, fromWireWork(request))) }),
+    listUnitPrices: async ({ accountId, queries }) => {
+      const { currency, sheets } = await readPriceSheets(deps, accountId, queries);
+      return { currency, sheets: sheets.map(toWirePriceSheet) };
+    },
     checkHold: async ({ tokenId, maxAmountNanos: maxAmount, ...request }) => {
       await checkHold(deps, { ...fromWireWork(request), tokenId, maxAmount });
       return {};

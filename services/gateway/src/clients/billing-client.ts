@@ -12,7 +12,7 @@ const DEADLINE_MS = 5000;
 /** The part of billing that the gateway calls for tokens and the money of tasks. */
 export type BillingClient = Pick<
   Client<typeof BillingService>,
-  'authenticate' | 'getHold' | 'getPrincipal' | 'listCharges'
+  'authenticate' | 'getHold' | 'getPrincipal' | 'listCharges' | 'listUnitPrices'
 >;
 
 /** The token's own limits. An undefined limit is the configured number. */

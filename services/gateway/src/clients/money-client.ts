@@ -83,6 +83,18 @@ const FACTS = {
   characters: 'characters',
 } as const satisfies Readonly<Record<string, keyof PriceFacts>>;
 
+/** Reads the charges of up to 100 tasks of an account by task, within `timeoutMs`. A task without a hold is left out. */
+export async function readTaskCharges(
+  billing: Pick<BillingClient, 'listCharges'>,
+  { accountId, ...call }: AccountCaller,
+  taskIds: readonly string[],
+  timeoutMs?: number,
+): Promise<ReadonlyMap<string, TaskCharge>> {
+  if (taskIds.length === 0) return new Map();
+  const { charges } = await billing.listCharges({ accountId, taskIds: [...taskIds] }, withDeadline(call, timeoutMs));
+  return new Map(charges.map((charge) => [charge.taskId, fromWireCharge(charge)]));
+}
+
 export interface BookClients {
   readonly billing: BillingClient;
   readonly accounts: Client<typeof AccountService>;
@@ -96,11 +108,7 @@ export function accountBooks({ billing, accounts }: BookClients, lines: 'own' | 
       const { balanceNanos, heldNanos, currency } = requireValue(account);
       return { balanceNanos, heldNanos, currency };
     },
-    charges: async ({ accountId, ...call }, taskIds) => {
-      if (taskIds.length === 0) return new Map();
-      const { charges } = await billing.listCharges({ accountId, taskIds: [...taskIds] }, withDeadline(call));
-      return new Map(charges.map((charge) => [charge.taskId, fromWireCharge(charge)]));
-    },
+    charges: (caller, taskIds) => readTaskCharges(billing, caller, taskIds),
     hold: async ({ accountId, ...call }, taskId) => {
       const answer = await billing.getHold({ taskId }, withDeadline(call)).catch((error: unknown) => {
         if (isProblem(error, 'hold_not_found')) return undefined;

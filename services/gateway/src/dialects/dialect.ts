@@ -2,6 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import type { Order, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Task, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
+import type { Charge } from '../domain/charge.ts';
 import type { Models } from '../domain/model-defaults.ts';
 import type { EnvelopeName } from '../problems/envelopes.ts';
 
@@ -97,7 +98,10 @@ export type TaskPath = `${string}/{task_id}${string}`;
 
 export interface ReadRoute extends RouteSummary {
   readonly path: TaskPath;
-  encode(task: Task, links: Links): object;
+  /** Set if its answer shows the charge; otherwise billing is not asked. */
+  readonly showsCharge?: true;
+  /** `charge` is undefined if the route does not show it, or if it is not known now. */
+  encode(task: Task, links: Links, charge?: Charge): object;
 }
 
 export interface QueryParameter {
@@ -123,10 +127,14 @@ export interface TaskPage {
   readonly tasks: readonly Task[];
   readonly hasMore: boolean;
   readonly total: number;
+  /** By task; empty if the route does not show charges. */
+  readonly charges: ReadonlyMap<string, Charge>;
 }
 
 export interface ListRoute extends RouteSummary {
   readonly parameters: readonly QueryParameter[];
+  /** Set if its answer shows charges; otherwise billing is not asked. */
+  readonly showsCharges?: true;
   decode(query: URLSearchParams): ListQuery;
   encode(page: TaskPage, links: Links): object;
 }

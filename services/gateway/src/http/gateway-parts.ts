@@ -12,7 +12,9 @@ import type { ReadUsage } from '../clients/usage-client.ts';
 import type { Webhooks } from '../clients/webhooks-client.ts';
 import type { RateCounters } from '../rate-counters/rate-counters.ts';
 import type { Links } from '../dialects/dialect.ts';
+import type { VideoModels } from '../operations/list-models.ts';
 import type { Principals } from '../operations/principals.ts';
+import type { ChargeReader } from '../operations/read-charge.ts';
 import type { TaskReader } from '../operations/read-task.ts';
 import type { TaskChanges } from '../operations/task-changes.ts';
 import type { Relay } from '../relay/relay.ts';
@@ -40,6 +42,8 @@ export interface GatewayParts extends RequestBounds {
   readonly files: ClientFiles;
   readonly usage: ReadUsage;
   readonly reader: TaskReader;
+  readonly charges: ChargeReader;
+  readonly videoModels: VideoModels;
   readonly changes: TaskChanges;
   readonly links: Links;
   readonly limits: GatewayLimits;

@@ -30,6 +30,8 @@ export interface ChannelRegistry {
   find(channelId: string): ChannelRuntime | undefined;
   /** The enabled channels that serve a kind and a model, paused ones too, in the order in which they are tried. */
   listServing(kind: Kind, model: string): readonly ChannelRuntime[];
+  /** Reports whether an enabled channel serves a kind and a model. */
+  isServed(kind: Kind, model: string): boolean;
   replace(settings: readonly ChannelSettings[]): void;
   close(): Promise<void>;
 }
@@ -105,6 +107,7 @@ export function openChannelRegistry(
         current().filter(({ channel }) => serves(channel.settings, kind, model)),
         chance,
       ),
+    isServed: (kind, model) => current().some(({ channel }) => serves(channel.settings, kind, model)),
     replace,
     close: async () => {
       await Promise.all(

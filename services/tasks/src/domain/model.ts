@@ -1,3 +1,5 @@
+import type { Kind } from './order.ts';
+
 /** The abilities of a model, according to the configuration. */
 export interface Model {
   readonly id: string;
@@ -10,6 +12,14 @@ export interface Model {
 
 /** The model whose name the contract fixes. */
 export const ALPHA = 'Alpha-H3';
+
+/** The kinds of task that the contract has for that model alone. */
+const ALPHA_KINDS: readonly Kind[] = ['regeneration', 'context_ir'];
+
+/** Reports whether the contract allows this kind of task with this model. */
+export function isKindOf(model: string, kind: Kind): boolean {
+  return model === ALPHA || !ALPHA_KINDS.includes(kind);
+}
 
 /** Reports whether a list of visible models includes this model; `*` includes every model. */
 export function isVisible(visibleModels: readonly string[], model: string): boolean {

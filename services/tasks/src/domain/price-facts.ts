@@ -19,6 +19,26 @@ const KEYS: Readonly<Record<Kind, (model: string) => string>> = {
   context_ir: (model) => `${model}__context_ir`,
 };
 
+/** The quantities beside the seconds of output that the price of each kind counts. */
+const COUNTED: Readonly<Record<Kind, CountedQuantities>> = {
+  generation: { inputSeconds: true, images: true },
+  regeneration: { inputSeconds: false, images: true },
+  context_ir: { inputSeconds: false, images: false },
+};
+
+export interface CountedQuantities {
+  readonly inputSeconds: boolean;
+  readonly images: boolean;
+}
+
+export function toPriceKey(kind: Kind, model: string): string {
+  return KEYS[kind](model);
+}
+
+export function listCounted(kind: Kind): CountedQuantities {
+  return COUNTED[kind];
+}
+
 /** Total lengths, in milliseconds, of the probed videos of an order. */
 export interface ProbedVideos {
   readonly referenceMs: number;
@@ -36,14 +56,15 @@ export function priceFacts(
   sourceSeconds: number | undefined,
   probed: ProbedVideos = { referenceMs: 0, baseMs: 0 },
 ): PriceFacts {
+  const counted = COUNTED[order.kind];
   return {
-    priceKey: KEYS[order.kind](order.model),
+    priceKey: toPriceKey(order.kind, order.model),
     resolution: order.kind === 'context_ir' ? '' : (order.resolution ?? ''),
     seconds:
       order.kind === 'regeneration'
         ? (sourceSeconds ?? Math.max(1, Math.floor(probed.baseMs / SECOND_MS)))
         : (order.duration ?? 0),
-    inputVideoSeconds: order.kind === 'generation' ? Math.ceil(probed.referenceMs / SECOND_MS) : 0,
-    images: order.kind === 'context_ir' ? 0 : listMedia(order).filter(({ media }) => media === 'image').length,
+    inputVideoSeconds: counted.inputSeconds ? Math.ceil(probed.referenceMs / SECOND_MS) : 0,
+    images: counted.images ? listMedia(order).filter(({ media }) => media === 'image').length : 0,
   };
 }

@@ -23,7 +23,7 @@ export const MEDIA: Readonly<Record<Media, MediaKind>> = {
   video: MediaKind.VIDEO,
   audio: MediaKind.AUDIO,
 };
-const ROLES: Readonly<Record<Role, MediaRole>> = {
+export const ROLES: Readonly<Record<Role, MediaRole>> = {
   first_frame: MediaRole.FIRST_FRAME,
   last_frame: MediaRole.LAST_FRAME,
   reference_image: MediaRole.REFERENCE_IMAGE,

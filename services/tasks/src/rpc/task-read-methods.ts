@@ -3,14 +3,27 @@ import type { Implementation } from '@reelgate/platform/rpc/service';
 import {
   GetTaskTimelineResponseSchema,
   ListTasksResponseSchema,
+  ModelOperationSchema,
   ModelSchema,
+  RoleLimitSchema,
 } from '@reelgate/proto/tasks/v1/task_service';
-import type { ListModelsRequest, ListTasksRequest, Model, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type {
+  ListModelsRequest,
+  ListTasksRequest,
+  Model,
+  ModelOperation,
+  TaskService,
+} from '@reelgate/proto/tasks/v1/task_service';
 import { TimelineEntrySchema, TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
 import type { TimelineEntry as WireEntry } from '@reelgate/proto/tasks/v1/timeline';
 import type { EveryMember } from '../domain/every-member.ts';
 import { isVisible } from '../domain/model.ts';
+import type { Model as DomainModel } from '../domain/model.ts';
 import type { Kind } from '../domain/order.ts';
+import { listCounted, toPriceKey } from '../domain/price-facts.ts';
+import { describeOperation } from '../domain/rules/describe-operation.ts';
+import type { OperationLimits } from '../domain/rules/describe-operation.ts';
+import { listMediaRatios } from '../domain/rules/ranges.ts';
 import type { Step, TimelineEntry } from '../domain/rules/timeline.ts';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import type { Deps } from '../operations/deps.ts';
@@ -19,7 +32,7 @@ import { getTask, listTasks, listTaskStep, readTimeline, withKey } from '../oper
 import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { ListFilter, Page } from '../store/task-store.ts';
-import { KINDS } from './mapping-order.ts';
+import { KINDS, ROLES } from './mapping-order.ts';
 import { readTaskFilter, toWireTask } from './mapping-task.ts';
 import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
 
@@ -119,16 +132,43 @@ export async function listModels(
   const kinds = Object.keys(KINDS) as Kind[];
   return [...models().values()]
     .filter(({ id }) => isVisible(visible, id))
-    .map(({ id, resolutions, ratios, durationMin, durationMax }) =>
-      toMessage(ModelSchema, {
-        id,
-        kinds: kinds.filter((kind) => channels.listServing(kind, id).length > 0).map((kind) => KINDS[kind]),
-        resolutions: [...resolutions],
-        ratios: [...ratios],
-        durationMin,
-        durationMax,
-      }),
-    )
-    .filter(({ kinds: served }) => served.length > 0)
+    .map((model) => {
+      const served = kinds.filter((kind) => channels.isServed(kind, model.id));
+      return toWireModel(
+        model,
+        served.flatMap((kind) => describeOperation(kind, model) ?? []),
+      );
+    })
+    .filter(({ operations }) => operations.length > 0)
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+function toWireModel(model: DomainModel, operations: readonly OperationLimits[]): Model {
+  const { id, resolutions, ratios, durationMin, durationMax } = model;
+  return toMessage(ModelSchema, {
+    id,
+    kinds: operations.map(({ kind }) => KINDS[kind]),
+    resolutions: [...resolutions],
+    ratios: [...ratios],
+    durationMin,
+    durationMax,
+    operations: operations.map((operation) => toWireOperation(id, operation)),
+    mediaRatios: [...listMediaRatios(ratios)],
+  });
+}
+
+function toWireOperation(model: string, { kind, resolutions, content }: OperationLimits): ModelOperation {
+  const counted = listCounted(kind);
+  return toMessage(ModelOperationSchema, {
+    kind: KINDS[kind],
+    priceKey: toPriceKey(kind, model),
+    resolutions: [...resolutions],
+    textMax: content.textMax,
+    mediaMax: content.mediaMax,
+    roles: content.roles.map(({ role, max }) => toMessage(RoleLimitSchema, { role: ROLES[role], max })),
+    framesExcludeReferences: content.framesExcludeReferences,
+    audioNeedsPicture: content.audioNeedsPicture,
+    countsInputSeconds: counted.inputSeconds,
+    countsImages: counted.images,
+  });
 }

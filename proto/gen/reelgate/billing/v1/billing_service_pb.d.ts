@@ -9,7 +9,7 @@ import type { TokenLimits } from "./token_limits_pb.js";
 import type { WebhookRight } from "./webhook_right_pb.js";
 import type { TokenRight } from "./token_right_pb.js";
 import type { TokenQueue } from "./token_queue_pb.js";
-import type { PriceFacts, Quote } from "./price_pb.js";
+import type { PriceFacts, PriceSheet, Quote } from "./price_pb.js";
 import type { Charge, Hold, LedgerLine, Settlement, UpstreamCost } from "./hold_pb.js";
 
 /**
@@ -254,6 +254,87 @@ export declare type QuotePriceResponse = Message<"reelgate.billing.v1.QuotePrice
  * Use `create(QuotePriceResponseSchema)` to create a new message.
  */
 export declare const QuotePriceResponseSchema: GenMessage<QuotePriceResponse>;
+
+/**
+ * ListUnitPricesRequest names price contracts.
+ *
+ * @generated from message reelgate.billing.v1.ListUnitPricesRequest
+ */
+export declare type ListUnitPricesRequest = Message<"reelgate.billing.v1.ListUnitPricesRequest"> & {
+  /**
+   * The account, for its currency.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The contracts, at most 1000.
+   *
+   * @generated from field: repeated reelgate.billing.v1.PriceSheetQuery queries = 2;
+   */
+  queries: PriceSheetQuery[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListUnitPricesRequest.
+ * Use `create(ListUnitPricesRequestSchema)` to create a new message.
+ */
+export declare const ListUnitPricesRequestSchema: GenMessage<ListUnitPricesRequest>;
+
+/**
+ * PriceSheetQuery names a contract and the resolutions of interest.
+ *
+ * @generated from message reelgate.billing.v1.PriceSheetQuery
+ */
+export declare type PriceSheetQuery = Message<"reelgate.billing.v1.PriceSheetQuery"> & {
+  /**
+   * The key of the contract.
+   *
+   * @generated from field: string price_key = 1;
+   */
+  priceKey: string;
+
+  /**
+   * The resolutions; empty: orders name none.
+   *
+   * @generated from field: repeated string resolutions = 2;
+   */
+  resolutions: string[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.PriceSheetQuery.
+ * Use `create(PriceSheetQuerySchema)` to create a new message.
+ */
+export declare const PriceSheetQuerySchema: GenMessage<PriceSheetQuery>;
+
+/**
+ * ListUnitPricesResponse carries the prices.
+ *
+ * @generated from message reelgate.billing.v1.ListUnitPricesResponse
+ */
+export declare type ListUnitPricesResponse = Message<"reelgate.billing.v1.ListUnitPricesResponse"> & {
+  /**
+   * ISO 4217 code.
+   *
+   * @generated from field: string currency = 1;
+   */
+  currency: string;
+
+  /**
+   * One for each query, in the same order.
+   *
+   * @generated from field: repeated reelgate.billing.v1.PriceSheet sheets = 2;
+   */
+  sheets: PriceSheet[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListUnitPricesResponse.
+ * Use `create(ListUnitPricesResponseSchema)` to create a new message.
+ */
+export declare const ListUnitPricesResponseSchema: GenMessage<ListUnitPricesResponse>;
 
 /**
  * CheckHoldRequest carries the facts of a task that does not exist yet.
@@ -767,6 +848,17 @@ export declare const BillingService: GenService<{
     methodKind: "unary";
     input: typeof QuotePriceRequestSchema;
     output: typeof QuotePriceResponseSchema;
+  },
+  /**
+   * ListUnitPrices returns the prices of single units under the current contracts, for showing them before an order. The
+   * amount of an order is their sum. It moves no money.
+   *
+   * @generated from rpc reelgate.billing.v1.BillingService.ListUnitPrices
+   */
+  listUnitPrices: {
+    methodKind: "unary";
+    input: typeof ListUnitPricesRequestSchema;
+    output: typeof ListUnitPricesResponseSchema;
   },
   /**
    * CheckHold refuses what PlaceHold would refuse now: a missing price, the limit of the token or the balance. It moves

@@ -2,7 +2,7 @@
 // @generated from file reelgate/billing/v1/price.proto (package reelgate.billing.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { TokenClass } from "./token_queue_pb.js";
 
@@ -183,4 +183,155 @@ export declare type PriceContract = Message<"reelgate.billing.v1.PriceContract">
  * Use `create(PriceContractSchema)` to create a new message.
  */
 export declare const PriceContractSchema: GenMessage<PriceContract>;
+
+/**
+ * UnitPrice is the price of one unit.
+ *
+ * @generated from message reelgate.billing.v1.UnitPrice
+ */
+export declare type UnitPrice = Message<"reelgate.billing.v1.UnitPrice"> & {
+  /**
+   * The unit.
+   *
+   * @generated from field: reelgate.billing.v1.PriceUnit unit = 1;
+   */
+  unit: PriceUnit;
+
+  /**
+   * The resolution that it holds for; empty: any.
+   *
+   * @generated from field: string resolution = 2;
+   */
+  resolution: string;
+
+  /**
+   * How many units of an order are free.
+   *
+   * @generated from field: int64 free = 3;
+   */
+  free: bigint;
+
+  /**
+   * Billionths of the currency unit.
+   *
+   * @generated from field: int64 amount_nanos = 4;
+   */
+  amountNanos: bigint;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.UnitPrice.
+ * Use `create(UnitPriceSchema)` to create a new message.
+ */
+export declare const UnitPriceSchema: GenMessage<UnitPrice>;
+
+/**
+ * PriceSheet is the current contract under a key, as prices of single units.
+ *
+ * @generated from message reelgate.billing.v1.PriceSheet
+ */
+export declare type PriceSheet = Message<"reelgate.billing.v1.PriceSheet"> & {
+  /**
+   * The key of the contract.
+   *
+   * @generated from field: string price_key = 1;
+   */
+  priceKey: string;
+
+  /**
+   * Whether an order can be priced at all. False: there is no current contract, or it has no price for any of the
+   * resolutions.
+   *
+   * @generated from field: bool priced = 2;
+   */
+  priced: boolean;
+
+  /**
+   * The resolutions among those of the query that have a price.
+   *
+   * @generated from field: repeated string resolutions = 3;
+   */
+  resolutions: string[];
+
+  /**
+   * The prices. A unit that costs nothing is left out, but for seconds of output.
+   *
+   * @generated from field: repeated reelgate.billing.v1.UnitPrice prices = 4;
+   */
+  prices: UnitPrice[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.PriceSheet.
+ * Use `create(PriceSheetSchema)` to create a new message.
+ */
+export declare const PriceSheetSchema: GenMessage<PriceSheet>;
+
+/**
+ * PriceUnit is a quantity of a video order that has a price.
+ *
+ * @generated from enum reelgate.billing.v1.PriceUnit
+ */
+export enum PriceUnit {
+  /**
+   * Not used.
+   *
+   * @generated from enum value: PRICE_UNIT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A second of output.
+   *
+   * @generated from enum value: PRICE_UNIT_OUTPUT_SECOND = 1;
+   */
+  OUTPUT_SECOND = 1,
+
+  /**
+   * A second of reference video.
+   *
+   * @generated from enum value: PRICE_UNIT_INPUT_SECOND = 2;
+   */
+  INPUT_SECOND = 2,
+
+  /**
+   * An image of the order.
+   *
+   * @generated from enum value: PRICE_UNIT_INPUT_IMAGE = 3;
+   */
+  INPUT_IMAGE = 3,
+
+  /**
+   * The order itself.
+   *
+   * @generated from enum value: PRICE_UNIT_REQUEST = 4;
+   */
+  REQUEST = 4,
+
+  /**
+   * A million input tokens. They are known only afterwards, so an estimate has none.
+   *
+   * @generated from enum value: PRICE_UNIT_MILLION_INPUT_TOKENS = 5;
+   */
+  MILLION_INPUT_TOKENS = 5,
+
+  /**
+   * A million output tokens. They are known only afterwards, so an estimate has none.
+   *
+   * @generated from enum value: PRICE_UNIT_MILLION_OUTPUT_TOKENS = 6;
+   */
+  MILLION_OUTPUT_TOKENS = 6,
+
+  /**
+   * What is held in place of the tokens until they are known.
+   *
+   * @generated from enum value: PRICE_UNIT_HOLD = 7;
+   */
+  HOLD = 7,
+}
+
+/**
+ * Describes the enum reelgate.billing.v1.PriceUnit.
+ */
+export declare const PriceUnitSchema: GenEnum<PriceUnit>;
 

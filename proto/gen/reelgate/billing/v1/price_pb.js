@@ -2,7 +2,7 @@
 // @generated from file reelgate/billing/v1/price.proto (package reelgate.billing.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_reelgate_billing_v1_token_queue } from "./token_queue_pb.js";
 import { file_reelgate_rules_v1_rules } from "../../rules/v1/rules_pb.js";
 
@@ -10,7 +10,7 @@ import { file_reelgate_rules_v1_rules } from "../../rules/v1/rules_pb.js";
  * Describes the file reelgate/billing/v1/price.proto.
  */
 export const file_reelgate_billing_v1_price = /*@__PURE__*/
-  fileDesc("Ch9yZWVsZ2F0ZS9iaWxsaW5nL3YxL3ByaWNlLnByb3RvEhNyZWVsZ2F0ZS5iaWxsaW5nLnYxIqoCCgpQcmljZUZhY3RzEh0KCXByaWNlX2tleRgBIAEoCUIKkrUYBhiAAioBABIeCgpyZXNvbHV0aW9uGAIgASgJQgqStRgGGIACKgEAEhcKB3NlY29uZHMYAyABKANCBpK1GAIwABIjChNpbnB1dF92aWRlb19zZWNvbmRzGAQgASgDQgaStRgCMAASFgoGaW1hZ2VzGAUgASgDQgaStRgCMAASHAoMaW5wdXRfdG9rZW5zGAYgASgDQgaStRgCMAASHQoNb3V0cHV0X3Rva2VucxgHIAEoA0IGkrUYAjAAEhoKCmNoYXJhY3RlcnMYCCABKANCBpK1GAIwABIuCgVjbGFzcxgJIAEoDjIfLnJlZWxnYXRlLmJpbGxpbmcudjEuVG9rZW5DbGFzcyKGAQoFUXVvdGUSFAoMYW1vdW50X25hbm9zGAEgASgDEhAKCGN1cnJlbmN5GAIgASgJEhAKCGNvbnRyYWN0GAMgASgJEg8KB3ZlcnNpb24YBCABKAUSHQoQbWF4X2Ftb3VudF9uYW5vcxgFIAEoA0gAiAEBQhMKEV9tYXhfYW1vdW50X25hbm9zImQKDVByaWNlQ29udHJhY3QSCwoDa2V5GAEgASgJEg8KB3ZlcnNpb24YAiABKAUSEgoKdGVybXNfanNvbhgDIAEoCRIQCghzaW5jZV9tcxgEIAEoAxIPCgdjdXJyZW50GAUgASgIQmYKG2V4YW1wbGUucmVlbGdhdGUuYmlsbGluZy52MVABWi9yZWVsZ2F0ZS5leGFtcGxlL2NvbnRyYWN0cy9iaWxsaW5nL3YxO2JpbGxpbmd2MaoCE1JlZWxnYXRlLkJpbGxpbmcuVjFiBnByb3RvMw", [file_reelgate_billing_v1_token_queue, file_reelgate_rules_v1_rules]);
+  fileDesc("Ch9yZWVsZ2F0ZS9iaWxsaW5nL3YxL3ByaWNlLnByb3RvEhNyZWVsZ2F0ZS5iaWxsaW5nLnYxIqoCCgpQcmljZUZhY3RzEh0KCXByaWNlX2tleRgBIAEoCUIKkrUYBhiAAioBABIeCgpyZXNvbHV0aW9uGAIgASgJQgqStRgGGIACKgEAEhcKB3NlY29uZHMYAyABKANCBpK1GAIwABIjChNpbnB1dF92aWRlb19zZWNvbmRzGAQgASgDQgaStRgCMAASFgoGaW1hZ2VzGAUgASgDQgaStRgCMAASHAoMaW5wdXRfdG9rZW5zGAYgASgDQgaStRgCMAASHQoNb3V0cHV0X3Rva2VucxgHIAEoA0IGkrUYAjAAEhoKCmNoYXJhY3RlcnMYCCABKANCBpK1GAIwABIuCgVjbGFzcxgJIAEoDjIfLnJlZWxnYXRlLmJpbGxpbmcudjEuVG9rZW5DbGFzcyKGAQoFUXVvdGUSFAoMYW1vdW50X25hbm9zGAEgASgDEhAKCGN1cnJlbmN5GAIgASgJEhAKCGNvbnRyYWN0GAMgASgJEg8KB3ZlcnNpb24YBCABKAUSHQoQbWF4X2Ftb3VudF9uYW5vcxgFIAEoA0gAiAEBQhMKEV9tYXhfYW1vdW50X25hbm9zImQKDVByaWNlQ29udHJhY3QSCwoDa2V5GAEgASgJEg8KB3ZlcnNpb24YAiABKAUSEgoKdGVybXNfanNvbhgDIAEoCRIQCghzaW5jZV9tcxgEIAEoAxIPCgdjdXJyZW50GAUgASgIInEKCVVuaXRQcmljZRIsCgR1bml0GAEgASgOMh4ucmVlbGdhdGUuYmlsbGluZy52MS5QcmljZVVuaXQSEgoKcmVzb2x1dGlvbhgCIAEoCRIMCgRmcmVlGAMgASgDEhQKDGFtb3VudF9uYW5vcxgEIAEoAyJ0CgpQcmljZVNoZWV0EhEKCXByaWNlX2tleRgBIAEoCRIOCgZwcmljZWQYAiABKAgSEwoLcmVzb2x1dGlvbnMYAyADKAkSLgoGcHJpY2VzGAQgAygLMh4ucmVlbGdhdGUuYmlsbGluZy52MS5Vbml0UHJpY2Uq9gEKCVByaWNlVW5pdBIaChZQUklDRV9VTklUX1VOU1BFQ0lGSUVEEAASHAoYUFJJQ0VfVU5JVF9PVVRQVVRfU0VDT05EEAESGwoXUFJJQ0VfVU5JVF9JTlBVVF9TRUNPTkQQAhIaChZQUklDRV9VTklUX0lOUFVUX0lNQUdFEAMSFgoSUFJJQ0VfVU5JVF9SRVFVRVNUEAQSIwofUFJJQ0VfVU5JVF9NSUxMSU9OX0lOUFVUX1RPS0VOUxAFEiQKIFBSSUNFX1VOSVRfTUlMTElPTl9PVVRQVVRfVE9LRU5TEAYSEwoPUFJJQ0VfVU5JVF9IT0xEEAdCZgobZXhhbXBsZS5yZWVsZ2F0ZS5iaWxsaW5nLnYxUAFaL3JlZWxnYXRlLmV4YW1wbGUvY29udHJhY3RzL2JpbGxpbmcvdjE7YmlsbGluZ3YxqgITUmVlbGdhdGUuQmlsbGluZy5WMWIGcHJvdG8z", [file_reelgate_billing_v1_token_queue, file_reelgate_rules_v1_rules]);
 
 /**
  * Describes the message reelgate.billing.v1.PriceFacts.
@@ -32,4 +32,32 @@ export const QuoteSchema = /*@__PURE__*/
  */
 export const PriceContractSchema = /*@__PURE__*/
   messageDesc(file_reelgate_billing_v1_price, 2);
+
+/**
+ * Describes the message reelgate.billing.v1.UnitPrice.
+ * Use `create(UnitPriceSchema)` to create a new message.
+ */
+export const UnitPriceSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_billing_v1_price, 3);
+
+/**
+ * Describes the message reelgate.billing.v1.PriceSheet.
+ * Use `create(PriceSheetSchema)` to create a new message.
+ */
+export const PriceSheetSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_billing_v1_price, 4);
+
+/**
+ * Describes the enum reelgate.billing.v1.PriceUnit.
+ */
+export const PriceUnitSchema = /*@__PURE__*/
+  enumDesc(file_reelgate_billing_v1_price, 0);
+
+/**
+ * PriceUnit is a quantity of a video order that has a price.
+ *
+ * @generated from enum reelgate.billing.v1.PriceUnit
+ */
+export const PriceUnit = /*@__PURE__*/
+  tsEnum(PriceUnitSchema);
 

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { MediaKind, Order, TaskKind } from "./order_pb.js";
+import type { MediaKind, MediaRole, Order, TaskKind } from "./order_pb.js";
 import type { QueuePreference } from "./queue_pb.js";
 import type { Task, TaskState } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
@@ -109,6 +109,20 @@ export declare type Model = Message<"reelgate.tasks.v1.Model"> & {
    * @generated from field: int32 duration_max = 6;
    */
   durationMax: number;
+
+  /**
+   * What an order of each kind may hold, in the order of `kinds`.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.ModelOperation operations = 7;
+   */
+  operations: ModelOperation[];
+
+  /**
+   * The ratios among `ratios` that an order of text alone cannot have.
+   *
+   * @generated from field: repeated string media_ratios = 8;
+   */
+  mediaRatios: string[];
 };
 
 /**
@@ -116,6 +130,116 @@ export declare type Model = Message<"reelgate.tasks.v1.Model"> & {
  * Use `create(ModelSchema)` to create a new message.
  */
 export declare const ModelSchema: GenMessage<Model>;
+
+/**
+ * ModelOperation is one use of a model, with what its orders may hold and what their price counts.
+ *
+ * @generated from message reelgate.tasks.v1.ModelOperation
+ */
+export declare type ModelOperation = Message<"reelgate.tasks.v1.ModelOperation"> & {
+  /**
+   * The use.
+   *
+   * @generated from field: reelgate.tasks.v1.TaskKind kind = 1;
+   */
+  kind: TaskKind;
+
+  /**
+   * The key of its price contract, such as `Alpha-H3__regeneration`.
+   *
+   * @generated from field: string price_key = 2;
+   */
+  priceKey: string;
+
+  /**
+   * The resolutions that its orders may name; empty: they name none.
+   *
+   * @generated from field: repeated string resolutions = 3;
+   */
+  resolutions: string[];
+
+  /**
+   * The most characters (Unicode code points) of each text item.
+   *
+   * @generated from field: int32 text_max = 4;
+   */
+  textMax: number;
+
+  /**
+   * The most media items of an order.
+   *
+   * @generated from field: int32 media_max = 5;
+   */
+  mediaMax: number;
+
+  /**
+   * The roles that its media items may have.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.RoleLimit roles = 6;
+   */
+  roles: RoleLimit[];
+
+  /**
+   * Whether an order with a first or last frame cannot have references.
+   *
+   * @generated from field: bool frames_exclude_references = 7;
+   */
+  framesExcludeReferences: boolean;
+
+  /**
+   * Whether a reference sound needs a reference image, a reference video or a base video beside it.
+   *
+   * @generated from field: bool audio_needs_picture = 8;
+   */
+  audioNeedsPicture: boolean;
+
+  /**
+   * Whether the price counts the seconds of reference videos.
+   *
+   * @generated from field: bool counts_input_seconds = 9;
+   */
+  countsInputSeconds: boolean;
+
+  /**
+   * Whether the price counts images.
+   *
+   * @generated from field: bool counts_images = 10;
+   */
+  countsImages: boolean;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ModelOperation.
+ * Use `create(ModelOperationSchema)` to create a new message.
+ */
+export declare const ModelOperationSchema: GenMessage<ModelOperation>;
+
+/**
+ * RoleLimit bounds the media items of one role.
+ *
+ * @generated from message reelgate.tasks.v1.RoleLimit
+ */
+export declare type RoleLimit = Message<"reelgate.tasks.v1.RoleLimit"> & {
+  /**
+   * The role.
+   *
+   * @generated from field: reelgate.tasks.v1.MediaRole role = 1;
+   */
+  role: MediaRole;
+
+  /**
+   * At most this many.
+   *
+   * @generated from field: int32 max = 2;
+   */
+  max: number;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.RoleLimit.
+ * Use `create(RoleLimitSchema)` to create a new message.
+ */
+export declare const RoleLimitSchema: GenMessage<RoleLimit>;
 
 /**
  * CheckOrderRequest carries an order to be checked.

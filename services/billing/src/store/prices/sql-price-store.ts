@@ -1,5 +1,6 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { PriceContract } from '../../domain/price.ts';
 import { isSameTerms } from '../../domain/price-terms.ts';
@@ -15,6 +16,10 @@ const CACHED_FRESH_MS = 1000;
 
 const CURRENT =
   'SELECT current_version AS version FROM price_keys WHERE price_key = $1 AND current_version IS NOT NULL';
+const CURRENT_OF = byRows(
+  (rows) => `SELECT price_key, current_version AS version FROM price_keys
+    WHERE price_key IN (${parameters(rows)}) AND current_version IS NOT NULL`,
+);
 const LIST = `SELECT c.price_key, c.version, c.terms, c.since_ms,
     CASE WHEN c.version = k.current_version THEN 1 ELSE 0 END AS is_current
   FROM price_contracts c JOIN price_keys k ON k.price_key = c.price_key ORDER BY c.price_key, c.version`;
@@ -26,24 +31,59 @@ const ADD_VERSION = 'INSERT INTO price_contracts (price_key, version, terms, sin
 const SET_CURRENT = 'UPDATE price_keys SET last_version = $1, current_version = $1 WHERE price_key = $2';
 const RETIRE = 'UPDATE price_keys SET current_version = NULL WHERE price_key = $1';
 
+interface CachedContract {
+  readonly contract: PriceContract | undefined;
+  readonly readAt: number;
+}
+
 export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
   const termsOf = newTermsCache();
   const read = async (key: string): Promise<PriceContract | undefined> => {
     const [row] = await sql.read<{ version: number }>(CURRENT, [key]);
     return row && { key, version: row.version, terms: await termsOf(sql.read, key, row.version) };
   };
-  const cache = new Map<string, { readonly contract: PriceContract | undefined; readonly readAt: number }>();
+  const readMany = async (keys: readonly string[]): Promise<ReadonlyMap<string, PriceContract>> => {
+    const found = new Map<string, PriceContract>();
+    for (const chunk of inChunks(keys))
+      for (const { price_key: key, version } of await sql.read<{ price_key: string; version: number }>(
+        CURRENT_OF(chunk.length),
+        chunk,
+      ))
+        found.set(key, { key, version, terms: await termsOf(sql.read, key, version) });
+    return found;
+  };
+  const cache = new Map<string, CachedContract>();
+  const findCached = (key: string): CachedContract | undefined => {
+    const cached = cache.get(key);
+    return cached !== undefined && isRecent(clock, cached.readAt, CACHED_FRESH_MS) ? cached : undefined;
+  };
+  const remember = (key: string, cached: CachedContract): void => {
+    if (cache.size >= CACHED_MAX) cache.clear();
+    cache.set(key, cached);
+  };
   /** Grows with every change, so that a price read before a change is not cached after it. */
   let changes = 0;
   return {
     current: async (key) => {
-      const cached = cache.get(key);
-      if (cached !== undefined && isRecent(clock, cached.readAt, CACHED_FRESH_MS)) return cached.contract;
+      const cached = findCached(key);
+      if (cached !== undefined) return cached.contract;
       const [before, readAt] = [changes, clock.now()];
       const contract = await read(key);
-      if (cache.size >= CACHED_MAX) cache.clear();
-      if (before === changes) cache.set(key, { contract, readAt });
+      if (before === changes) remember(key, { contract, readAt });
       return contract;
+    },
+    currentOf: async (keys) => {
+      const known = new Map(keys.map((key) => [key, findCached(key)]));
+      const missing = [...known].flatMap(([key, cached]) => (cached === undefined ? [key] : []));
+      const [before, readAt] = [changes, clock.now()];
+      const found = await readMany(missing);
+      if (before === changes) for (const key of missing) remember(key, { contract: found.get(key), readAt });
+      return new Map(
+        [...known].flatMap(([key, cached]) => {
+          const contract = cached === undefined ? found.get(key) : cached.contract;
+          return contract === undefined ? [] : [[key, contract] as const];
+        }),
+      );
     },
     put: async (entries, now) => {
       try {

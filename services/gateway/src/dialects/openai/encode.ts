@@ -1,5 +1,8 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
+import { formatDecimal } from '../../domain/decimal.ts';
+import { readCost } from '../../domain/charge.ts';
+import type { Charge } from '../../domain/charge.ts';
 import type { Links, Schema } from '../dialect.ts';
 import {
   errorSchema,
@@ -17,6 +20,19 @@ import {
 } from '../wire/task-fields.ts';
 
 const UNIX = { type: 'integer', description: 'Unix seconds.' };
+
+const chargeSchema: Schema = {
+  title: 'Charge',
+  type: 'object',
+  description: 'The money of the task. Only in reads; absent while it is not known.',
+  required: ['status', 'amount', 'currency'],
+  additionalProperties: false,
+  properties: {
+    status: { enum: ['held', 'charged', 'released'], description: 'charged and released never change.' },
+    amount: { type: 'string', description: 'What is held, was charged or was released, as an exact decimal.' },
+    currency: { type: 'string' },
+  },
+};
 
 export const videoSchema: Schema = {
   title: 'Video',
@@ -46,7 +62,16 @@ export const videoSchema: Schema = {
     },
     remixed_from_video_id: { type: 'string' },
     error: errorSchema,
-    usage: usageSchema,
+    usage: {
+      ...usageSchema,
+      title: 'UsageAndCost',
+      properties: {
+        ...(usageSchema['properties'] as Schema),
+        cost: { type: 'number', minimum: 0, description: 'Only in reads: what was charged; 0 if it was released.' },
+      },
+    },
+    charge: chargeSchema,
+    polling_url: { type: 'string', description: 'Only in reads: the path of the read.' },
     queue: queueSchema,
   },
 };
@@ -75,10 +100,37 @@ export function encodeVideo(task: Task, links: Links): object {
   });
 }
 
+/** Encodes a task for a read, which a create does not have: its answer is repeated byte for byte. */
+export function encodeShownVideo(task: Task, links: Links, charge?: Charge): object {
+  const video = encodeVideo(task, links);
+  return {
+    ...video,
+    ...(charge && encodeCharge(charge, encodeUsage(task))),
+    polling_url: `/v1/videos/${task.id}`,
+  };
+}
+
 /** Encodes a task for a read of it alone, with its place while it waits. */
-export function encodeReadVideo(task: Task, links: Links): object {
+export function encodeReadVideo(task: Task, links: Links, charge?: Charge): object {
   const queue = encodeQueue(task);
-  return { ...encodeVideo(task, links), ...(queue && { queue }) };
+  return { ...encodeShownVideo(task, links, charge), ...(queue && { queue }) };
+}
+
+function encodeCharge(charge: Charge, usage: ReturnType<typeof encodeUsage>): object {
+  const { status, amountNanos, currency } = charge;
+  const cost = readCost(charge);
+  return {
+    ...(cost === undefined ? {} : { usage: { ...usage, cost: toJsonNumber(cost) } }),
+    charge: { status, amount: formatDecimal(amountNanos), currency },
+  };
+}
+
+// the types of the language lack it
+const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => object };
+
+/** A number of JSON with the exact digits of an amount in billionths: a float would round large ones. */
+function toJsonNumber(nanos: bigint): object {
+  return rawJSON(formatDecimal(nanos));
 }
 
 /** Returns the size that the client sent, otherwise the size of the result. */

@@ -30,6 +30,7 @@ export const openai: Dialect = {
       operationId: 'getVideo',
       summary: 'Read a task',
       answer: videoSchema,
+      showsCharge: true,
       encode: encodeReadVideo,
     },
   ],

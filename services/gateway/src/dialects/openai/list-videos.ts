@@ -1,7 +1,7 @@
 import type { ListRoute, Schema } from '../dialect.ts';
 import { readWholeNumber, readEnumValue } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
-import { encodeVideo, videoSchema } from './encode.ts';
+import { encodeShownVideo, videoSchema } from './encode.ts';
 
 const LIMIT = { min: 1, max: 100, fallback: 20 };
 const TASK_ID_CHARACTERS_MAX = 64;
@@ -38,14 +38,15 @@ export const listVideos: ListRoute = {
     },
   ],
   answer: pageSchema,
+  showsCharges: true,
   decode: (query) => ({
     limit: readWholeNumber(query, 'limit', LIMIT),
     after: readAfter(query),
     ascending: readEnumValue(query, 'order', { asc: true, desc: false }) ?? false,
   }),
-  encode: ({ tasks, hasMore }, links) => ({
+  encode: ({ tasks, hasMore, charges }, links) => ({
     object: 'list',
-    data: tasks.map((task) => encodeVideo(task, links)),
+    data: tasks.map((task) => encodeShownVideo(task, links, charges.get(task.id))),
     first_id: tasks[0]?.id ?? null,
     last_id: tasks.at(-1)?.id ?? null,
     has_more: hasMore,

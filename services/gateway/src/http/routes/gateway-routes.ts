@@ -14,6 +14,7 @@ import { realtimeRoute, relayRoutes } from './relay-routes.ts';
 import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
 import { usageRoute } from './account-usage-route.ts';
+import { videoModelRoutes } from './video-model-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 
 type UnsupportedRoute = readonly [path: string, operationId: string];
@@ -42,6 +43,7 @@ export function gatewayRoutes(
     ...taskRoutes(dialects, parts),
     ...contentRoutes(parts),
     ...modelRoutes(parts),
+    ...videoModelRoutes(parts),
     usageRoute(parts),
     ...webhookRoutes(parts),
     eventStreamRoute(parts),

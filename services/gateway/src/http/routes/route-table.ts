@@ -4,8 +4,8 @@ import { relayEndpoints } from '../../relay/endpoints.ts';
 import { toRouterPath } from './route.ts';
 import type { RouteEntry } from './route.ts';
 
-/** Words that never are task ids: SDKs use them for features that this service lacks; `estimate` has its own route. */
-const NOT_TASK_IDS: ReadonlySet<string> = new Set(['edits', 'extensions', 'characters', 'estimate']);
+/** Words that never are task ids: SDKs use them for features that this service lacks; `estimate` and `models` have routes of their own. */
+const NOT_TASK_IDS: ReadonlySet<string> = new Set(['edits', 'extensions', 'characters', 'estimate', 'models']);
 /** Actions on a model, such as `:generateContent`, which follow its id. */
 const MODEL_ACTIONS = [...new Set(relayEndpoints.flatMap(({ path }) => /\{model\}(:\w+)$/.exec(path)?.[1] ?? []))];
 const TASK = '/v1/videos/{';

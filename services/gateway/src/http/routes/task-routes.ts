@@ -1,11 +1,14 @@
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
+import { withDeadline } from '../../clients/caller.ts';
+import type { AccountCaller } from '../../clients/caller.ts';
+import type { ChargeReading } from '../../operations/read-charge.ts';
 import { submitOrder } from '../../operations/submit-order.ts';
 import { awaitChange } from '../../operations/await-change.ts';
 import { cancelOrDeleteTask } from '../../operations/cancel-or-delete-task.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
 import type { Task, TaskRef } from '../../clients/tasks-client.ts';
-import type { CreateRoute, Dialect, EndRoute, Links, ListRoute, ReadRoute } from '../../dialects/dialect.ts';
+import type { CreateRoute, Dialect, EndRoute, ListRoute, ReadRoute, TaskPage } from '../../dialects/dialect.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { computeFingerprint } from '../bodies/fingerprint.ts';
@@ -22,6 +25,9 @@ import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
 
 const LIST_DEADLINE_MS = 15_000;
+/** Of a route that does not show charges. */
+const NO_CHARGE: ChargeReading = { charge: undefined, isLasting: true };
+const NO_CHARGES: TaskPage['charges'] = new Map();
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The routes of every dialect. Each kind of route has the same steps in every dialect. */
@@ -89,16 +95,18 @@ async function createTask(parts: GatewayParts, route: CreateRoute, exchange: Exc
 }
 
 function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): RouteEntry {
-  const encodeToText = encodeOnce(route, parts.links);
+  const encodeToText = encodeOnce(route, parts);
   return {
     kind: 'read',
     methods: ['GET'],
     path: route.path,
     token: { counts: 'reads' },
     handle: (exchange) =>
-      thenMaybe(readOrWait(parts, exchange), (task) => {
-        showTask(exchange, task, encodeToText(task));
-      }),
+      thenMaybe(readOrWait(parts, exchange), (task) =>
+        thenMaybe(encodeToText(task, exchange), (text) => {
+          showTask(exchange, task, text);
+        }),
+      ),
     doc: {
       ...describeTaskRoute(dialect, route),
       headers: ['Prefer'],
@@ -108,16 +116,25 @@ function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): Rou
   };
 }
 
-/** A task that has not changed is the same value in the cache, and its body is the same text. */
-function encodeOnce(route: ReadRoute, links: Links): (task: Task) => string {
+/** A task that has not changed is the same value in the cache, and its body is the same text if its charge lasts. */
+function encodeOnce(route: ReadRoute, parts: GatewayParts): (task: Task, exchange: Exchange) => MaybePromise<string> {
   const texts = new WeakMap<Task, string>();
-  return (task) => {
-    const known = texts.get(task);
-    if (known !== undefined) return known;
-    const text = JSON.stringify(route.encode(task, links));
-    texts.set(task, text);
+  const encode = (task: Task, { charge, isLasting }: ChargeReading): string => {
+    const text = JSON.stringify(route.encode(task, parts.links, charge));
+    if (isLasting) texts.set(task, text);
     return text;
   };
+  return (task, exchange) => {
+    const known = texts.get(task);
+    if (known !== undefined) return known;
+    if (route.showsCharge !== true) return encode(task, NO_CHARGE);
+    return thenMaybe(parts.charges.read(task, toAccountCaller(exchange)), (reading) => encode(task, reading));
+  };
+}
+
+function toAccountCaller(exchange: Exchange): AccountCaller {
+  const { requestId, span } = exchange.state;
+  return { accountId: requirePrincipal(exchange).accountId, requestId, span };
 }
 
 /** Writes to the response itself: each setter of Koa's context takes a slow way there, and polls are frequent. */
@@ -155,12 +172,13 @@ async function waitWithPermit(parts: GatewayParts, exchange: Exchange, ref: Task
 
 async function listPage(parts: GatewayParts, route: ListRoute, exchange: Exchange): Promise<void> {
   const query = route.decode(new URLSearchParams(exchange.querystring));
-  const { accountId } = requirePrincipal(exchange);
+  const caller = toAccountCaller(exchange);
   const { tasks, hasMore, total } = await parts.tasks.listTasks(
-    { accountId, ...query },
-    { timeoutMs: LIST_DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
+    { accountId: caller.accountId, ...query },
+    withDeadline(caller, LIST_DEADLINE_MS),
   );
-  answer(exchange, route.encode({ tasks, hasMore, total: Number(total) }, parts.links));
+  const charges = route.showsCharges === true ? await parts.charges.readAll(tasks, caller) : NO_CHARGES;
+  answer(exchange, route.encode({ tasks, hasMore, total: Number(total), charges }, parts.links));
 }
 
 async function endTask(parts: GatewayParts, route: EndRoute, exchange: Exchange): Promise<void> {

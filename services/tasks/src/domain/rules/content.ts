@@ -23,11 +23,37 @@ const MEDIA_OF: Readonly<Record<Role, MediaKind>> = {
 const FRAMES: readonly Role[] = ['first_frame', 'last_frame'];
 const REFERENCES: readonly Role[] = ['reference_image', 'reference_video', 'reference_audio'];
 
-/** The rules for content items that all kinds of task share. */
-export function contentRules(limits: {
+/** The limits of content that differ between kinds of task. */
+export interface ContentLimits {
+  /** Of each text item. */
   readonly textCodePointsMax: number;
   readonly roles: readonly Role[];
-}): readonly Rule<Order>[] {
+}
+
+/** The bounds that the rules below enforce, for clients that keep within them. */
+export interface ContentBounds {
+  /** Unicode code points of each text item. */
+  readonly textMax: number;
+  readonly mediaMax: number;
+  readonly roles: readonly { readonly role: Role; readonly max: number }[];
+  readonly framesExcludeReferences: boolean;
+  /** A reference audio needs a reference image, a reference video or a base video. */
+  readonly audioNeedsPicture: boolean;
+}
+
+export function describeContent({ textCodePointsMax, roles }: ContentLimits): ContentBounds {
+  const hasAny = (some: readonly Role[]): boolean => some.some((role) => roles.includes(role));
+  return {
+    textMax: textCodePointsMax,
+    mediaMax: MEDIA_MAX,
+    roles: roles.map((role) => ({ role, max: COUNT_MAX[role] })),
+    framesExcludeReferences: hasAny(FRAMES) && hasAny(REFERENCES),
+    audioNeedsPicture: roles.includes('reference_audio'),
+  };
+}
+
+/** The rules for content items that all kinds of task share. */
+export function contentRules(limits: ContentLimits): readonly Rule<Order>[] {
   return [
     ({ content }) => (content.length === 0 ? invalid('content', 'must hold at least one item') : undefined),
     (order) => textFault(order, limits.textCodePointsMax),

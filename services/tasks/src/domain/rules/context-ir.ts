@@ -1,10 +1,10 @@
 import type { Rule } from '../fault.ts';
-import { ALPHA } from '../model.ts';
+import { ALPHA, isKindOf } from '../model.ts';
 import type { Model } from '../model.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
 import { foreignFields, RATIOS, durationFault, ratioFault } from './ranges.ts';
-import { TEXT_CODE_POINTS_MAX } from './generation.ts';
+import { GENERATION_CONTENT } from './generation.ts';
 
 /** The contract fixes this range. The model's range for video does not apply. */
 const DURATION_MIN = 4;
@@ -21,14 +21,11 @@ export function contextIrRules(model: Model | undefined): readonly Rule<Order>[]
   };
   return [
     (order) =>
-      order.model === ALPHA
+      isKindOf(order.model, 'context_ir')
         ? undefined
         : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for context-IR` },
     foreignFields('context-IR', 'resolution', 'aigc_watermark', 'source_task_id'),
-    ...contentRules({
-      textCodePointsMax: TEXT_CODE_POINTS_MAX,
-      roles: ['first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio'],
-    }),
+    ...contentRules(GENERATION_CONTENT),
     (order) => durationFault(order, bounds),
     (order) => ratioFault(order, bounds),
   ];

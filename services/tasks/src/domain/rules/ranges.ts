@@ -43,6 +43,11 @@ export function ratioFault(order: Order, model: Model | undefined): Fault | unde
     : fault(`must be one of ${(textOnly ? concrete(known) : known).join(', ')} for ${model.id}; it is ${quote(ratio)}`);
 }
 
+/** The ratios that an order of text alone cannot have. */
+export function listMediaRatios(ratios: readonly string[]): readonly string[] {
+  return ratios.filter((ratio) => ratio === ADAPTIVE);
+}
+
 function concrete(ratios: readonly string[]): readonly string[] {
   return ratios.filter((ratio) => ratio !== ADAPTIVE);
 }

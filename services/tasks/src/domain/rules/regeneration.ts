@@ -1,25 +1,33 @@
 import type { Fault, Rule } from '../fault.ts';
-import { ALPHA } from '../model.ts';
+import { ALPHA, isKindOf } from '../model.ts';
 import { listMedia } from '../order.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
+import type { ContentLimits } from './content.ts';
 import { foreignFields } from './ranges.ts';
 
-/** Final prompts are long: the vendor allows 40 000 characters (vendor contract §3). */
-const TEXT_CODE_POINTS_MAX = 40_000;
-const RESOLUTION = '2K';
+export const REGENERATION_RESOLUTION = '2K';
+export const REGENERATION_CONTENT: ContentLimits = {
+  /** Final prompts are long: the vendor allows 40 000 characters (vendor contract §3). */
+  textCodePointsMax: 40_000,
+  roles: ['base_video', 'first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio'],
+};
 
 /** The rules for rendering a 768P video at 2K, from a source task (mode A) or from a base video (mode B). */
 export const regenerationRules: readonly Rule<Order>[] = [
   (order) =>
-    order.model === ALPHA
+    isKindOf(order.model, 'regeneration')
       ? undefined
       : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for regeneration` },
   foreignFields('regeneration', 'duration', 'ratio', 'callback_url'),
   ({ resolution }) =>
-    resolution === RESOLUTION
+    resolution === REGENERATION_RESOLUTION
       ? undefined
-      : { reason: 'invalid_resolution', field: 'resolution', message: `must be ${RESOLUTION} for regeneration` },
+      : {
+          reason: 'invalid_resolution',
+          field: 'resolution',
+          message: `must be ${REGENERATION_RESOLUTION} for regeneration`,
+        },
   modeFault,
   (order) => (order.sourceTaskId === undefined ? contentFault(order) : undefined),
 ];
@@ -50,11 +58,7 @@ function modeFault(order: Order): Fault | undefined {
 }
 
 function contentFault(order: Order): Fault | undefined {
-  const rules = contentRules({
-    textCodePointsMax: TEXT_CODE_POINTS_MAX,
-    roles: ['base_video', 'first_frame', 'last_frame', 'reference_image', 'reference_video', 'reference_audio'],
-  });
-  for (const rule of rules) {
+  for (const rule of contentRules(REGENERATION_CONTENT)) {
     const fault = rule(order);
     if (fault !== undefined) return fault;
   }

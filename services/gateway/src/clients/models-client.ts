@@ -1,0 +1,101 @@
+import { MediaRole } from '@reelgate/proto/tasks/v1/order';
+import type { Model as WireModel, ModelOperation as WireOperation } from '@reelgate/proto/tasks/v1/task_service';
+import { withDeadline } from './caller.ts';
+import type { AccountCaller } from './caller.ts';
+import { WIRE_KINDS } from './plain-task.ts';
+import type { PlainKind, PlainRole } from './plain-task.ts';
+import type { TasksClient } from './tasks-client.ts';
+import type { MessageMapping } from './wire-values.ts';
+
+const DEADLINE_MS = 5000;
+
+/** A model that a token may order from, with the limits that the tasks service holds its orders to. */
+export interface OrderableModel {
+  readonly id: string;
+  readonly durationMin: number;
+  readonly durationMax: number;
+  readonly ratios: readonly string[];
+  /** The ratios that an order of text alone cannot have. */
+  readonly mediaRatios: readonly string[];
+  readonly operations: readonly ModelOperation[];
+}
+
+/** One use of a model. */
+export interface ModelOperation {
+  readonly kind: PlainKind;
+  /** The key of its price. */
+  readonly priceKey: string;
+  /** Empty if its orders name no resolution. */
+  readonly resolutions: readonly string[];
+  /** The most characters of each text. */
+  readonly textMax: number;
+  readonly media: MediaLimits;
+  /** Whether the price counts the seconds of reference videos, and images. */
+  readonly counts: { readonly inputSeconds: boolean; readonly images: boolean };
+}
+
+export interface MediaLimits {
+  /** The most media items together. */
+  readonly max: number;
+  /** The most items of each role. A role that is absent is not allowed. */
+  readonly roles: Readonly<Partial<Record<PlainRole, number>>>;
+  readonly framesExcludeReferences: boolean;
+  /** A reference audio needs a reference image, a reference video or a base video. */
+  readonly audioNeedsPicture: boolean;
+}
+
+const KINDS = new Map(Object.entries(WIRE_KINDS).map(([kind, wire]) => [wire, kind as PlainKind]));
+const ROLES: Readonly<Record<MediaRole, PlainRole | undefined>> = {
+  [MediaRole.UNSPECIFIED]: undefined,
+  [MediaRole.FIRST_FRAME]: 'first_frame',
+  [MediaRole.LAST_FRAME]: 'last_frame',
+  [MediaRole.REFERENCE_IMAGE]: 'reference_image',
+  [MediaRole.REFERENCE_VIDEO]: 'reference_video',
+  [MediaRole.REFERENCE_AUDIO]: 'reference_audio',
+  [MediaRole.BASE_VIDEO]: 'base_video',
+};
+
+/** Lists the models that a token may order from, by id. */
+export async function listOrderableModels(
+  tasks: Pick<TasksClient, 'listModels'>,
+  tokenId: string,
+  { accountId, ...call }: AccountCaller,
+): Promise<readonly OrderableModel[]> {
+  const { models } = await tasks.listModels({ accountId, tokenId }, withDeadline(call, DEADLINE_MS));
+  return models.map(fromWireModel);
+}
+
+function fromWireModel(model: WireModel): OrderableModel {
+  const { id, durationMin, durationMax, ratios, mediaRatios, operations } = model;
+  return {
+    id,
+    durationMin,
+    durationMax,
+    ratios,
+    mediaRatios,
+    operations: operations.flatMap(fromWireOperation),
+  } satisfies MessageMapping<WireModel, 'kinds' | 'resolutions'>;
+}
+
+/** A kind that a newer tasks service has is left out. */
+function fromWireOperation(operation: WireOperation): ModelOperation[] {
+  const kind = KINDS.get(operation.kind);
+  if (kind === undefined) return [];
+  const { priceKey, resolutions, textMax, mediaMax, roles, countsInputSeconds, countsImages } = operation;
+  const { framesExcludeReferences, audioNeedsPicture } = operation;
+  return [
+    {
+      kind,
+      priceKey,
+      resolutions,
+      textMax,
+      media: {
+        max: mediaMax,
+        roles: Object.fromEntries(roles.flatMap(({ role, max }) => (ROLES[role] ? [[ROLES[role], max]] : []))),
+        framesExcludeReferences,
+        audioNeedsPicture,
+      },
+      counts: { inputSeconds: countsInputSeconds, images: countsImages },
+    },
+  ];
+}

@@ -1,0 +1,148 @@
+import { PRICE_UNITS } from '../../clients/unit-prices-client.ts';
+import { WIRE_KINDS } from '../../clients/plain-task.ts';
+import type { MediaLimits } from '../../clients/models-client.ts';
+import type { Schema } from '../../dialects/dialect.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
+import type { GenerationLimits, ModelPrice, VideoModel } from '../../operations/list-models.ts';
+
+const FRAMES = ['first_frame', 'last_frame'] as const;
+/** The roles of a generation. */
+const ROLES = [...FRAMES, 'reference_image', 'reference_video', 'reference_audio'] as const;
+/** OpenRouter's prices are in this currency; in another one they would mislead. */
+const SKU_CURRENCY = 'USD';
+/** OpenRouter has these features; the gateway does not know them. */
+const UNKNOWN = {
+  supported_sizes: null,
+  generate_audio: null,
+  seed: null,
+  creativity: null,
+  upscale_factor: null,
+};
+
+/** Encodes a model with the members of OpenRouter, and beside them the limits and prices of this service. */
+export function encodeVideoModel(model: VideoModel): object {
+  const { id, operations, generation, prices, currency } = model;
+  return {
+    id,
+    canonical_slug: id,
+    name: id,
+    created: 0,
+    supported_durations: generation === undefined ? null : listDurations(generation),
+    supported_resolutions: generation?.resolutions ?? null,
+    supported_aspect_ratios: generation?.ratios ?? null,
+    supported_frame_images: generation === undefined ? null : listFrames(generation.media),
+    ...UNKNOWN,
+    allowed_passthrough_parameters: [],
+    ...(currency === SKU_CURRENCY ? { pricing_skus: toSkus(prices) } : {}),
+    ...(generation && encodeLimits(generation)),
+    operations,
+    prices: prices.map(encodePrice),
+    currency,
+  };
+}
+
+function encodeLimits({ duration, defaults, promptMax, media, mediaRatios }: GenerationLimits): object {
+  return {
+    duration: { ...duration, step: 1 },
+    defaults,
+    prompt_max: promptMax,
+    media: {
+      max: media.max,
+      ...Object.fromEntries(ROLES.map((role) => [role, media.roles[role] ?? 0])),
+      frames_exclude_references: media.framesExcludeReferences,
+      audio_needs_picture: media.audioNeedsPicture,
+      more_ratios: mediaRatios,
+    },
+  };
+}
+
+function listDurations({ duration: { min, max } }: GenerationLimits): readonly number[] {
+  return Array.from({ length: max - min + 1 }, (_, at) => min + at);
+}
+
+function listFrames({ roles }: MediaLimits): readonly string[] {
+  return FRAMES.filter((role) => (roles[role] ?? 0) > 0);
+}
+
+/** The prices that the names of OpenRouter can express: those of a second and of a request. */
+function toSkus(prices: readonly ModelPrice[]): Readonly<Record<string, string>> {
+  const own = prices.filter(({ operation }) => operation === 'generation');
+  return Object.fromEntries(
+    own.flatMap(({ unit, resolution, amountNanos }) => {
+      if (unit === 'request') return [['per-request', formatDecimal(amountNanos)]];
+      if (unit !== 'output_second' || resolution === undefined) return [];
+      return [[`per-video-second-${resolution.toLowerCase()}`, formatDecimal(amountNanos)]];
+    }),
+  );
+}
+
+function encodePrice({ operation, unit, resolution, free, amountNanos }: ModelPrice): object {
+  return {
+    operation,
+    unit,
+    ...(resolution === undefined ? {} : { resolution }),
+    ...(free === 0 ? {} : { free }),
+    amount: formatDecimal(amountNanos),
+  };
+}
+
+const text: Schema = { type: 'string' };
+const unknown: Schema = { type: 'null', description: 'Not known.' };
+const count: Schema = { type: 'integer', minimum: 0 };
+const texts: Schema = { type: 'array', items: text };
+const textsOrNull: Schema = { type: ['array', 'null'], items: text };
+const object = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema => ({
+  type: 'object',
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  additionalProperties: false,
+  properties,
+});
+
+const price: Schema = {
+  title: 'ModelPrice',
+  description: 'The price of one unit. The amount of an order is the sum over its units.',
+  ...object(
+    {
+      operation: { enum: Object.keys(WIRE_KINDS) },
+      unit: { enum: PRICE_UNITS, description: 'hold is reserved in place of tokens, which are known only afterwards.' },
+      resolution: { ...text, description: 'Absent: any.' },
+      free: { ...count, description: 'How many units of an order are free.' },
+      amount: { ...text, description: 'A decimal number.' },
+    },
+    ['resolution', 'free'],
+  ),
+};
+
+export const videoModelSchema: Schema = {
+  title: 'VideoModel',
+  description: 'The limits are those of a generation. They are null or absent if the model makes none.',
+  ...object(
+    {
+      id: text,
+      canonical_slug: text,
+      name: text,
+      created: { type: 'integer' },
+      supported_durations: { type: ['array', 'null'], items: { type: 'integer' } },
+      supported_resolutions: textsOrNull,
+      supported_aspect_ratios: textsOrNull,
+      supported_frame_images: textsOrNull,
+      ...Object.fromEntries(Object.keys(UNKNOWN).map((name) => [name, unknown])),
+      allowed_passthrough_parameters: texts,
+      pricing_skus: { type: 'object', additionalProperties: text, description: 'Only for accounts in USD.' },
+      duration: object({ min: count, max: count, step: { const: 1 } }),
+      defaults: object({ duration: count, resolution: text, ratio: text }),
+      prompt_max: { ...count, description: 'Characters.' },
+      media: object({
+        max: { ...count, description: 'Of all roles together.' },
+        ...Object.fromEntries(ROLES.map((role) => [role, count])),
+        frames_exclude_references: { type: 'boolean' },
+        audio_needs_picture: { type: 'boolean', description: 'A reference_audio needs a reference image or video.' },
+        more_ratios: { ...texts, description: 'Further ratios, only for an order with media.' },
+      }),
+      operations: { type: 'array', items: { enum: Object.keys(WIRE_KINDS) } },
+      prices: { type: 'array', items: price },
+      currency: text,
+    },
+    ['pricing_skus', 'duration', 'defaults', 'prompt_max', 'media'],
+  ),
+};

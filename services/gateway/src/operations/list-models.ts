@@ -1,0 +1,143 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { AccountCaller } from '../clients/caller.ts';
+import type { MediaLimits, ModelOperation, OrderableModel } from '../clients/models-client.ts';
+import type { PlainKind } from '../clients/plain-task.ts';
+import type { PriceSheet, PriceSheetQuery, PriceSheets, UnitPrice } from '../clients/unit-prices-client.ts';
+import type { Catalogue } from '../config.ts';
+import { chooseDefaults } from '../domain/model-defaults.ts';
+import type { Model } from '../domain/model-defaults.ts';
+
+/** A token whose models are listed, and the request that they are listed for. */
+export interface TokenCaller extends AccountCaller {
+  readonly tokenId: string;
+}
+
+/** A video model as a token may order from it. */
+export interface VideoModel {
+  readonly id: string;
+  readonly operations: readonly PlainKind[];
+  /** The limits of a generation; undefined if the model makes none. */
+  readonly generation: GenerationLimits | undefined;
+  /** The amount of an order is the sum of these prices over its quantities. */
+  readonly prices: readonly ModelPrice[];
+  readonly currency: string;
+}
+
+/** Every generation within these limits is valid. */
+export interface GenerationLimits {
+  /** Whole seconds, inclusive. */
+  readonly duration: { readonly min: number; readonly max: number };
+  readonly resolutions: readonly string[];
+  readonly ratios: readonly string[];
+  /** Further ratios, only for an order with media. */
+  readonly mediaRatios: readonly string[];
+  readonly defaults: Model['defaults'];
+  /** The most characters of the prompt. */
+  readonly promptMax: number;
+  readonly media: MediaLimits;
+}
+
+export interface ModelPrice extends UnitPrice {
+  readonly operation: PlainKind;
+}
+
+export interface VideoModels {
+  /** Lists the models that the token may order from, by id, with the prices of its account. */
+  list(caller: TokenCaller): Promise<readonly VideoModel[]>;
+  /** Finds one of them. Refuses any other id with a Problem, whether it exists or not. */
+  find(id: string, caller: TokenCaller): Promise<VideoModel>;
+}
+
+export interface VideoModelsDeps {
+  /** Lists the models that a token may order from, with the limits that its orders are held to. */
+  readonly listOrderable: (tokenId: string, caller: AccountCaller) => Promise<readonly OrderableModel[]>;
+  readonly readPrices: (queries: readonly PriceSheetQuery[], caller: AccountCaller) => Promise<PriceSheets>;
+  readonly catalogue: () => Catalogue;
+}
+
+/**
+ * The catalogue of video models. The tasks service and billing are asked each time, so a limit is never older than
+ * their configuration, and a price is at most a second old. What has no price cannot be ordered, so it is left out.
+ */
+export function openVideoModels({ listOrderable, readPrices, catalogue }: VideoModelsDeps): VideoModels {
+  const list = async ({ tokenId, ...caller }: TokenCaller): Promise<readonly VideoModel[]> => {
+    const models = await listOrderable(tokenId, caller);
+    const { currency, sheets } = await readPrices(
+      models.flatMap(({ operations }) => operations),
+      caller,
+    );
+    const known = catalogue().models;
+    let at = 0;
+    return models.flatMap((model) => {
+      const priced = sheets.slice(at, (at += model.operations.length));
+      return toVideoModel(model, { priced, currency, configured: known.get(model.id) }) ?? [];
+    });
+  };
+  return {
+    list,
+    find: async (id, caller) => {
+      const found = (await list(caller)).find((model) => model.id === id);
+      if (found === undefined) throw unknownModel(id);
+      return found;
+    },
+  };
+}
+
+interface ModelTerms {
+  /** The prices of its operations, in the same order. */
+  readonly priced: readonly PriceSheet[];
+  readonly currency: string;
+  /** The model in the configuration of the gateway, which has the defaults. */
+  readonly configured: Model | undefined;
+}
+
+function toVideoModel(model: OrderableModel, { priced, currency, configured }: ModelTerms): VideoModel | undefined {
+  const sold = model.operations.flatMap((operation, at) => {
+    const sheet = priced[at];
+    return sheet?.isPriced === true ? [{ operation, sheet }] : [];
+  });
+  if (sold.length === 0) return undefined;
+  const generation = sold.find(({ operation }) => operation.kind === 'generation');
+  return {
+    id: model.id,
+    operations: sold.map(({ operation }) => operation.kind),
+    generation: generation && toGenerationLimits(model, generation, configured),
+    prices: sold.flatMap(({ operation, sheet }) => listPrices(operation, sheet)),
+    currency,
+  };
+}
+
+function toGenerationLimits(
+  { durationMin: min, durationMax: max, ratios, mediaRatios }: OrderableModel,
+  { operation, sheet: { resolutions } }: { readonly operation: ModelOperation; readonly sheet: PriceSheet },
+  configured: Model | undefined,
+): GenerationLimits {
+  const duration = { min, max };
+  return {
+    duration,
+    resolutions,
+    ratios: ratios.filter((ratio) => !mediaRatios.includes(ratio)),
+    mediaRatios,
+    defaults: configured?.defaults ?? chooseDefaults({ duration, resolutions, ratios }),
+    promptMax: operation.textMax,
+    media: operation.media,
+  };
+}
+
+/** A quantity that the operation does not count costs nothing there. */
+function listPrices({ kind, counts }: ModelOperation, { prices }: PriceSheet): readonly ModelPrice[] {
+  return prices
+    .filter(({ unit }) => (unit !== 'input_second' || counts.inputSeconds) && (unit !== 'input_image' || counts.images))
+    .map((price) => ({ operation: kind, ...price }));
+}
+
+function unknownModel(id: string): Problem {
+  return new Problem({
+    kind: 'not_found',
+    reason: 'model_not_found',
+    field: 'model',
+    message:
+      `${JSON.stringify(id.slice(0, 64))} does not exist or is not available to this token; ` +
+      'GET /v1/videos/models lists the available models',
+  });
+}
