@@ -113,6 +113,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.billing.v1.BillingService/Authenticate': () => ({ key: 'sk-nobody-has-this-key' }),
   'reelgate.billing.v1.BillingService/GetPrincipal': ({ tokenId }) => ({ tokenId }),
   'reelgate.billing.v1.BillingService/QuotePrice': ({ accountId }) => ({ accountId }),
+  'reelgate.billing.v1.BillingService/ListUnitPrices': ({ accountId }) => ({ accountId }),
   'reelgate.billing.v1.BillingService/CheckHold': ({ accountId, tokenId }) => ({ accountId, tokenId }),
   'reelgate.billing.v1.BillingService/PlaceHold': ({ accountId, tokenId }) => ({
     taskId: 'task_of_nobody',

@@ -57,6 +57,13 @@ export function httpCaller(base: string, token: string | undefined, timeoutMs = 
   return caller;
 }
 
+/** The body of a read without the charge, which bodies of events do not have. */
+export function dropCharge(body: unknown): unknown {
+  const { charge: _charge, usage, ...task } = body as { readonly charge?: object; readonly usage?: object };
+  const { cost: _cost, ...quantities } = { cost: undefined, ...usage };
+  return Object.keys(quantities).length === 0 ? task : { ...task, usage: quantities };
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

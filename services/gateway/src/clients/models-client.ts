@@ -30,7 +30,7 @@ export interface ModelOperation {
   /** The most characters of each text. */
   readonly textMax: number;
   readonly media: MediaLimits;
-  /** Whether the price counts the seconds of reference videos, and images. */
+  /** True if the price counts them: the seconds of reference videos, and images. */
   readonly counts: { readonly inputSeconds: boolean; readonly images: boolean };
 }
 

@@ -1,7 +1,7 @@
 import type { ClientEvent } from '../clients/client-event.ts';
 import type { Job } from '../clients/jobs-client.ts';
 import type { ByteReader } from '../clients/media-port.ts';
-import { encodeVideo } from '../dialects/openai/encode.ts';
+import { encodeShownVideo } from '../dialects/openai/encode.ts';
 import type { Links } from '../dialects/dialect.ts';
 import { resultEnvelope } from '../jobs/result-envelope.ts';
 
@@ -18,7 +18,7 @@ export interface EventBodiesDeps {
 /** The JSON of an event, as deliveries and streams carry it. */
 export type EventBody = (event: ClientEvent, payload: Payload) => Promise<string>;
 
-/** A full body holds its subject as a status read answers; one without its subject, or above the bound, is thin. */
+/** A full body holds its subject as a status read answers, without its charge; one without its subject, or above the bound, is thin. */
 export function eventBodies(deps: EventBodiesDeps): EventBody {
   return async (event, payload) => {
     const thin = encodeThinBody(event);
@@ -47,7 +47,7 @@ async function encodeSubjectMember(
   { subject }: ClientEvent,
 ): Promise<string | undefined> {
   if (subject === undefined) return undefined;
-  if ('task' in subject) return `"task":${JSON.stringify(encodeVideo(subject.task, links))}`;
+  if ('task' in subject) return `"task":${JSON.stringify(encodeShownVideo(subject.task, links))}`;
   const job = await readEnvelope(media, subject.job);
   return job === undefined ? undefined : `"job":${job}`;
 }

@@ -17,7 +17,7 @@ export const ALPHA = 'Alpha-H3';
 const ALPHA_KINDS: readonly Kind[] = ['regeneration', 'context_ir'];
 
 /** Reports whether the contract allows this kind of task with this model. */
-export function isKindOf(model: string, kind: Kind): boolean {
+export function allowsKind(model: string, kind: Kind): boolean {
   return model === ALPHA || !ALPHA_KINDS.includes(kind);
 }
 

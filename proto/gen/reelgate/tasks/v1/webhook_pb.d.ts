@@ -397,7 +397,7 @@ export enum WebhookPayload {
   THIN = 1,
 
   /**
-   * The id, and the task or the call as a status read answers at the time of the delivery.
+   * The id, and the task or the call as a status read answers at the time of the delivery, without its charge.
    *
    * @generated from enum value: WEBHOOK_PAYLOAD_FULL = 2;
    */

@@ -3,6 +3,7 @@ import { CENT } from '../../../testing/books.ts';
 import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
 import { PRICES, aConfig, facts, order } from '../../../testing/open-billing.ts';
 import type { TestBilling } from '../../../testing/open-billing.ts';
+import { PriceUnit } from '@reelgate/proto/billing/v1/price';
 import { sqlPriceStore } from '../../store/prices/sql-price-store.ts';
 
 const put = ({ service }: TestBilling, prices: Record<string, object>): Promise<void> =>
@@ -58,6 +59,37 @@ describeOnEngines('a price contract', (open) => {
     expect(await on.accounts.verifyLedger({})).toMatchObject({ entries: 2n });
     await expect(on.billing.quotePrice({ accountId: 'nobody', facts: facts() })).rejects.toMatchObject({
       kind: 'not_found',
+      reason: 'account_not_found',
+    });
+  });
+
+  test('is shown as the prices of units, a second after another process has changed it', async () => {
+    const on = await open(aConfig({ prices: { a: { per_second: { '2K': '0.13' } }, b: { per_request: '1' } } }));
+    const queries = [
+      { priceKey: 'a', resolutions: ['768P', '2K'] },
+      { priceKey: 'none', resolutions: ['2K'] },
+      { priceKey: 'b', resolutions: [] },
+    ];
+    const list = async () => await on.billing.listUnitPrices({ accountId: 'demo', queries });
+    const secondPrices = async () =>
+      (await list()).sheets.flatMap(({ prices }) =>
+        prices.filter(({ unit }) => unit === PriceUnit.OUTPUT_SECOND).map(({ amountNanos }) => amountNanos / CENT),
+      );
+
+    expect(await list()).toMatchObject({
+      currency: 'USD',
+      sheets: [
+        { priceKey: 'a', priced: true, resolutions: ['2K'] },
+        { priceKey: 'none', priced: false, prices: [] },
+        { priceKey: 'b', priced: true, prices: [{ unit: PriceUnit.REQUEST, amountNanos: 100n * CENT }] },
+      ],
+    });
+    expect(await secondPrices()).toEqual([13n]);
+    await sqlPriceStore(on.sql, on.clock).put([{ key: 'a', terms: { per_second: { '2K': '0.20' } } }], on.clock.now());
+    expect(await secondPrices()).toEqual([13n]);
+    await on.clock.advance(1000);
+    expect(await secondPrices()).toEqual([20n]);
+    await expect(on.billing.listUnitPrices({ accountId: 'nobody' })).rejects.toMatchObject({
       reason: 'account_not_found',
     });
   });

@@ -26,7 +26,7 @@ export async function readPriceSheets(
 ): Promise<{ readonly currency: string; readonly sheets: readonly PriceSheet[] }> {
   const [currency, contracts] = await Promise.all([
     deps.accounts.findCurrency(accountId),
-    deps.prices.currentOf(queries.map(({ priceKey }) => priceKey)),
+    deps.prices.listCurrent(queries.map(({ priceKey }) => priceKey)),
   ]);
   if (currency === undefined) throw unknownAccount('account_id');
   const sheets = queries.map(({ priceKey, resolutions }) => {

@@ -20,7 +20,7 @@ export interface PriceStore {
    */
   current(key: string): Promise<PriceContract | undefined>;
   /** The same for several keys, with few statements. A key without a contract is left out. */
-  currentOf(keys: readonly string[]): Promise<ReadonlyMap<string, PriceContract>>;
+  listCurrent(keys: readonly string[]): Promise<ReadonlyMap<string, PriceContract>>;
   /**
    * Makes these the current prices. A changed entry becomes a new version; an unchanged entry keeps its version. A key
    * without an entry is no longer current. Old versions never change. Gives the number of new versions.

@@ -72,7 +72,7 @@ export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
       if (before === changes) remember(key, { contract, readAt });
       return contract;
     },
-    currentOf: async (keys) => {
+    listCurrent: async (keys) => {
       const known = new Map(keys.map((key) => [key, findCached(key)]));
       const missing = [...known].flatMap(([key, cached]) => (cached === undefined ? [key] : []));
       const [before, readAt] = [changes, clock.now()];

@@ -29,7 +29,7 @@ const settings = {
   },
   payload: {
     enum: ['thin', 'full'],
-    description: 'thin: the id of the task or call. full: also the task or call, as a status read answers.',
+    description: 'thin: the id of the task or call. full: also the task or call, as a status read answers, without the charge.',
   },
 } as const;
 const body = (

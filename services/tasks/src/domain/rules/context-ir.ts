@@ -1,5 +1,5 @@
 import type { Rule } from '../fault.ts';
-import { ALPHA, isKindOf } from '../model.ts';
+import { ALPHA, allowsKind } from '../model.ts';
 import type { Model } from '../model.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
@@ -21,7 +21,7 @@ export function contextIrRules(model: Model | undefined): readonly Rule<Order>[]
   };
   return [
     (order) =>
-      isKindOf(order.model, 'context_ir')
+      allowsKind(order.model, 'context_ir')
         ? undefined
         : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for context-IR` },
     foreignFields('context-IR', 'resolution', 'aigc_watermark', 'source_task_id'),

@@ -1,4 +1,4 @@
-import { isKindOf } from '../model.ts';
+import { allowsKind } from '../model.ts';
 import type { Model } from '../model.ts';
 import type { Kind } from '../order.ts';
 import { describeContent } from './content.ts';
@@ -27,7 +27,7 @@ const LIMITS: Readonly<Record<Kind, KindLimits>> = {
 
 /** Returns the limits of a use of a model; undefined if every order of it would be refused. */
 export function describeOperation(kind: Kind, model: Model): OperationLimits | undefined {
-  if (!isKindOf(model.id, kind)) return undefined;
+  if (!allowsKind(model.id, kind)) return undefined;
   const { content, listResolutions } = LIMITS[kind];
   return { kind, resolutions: listResolutions(model), content: describeContent(content) };
 }

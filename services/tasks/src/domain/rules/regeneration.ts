@@ -1,5 +1,5 @@
 import type { Fault, Rule } from '../fault.ts';
-import { ALPHA, isKindOf } from '../model.ts';
+import { ALPHA, allowsKind } from '../model.ts';
 import { listMedia } from '../order.ts';
 import type { Order } from '../order.ts';
 import { contentRules } from './content.ts';
@@ -16,7 +16,7 @@ export const REGENERATION_CONTENT: ContentLimits = {
 /** The rules for rendering a 768P video at 2K, from a source task (mode A) or from a base video (mode B). */
 export const regenerationRules: readonly Rule<Order>[] = [
   (order) =>
-    isKindOf(order.model, 'regeneration')
+    allowsKind(order.model, 'regeneration')
       ? undefined
       : { reason: 'invalid_request', field: 'model', message: `must be exactly ${ALPHA} for regeneration` },
   foreignFields('regeneration', 'duration', 'ratio', 'callback_url'),
