@@ -3,6 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { adaptersBench } from './adapters.ts';
 import { billingBench } from './billing/billing.ts';
+import { catalogueBench } from './catalogue.ts';
 import { consolePagesBench } from './console-pages.ts';
 import { createBench, grpcCreateBench } from './create.ts';
 import { jsonBytesBench } from './json-bytes.ts';
@@ -33,6 +34,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   create: createBench,
   'create-grpc': grpcCreateBench,
   'read-status': readStatusBench,
+  catalogue: catalogueBench,
   'poll-lag': pollLagBench,
   'callback-lag': callbackLagBench,
   'poll-pass': pollPassBench,

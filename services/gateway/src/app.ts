@@ -98,10 +98,10 @@ export async function startGateway(
       log,
       counters,
       reader,
-      charges: cacheCharges(
-        (caller, ids, timeoutMs) => readTaskCharges(clients.billing, caller, ids, timeoutMs),
+      charges: cacheCharges((caller, ids, timeoutMs) => readTaskCharges(clients.billing, caller, ids, timeoutMs), {
         clock,
-      ),
+        log,
+      }),
       videoModels: openVideoModels({
         listOrderable: (tokenId, caller) => listOrderableModels(clients.tasks, tokenId, caller),
         readPrices: (queries, caller) => readUnitPrices(clients.billing, queries, caller),

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { aCompletedTask, aTask } from '../../testing/a-task.ts';
@@ -32,11 +33,14 @@ beforeEach(() => {
   asked = [];
   books = new Map();
   fault = undefined;
-  charges = cacheCharges(async (_caller, ids, timeoutMs) => {
-    asked.push({ ids, timeoutMs });
-    if (fault !== undefined) throw fault;
-    return new Map([...books].filter(([id]) => ids.includes(id)));
-  }, clock);
+  charges = cacheCharges(
+    async (_caller, ids, timeoutMs) => {
+      asked.push({ ids, timeoutMs });
+      if (fault !== undefined) throw fault;
+      return new Map([...books].filter(([id]) => ids.includes(id)));
+    },
+    { clock, log: silentLog },
+  );
 });
 
 const read = async (task = RUNNING) => await charges.read(task, CALLER);

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { AccountCaller } from '../clients/caller.ts';
@@ -53,8 +54,13 @@ interface Known {
 
 const NOTHING: ChargeReading = { charge: undefined, isLasting: false };
 
+export interface CacheChargesDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** Caches charges, bounded in number. A settled one never changes, so it stays for as long as it is read. */
-export function cacheCharges(ask: ReadTaskCharges, clock: Clock): ChargeReader {
+export function cacheCharges(ask: ReadTaskCharges, { clock, log }: CacheChargesDeps): ChargeReader {
   // grows with its charges; by `max` alone it would take the memory of all of them at the start
   const known = new LRUCache<string, Known>({ maxSize: KNOWN_MAX, sizeCalculation: () => 1 });
   const pending = new Map<string, Promise<ChargeReading>>();
@@ -80,8 +86,9 @@ export function cacheCharges(ask: ReadTaskCharges, clock: Clock): ChargeReader {
       }
       failedAt = undefined;
       return true;
-    } catch {
+    } catch (error) {
       failedAt = clock.now();
+      log.warn({ err: error }, 'billing did not answer in time; reads of tasks have no new charges for two seconds');
       return false;
     }
   };

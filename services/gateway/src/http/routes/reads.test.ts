@@ -51,6 +51,25 @@ describe('a status read', () => {
     expect(flat.json).toEqual({ task_id: TASK_ID, id: TASK_ID, status: 'queued' });
     expect(under.tasks.calls).toEqual(['getTask']);
   });
+  test('has the charge in its own dialect alone, and a page asks for all of its charges', async () => {
+    const hold = { taskId: TASK_ID, accountId: 'demo', amountNanos: 400_000_000n, currency: 'USD' };
+    under.books.addHold({ hold });
+    const [compat, list, others] = [await get(STATUS), await get('/v1/videos'), [await get(QUERY), await get(FLAT)]];
+
+    expect(compat.json.charge).toEqual({ status: 'held', amount: '0.4', currency: 'USD' });
+    expect(list.json.data[0].charge).toEqual(compat.json.charge);
+    expect(others.filter(({ text }) => text.includes('"charge"'))).toEqual([]);
+  });
+  test('without billing is answered without a charge', async () => {
+    under.books.fault = new Error('away');
+    const answers = [await get(STATUS), await get('/v1/videos')];
+    under.books.fault = undefined;
+
+    expect(answers.map(({ status, text }) => [status, text.includes('"charge"')])).toEqual([
+      [200, false],
+      [200, false],
+    ]);
+  });
   test('of a task that waits has its place, except in the strict shape of the vendor and in lists', async () => {
     put(aTask({ queue: aQueuePlace() }));
     const [compat, vendor, flat] = [await get(STATUS), await get(QUERY), await get(FLAT)];

@@ -102,11 +102,11 @@ function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): Rou
     path: route.path,
     token: { counts: 'reads' },
     handle: (exchange) =>
-      thenMaybe(readOrWait(parts, exchange), (task) =>
-        thenMaybe(encodeToText(task, exchange), (text) => {
-          showTask(exchange, task, text);
-        }),
-      ),
+      thenMaybe(readOrWait(parts, exchange), (task) => {
+        const text = encodeToText(task, exchange);
+        // a poll whose text is known makes no further closure
+        return typeof text === 'string' ? showTask(exchange, task, text) : showLater(exchange, task, text);
+      }),
     doc: {
       ...describeTaskRoute(dialect, route),
       headers: ['Prefer'],
@@ -143,6 +143,10 @@ function showTask({ res, response }: Exchange, task: Task, text: string): void {
   response.status = 200;
   res.setHeader('content-type', JSON_TYPE);
   response.body = text;
+}
+
+async function showLater(exchange: Exchange, task: Task, text: Promise<string>): Promise<void> {
+  showTask(exchange, task, await text);
 }
 
 function readOrWait(parts: GatewayParts, exchange: Exchange): MaybePromise<Task> {
