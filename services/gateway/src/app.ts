@@ -21,7 +21,7 @@ import { readUnitPrices } from './clients/unit-prices-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { gatewayConfig, readCatalogue } from './config.ts';
-import type { GatewayConfig } from './config.ts';
+import type { Catalogue, GatewayConfig } from './config.ts';
 import { openConsoles } from './console/open-consoles.ts';
 import { dialects } from './dialects/index.ts';
 import { onTaskChanged, onTokenChanged } from './events/subscriptions.ts';
@@ -98,15 +98,7 @@ export async function startGateway(
       log,
       counters,
       reader,
-      charges: cacheCharges((caller, ids, timeoutMs) => readTaskCharges(clients.billing, caller, ids, timeoutMs), {
-        clock,
-        log,
-      }),
-      videoModels: openVideoModels({
-        listOrderable: (tokenId, caller) => listOrderableModels(clients.tasks, tokenId, caller),
-        readPrices: (queries, caller) => readUnitPrices(clients.billing, queries, caller),
-        catalogue: () => catalogue,
-      }),
+      ...openMoneyReads(clients, foundation, () => catalogue),
       relay,
       changes,
       links,
@@ -218,6 +210,22 @@ function openRateCounters(redis: RedisLink | undefined, { clock }: Foundation, l
   const counters = redis === undefined ? local : redisRateCounters({ redis, clock, fallback: local });
   lifecycle.add('counters', () => counters.close());
   return counters;
+}
+
+/** Opens the reads of charges and of the catalogue, which need billing. */
+function openMoneyReads(
+  { billing, tasks }: GatewayClients,
+  { clock, log }: Foundation,
+  catalogue: () => Catalogue,
+): Pick<GatewayParts, 'charges' | 'videoModels'> {
+  return {
+    charges: cacheCharges((caller, ids, timeoutMs) => readTaskCharges(billing, caller, ids, timeoutMs), { clock, log }),
+    videoModels: openVideoModels({
+      listOrderable: (tokenId, caller) => listOrderableModels(tasks, tokenId, caller),
+      readPrices: (queries, caller) => readUnitPrices(billing, queries, caller),
+      catalogue,
+    }),
+  };
 }
 
 function formatUrl(host: string, port: number): string {

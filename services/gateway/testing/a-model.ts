@@ -5,7 +5,7 @@ import type { ModelOperationSchema, ModelSchema } from '@reelgate/proto/tasks/v1
 type OperationInit = MessageInitShape<typeof ModelOperationSchema>;
 
 /** The generation of a model, with a part of the roles that the contract has. */
-export function anOperation(over: OperationInit = {}): OperationInit {
+function anOperation(): OperationInit {
   return {
     kind: TaskKind.GENERATION,
     priceKey: 'Alpha-H3',
@@ -20,12 +20,11 @@ export function anOperation(over: OperationInit = {}): OperationInit {
     audioNeedsPicture: true,
     countsInputSeconds: true,
     countsImages: true,
-    ...over,
-  } as OperationInit;
+  };
 }
 
 /** A model as the tasks service lists it. */
-export function aModel(over: MessageInitShape<typeof ModelSchema> = {}): MessageInitShape<typeof ModelSchema> {
+export function aModel(): MessageInitShape<typeof ModelSchema> {
   return {
     id: 'Alpha-H3',
     kinds: [TaskKind.GENERATION],
@@ -35,6 +34,5 @@ export function aModel(over: MessageInitShape<typeof ModelSchema> = {}): Message
     durationMax: 15,
     operations: [anOperation()],
     mediaRatios: ['adaptive'],
-    ...over,
-  } as MessageInitShape<typeof ModelSchema>;
+  };
 }

@@ -10,7 +10,9 @@ import type { PriceUnit, UnitPrices } from './unit-prices.ts';
 
 const write = (sheet: UnitPrices | undefined) =>
   sheet?.prices.map(({ unit, resolution, free, amount }) =>
-    [unit, resolution, free === 0n ? '' : `after ${free}`, formatAmount(amount)].filter((part) => part !== '').join(' '),
+    [unit, resolution, free === 0n ? '' : `after ${free}`, formatAmount(amount)]
+      .filter((part) => part !== '')
+      .join(' '),
   );
 
 describe('the prices of units', () => {
@@ -72,28 +74,33 @@ const count = fc.bigInt({ min: 0n, max: 9n });
 
 test('the sum of unit prices over an order is its amount, and only an order without an amount has none', () => {
   fc.assert(
-    fc.property(terms, fc.constantFrom('768P', '2K', ''), fc.tuple(count, count, count), (entry, resolution, counts) => {
-      const [seconds, inputVideoSeconds, images] = [counts[0] + 1n, counts[1], counts[2]];
-      const parsed = parseTerms(JSON.parse(JSON.stringify(entry)) as TermsEntry);
-      const amount = computeAmount(parsed, priceFacts({ resolution, seconds, inputVideoSeconds, images }));
-      const quantities: Readonly<Partial<Record<PriceUnit, bigint>>> = {
-        output_second: seconds,
-        input_second: inputVideoSeconds,
-        input_image: images,
-        request: 1n,
-        hold: 1n,
-      };
+    fc.property(
+      terms,
+      fc.constantFrom('768P', '2K', ''),
+      fc.tuple(count, count, count),
+      (entry, resolution, counts) => {
+        const [seconds, inputVideoSeconds, images] = [counts[0] + 1n, counts[1], counts[2]];
+        const parsed = parseTerms(JSON.parse(JSON.stringify(entry)) as TermsEntry);
+        const amount = computeAmount(parsed, priceFacts({ resolution, seconds, inputVideoSeconds, images }));
+        const quantities: Readonly<Partial<Record<PriceUnit, bigint>>> = {
+          output_second: seconds,
+          input_second: inputVideoSeconds,
+          input_image: images,
+          request: 1n,
+          hold: 1n,
+        };
 
-      const sheet = listUnitPrices(parsed, resolution === '' ? [] : [resolution]);
+        const sheet = listUnitPrices(parsed, resolution === '' ? [] : [resolution]);
 
-      if (sheet === undefined) expect(typeof amount).toBe('string');
-      else
-        expect(
-          sheet.prices.reduce((sum, { unit, free, amount: each }) => {
-            const charged = (quantities[unit] ?? 0n) - free;
-            return charged > 0n ? sum + each * charged : sum;
-          }, 0n),
-        ).toBe(amount);
-    }),
+        if (sheet === undefined) expect(typeof amount).toBe('string');
+        else
+          expect(
+            sheet.prices.reduce((sum, { unit, free, amount: each }) => {
+              const charged = (quantities[unit] ?? 0n) - free;
+              return charged > 0n ? sum + each * charged : sum;
+            }, 0n),
+          ).toBe(amount);
+      },
+    ),
   );
 });

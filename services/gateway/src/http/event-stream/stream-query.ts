@@ -28,7 +28,8 @@ export const STREAM_PARAMETERS: readonly QueryParameter[] = [
   },
   {
     name: 'payload',
-    description: 'thin: the id of the task or call. full: also the task or call, as a status read answers, without the charge.',
+    description:
+      'thin: the id of the task or call. full: also the task or call, as a status read answers, without the charge.',
     schema: { enum: ['thin', 'full', ''], default: 'thin' },
   },
   {

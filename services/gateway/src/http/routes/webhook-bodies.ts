@@ -29,7 +29,8 @@ const settings = {
   },
   payload: {
     enum: ['thin', 'full'],
-    description: 'thin: the id of the task or call. full: also the task or call, as a status read answers, without the charge.',
+    description:
+      'thin: the id of the task or call. full: also the task or call, as a status read answers, without the charge.',
   },
 } as const;
 const body = (

@@ -52,17 +52,30 @@ function* listOrders(model: Model, { kind, resolutions, content }: OperationLimi
   const text = { text: 'é'.repeat(content.textMax) };
   for (const media of listMediaSets(content)) {
     const shared = { kind, model: model.id, content: [text, ...media] };
-    if (kind === 'regeneration') {
-      if (media.some((item) => (item as MediaItem).role === 'base_video'))
-        for (const resolution of resolutions) yield { ...shared, resolution };
-      continue;
-    }
-    const ratios = model.ratios.filter((ratio) => media.length > 0 || !listMediaRatios(model.ratios).includes(ratio));
-    for (let duration = model.durationMin; duration <= model.durationMax; duration += 1)
-      for (const ratio of ratios)
-        for (const resolution of kind === 'generation' ? resolutions : [undefined])
-          yield { ...shared, duration, ratio, resolution };
+    if (kind !== 'regeneration') yield* listFramed(model, { ...shared, resolutions, hasMedia: media.length > 0 });
+    else if (media.some((item) => (item as MediaItem).role === 'base_video'))
+      yield* resolutions.map((resolution) => ({ ...shared, resolution }));
   }
+}
+
+/** The order with each length, ratio and resolution. */
+function listFramed(
+  { durationMin, durationMax, ratios }: Model,
+  { resolutions, hasMedia, ...order }: Order & { readonly resolutions: readonly string[]; readonly hasMedia: boolean },
+): Order[] {
+  const lengths = Array.from({ length: durationMax - durationMin + 1 }, (_, at) => durationMin + at);
+  return lengths.flatMap((duration) =>
+    ratios
+      .filter((ratio) => hasMedia || !listMediaRatios(ratios).includes(ratio))
+      .flatMap((ratio) =>
+        (order.kind === 'generation' ? resolutions : [undefined]).map((resolution) => ({
+          ...order,
+          duration,
+          ratio,
+          resolution,
+        })),
+      ),
+  );
 }
 
 const USES = MODELS.flatMap((model) =>
