@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import { aCompletedTask, aTask } from '../../testing/a-task.ts';
+import { CREATED_MS, aCompletedTask, aTask } from '../../testing/a-task.ts';
 import type { TaskCharge } from '../clients/money-client.ts';
 import { cacheCharges, CHARGE_DEADLINE_MS } from './read-charge.ts';
 import type { ChargeReader } from './read-charge.ts';
@@ -85,6 +86,30 @@ describe('a running task', () => {
     await clock.advance(250);
 
     expect(await read()).toMatchObject({ charge: { status: 'held' } });
+  });
+});
+
+describe('a task that has just ended', () => {
+  const JUST = aCompletedTask({ updatedAt: timestampFromMs(CREATED_MS) });
+
+  test('has its charge in the first read after its end', async () => {
+    books.set(ID, held());
+    const reading = read(JUST);
+    await clock.advance(0);
+    books.set(ID, charged());
+    await clock.advance(30);
+
+    expect(await reading).toMatchObject({ charge: { status: 'charged' }, isLasting: true });
+    expect(asked).toHaveLength(2);
+  });
+  test('is read as held if its charge does not come in a quarter of a second', async () => {
+    books.set(ID, held());
+    const reading = read(JUST);
+    await clock.advance(0);
+    for (const ms of [30, 70, 150]) await clock.advance(ms);
+
+    expect(await reading).toMatchObject({ charge: { status: 'held' }, isLasting: false });
+    expect(asked).toHaveLength(4);
   });
 });
 

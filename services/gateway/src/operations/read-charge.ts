@@ -8,6 +8,7 @@ import type { AccountCaller } from '../clients/caller.ts';
 import type { TaskCharge } from '../clients/money-client.ts';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
+import { toMs } from '../clients/wire-values.ts';
 import { isSettled } from '../domain/charge.ts';
 import type { Charge } from '../domain/charge.ts';
 import { dropStale } from './read-task.ts';
@@ -23,6 +24,13 @@ const KNOWN_MAX = 50_000;
  */
 const FRESH_MS = { same: 60_000, changing: 250 };
 
+/**
+ * The waits in milliseconds for the charge of a task that ended within the last five seconds. A client often reads a
+ * task once after its end, and that read then has its cost.
+ */
+const SETTLE_WAITS_MS = [30, 70, 150];
+const JUST_ENDED_MS = 5000;
+
 /** A charge, and whether it holds for as long as the task stays as it was read. */
 export interface ChargeReading {
   /** Undefined if the task has no money or billing could not be asked. */
@@ -32,7 +40,7 @@ export interface ChargeReading {
 
 /** Reads what tasks hold and cost. A reading never fails: without an answer of billing it has no charge. */
 export interface ChargeReader {
-  /** At once if it is known. */
+  /** At once if it is known. Waits a quarter of a second for the charge of a task that has just ended. */
   read(task: Task, caller: AccountCaller): MaybePromise<ChargeReading>;
   /** Reads up to 100 tasks with one call. A task without a known charge is left out. */
   readAll(tasks: readonly Task[], caller: AccountCaller): MaybePromise<ReadonlyMap<string, Charge>>;
@@ -92,10 +100,19 @@ export function cacheCharges(ask: ReadTaskCharges, { clock, log }: CacheChargesD
       return false;
     }
   };
+  const askUntilSettled = async (task: Task, caller: AccountCaller): Promise<ChargeReading> => {
+    for (const ms of SETTLE_WAITS_MS) {
+      if (!(await askBilling([task], caller))) return NOTHING;
+      const reading = toReading(known.get(task.id), task);
+      if (reading.charge === undefined || reading.isLasting || !hasJustEnded(clock, task)) return reading;
+      await clock.sleep(ms);
+    }
+    return (await askBilling([task], caller)) ? toReading(known.get(task.id), task) : NOTHING;
+  };
   const start = (task: Task, caller: AccountCaller): Promise<ChargeReading> => {
-    const call: Promise<ChargeReading> = askBilling([task], caller)
-      .then((isAnswered) => (isAnswered ? toReading(known.get(task.id), task) : NOTHING))
-      .finally(() => pending.delete(toPendingKey(task)));
+    const call: Promise<ChargeReading> = askUntilSettled(task, caller).finally(() =>
+      pending.delete(toPendingKey(task)),
+    );
     pending.set(toPendingKey(task), call);
     return call;
   };
@@ -119,6 +136,10 @@ export function cacheCharges(ask: ReadTaskCharges, { clock, log }: CacheChargesD
 /** A call that was made while the task ran may say less than one that is made after its end. */
 function toPendingKey(task: Task): string {
   return isFinal(task) ? task.id : `${task.id} running`;
+}
+
+function hasJustEnded(clock: Clock, task: Task): boolean {
+  return isFinal(task) && isRecent(clock, toMs(task.updatedAt) ?? 0, JUST_ENDED_MS);
 }
 
 function isValid(clock: Clock, { charge, at, isEnded }: Known, task: Task): boolean {
