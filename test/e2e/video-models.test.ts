@@ -16,6 +16,7 @@ const VIDEO = readFileSync(path.join(import.meta.dirname, '../../services/media/
 const START_TIMEOUT_MS = 60_000;
 const TEST_TIMEOUT_MS = 60_000;
 const SETTLED_MS = 20_000;
+const BATCH_KEY = 'sk-batch-0123456789';
 const EURO_KEY = 'sk-euro-0123456789';
 const NANOS = 1_000_000_000n;
 
@@ -75,6 +76,7 @@ const withModels = (config: TestConfig): TestConfig => {
     ),
     prices: {
       ...config.prices,
+      'Alpha-H3': { ...config.prices['Alpha-H3'], class_discounts: { batch: '0.5' } },
       'by-request': { per_request: '0.25', per_second: '0.001', per_input_second: '0.5', images: { each: '0.01' } },
       'partly-priced': { per_second: { '480p': '0.000000001', '720p': '0' } },
       'by-tokens': { per_million_tokens: { input: '1', output: '2' }, hold: '0.7' },
@@ -82,6 +84,7 @@ const withModels = (config: TestConfig): TestConfig => {
     accounts: [
       ...config.accounts,
       { id: 'euro', currency: 'EUR', credit: '5', tokens: [{ key: EURO_KEY, models: ['Alpha-H3', 'by-request'] }] },
+      { id: 'batches', credit: '5', tokens: [{ key: BATCH_KEY, models: ['Alpha-H3'], queue: { class: 'batch' } }] },
     ],
   } as TestConfig;
 };
@@ -185,6 +188,15 @@ describe('the catalogue', () => {
     expect(entries[0]).not.toHaveProperty('pricing_skus');
     expect(await list(KEYS.narrow)).toEqual([]);
     expect((await caller(EURO_KEY).call('GET', '/v1/videos/models/by-request')).json).toEqual(entries[1]);
+  });
+  test('has the prices of the class of the token, as its estimates do', async () => {
+    const [entry] = await list(BATCH_KEY);
+    const order = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', resolution: '2K' };
+
+    expect(entry?.pricing_skus).toEqual({ 'per-video-second-768p': '0.04', 'per-video-second-2k': '0.065' });
+    expect((await caller(BATCH_KEY).call('POST', '/v1/videos/estimate', order)).json).toMatchObject({
+      amount: addPrices(entry!, '2K', { output_second: 5 }),
+    });
   });
   test.each([
     ['unknown', KEYS.demo],

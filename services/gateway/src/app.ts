@@ -222,7 +222,7 @@ function openMoneyReads(
     charges: cacheCharges((caller, ids, timeoutMs) => readTaskCharges(billing, caller, ids, timeoutMs), { clock, log }),
     videoModels: openVideoModels({
       listOrderable: (tokenId, caller) => listOrderableModels(tasks, tokenId, caller),
-      readPrices: (queries, caller) => readUnitPrices(billing, queries, caller),
+      readPrices: (question, caller) => readUnitPrices(billing, question, caller),
       catalogue,
     }),
   };

@@ -59,6 +59,10 @@ const CLASSES: ReadonlyMap<TokenClass, PriceClass> = new Map([
   [TokenClass.BATCH, 'batch'],
 ]);
 
+export function fromWireClass(ofClass: TokenClass): PriceClass | undefined {
+  return CLASSES.get(ofClass);
+}
+
 interface WireWork {
   readonly accountId: string;
   readonly facts?: WirePriceFacts | undefined;
@@ -66,7 +70,7 @@ interface WireWork {
 }
 
 export function fromWireWork({ accountId, facts, currency = '' }: WireWork): PricedWork {
-  const priceClass = CLASSES.get(facts?.class ?? TokenClass.UNSPECIFIED);
+  const priceClass = fromWireClass(facts?.class ?? TokenClass.UNSPECIFIED);
   return { accountId, facts: fromWireFacts(facts), priceClass, currency: currency === '' ? undefined : currency };
 }
 

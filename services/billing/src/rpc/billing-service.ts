@@ -19,6 +19,7 @@ import { settleHold } from '../operations/holds/settle-hold.ts';
 import { readSettlement } from '../domain/hold.ts';
 import {
   fromWireFacts,
+  fromWireClass,
   fromWireWork,
   toWireCharge,
   toWireHold,
@@ -38,8 +39,9 @@ export function billingService(deps: BillingDeps): Binding {
       principal: toWirePrincipal(await findPrincipal(deps, tokenId)),
     }),
     quotePrice: async (request) => ({ quote: toWireQuote(await quotePrice(deps, fromWireWork(request))) }),
-    listUnitPrices: async ({ accountId, queries }) => {
-      const { currency, sheets } = await readPriceSheets(deps, accountId, queries);
+    listUnitPrices: async ({ accountId, queries, class: ofClass }) => {
+      const request = { queries, priceClass: fromWireClass(ofClass) };
+      const { currency, sheets } = await readPriceSheets(deps, accountId, request);
       return { currency, sheets: sheets.map(toWirePriceSheet) };
     },
     checkHold: async ({ tokenId, maxAmountNanos: maxAmount, ...request }) => {

@@ -4,10 +4,18 @@ import { withDeadline } from './caller.ts';
 import type { AccountCaller } from './caller.ts';
 import { WIRE_KINDS } from './plain-task.ts';
 import type { PlainKind, PlainRole } from './plain-task.ts';
+import { WAIT_CLASSES } from './task-queue.ts';
+import type { WaitClass } from './task-queue.ts';
 import type { TasksClient } from './tasks-client.ts';
 import type { MessageMapping } from './wire-values.ts';
 
 const DEADLINE_MS = 5000;
+
+export interface OrderableModels {
+  readonly models: readonly OrderableModel[];
+  /** The class by which the orders of the token are priced, unless they prefer another; undefined: none. */
+  readonly priceClass: WaitClass | undefined;
+}
 
 /** A model that a token may order from, with the limits that the tasks service holds its orders to. */
 export interface OrderableModel {
@@ -60,9 +68,9 @@ export async function listOrderableModels(
   tasks: Pick<TasksClient, 'listModels'>,
   tokenId: string,
   { accountId, ...call }: AccountCaller,
-): Promise<readonly OrderableModel[]> {
-  const { models } = await tasks.listModels({ accountId, tokenId }, withDeadline(call, DEADLINE_MS));
-  return models.map(fromWireModel);
+): Promise<OrderableModels> {
+  const { models, priceClass } = await tasks.listModels({ accountId, tokenId }, withDeadline(call, DEADLINE_MS));
+  return { models: models.map(fromWireModel), priceClass: WAIT_CLASSES[priceClass] };
 }
 
 function fromWireModel(model: WireModel): OrderableModel {

@@ -39,7 +39,7 @@ const MODE_NAMES: Readonly<Record<QueueMode, WaitPreference['mode']>> = {
   [QueueMode.WAIT]: 'wait',
   [QueueMode.NONE]: 'none',
 };
-const CLASS_NAMES: Readonly<Record<QueueClass, WaitClass | undefined>> = {
+export const WAIT_CLASSES: Readonly<Record<QueueClass, WaitClass | undefined>> = {
   [QueueClass.UNSPECIFIED]: undefined,
   [QueueClass.INTERACTIVE]: 'interactive',
   [QueueClass.STANDARD]: 'standard',
@@ -63,7 +63,7 @@ export function toWirePreference({ mode, class: wanted, startWithinS, notBefore 
 
 export function fromWirePreference(wire: QueuePreference): WaitPreference {
   const mode = MODE_NAMES[wire.mode];
-  const applied = CLASS_NAMES[wire.class];
+  const applied = WAIT_CLASSES[wire.class];
   const notBefore = toMs(wire.notBefore);
   return {
     ...(mode && { mode }),
@@ -79,7 +79,7 @@ export function toPlainPlace(place: QueuePlace): PlainPlace {
     estimatedStartAt: toMs(place.estimatedStartAt),
     since: toMs(place.since) ?? 0,
     startBy: toMs(place.startBy) ?? 0,
-    class: CLASS_NAMES[place.class] ?? 'standard',
+    class: WAIT_CLASSES[place.class] ?? 'standard',
     waitsFor: WAITS[place.waitsFor],
   } satisfies MessageMapping<QueuePlace>;
 }

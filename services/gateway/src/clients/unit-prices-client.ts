@@ -1,8 +1,10 @@
 import { PriceUnit as WireUnit } from '@reelgate/proto/billing/v1/price';
 import type { PriceSheet as WireSheet, UnitPrice as WirePrice } from '@reelgate/proto/billing/v1/price';
+import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
 import type { BillingClient } from './billing-client.ts';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller } from './caller.ts';
+import type { WaitClass } from './task-queue.ts';
 import { requireValue } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
@@ -42,12 +44,23 @@ export interface PriceSheetQuery {
   readonly resolutions: readonly string[];
 }
 
+export interface PriceQuestion {
+  readonly queries: readonly PriceSheetQuery[];
+  /** The class in which the work would wait; undefined: none. */
+  readonly priceClass: WaitClass | undefined;
+}
+
 export interface PriceSheets {
   readonly currency: string;
   /** One for each query, in the same order. */
   readonly sheets: readonly PriceSheet[];
 }
 
+const CLASSES: Readonly<Record<WaitClass, TokenClass>> = {
+  interactive: TokenClass.INTERACTIVE,
+  standard: TokenClass.STANDARD,
+  batch: TokenClass.BATCH,
+};
 const UNITS: Readonly<Record<WireUnit, PriceUnit | undefined>> = {
   [WireUnit.UNSPECIFIED]: undefined,
   [WireUnit.OUTPUT_SECOND]: 'output_second',
@@ -62,7 +75,7 @@ const UNITS: Readonly<Record<WireUnit, PriceUnit | undefined>> = {
 /** Reads the prices of single units in the currency of an account. */
 export async function readUnitPrices(
   billing: Pick<BillingClient, 'listUnitPrices'>,
-  queries: readonly PriceSheetQuery[],
+  { queries, priceClass }: PriceQuestion,
   { accountId, ...call }: AccountCaller,
 ): Promise<PriceSheets> {
   const sheets: PriceSheet[] = [];
@@ -71,7 +84,9 @@ export async function readUnitPrices(
     const chunk = queries
       .slice(from, from + QUERIES_MAX)
       .map(({ priceKey, resolutions }) => ({ priceKey, resolutions: [...resolutions] }));
-    const answer = await billing.listUnitPrices({ accountId, queries: chunk }, withDeadline(call, DEADLINE_MS));
+    const ofClass = priceClass === undefined ? TokenClass.UNSPECIFIED : CLASSES[priceClass];
+    const request = { accountId, queries: chunk, class: ofClass };
+    const answer = await billing.listUnitPrices(request, withDeadline(call, DEADLINE_MS));
     currency = answer.currency;
     sheets.push(...answer.sheets.map(fromWireSheet));
   }

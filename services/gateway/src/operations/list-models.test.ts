@@ -32,7 +32,7 @@ const model = (id: string, ...operations: ModelOperation[]): OrderableModel => (
 
 const open = (models: readonly OrderableModel[], sheets: readonly PriceSheet[]) =>
   openVideoModels({
-    listOrderable: async () => models,
+    listOrderable: async () => ({ models, priceClass: undefined }),
     readPrices: async () => ({ currency: 'EUR', sheets }),
     catalogue: () => CATALOGUE,
   });

@@ -1,8 +1,8 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { AccountCaller } from '../clients/caller.ts';
-import type { MediaLimits, ModelOperation, OrderableModel } from '../clients/models-client.ts';
+import type { MediaLimits, ModelOperation, OrderableModel, OrderableModels } from '../clients/models-client.ts';
 import type { PlainKind } from '../clients/plain-task.ts';
-import type { PriceSheet, PriceSheetQuery, PriceSheets, UnitPrice } from '../clients/unit-prices-client.ts';
+import type { PriceQuestion, PriceSheet, PriceSheets, UnitPrice } from '../clients/unit-prices-client.ts';
 import type { Catalogue } from '../config.ts';
 import { chooseDefaults } from '../domain/model-defaults.ts';
 import type { Model } from '../domain/model-defaults.ts';
@@ -50,8 +50,8 @@ export interface VideoModels {
 
 export interface VideoModelsDeps {
   /** Lists the models that a token may order from, with the limits that its orders are held to. */
-  readonly listOrderable: (tokenId: string, caller: AccountCaller) => Promise<readonly OrderableModel[]>;
-  readonly readPrices: (queries: readonly PriceSheetQuery[], caller: AccountCaller) => Promise<PriceSheets>;
+  readonly listOrderable: (tokenId: string, caller: AccountCaller) => Promise<OrderableModels>;
+  readonly readPrices: (question: PriceQuestion, caller: AccountCaller) => Promise<PriceSheets>;
   readonly catalogue: () => Catalogue;
 }
 
@@ -61,11 +61,9 @@ export interface VideoModelsDeps {
  */
 export function openVideoModels({ listOrderable, readPrices, catalogue }: VideoModelsDeps): VideoModels {
   const list = async ({ tokenId, ...caller }: TokenCaller): Promise<readonly VideoModel[]> => {
-    const models = await listOrderable(tokenId, caller);
-    const { currency, sheets } = await readPrices(
-      models.flatMap(({ operations }) => operations),
-      caller,
-    );
+    const { models, priceClass } = await listOrderable(tokenId, caller);
+    const queries = models.flatMap(({ operations }) => operations);
+    const { currency, sheets } = await readPrices({ queries, priceClass }, caller);
     const known = catalogue().models;
     let at = 0;
     return models.flatMap((model) => {

@@ -2,6 +2,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import {
   GetTaskTimelineResponseSchema,
+  ListModelsResponseSchema,
   ListTasksResponseSchema,
   ModelOperationSchema,
   ModelSchema,
@@ -9,6 +10,7 @@ import {
 } from '@reelgate/proto/tasks/v1/task_service';
 import type {
   ListModelsRequest,
+  ListModelsResponse,
   ListTasksRequest,
   Model,
   ModelOperation,
@@ -27,12 +29,14 @@ import { listMediaRatios } from '../domain/rules/ranges.ts';
 import type { Step, TimelineEntry } from '../domain/rules/timeline.ts';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import type { Deps } from '../operations/deps.ts';
+import { planCreateWait } from '../operations/creates/admit-create.ts';
 import { describePlace } from '../operations/queue/describe-place.ts';
 import { getTask, listTasks, listTaskStep, readTimeline, withKey } from '../operations/reads/read-tasks.ts';
 import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { ListFilter, Page } from '../store/task-store.ts';
 import { KINDS, ROLES } from './mapping-order.ts';
+import { CLASSES } from './mapping-queue.ts';
 import { readTaskFilter, toWireTask } from './mapping-task.ts';
 import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
 
@@ -124,16 +128,18 @@ export const EVERY_MODEL = ['*'];
 
 /** The models that an enabled channel serves and that the token may use. Nothing of a channel is shown. */
 export async function listModels(
-  { models, channels }: Deps,
+  deps: Deps,
   tokens: TokenReader,
   { accountId, tokenId }: ListModelsRequest,
-): Promise<Model[]> {
-  const visible = tokenId === '' ? EVERY_MODEL : (await tokens.findRights(tokenId, accountId)).models;
+): Promise<ListModelsResponse> {
+  const { models: visible, wait: tokenWait } =
+    tokenId === '' ? { models: EVERY_MODEL } : await tokens.findRights(tokenId, accountId);
+  const plan = tokenWait && planCreateWait(deps, { wait: {}, tokenWait }, deps.clock.now());
   const kinds = Object.keys(KINDS) as Kind[];
-  return [...models().values()]
+  const listed = [...deps.models().values()]
     .filter(({ id }) => isVisible(visible, id))
     .map((model) => {
-      const served = kinds.filter((kind) => channels.isServed(kind, model.id));
+      const served = kinds.filter((kind) => deps.channels.isServed(kind, model.id));
       return toWireModel(
         model,
         served.flatMap((kind) => describeOperation(kind, model) ?? []),
@@ -141,6 +147,7 @@ export async function listModels(
     })
     .filter(({ operations }) => operations.length > 0)
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  return toMessage(ListModelsResponseSchema, { models: listed, priceClass: plan && CLASSES[plan.class] });
 }
 
 function toWireModel(model: DomainModel, operations: readonly OperationLimits[]): Model {

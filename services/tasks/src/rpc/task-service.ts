@@ -74,7 +74,7 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
       const { task, replayed, applied } = await countRefusals(deps, () => inContractTerms(create()));
       return { task: toWireCreated(task), replayed, applied: toWirePreference(applied) };
     },
-    listModels: async (request) => ({ models: await listModels(deps, tokens, request) }),
+    listModels: (request) => listModels(deps, tokens, request),
     ...readMethods(deps),
     cancelTask: async ({ accountId, taskId }, { signal, span }: CallContext) => {
       const task = await cancelTask(deps, accountId, taskId, signal);

@@ -8,7 +8,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TokenLimits } from "./token_limits_pb.js";
 import type { WebhookRight } from "./webhook_right_pb.js";
 import type { TokenRight } from "./token_right_pb.js";
-import type { TokenQueue } from "./token_queue_pb.js";
+import type { TokenClass, TokenQueue } from "./token_queue_pb.js";
 import type { PriceFacts, PriceSheet, Quote } from "./price_pb.js";
 import type { Charge, Hold, LedgerLine, Settlement, UpstreamCost } from "./hold_pb.js";
 
@@ -274,6 +274,13 @@ export declare type ListUnitPricesRequest = Message<"reelgate.billing.v1.ListUni
    * @generated from field: repeated reelgate.billing.v1.PriceSheetQuery queries = 2;
    */
   queries: PriceSheetQuery[];
+
+  /**
+   * The class in which the work would wait. Where a key has a contract of this class, that one prices it.
+   *
+   * @generated from field: reelgate.billing.v1.TokenClass class = 3;
+   */
+  class: TokenClass;
 };
 
 /**

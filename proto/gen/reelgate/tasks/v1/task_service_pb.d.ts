@@ -4,8 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { QueueClass, QueuePreference } from "./queue_pb.js";
 import type { MediaKind, MediaRole, Order, TaskKind } from "./order_pb.js";
-import type { QueuePreference } from "./queue_pb.js";
 import type { Task, TaskState } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TimelineEntry } from "./timeline_pb.js";
@@ -54,6 +54,13 @@ export declare type ListModelsResponse = Message<"reelgate.tasks.v1.ListModelsRe
    * @generated from field: repeated reelgate.tasks.v1.Model models = 1;
    */
   models: Model[];
+
+  /**
+   * The class by which the orders of the token are priced, unless they prefer another; not set: none.
+   *
+   * @generated from field: reelgate.tasks.v1.QueueClass price_class = 2;
+   */
+  priceClass: QueueClass;
 };
 
 /**
