@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { dialects } from '../../dialects/index.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { expectGolden } from '../../../testing/golden.ts';
+import { expectGoldenDocument } from '../../../testing/golden.ts';
 import { call } from '../../../testing/http-call.ts';
 import { METHODS_FOR_ALL } from '../../openapi/document.ts';
 import { readDocument } from '../../../testing/openapi/document.ts';
@@ -19,7 +19,7 @@ const get = (path: string) => call(under.url, 'GET', path, { token: null });
 
 describe('the OpenAPI document', () => {
   test('is as in the golden file', async () => {
-    expectGolden('openapi', (await get('/openapi.json')).json);
+    await expectGoldenDocument('openapi', (await get('/openapi.json')).json);
   });
   test('says nothing of what upstreams charge', async () => {
     expect(JSON.stringify((await get('/openapi.json')).json)).not.toMatch(/upstream_?cost|micro_?usd|reported_?cost/i);
