@@ -154,7 +154,8 @@ function toReading(entry: Known | undefined, task: Task): ChargeReading {
   return { charge: entry.charge, isLasting: isSettled(entry.charge) || !isFinal(task) };
 }
 
-function toCharge({ heldNanos, chargedNanos, basis, currency }: TaskCharge): Charge {
+/** The money of a task from its hold. */
+export function toCharge({ heldNanos, chargedNanos, basis, currency }: Omit<TaskCharge, 'taskId'>): Charge {
   if (basis === 'released') return { status: 'released', amountNanos: heldNanos, currency };
   if (chargedNanos !== undefined) return { status: 'charged', amountNanos: chargedNanos, currency };
   return { status: 'held', amountNanos: heldNanos, currency };

@@ -10,6 +10,7 @@ import { requirePrincipal } from '../../http/http-exchange.ts';
 import { readTaskId } from '../../http/routes/task-id.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { listVisibleModels } from '../../operations/principals.ts';
+import { toCharge } from '../../operations/read-charge.ts';
 import { consoleRoute } from '../console-route.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { deliveryView } from '../views/webhooks.ts';
@@ -55,7 +56,7 @@ async function readTaskView(
     }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map(deliveryView),
-    raw: encodeReadVideo(wire, links),
+    raw: encodeReadVideo(wire, links, money && toCharge(money.hold)),
     canCancel: task.state === 'queued',
     canRegenerate: canRegenerate(task, listVisibleModels(principal, catalogue()), now),
     unavailable,
