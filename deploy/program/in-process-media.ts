@@ -11,6 +11,7 @@ export function inProcessMedia(bytes: OwnedBytes): MediaPort {
     putFile: (source, file) => bytes.putFile(source, file),
     remove: (objects) => bytes.remove(objects),
     read: async (object) => (await bytes.read(object))?.stream,
+    readThumbnail: async (object) => (await bytes.readThumbnail(object))?.stream,
     serve: (request, response, wanted) => bytes.serve(request, response, wanted),
     serveLink: async (request, response) => {
       await bytes.serveLink(request, response);

@@ -15,7 +15,7 @@ import type { GatewayClients } from './clients/gateway-clients.ts';
 import { clientFiles } from './clients/client-files.ts';
 import { jobsClient } from './clients/jobs-client.ts';
 import { listOrderableModels } from './clients/models-client.ts';
-import { readTaskCharges } from './clients/money-client.ts';
+import { accountBooks, readTaskCharges } from './clients/money-client.ts';
 import { newLinkSigner } from './clients/signed-links.ts';
 import { readUnitPrices } from './clients/unit-prices-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
@@ -34,6 +34,7 @@ import { observer } from './http/observe.ts';
 import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
 import { initRequestCounts } from './http/request-counter.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
+import { mcpRoute } from './http/routes/mcp-route.ts';
 import { openWaitPermits } from './operations/await-change.ts';
 import { startJobs } from './jobs/start-jobs.ts';
 import { openVideoModels } from './operations/list-models.ts';
@@ -77,7 +78,7 @@ export async function startGateway(
   config: GatewayConfig,
   foundation: Foundation,
   clients: GatewayClients,
-  { public: server }: GatewayPorts,
+  { public: server, isAllowedHost }: GatewayPorts,
 ): Promise<RunningGateway> {
   const { clock, newId, log, metrics, tracing } = foundation;
   const lifecycle = openLifecycle(log, clock);
@@ -120,7 +121,10 @@ export async function startGateway(
     await subscribeToEvents(foundation, parts, lifecycle);
 
     const observe = observer({ clock, log, metrics });
-    const api = gatewayRoutes(dialects, parts, foundation.publicUrl, config);
+    const addresses = { publicOrigin: new URL(foundation.publicUrl).origin, isAllowedHost };
+    const agents = { parts: { ...parts, books: accountBooks(clients) }, addresses, metrics };
+    const agentTools = config.isForAgents ? [mcpRoute(agents)] : [];
+    const api = gatewayRoutes(dialects, parts, foundation.publicUrl, { hasBatches: config.hasBatches, agentTools });
     const deps = { foundation, clients, parts, api, observe, channels, pauses };
     const consoles = await openConsoles(config, deps, lifecycle);
     const admission = { principals, counters, limits: config.limits, sessions: consoles.sessions };

@@ -109,6 +109,11 @@ export const gatewaySchema = {
       workers: { ...count(256), minimum: 0, description: `a whole number from 0 to ${COUNT_MAX}` },
       drain: { type: 'string', format: 'duration', default: '5s' },
     }),
+    mcp: {
+      type: 'boolean',
+      default: true,
+      description: 'whether agents have tools at /mcp of the public port',
+    },
     console: section({
       clients: {
         type: 'boolean',
@@ -167,6 +172,8 @@ export interface GatewayConfig {
   readonly jobs: { readonly workers: number; readonly drainMs: number };
   /** The number of receivers that webhooks are delivered to at once, and the longest wait of a stop for attempts. */
   readonly webhooks: { readonly workers: number; readonly drainMs: number };
+  /** True if the public port has the tools for agents. */
+  readonly isForAgents: boolean;
   readonly console: ConsoleConfig;
   readonly catalogue: Catalogue;
 }
@@ -212,6 +219,7 @@ interface CheckedConfig {
     readonly realtime: CheckedRealtime;
     readonly async: { readonly workers: number; readonly drain: string };
     readonly webhooks: { readonly workers: number; readonly drain: string };
+    readonly mcp: boolean;
     readonly console: { readonly clients: boolean; readonly session: string };
   };
   readonly operators?: readonly { readonly name: string; readonly key: string; readonly role: Role }[];
@@ -233,6 +241,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     realtime,
     async: jobs,
     webhooks,
+    mcp: isForAgents,
     console: pages,
   } = (value as CheckedConfig).gateway;
   return {
@@ -252,6 +261,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     realtime: realtimeSettings(realtime),
     jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
     webhooks: { workers: webhooks.workers, drainMs: parseDuration(webhooks.drain) ?? 0 },
+    isForAgents,
     console: {
       isForClients: pages.clients,
       sessionMs: parseDuration(pages.session) ?? 0,

@@ -270,6 +270,8 @@ export interface FakeMedia {
   /** The removed objects in order. */
   readonly removed: string[];
   readonly served: string[];
+  /** The thumbnails by the object of their video. */
+  readonly thumbnails: Map<string, Buffer>;
   /** The private objects. */
   readonly kept: Map<string, { readonly accountId: string; readonly bytes: Buffer; readonly keepMs: number }>;
 }
@@ -279,6 +281,7 @@ export function fakeMedia(): FakeMedia {
   const served: string[] = [];
   const removed: string[] = [];
   const kept: FakeMedia['kept'] = new Map();
+  const thumbnails: FakeMedia['thumbnails'] = new Map();
   const send = async (response: ServerResponse, text: string): Promise<void> => {
     served.push(text);
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': Buffer.byteLength(text) }).end(text);
@@ -287,6 +290,7 @@ export function fakeMedia(): FakeMedia {
     puts,
     served,
     kept,
+    thumbnails,
     removed,
     port: {
       put: async (source, { accountId, bytesMax }) => {
@@ -316,6 +320,10 @@ export function fakeMedia(): FakeMedia {
       read: async (object) => {
         const found = kept.get(object);
         return found === undefined ? undefined : Readable.from([found.bytes]);
+      },
+      readThumbnail: async (object) => {
+        const found = thumbnails.get(object);
+        return found === undefined ? undefined : Readable.from([found]);
       },
       serve: (_request: IncomingMessage, response, { object, fileName, direct }) =>
         send(response, `${object} ${fileName}${direct === true ? ' from here' : ''}`),

@@ -325,7 +325,7 @@ async function startProgram(
       operator: { ...operator, reach: async () => [], configuration: refuseConfiguration },
       openRelayPool: options.openPool,
     },
-    { public: http.port, admin: undefined },
+    { public: http.port, admin: undefined, isAllowedHost: () => true },
   );
   return {
     services: { channels: operator.tasks, accounts: operator.accounts, queue: operator.queue },

@@ -90,6 +90,12 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
         await removeObject({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent });
     },
     read: (object) => fetchObject({ url: `${baseUrl}/bytes/${encodeURIComponent(object)}`, authorization, agent }),
+    readThumbnail: (object) =>
+      fetchObject({
+        url: `${baseUrl}/bytes/${encodeURIComponent(object)}${buildServeQuery({ variant: 'thumbnail', direct: true })}`,
+        authorization,
+        agent,
+      }),
     serve: (request, response, { object, fileName, ...how }) =>
       passThrough({
         request,

@@ -54,11 +54,16 @@ export interface ByteReader {
   read(object: string): Promise<Readable | undefined>;
 }
 
+export interface ThumbnailReader {
+  /** The same for the thumbnail of a result; undefined if it has none. */
+  readThumbnail(object: string): Promise<Readable | undefined>;
+}
+
 /**
  * The part of the media service that the gateway uses: bytes in, bytes out. In one program it is the service's own
  * object.
  */
-export interface MediaPort extends InlineStore, PrivateStore, FileStore, ByteReader {
+export interface MediaPort extends InlineStore, PrivateStore, FileStore, ByteReader, ThumbnailReader {
   /** Answers GET and HEAD with a stored object, with ranges and validators. Resolves when the answer has ended. */
   serve(request: IncomingMessage, response: ServerResponse, what: ServedObject): Promise<unknown>;
   /** Answers GET and HEAD of a signed link under `/ximg/`. */

@@ -3,13 +3,14 @@ import type { Secret } from '@reelgate/platform/secret';
 import { signPath } from '@reelgate/platform/signatures';
 import type { Links } from '../dialects/dialect.ts';
 
-/** Links that play without a token until the result expires. */
+/** Links that play without a token until the result expires, or for a shorter time. */
 export function newLinkSigner(publicUrl: string, key: Secret): Links {
   return {
-    toVideoUrl: ({ result, expiresAt }) => {
+    toVideoUrl: ({ result, expiresAt }, endsAt = Infinity) => {
       if (result === undefined || result.object === '' || expiresAt === undefined) return undefined;
       const path = `/ximg/${result.object}.mp4`;
-      return `${publicUrl}${path}?${signPath(key, path, Math.floor(timestampMs(expiresAt) / 1000))}`;
+      const seconds = Math.floor(Math.min(timestampMs(expiresAt), endsAt) / 1000);
+      return `${publicUrl}${path}?${signPath(key, path, seconds)}`;
     },
   };
 }

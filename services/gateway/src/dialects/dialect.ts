@@ -66,8 +66,11 @@ export interface DecodeContext {
 
 /** The links of results. */
 export interface Links {
-  /** Returns the link of the video of a task; undefined until the task has a video. */
-  toVideoUrl(task: Task): string | undefined;
+  /**
+   * Returns the link of the video of a task; undefined until the task has a video. It ends with the result, or at
+   * `endsAt`, in milliseconds since 1970, if that is earlier.
+   */
+  toVideoUrl(task: Task, endsAt?: number): string | undefined;
 }
 
 interface RouteSummary {

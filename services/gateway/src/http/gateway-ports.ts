@@ -21,6 +21,8 @@ export interface GatewayPorts {
   readonly public: PublicPort;
   /** Health, metrics and the routes that the program serves for operators; undefined if none is configured. */
   readonly admin: HttpPort | undefined;
+  /** The hosts that the public port is known by. */
+  readonly isAllowedHost: HostCheck;
 }
 
 export async function openGatewayPorts(
@@ -41,7 +43,7 @@ export async function openGatewayPorts(
       metrics: admin === undefined ? withoutChannels(metrics) : undefined,
       starting: refuseAll(newId),
     });
-    return { public: publicPort, admin: adminPort };
+    return { public: publicPort, admin: adminPort, isAllowedHost };
   } catch (error) {
     await adminPort?.stop();
     throw error;

@@ -21,6 +21,8 @@ export interface ExchangeState {
   taskId?: string;
   /** For the log line of a relayed call: the public id. */
   model?: string;
+  /** For the log line and the trace: the called tool. */
+  tool?: string;
   /** The reason of a refusal, for the metrics. */
   reason?: string;
   /** Set once a create was sent to the tasks service: from then on a failure leaves its outcome uncertain. */

@@ -41,7 +41,7 @@ export function observer({
     inFlight += 1;
     exchange.state.end.whenOver(() => {
       inFlight -= 1;
-      const { requestId, route = 'none', kind, reason, principal, operator, model, span } = exchange.state;
+      const { requestId, route = 'none', kind, reason, principal, operator, model, tool, span } = exchange.state;
       const taskId = ownId(exchange.state.taskId);
       const status = exchange.res.writableFinished ? exchange.res.statusCode : CLIENT_GONE;
       const ms = clock.now() - startedAt;
@@ -60,6 +60,7 @@ export function observer({
           operator: operator?.name,
           taskId,
           model,
+          tool,
           trace_id: span.traceId,
         },
         'request',
@@ -72,6 +73,7 @@ export function observer({
         accountId: principal?.accountId,
         taskId,
         model,
+        tool,
       });
     });
   };

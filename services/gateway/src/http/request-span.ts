@@ -39,6 +39,7 @@ export interface RequestEnd {
   readonly taskId?: string | undefined;
   /** Only of a model that exists: otherwise it is a text of the client. */
   readonly model?: string | undefined;
+  readonly tool?: string | undefined;
 }
 
 /**
@@ -47,7 +48,7 @@ export interface RequestEnd {
  */
 export function endRequestSpan(span: Span, ended: RequestEnd): void {
   if (span === NO_SPAN) return;
-  const { method, route, status, requestId, accountId, taskId, model } = ended;
+  const { method, route, status, requestId, accountId, taskId, model, tool } = ended;
   span.set({
     'http.request.method': method,
     'http.route': route,
@@ -56,6 +57,7 @@ export function endRequestSpan(span: Span, ended: RequestEnd): void {
     'reelgate.account.id': accountId,
     'reelgate.task.id': taskId,
     'gen_ai.request.model': status < 400 ? model : undefined,
+    'gen_ai.tool.name': tool,
   });
   if (status >= FAULT) span.fail(String(status));
   span.end();

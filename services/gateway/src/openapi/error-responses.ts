@@ -48,6 +48,11 @@ const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
     { type: { const: 'error' }, request_id: text },
   ),
   anthropic: envelope('MessagesError', { type: text, message: text }, { type: { const: 'error' }, request_id: text }),
+  mcp: envelope(
+    'McpError',
+    { code: { type: 'integer' }, message: text, data: objectSchema({ code: text }) },
+    { jsonrpc: { const: '2.0' }, id: { type: 'null' } },
+  ),
   google: envelope('GoogleError', { code: { type: 'integer' }, message: text, status: text }),
 };
 const UPSTREAM: Schema = {
@@ -127,6 +132,7 @@ const ENVELOPE_NAMES: Readonly<Record<EnvelopeName, string>> = {
   vendor: 'Vendor',
   anthropic: 'Messages',
   google: 'Google',
+  mcp: 'Mcp',
 };
 
 interface ErrorResponse {

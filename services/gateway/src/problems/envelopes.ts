@@ -10,7 +10,7 @@ export interface Refusal {
   readonly requestId: string;
 }
 
-export type EnvelopeName = 'openai' | 'vendor' | 'anthropic' | 'google';
+export type EnvelopeName = 'openai' | 'vendor' | 'anthropic' | 'google' | 'mcp';
 type Envelope = (refusal: Refusal) => object;
 
 const ANTHROPIC_TYPES: Readonly<Partial<Record<ErrorStatus, string>>> = {
@@ -46,6 +46,15 @@ const GOOGLE_STATUS: Readonly<Record<ErrorStatus, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
+/** Numbers of JSON-RPC. A refusal before a tool is called is an error of the transport, if no row says otherwise. */
+const JSON_RPC_SERVER_ERROR = -32_000;
+const JSON_RPC_CODES: Readonly<Record<string, number>> = {
+  invalid_json: -32_700,
+  invalid_request: -32_600,
+  not_found: -32_601,
+  internal_error: -32_603,
+};
+
 /** The shape of a refusal for each family of clients. */
 const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
   openai: ({ row, code, message, param = null, metadata }) => ({
@@ -66,6 +75,11 @@ const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
     request_id: requestId,
   }),
   google: ({ row, message }) => ({ error: { code: row.status, message, status: GOOGLE_STATUS[row.status] } }),
+  mcp: ({ code, message }) => ({
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: JSON_RPC_CODES[code] ?? JSON_RPC_SERVER_ERROR, message, data: { code } },
+  }),
 };
 
 export function enclose(name: EnvelopeName, refusal: Refusal): object {

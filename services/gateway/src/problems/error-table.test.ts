@@ -101,7 +101,10 @@ test('every envelope is as in the golden file', () => {
       requestId: 'req_1',
     },
   };
-  const envelopes = { openai: true, vendor: true, anthropic: true, google: true } satisfies Record<EnvelopeName, true>;
+  const envelopes = { openai: true, vendor: true, anthropic: true, google: true, mcp: true } satisfies Record<
+    EnvelopeName,
+    true
+  >;
   const names = Object.keys(envelopes) as EnvelopeName[];
 
   expectGolden(

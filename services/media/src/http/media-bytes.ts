@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { isKept, readMediaType } from '../domain/media-object.ts';
+import type { MediaObject } from '../domain/media-object.ts';
 import type { ByteRange } from '../blobs/blob-store.ts';
 import { beginUpload } from '../operations/bytes/begin-upload.ts';
 import type { BeginUploadDeps, UploadOrder } from '../operations/bytes/begin-upload.ts';
@@ -59,6 +60,8 @@ export interface MediaBytes extends UploadBytes, FileBytes {
   remove(objects: readonly string[]): Promise<void>;
   /** Undefined: there is no such object, or it has ended. The caller must read or destroy the stream. */
   read(object: string, range?: ByteRange): Promise<OpenedObject | undefined>;
+  /** The same for the thumbnail of a result; undefined: it has none. */
+  readThumbnail(object: string): Promise<OpenedObject | undefined>;
   /** Answers a GET or HEAD, or refuses in OpenAI's envelope. The caller has checked the access. */
   serve(request: IncomingMessage, response: ServerResponse, order: ServeOrder): Promise<void>;
   /** Answers a signed link; false: it is another path, and nothing was answered. */
@@ -80,14 +83,24 @@ export function mediaBytes(deps: PutDeps & BeginUploadDeps & LinkDeps & FileDeps
     remove: async (objects) => {
       await removeBytes(deps, await deps.store.removeObjects(objects, ['inline', 'private'], deps.clock.now()));
     },
-    read: async (object, range) => {
-      const found = await deps.store.find(object);
-      if (found === undefined || !isKept(found, deps.clock.now())) return undefined;
-      const { key, bytes, sha256 } = found.blob;
-      const stream = await deps.blobs.open(key, range);
-      return stream && { stream, bytes, sha256, mediaType: readMediaType(found) };
+    read: async (object, range) => openKept(deps, await deps.store.find(object), range),
+    readThumbnail: async (object) => {
+      const result = await deps.store.find(object);
+      if (result === undefined || !isKept(result, deps.clock.now())) return undefined;
+      return openKept(deps, await deps.thumbnailOf(result));
     },
     serve: (request, response, order) => serveObject(deps, request, response, order),
     serveLink: (request, response) => serveLink(deps, request, response),
   };
+}
+
+async function openKept(
+  { blobs, clock }: LinkDeps,
+  found: MediaObject | undefined,
+  range?: ByteRange,
+): Promise<OpenedObject | undefined> {
+  if (found === undefined || !isKept(found, clock.now())) return undefined;
+  const { key, bytes, sha256 } = found.blob;
+  const stream = await blobs.open(key, range);
+  return stream && { stream, bytes, sha256, mediaType: readMediaType(found) };
 }

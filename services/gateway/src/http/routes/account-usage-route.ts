@@ -23,7 +23,7 @@ export function usageRoute({ clock, usage }: GatewayParts): RouteEntry {
     token: { counts: 'reads' },
     handle: async (exchange) => {
       const query = new URLSearchParams(exchange.querystring);
-      const question = { ...readQuestion(query, clock.now()), accountId: requirePrincipal(exchange).accountId };
+      const question = { ...readUsageQuestion(query, clock.now()), accountId: requirePrincipal(exchange).accountId };
       const asCsv = wantsCsv(exchange, query);
       const statement = await usage(question, exchange.state.requestId);
       if (asCsv) {
@@ -38,7 +38,7 @@ export function usageRoute({ clock, usage }: GatewayParts): RouteEntry {
 }
 
 /** Without `to` the statement ends with the current hour; without `from` it begins 30 days earlier. */
-function readQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 'accountId'> {
+export function readUsageQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 'accountId'> {
   const to = readTimestamp(query, 'to') ?? (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
   const from = readTimestamp(query, 'from') ?? Math.max(0, (Math.floor((to - 1) / DAY_MS) - DAYS_DEFAULT) * DAY_MS);
   return { from, to, groupBy: readEnumValue(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };

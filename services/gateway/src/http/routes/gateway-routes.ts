@@ -28,12 +28,15 @@ const UNSUPPORTED: readonly UnsupportedRoute[] = [
 /** Routes that an operator turns on with `gateway.batches`. */
 const WITHOUT_BATCHES: readonly UnsupportedRoute[] = [['/v1/files', 'Files']];
 
-/** Every route of the gateway. The first route that matches a request handles it. */
+/**
+ * Every route of the gateway, with the tools for agents if there are any. The first route that matches a request handles
+ * it.
+ */
 export function gatewayRoutes(
   dialects: readonly Dialect[],
   parts: GatewayParts,
   publicUrl: string,
-  { hasBatches }: { readonly hasBatches: boolean },
+  { hasBatches, agentTools = [] }: { readonly hasBatches: boolean; readonly agentTools?: readonly RouteEntry[] },
 ): readonly RouteEntry[] {
   const routes = [
     estimateRoute(
@@ -50,6 +53,7 @@ export function gatewayRoutes(
     ...relayRoutes(parts),
     realtimeRoute(),
     ...asyncRoutes(parts),
+    ...agentTools,
     ...(hasBatches ? fileRoutes(parts) : notImplementedRoutes(WITHOUT_BATCHES)),
     ...notImplementedRoutes(UNSUPPORTED),
     homeRoute(publicUrl),

@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http';
+import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
+import { Problem } from '@reelgate/platform/problem';
+
+const SHOWN_MAX = 200;
+
+/** The names under which this gateway is reached. */
+export interface OwnAddresses {
+  readonly publicOrigin: string;
+  readonly isAllowedHost: HostCheck;
+}
+
+/**
+ * Refuses what a page of another site sends. A page can lead the name of its own site to the address of this gateway,
+ * so the host is checked too. Programs send no Origin.
+ */
+export function assertOwnCaller({ publicOrigin, isAllowedHost }: OwnAddresses, request: IncomingMessage): void {
+  const { host = '', origin } = request.headers;
+  if (!isAllowedHost(request))
+    throw foreign(`this route does not answer to the host ${host.slice(0, SHOWN_MAX)}; add it to allowed_hosts`);
+  if (origin === undefined || origin === publicOrigin || origin.replace(/^https?:\/\//, '') === host) return;
+  throw foreign('this route takes no requests of pages of other sites');
+}
+
+function foreign(message: string): Problem {
+  return new Problem({ kind: 'forbidden', reason: 'foreign_request', message });
+}

@@ -1,0 +1,87 @@
+import type { ContentBlock } from '@modelcontextprotocol/server';
+import type { Span } from '@reelgate/platform/trace/trace';
+import type { AccountBooks } from '../clients/money-client.ts';
+import type { Principal } from '../clients/billing-client.ts';
+import type { Schema } from '../dialects/dialect.ts';
+import { bodyValidator } from '../dialects/wire/body-validator.ts';
+import type { GatewayParts } from '../http/gateway-parts.ts';
+
+/** The parts that tools are made of. A tool calls the operations that the HTTP routes call. */
+export interface ToolParts extends GatewayParts {
+  readonly books: AccountBooks;
+}
+
+/** One call of a tool, by a caller whose token was checked. */
+export interface ToolCall {
+  readonly principal: Principal;
+  readonly requestId: string;
+  readonly span: Span;
+  /** Aborted when the client leaves or the gateway stops. */
+  readonly gone: AbortSignal;
+  /** True if this request declares that its client follows tasks. */
+  readonly followsTasks: boolean;
+  /** Tells the client how much is done, in percent; absent if it does not ask. */
+  readonly showProgress?: ((percent: number) => Promise<void>) | undefined;
+  /** Names the task in the log line. */
+  noteTask(taskId: string): void;
+  /** Called right before an order is sent. */
+  noteSubmit(): void;
+}
+
+/** The result of a tool. Its sentence is ours: it has no text of a client, an upstream or a file. */
+export interface ToolAnswer {
+  readonly structured: object;
+  readonly sentence?: string;
+  /** Links and pictures beside the text. */
+  readonly attachments?: readonly ContentBlock[];
+  /** True if the call failed, or shows a video that failed. */
+  readonly isError?: boolean;
+}
+
+/** The id of a task that the client follows by itself, instead of a result. */
+export interface StartedTask {
+  readonly startedTaskId: string;
+}
+
+/** Hints for the client alone. They protect nothing. */
+export interface ToolHints {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint: false;
+}
+
+/** The protocol takes no other schema for arguments and results. */
+export type ObjectSchema = Schema & { readonly type: 'object' };
+
+export interface McpTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: ObjectSchema;
+  readonly output: ObjectSchema;
+  readonly hints: ToolHints;
+  /** Refuses with a Problem. */
+  run(given: unknown, call: ToolCall): Promise<ToolAnswer | StartedTask>;
+}
+
+export interface ToolSpec<A extends object> extends Omit<McpTool, 'run'> {
+  /** Runs with arguments that the input schema has accepted. */
+  run(args: A, call: ToolCall): Promise<ToolAnswer | StartedTask>;
+}
+
+/** Builds a tool that checks its arguments. The first call compiles the check. */
+export function buildTool<A extends object>(spec: ToolSpec<A>): McpTool {
+  const check = bodyValidator<A>(spec.input);
+  return { ...spec, run: async (given, call) => spec.run(check(given ?? {}), call) };
+}
+
+export const READ_ONLY: ToolHints = { readOnlyHint: true, openWorldHint: false };
+
+/** The schema of an object in which no other member is allowed. */
+export function closedObject(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+): ObjectSchema {
+  return { type: 'object', properties, additionalProperties: false, ...(required.length > 0 && { required }) };
+}

@@ -1,0 +1,35 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { TaskCharge } from '../clients/money-client.ts';
+import type { Task, TaskRef } from '../clients/tasks-client.ts';
+import type { Schema } from '../dialects/dialect.ts';
+import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
+import type { ToolCall, ToolParts } from './mcp-tool.ts';
+
+export const idSchema: Schema = { type: 'string', maxLength: 64, description: 'The id of a video.' };
+
+/** The task of the caller's account with this id. Refuses an impossible id without a call. */
+export function toVideoRef(id: string, { principal, noteTask }: ToolCall): TaskRef {
+  if (!PLAUSIBLE_ID.test(id))
+    throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
+  noteTask(id);
+  return { accountId: principal.accountId, taskId: id };
+}
+
+/** Reads a task of the caller's account; a task of another account is unknown. */
+export async function readVideo({ reader }: ToolParts, id: string, call: ToolCall): Promise<Task> {
+  return reader.read(toVideoRef(id, call), call.requestId, call.span);
+}
+
+/** Reads the charges of tasks. Without an answer of billing there are none: a read never fails for them. */
+export async function readCharges(
+  { books, log }: ToolParts,
+  taskIds: readonly string[],
+  { principal: { accountId }, requestId, span }: ToolCall,
+): Promise<ReadonlyMap<string, TaskCharge>> {
+  try {
+    return await books.charges({ accountId, requestId, span }, taskIds);
+  } catch (error) {
+    log.warn({ requestId, err: error }, 'the charges of tasks could not be read');
+    return new Map();
+  }
+}

@@ -1,0 +1,68 @@
+import { USAGE_COUNTS } from '../../clients/usage-client.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
+import { readUsageQuestion } from '../../http/routes/account-usage-route.ts';
+import { USAGE_GROUPINGS } from '../../http/routes/usage-doc.ts';
+import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import type { McpTool, ToolParts } from '../mcp-tool.ts';
+import { readBalanceLeft } from '../read-balance.ts';
+import { moneySchemas } from '../shown-video.ts';
+import type { UsageSum } from '../../clients/usage-client.ts';
+
+/** The days of a month. A longer statement fills the context of a model. */
+const ROWS_MAX = 31;
+
+const sums = {
+  amount: moneySchemas.amount,
+  ...Object.fromEntries(USAGE_COUNTS.map((name) => [name, { type: 'integer' }])),
+};
+
+/** Reads what the account was charged. */
+export function usageGet(parts: ToolParts): McpTool {
+  return buildTool<{ readonly from?: string; readonly to?: string; readonly group_by?: string }>({
+    name: 'usage_get',
+    title: 'Read the usage',
+    description: 'Reads what the account was charged, by day, model or token, and what it can still spend.',
+    input: closedObject({
+      from: { type: 'string', maxLength: 40, description: 'A date such as 2026-11-01; default: 30 days ago.' },
+      to: { type: 'string', maxLength: 40, description: 'A date, inclusive; default: now.' },
+      group_by: { enum: Object.keys(USAGE_GROUPINGS), default: 'day' },
+    }),
+    output: closedObject(
+      {
+        rows: {
+          type: 'array',
+          maxItems: ROWS_MAX,
+          items: closedObject({ key: { type: 'string' }, ...sums }, ['key', 'amount']),
+        },
+        has_more: { type: 'boolean', description: 'True if more rows exist. The total includes them.' },
+        total: closedObject(sums, ['amount']),
+        balance_left: { ...moneySchemas.amount, description: 'What can still be spent.' },
+        currency: moneySchemas.currency,
+      },
+      ['rows', 'has_more', 'total', 'balance_left', 'currency'],
+    ),
+    hints: READ_ONLY,
+    run: async (args, call) => {
+      const { accountId } = call.principal;
+      const question = readUsageQuestion(new URLSearchParams(Object.entries(args)), parts.clock.now());
+      const [{ groups, total, currency, truncated }, left] = await Promise.all([
+        parts.usage({ ...question, accountId }, call.requestId),
+        readBalanceLeft(parts, call),
+      ]);
+      return {
+        structured: {
+          rows: groups.slice(0, ROWS_MAX).map((sum) => ({ key: sum.key, ...encodeSum(sum) })),
+          has_more: truncated || groups.length > ROWS_MAX,
+          total: encodeSum(total),
+          balance_left: formatDecimal(left.nanos),
+          currency,
+        },
+      };
+    },
+  });
+}
+
+/** Without the name of a token, which is a text of a client. */
+function encodeSum({ amountNanos, counts }: UsageSum): object {
+  return { amount: formatDecimal(amountNanos), ...counts };
+}

@@ -1,0 +1,38 @@
+import { formatDecimal } from '../../domain/decimal.ts';
+import { cancelVideo } from '../cancel-video.ts';
+import { buildTool, closedObject } from '../mcp-tool.ts';
+import type { McpTool, ToolParts } from '../mcp-tool.ts';
+import { idSchema, readCharges } from '../read-video.ts';
+import { moneySchemas, statusSchema, toMcpStatus } from '../shown-video.ts';
+
+/** Cancels a video that waits. One that has ended is shown as it is. */
+export function videoCancel(parts: ToolParts): McpTool {
+  return buildTool<{ readonly id: string }>({
+    name: 'video_cancel',
+    title: 'Cancel a video',
+    description: 'Cancels a video that is still queued and returns its held amount. A video that has ended stays.',
+    input: closedObject({ id: idSchema }, ['id']),
+    output: closedObject(
+      {
+        id: { type: 'string' },
+        status: statusSchema,
+        returned: { ...moneySchemas.amount, description: 'The part of the held amount that is not charged.' },
+        currency: moneySchemas.currency,
+      },
+      ['id', 'status'],
+    ),
+    hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    run: async ({ id }, call) => {
+      const { task, isCancelled } = await cancelVideo(parts, id, call);
+      const charge = (await readCharges(parts, [id], call)).get(id);
+      const money = charge && {
+        returned: formatDecimal(isCancelled ? charge.heldNanos : charge.heldNanos - (charge.chargedNanos ?? 0n)),
+        currency: charge.currency,
+      };
+      return {
+        structured: { id, status: toMcpStatus(task), ...money },
+        sentence: isCancelled ? 'The video is cancelled.' : 'The video had ended before.',
+      };
+    },
+  });
+}

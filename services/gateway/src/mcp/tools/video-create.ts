@@ -1,0 +1,102 @@
+import { computeFingerprint } from '../../http/bodies/fingerprint.ts';
+import { takeRate } from '../../http/admission/limit-rate.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
+import { computePollDelayMs } from '../../http/headers.ts';
+import { invalid } from '../../dialects/wire/body-validator.ts';
+import { submitOrder } from '../../operations/submit-order.ts';
+import type { Task } from '../../clients/tasks-client.ts';
+import { buildTool, closedObject } from '../mcp-tool.ts';
+import type { McpTool, ToolCall, ToolParts } from '../mcp-tool.ts';
+import { readCharges } from '../read-video.ts';
+import { moneySchemas, statusSchema, toMcpStatus } from '../shown-video.ts';
+import { decodeVideoOrder, videoArguments } from '../video-order.ts';
+import type { VideoArguments } from '../video-order.ts';
+
+interface CreateArguments extends VideoArguments {
+  readonly max_amount: string;
+  readonly currency: string;
+  readonly idempotency_key: string;
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+/** The path in the fingerprint of a create, so that a key is not shared with a create by HTTP. */
+const FINGERPRINT_PATH = '/mcp/video_create';
+
+/** Orders a video within a bound. A repeat with the same key and arguments orders nothing and shows the first. */
+export function videoCreate(parts: ToolParts): McpTool {
+  return buildTool<CreateArguments>({
+    name: 'video_create',
+    title: 'Order a video',
+    description:
+      'Orders a video and holds its price, at most max_amount. Only after video_quote, and only if the user agreed to ' +
+      'the price. It returns at once; then call video_wait.',
+    input: closedObject(
+      {
+        ...videoArguments,
+        max_amount: {
+          type: 'string',
+          maxLength: 24,
+          description: 'The most that may be held, a decimal number: the amount of video_quote.',
+        },
+        currency: { type: 'string', maxLength: 3, description: 'The currency of max_amount.' },
+        idempotency_key: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 255,
+          description: 'New for each video, the same on a retry; visible ASCII.',
+        },
+      },
+      ['max_amount', 'currency', 'idempotency_key'],
+    ),
+    output: closedObject(
+      {
+        id: { type: 'string' },
+        status: statusSchema,
+        held: { ...moneySchemas.amount, description: 'The amount that is held until the end.' },
+        currency: moneySchemas.currency,
+        poll_after_seconds: { type: 'integer' },
+      },
+      ['id', 'status', 'currency', 'poll_after_seconds'],
+    ),
+    hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    run: async (args, call) => {
+      const task = await createVideo(parts, args, call);
+      if (call.followsTasks) return { startedTaskId: task.id };
+      const held = (await readCharges(parts, [task.id], call)).get(task.id)?.heldNanos;
+      return {
+        structured: {
+          id: task.id,
+          status: toMcpStatus(task),
+          ...(held !== undefined && { held: formatDecimal(held) }),
+          currency: args.currency,
+          poll_after_seconds: Math.ceil(computePollDelayMs(task) / 1000),
+        },
+        sentence: 'Call video_wait with this id.',
+      };
+    },
+  });
+}
+
+async function createVideo(parts: ToolParts, args: CreateArguments, call: ToolCall): Promise<Task> {
+  const { idempotency_key: key, ...order } = args;
+  await takeRate(parts, call.principal, 'creates');
+  const { task } = await submitOrder(parts, {
+    decoded: await decodeVideoOrder(parts, order, call),
+    principal: call.principal,
+    requestId: call.requestId,
+    span: call.span,
+    wait: undefined,
+    onSubmit: call.noteSubmit,
+    idempotency: {
+      key: readKey(key),
+      fingerprint: computeFingerprint({ method: 'POST', path: FINGERPRINT_PATH, body: { json: args } }),
+    },
+  });
+  call.noteTask(task.id);
+  return task;
+}
+
+function readKey(key: string): string {
+  if (KEY.test(key)) return key;
+  throw invalid('idempotency_key', 'must be 1 to 255 visible ASCII characters', 'invalid_idempotency_key');
+}

@@ -1,0 +1,62 @@
+import { formatDecimal } from '../../domain/decimal.ts';
+import { inClientTerms, toPendingOrder } from '../../operations/submit-order.ts';
+import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import type { McpTool, ToolParts } from '../mcp-tool.ts';
+import { readBalanceLeft } from '../read-balance.ts';
+import { moneySchemas } from '../shown-video.ts';
+import { decodeVideoOrder, videoArguments } from '../video-order.ts';
+import type { VideoArguments } from '../video-order.ts';
+
+const DEADLINE_MS = 15_000;
+
+/** Says what a video would cost and how it would be made, without ordering it. */
+export function videoQuote(parts: ToolParts): McpTool {
+  return buildTool<VideoArguments>({
+    name: 'video_quote',
+    title: 'Quote a video',
+    description:
+      'Says what a video would cost, without ordering it. Call it before video_create, tell the user the price, and ' +
+      'pass its amount and currency to video_create.',
+    input: closedObject(videoArguments),
+    output: closedObject(
+      {
+        ...moneySchemas,
+        model: { type: 'string' },
+        seconds: { type: 'integer' },
+        resolution: { type: 'string' },
+        ratio: { type: 'string' },
+        balance_left: { ...moneySchemas.amount, description: 'What the account can still spend.' },
+      },
+      ['amount', 'currency', 'model', 'resolution', 'balance_left'],
+    ),
+    hints: READ_ONLY,
+    run: async (args, call) => {
+      const decoded = await decodeVideoOrder(parts, args, call);
+      const { accountId, tokenId } = call.principal;
+      const [{ amountNanos, currency, facts }, left] = await Promise.all([
+        inClientTerms(
+          decoded,
+          parts.tasks.estimateOrder(
+            { accountId, tokenId, order: toPendingOrder(decoded) },
+            { timeoutMs: DEADLINE_MS, requestId: call.requestId, span: call.span },
+          ),
+        ),
+        readBalanceLeft(parts, call),
+      ]);
+      const { model, duration, resolution, ratio } = decoded.order;
+      const seconds = duration ?? Number(facts['seconds'] ?? 0n);
+      return {
+        structured: {
+          amount: formatDecimal(amountNanos),
+          currency,
+          model,
+          ...(seconds > 0 && { seconds }),
+          resolution,
+          ...(ratio !== undefined && ratio !== '' && { ratio }),
+          balance_left: formatDecimal(left.nanos),
+        },
+        sentence: 'Nothing is ordered yet. The price can change until video_create, which max_amount bounds.',
+      };
+    },
+  });
+}

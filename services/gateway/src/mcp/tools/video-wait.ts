@@ -1,0 +1,58 @@
+import { isRecent } from '@reelgate/platform/clock';
+import { isFinal } from '../../clients/tasks-client.ts';
+import type { Task } from '../../clients/tasks-client.ts';
+import { awaitChange } from '../../operations/await-change.ts';
+import { describeVideo, shownVideoSchema } from '../describe-video.ts';
+import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import type { McpTool, ToolCall, ToolParts } from '../mcp-tool.ts';
+import { idSchema, readVideo, toVideoRef } from '../read-video.ts';
+
+/** Clients give up a call after a minute. */
+const SECONDS = { min: 1, max: 50, fallback: 25 };
+/** Between two looks at the progress of a task, for a client that asks for it. */
+const PROGRESS_MS = 5000;
+
+/** Waits until a video is done or the time is over. Without a permit to wait it answers at once. */
+export function videoWait(parts: ToolParts): McpTool {
+  return buildTool<{ readonly id: string; readonly seconds?: number }>({
+    name: 'video_wait',
+    title: 'Wait for a video',
+    description:
+      'Waits until a video is done, at most the given seconds, and shows it as video_get does. ' +
+      'Repeat it while done is false. That is no error: a video takes minutes.',
+    input: closedObject(
+      {
+        id: idSchema,
+        seconds: { type: 'integer', minimum: SECONDS.min, maximum: SECONDS.max, default: SECONDS.fallback },
+      },
+      ['id'],
+    ),
+    output: shownVideoSchema,
+    hints: READ_ONLY,
+    run: async ({ id, seconds = SECONDS.fallback }, call) =>
+      describeVideo(parts, await readOrWait(parts, id, seconds * 1000, call), call),
+  });
+}
+
+async function readOrWait(parts: ToolParts, id: string, ms: number, call: ToolCall): Promise<Task> {
+  if (!parts.waits.tryAcquire()) return readVideo(parts, id, call);
+  try {
+    return await waitForEnd(parts, id, ms, call);
+  } finally {
+    parts.waits.release();
+  }
+}
+
+/** A change that is not the end, such as the start of the work, does not end the wait. */
+async function waitForEnd(parts: ToolParts, id: string, ms: number, call: ToolCall): Promise<Task> {
+  const { requestId, span, gone, showProgress } = call;
+  const from = parts.clock.now();
+  let task = await readVideo(parts, id, call);
+  while (!isFinal(task) && isRecent(parts.clock, from, ms) && !gone.aborted) {
+    await showProgress?.(task.progress);
+    const left = from + ms - parts.clock.now();
+    const step = showProgress === undefined ? left : Math.min(left, PROGRESS_MS);
+    task = await awaitChange(parts, { task: toVideoRef(id, call), ms: step, requestId, span, gone });
+  }
+  return task;
+}
