@@ -4,7 +4,7 @@ import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import { closedObject } from './mcp-tool.ts';
 import type { ToolAnswer, ToolCall, ToolParts } from './mcp-tool.ts';
-import { readCharges } from './read-video.ts';
+import { toAccountCaller } from './read-video.ts';
 import { VIDEO_REQUIRED, encodeShownVideo, hasExpired, videoSchemas } from './shown-video.ts';
 
 /** A link is a secret in a transcript, so it ends soon. Each answer has a new one. */
@@ -29,13 +29,13 @@ export async function describeVideo(
   withThumbnail = false,
 ): Promise<ToolAnswer> {
   const now = parts.clock.now();
-  const [charges, thumbnail] = await Promise.all([
-    readCharges(parts, [task.id], call),
+  const [{ charge }, thumbnail] = await Promise.all([
+    parts.charges.read(task, toAccountCaller(call)),
     withThumbnail && !hasExpired(task, now) ? readThumbnail(parts, task, call) : undefined,
   ]);
   const link = hasExpired(task, now) ? undefined : parts.links.toVideoUrl(task, now + LINK_MS);
   return {
-    structured: { ...encodeShownVideo(task, charges.get(task.id)), ...(link === undefined ? {} : { link }) },
+    structured: { ...encodeShownVideo(task, charge), ...(link === undefined ? {} : { link }) },
     sentence: describeNext(task, link !== undefined),
     attachments: [...(link === undefined ? [] : [toResourceLink(task, link)]), ...(thumbnail ? [thumbnail] : [])],
   };

@@ -1,10 +1,11 @@
 import type { ToolCall, ToolParts } from './mcp-tool.ts';
+import { toAccountCaller } from './read-video.ts';
 
 /** Reads what the account can still spend: its balance less what is held. */
 export async function readBalanceLeft(
   { books }: ToolParts,
-  { principal: { accountId }, requestId, span }: ToolCall,
+  call: ToolCall,
 ): Promise<{ readonly nanos: bigint; readonly currency: string }> {
-  const { balanceNanos, heldNanos, currency } = await books.account({ accountId, requestId, span });
+  const { balanceNanos, heldNanos, currency } = await books.account(toAccountCaller(call));
   return { nanos: balanceNanos - heldNanos, currency };
 }

@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { TaskCharge } from '../clients/money-client.ts';
+import type { AccountCaller } from '../clients/caller.ts';
 import type { Task, TaskRef } from '../clients/tasks-client.ts';
 import type { Schema } from '../dialects/dialect.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
@@ -20,16 +20,6 @@ export async function readVideo({ reader }: ToolParts, id: string, call: ToolCal
   return reader.read(toVideoRef(id, call), call.requestId, call.span);
 }
 
-/** Reads the charges of tasks. Without an answer of billing there are none: a read never fails for them. */
-export async function readCharges(
-  { books, log }: ToolParts,
-  taskIds: readonly string[],
-  { principal: { accountId }, requestId, span }: ToolCall,
-): Promise<ReadonlyMap<string, TaskCharge>> {
-  try {
-    return await books.charges({ accountId, requestId, span }, taskIds);
-  } catch (error) {
-    log.warn({ requestId, err: error }, 'the charges of tasks could not be read');
-    return new Map();
-  }
+export function toAccountCaller({ principal: { accountId }, requestId, span }: ToolCall): AccountCaller {
+  return { accountId, requestId, span };
 }

@@ -1,11 +1,11 @@
 import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import type { TaskCharge } from '../clients/money-client.ts';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import type { Schema } from '../dialects/dialect.ts';
 import { dropUndefined, encodeFailure } from '../dialects/wire/task-fields.ts';
+import type { Charge } from '../domain/charge.ts';
 import { formatDecimal } from '../domain/decimal.ts';
 import { computePollDelayMs } from '../http/headers.ts';
 import { closedObject } from './mcp-tool.ts';
@@ -57,7 +57,7 @@ export function toMcpStatus({ state }: Task): string {
 }
 
 /** Encodes a task without its prompt and without any other text of a client. */
-export function encodeShownVideo(task: Task, charge: TaskCharge | undefined): Record<string, unknown> {
+export function encodeShownVideo(task: Task, charge: Charge | undefined): Record<string, unknown> {
   const { result, order, seconds } = task;
   const failure = encodeFailure(task);
   return dropUndefined({
@@ -76,11 +76,8 @@ export function encodeShownVideo(task: Task, charge: TaskCharge | undefined): Re
   });
 }
 
-/** The held amount until the charge is settled, and then the charged one, which is zero after a release. */
-function encodeCharge({ heldNanos, chargedNanos, basis, currency }: TaskCharge): object {
-  const amount = formatDecimal(chargedNanos ?? heldNanos);
-  const charge = chargedNanos === undefined ? 'held' : basis === 'released' ? 'released' : 'charged';
-  return { amount, currency, charge };
+function encodeCharge({ status, amountNanos, currency }: Charge): object {
+  return { amount: formatDecimal(amountNanos), currency, charge: status };
 }
 
 export function toIsoTime(timestamp: Timestamp | undefined): string | undefined {

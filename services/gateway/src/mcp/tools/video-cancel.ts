@@ -2,7 +2,7 @@ import { formatDecimal } from '../../domain/decimal.ts';
 import { cancelVideo } from '../cancel-video.ts';
 import { buildTool, closedObject } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
-import { idSchema, readCharges } from '../read-video.ts';
+import { idSchema, toAccountCaller } from '../read-video.ts';
 import { moneySchemas, statusSchema, toMcpStatus } from '../shown-video.ts';
 
 /** Cancels a video that waits. One that has ended is shown as it is. */
@@ -16,7 +16,7 @@ export function videoCancel(parts: ToolParts): McpTool {
       {
         id: { type: 'string' },
         status: statusSchema,
-        returned: { ...moneySchemas.amount, description: 'The part of the held amount that is not charged.' },
+        returned: { ...moneySchemas.amount, description: 'The held amount that is not charged.' },
         currency: moneySchemas.currency,
       },
       ['id', 'status'],
@@ -24,9 +24,9 @@ export function videoCancel(parts: ToolParts): McpTool {
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     run: async ({ id }, call) => {
       const { task, isCancelled } = await cancelVideo(parts, id, call);
-      const charge = (await readCharges(parts, [id], call)).get(id);
+      const { charge } = await parts.charges.read(task, toAccountCaller(call));
       const money = charge && {
-        returned: formatDecimal(isCancelled ? charge.heldNanos : charge.heldNanos - (charge.chargedNanos ?? 0n)),
+        returned: formatDecimal(charge.status === 'charged' ? 0n : charge.amountNanos),
         currency: charge.currency,
       };
       return {

@@ -7,7 +7,7 @@ import { submitOrder } from '../../operations/submit-order.ts';
 import type { Task } from '../../clients/tasks-client.ts';
 import { buildTool, closedObject } from '../mcp-tool.ts';
 import type { McpTool, ToolCall, ToolParts } from '../mcp-tool.ts';
-import { readCharges } from '../read-video.ts';
+import { toAccountCaller } from '../read-video.ts';
 import { moneySchemas, statusSchema, toMcpStatus } from '../shown-video.ts';
 import { decodeVideoOrder, videoArguments } from '../video-order.ts';
 import type { VideoArguments } from '../video-order.ts';
@@ -36,7 +36,7 @@ export function videoCreate(parts: ToolParts): McpTool {
         max_amount: {
           type: 'string',
           maxLength: 24,
-          description: 'The most that may be held, a decimal number: the amount of video_quote.',
+          description: 'The most that may be held, a decimal number: that of video_quote.',
         },
         currency: { type: 'string', maxLength: 3, description: 'The currency of max_amount.' },
         idempotency_key: {
@@ -62,12 +62,12 @@ export function videoCreate(parts: ToolParts): McpTool {
     run: async (args, call) => {
       const task = await createVideo(parts, args, call);
       if (call.followsTasks) return { startedTaskId: task.id };
-      const held = (await readCharges(parts, [task.id], call)).get(task.id)?.heldNanos;
+      const { charge } = await parts.charges.read(task, toAccountCaller(call));
       return {
         structured: {
           id: task.id,
           status: toMcpStatus(task),
-          ...(held !== undefined && { held: formatDecimal(held) }),
+          ...(charge && { held: formatDecimal(charge.amountNanos) }),
           currency: args.currency,
           poll_after_seconds: Math.ceil(computePollDelayMs(task) / 1000),
         },

@@ -1,6 +1,6 @@
 import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
-import { idSchema, readCharges } from '../read-video.ts';
+import { idSchema, toAccountCaller } from '../read-video.ts';
 import { VIDEO_REQUIRED, encodeShownVideo, videoSchemas } from '../shown-video.ts';
 
 const DEADLINE_MS = 15_000;
@@ -31,11 +31,7 @@ export function videoList(parts: ToolParts): McpTool {
         { accountId, limit, after },
         { timeoutMs: DEADLINE_MS, requestId: call.requestId, span: call.span },
       );
-      const charges = await readCharges(
-        parts,
-        tasks.map(({ id }) => id),
-        call,
-      );
+      const charges = await parts.charges.readAll(tasks, toAccountCaller(call));
       const next = hasMore ? tasks.at(-1)?.id : undefined;
       return {
         structured: {

@@ -16,24 +16,25 @@ export function videoQuote(parts: ToolParts): McpTool {
     title: 'Quote a video',
     description:
       'Says what a video would cost, without ordering it. Call it before video_create, tell the user the price, and ' +
-      'pass its amount and currency to video_create.',
+      'pass its max_amount and currency to video_create.',
     input: closedObject(videoArguments),
     output: closedObject(
       {
         ...moneySchemas,
+        max_amount: { ...moneySchemas.amount, description: 'The least max_amount that video_create takes now.' },
         model: { type: 'string' },
         seconds: { type: 'integer' },
         resolution: { type: 'string' },
         ratio: { type: 'string' },
         balance_left: { ...moneySchemas.amount, description: 'What the account can still spend.' },
       },
-      ['amount', 'currency', 'model', 'resolution', 'balance_left'],
+      ['amount', 'max_amount', 'currency', 'model', 'resolution', 'balance_left'],
     ),
     hints: READ_ONLY,
     run: async (args, call) => {
       const decoded = await decodeVideoOrder(parts, args, call);
       const { accountId, tokenId } = call.principal;
-      const [{ amountNanos, currency, facts }, left] = await Promise.all([
+      const [{ amountNanos, maxAmountNanos, currency, facts }, left] = await Promise.all([
         inClientTerms(
           decoded,
           parts.tasks.estimateOrder(
@@ -48,6 +49,7 @@ export function videoQuote(parts: ToolParts): McpTool {
       return {
         structured: {
           amount: formatDecimal(amountNanos),
+          max_amount: formatDecimal(maxAmountNanos ?? amountNanos),
           currency,
           model,
           ...(seconds > 0 && { seconds }),

@@ -1,0 +1,70 @@
+import { encodeVideoModel } from '../../http/routes/video-model-shape.ts';
+import type { VideoModel } from '../../operations/list-models.ts';
+import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import type { McpTool, ToolParts } from '../mcp-tool.ts';
+import { toAccountCaller } from '../read-video.ts';
+import { moneySchemas } from '../shown-video.ts';
+
+/** More entries in full fill the context of a model. */
+const FULL_MAX = 12;
+const LISTED_MAX = 200;
+/** The members of an entry of the catalogue that help to make an order. */
+const MEMBERS = [
+  'id',
+  'operations',
+  'supported_resolutions',
+  'supported_aspect_ratios',
+  'duration',
+  'defaults',
+  'prompt_max',
+  'media',
+  'prices',
+  'currency',
+] as const;
+
+const texts = { type: 'array', items: { type: 'string' } };
+const entry = closedObject(
+  {
+    id: { type: 'string' },
+    operations: texts,
+    supported_resolutions: { type: ['array', 'null'], items: { type: 'string' } },
+    supported_aspect_ratios: { type: ['array', 'null'], items: { type: 'string' } },
+    duration: { type: 'object', description: 'Whole seconds.' },
+    defaults: { type: 'object' },
+    prompt_max: { type: 'integer', description: 'Characters.' },
+    media: { type: 'object', description: 'The most items by role.' },
+    prices: { type: 'array', items: { type: 'object' }, description: 'By operation and unit.' },
+    currency: moneySchemas.currency,
+  },
+  ['id', 'operations'],
+);
+
+/** Lists the models that the token may order from, with limits and prices. */
+export function videoModels(parts: ToolParts): McpTool {
+  return buildTool<{ readonly model?: string }>({
+    name: 'video_models',
+    title: 'List the models',
+    description:
+      'Lists the video models that this token may use, with their limits and prices. Send only listed values to ' +
+      'video_quote.',
+    input: closedObject({ model: { type: 'string', maxLength: 200, description: 'One model; default: all.' } }),
+    output: closedObject({ models: { type: 'array', maxItems: LISTED_MAX, items: entry } }, ['models']),
+    hints: READ_ONLY,
+    run: async ({ model }, call) => {
+      const caller = { ...toAccountCaller(call), tokenId: call.principal.tokenId };
+      if (model !== undefined)
+        return { structured: { models: [encodeEntry(await parts.videoModels.find(model, caller))] } };
+      const models = await parts.videoModels.list(caller);
+      if (models.length <= FULL_MAX) return { structured: { models: models.map(encodeEntry) } };
+      return {
+        structured: { models: models.slice(0, LISTED_MAX).map(({ id, operations }) => ({ id, operations })) },
+        sentence: 'These are the names alone. Call video_models with one of them for its limits and prices.',
+      };
+    },
+  });
+}
+
+function encodeEntry(model: VideoModel): object {
+  const all = encodeVideoModel(model) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(MEMBERS.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
+}
