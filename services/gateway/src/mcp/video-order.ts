@@ -107,5 +107,5 @@ function inToolTerms(decode: () => DecodedOrder): DecodedOrder {
 
 function toArgument(field: string): string {
   if (field === 'video_id' || field === 'source_task_id') return 'source_id';
-  return field.replace(/^content\b/, 'media').replace(/\.(?:image|video|audio)_url\.url$/, '.url');
+  return field.replace(/^content\b/, 'media').replace(/\.(?:image|video|audio)_url(?:\.url)?$/, '.url');
 }
