@@ -1,6 +1,7 @@
 import { Client as NewClient, StreamableHTTPClientTransport as NewTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { Agent as Connections, fetch as fetchOver } from 'undici';
 import { TOKEN } from './fake-services.ts';
 
 /** The lines of the official client, with the revision that each negotiates. */
@@ -41,17 +42,18 @@ export interface Agent {
 export interface AgentOptions {
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly fetch?: typeof fetch;
   readonly capabilities?: object;
 }
 
 /** Connects a client of a line. Rejects as the client does. */
 export async function connectAgent(line: Line, url: string, options: AgentOptions = {}): Promise<Agent> {
-  const { token = TOKEN, headers = {}, fetch: send, capabilities = {} } = options;
+  const { token = TOKEN, headers = {}, capabilities = {} } = options;
+  // after an aborted request the connections of `fetch` stay open for seconds
+  const connections = new Connections();
   const address = new URL('/mcp', url);
   const transport = {
     requestInit: { headers: { authorization: `Bearer ${token}`, ...headers } },
-    ...(send && { fetch: send }),
+    fetch: ((to: string, init: object) => fetchOver(to, { ...init, dispatcher: connections })) as never,
   };
   const info = { name: 'test', version: '1' };
   if (line === '1.x') {
@@ -63,7 +65,10 @@ export async function connectAgent(line: Line, url: string, options: AgentOption
         (await client.callTool({ name, arguments: { ...args } }, undefined, settings)) as unknown as ToolResult,
       list: () => client.listTools(),
       revision: () => connection.protocolVersion,
-      close: () => client.close(),
+      close: async () => {
+        await client.close();
+        await connections.destroy();
+      },
     };
   }
   const client = new NewClient(info, {
@@ -76,6 +81,9 @@ export async function connectAgent(line: Line, url: string, options: AgentOption
       (await client.callTool({ name, arguments: { ...args } }, settings)) as unknown as ToolResult,
     list: () => client.listTools(),
     revision: () => client.getNegotiatedProtocolVersion(),
-    close: () => client.close(),
+    close: async () => {
+      await client.close();
+      await connections.destroy();
+    },
   };
 }
