@@ -89,6 +89,8 @@ export interface TestSettings {
   readonly channels?: readonly CheckedRelayChannel[];
   /** Whether clients have files and batches. */
   readonly batches?: boolean;
+  /** Default: true. */
+  readonly mcp?: boolean;
   readonly admin?: string;
   readonly trustedProxies?: readonly string[];
   readonly redis?: string;
@@ -130,6 +132,7 @@ export function checkedConfig({
   trustedProxies = [],
   redis,
   host = '127.0.0.1',
+  mcp = true,
   adminUrl,
   operators = Object.entries(OPERATOR_KEYS).map(([role, key]) => ({ name: role, role, key })),
 }: TestSettings = {}): unknown {
@@ -138,6 +141,7 @@ export function checkedConfig({
       listen: `${host}:0`,
       batches,
       trusted_proxies: trustedProxies,
+      mcp,
       ...(admin === undefined ? {} : { admin }),
       ...(adminUrl === undefined ? {} : { admin_url: adminUrl }),
       ...(redis === undefined ? {} : { redis }),

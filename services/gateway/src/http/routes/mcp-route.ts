@@ -130,9 +130,9 @@ async function sendResponse({ clock }: ToolParts, exchange: Exchange, response: 
   if (response.status === CLIENT_GONE) throw new ClientGone();
   const type = response.headers.get('content-type');
   if (response.body === null || type === null || type.startsWith(JSON_TYPE)) {
+    exchange.body = response.body === null ? null : await response.text();
     exchange.status = response.status;
     if (type !== null) exchange.type = type;
-    exchange.body = response.body === null ? null : await response.text();
     return;
   }
   exchange.respond = false;
