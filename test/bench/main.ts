@@ -7,6 +7,7 @@ import { catalogueBench } from './catalogue.ts';
 import { consolePagesBench } from './console-pages.ts';
 import { createBench, grpcCreateBench } from './create.ts';
 import { jsonBytesBench } from './json-bytes.ts';
+import { mcpWaitsBench } from './mcp-waits.ts';
 import { mediaBench } from './media/downloads.ts';
 import { inlineBodiesBench } from './media/inline-bodies.ts';
 import { largeStoresBench } from './large-stores/large-stores.ts';
@@ -47,6 +48,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   adapters: adaptersBench,
   'json-bytes': jsonBytesBench,
   watch: watchBench,
+  'mcp-waits': mcpWaitsBench,
   webhooks: webhooksBench,
   replicas: replicasBench,
   tracing: tracingBench,

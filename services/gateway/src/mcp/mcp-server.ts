@@ -6,18 +6,21 @@ import type {
   StandardSchemaV1,
   Tool,
 } from '@modelcontextprotocol/server';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Counter } from '@reelgate/platform/metrics/counter';
 import type { CountFamily } from '@reelgate/platform/metrics/labelled';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Problem } from '@reelgate/platform/problem';
 import { toProblem } from '../http/answer-problem.ts';
 import { API } from '../openapi/document.ts';
-import type { McpTool, ToolCall, ToolParts } from './mcp-tool.ts';
+import type { McpTool, RequestCall, ToolCall, ToolParts } from './mcp-tool.ts';
 import { TASKS_EXTENSION, startTask, taskMethods } from './task-methods.ts';
 import type { TaskMethod } from './task-methods.ts';
 import { cleanText, refusalSchema, refuseCall } from './tool-refusal.ts';
 import { toToolResult } from './tool-result.ts';
 import { listTools } from './tools/index.ts';
+import { waitForCall } from './wait-for-call.ts';
+import type { TellProgress } from './wait-for-call.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/server');
 
@@ -30,7 +33,6 @@ const INSTRUCTIONS =
 /** The tools are the same for every client. */
 const LIST_HINT = { ttlMs: 300_000, cacheScope: 'public' } as const;
 const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
-const PROGRESS_TOTAL = 100;
 const INTERNAL = -32_603;
 const INVALID_PARAMS = -32_602;
 
@@ -41,14 +43,15 @@ const TASK_PARAMS = standardSchema<{ readonly taskId: string }>(
 );
 const ANY_RESULT = standardSchema<Record<string, unknown>>(() => true, '');
 
-/** A call as its request describes it. The message adds the rest. */
-export type RequestCall = Omit<ToolCall, 'followsTasks' | 'showProgress'> & {
-  /** Names the called tool in the log line and the trace. */
-  noteTool(name: string): void;
-};
-
-/** Answers one message of an admitted client. */
-export type AnswerMessage = (request: Request, message: unknown, call: RequestCall) => Promise<Response>;
+export interface McpServing {
+  /**
+   * Waits for what the message asks for, before the package has the message: of the package a call holds 25 KB. A wait
+   * that is refused is over; the answer has the refusal.
+   */
+  wait(headers: IncomingHttpHeaders, message: object, call: RequestCall, tell: TellProgress): Promise<void>;
+  /** Answers one message of an admitted client. */
+  answer(request: Request, message: object, call: RequestCall): Promise<Response>;
+}
 
 interface ServerDeps {
   readonly sdk: Sdk;
@@ -58,25 +61,29 @@ interface ServerDeps {
 }
 
 /** Opens the server. Each request has an instance of its own, so nothing is kept between two of them. */
-export function openMcpServer(sdk: Sdk, parts: ToolParts, metrics: Metrics): AnswerMessage {
+export function openMcpServer(sdk: Sdk, parts: ToolParts, metrics: Metrics): McpServing {
   const tools = new Map(listTools(parts).map((tool) => [tool.name, tool]));
   const results = metrics.counter('reelgate_gateway_mcp_calls_total', 'Calls of tools over MCP by tool and result', [
     'tool',
     'result',
   ]);
+  const deps = { sdk, parts, tools, results };
   const calls = new WeakMap<Request, RequestCall>();
   const newInstance = ({ requestInfo }: McpRequestContext): Server => {
     const call = requestInfo && calls.get(requestInfo);
     if (call === undefined) throw new Error('a message without its request');
-    return newServer({ sdk, parts, tools, results }, call);
+    return newServer(deps, call);
   };
   const handler = sdk.createMcpHandler(newInstance, {
     // these are mistakes of clients, which have their answers
     onerror: () => undefined,
   });
-  return (request, message, call) => {
-    calls.set(request, call);
-    return handler.fetch(request, { parsedBody: message });
+  return {
+    wait: (headers, message, call, tell) => waitForCall(deps, { headers, message, call, tell }),
+    answer: (request, message, call) => {
+      calls.set(request, call);
+      return handler.fetch(request, { parsedBody: message });
+    },
   };
 }
 
@@ -88,17 +95,21 @@ function newServer(deps: ServerDeps, requested: RequestCall): Server {
     cacheHints: { 'tools/list': LIST_HINT, 'server/discover': LIST_HINT },
   });
   server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(encodeTool) }));
-  server.setRequestHandler('tools/call', ({ params: { name, arguments: given } }, context) => {
-    const tool = tools.get(name);
-    if (tool === undefined)
-      throw new sdk.ProtocolError(INVALID_PARAMS, `there is no such tool; there are ${[...tools.keys()].join(', ')}`);
-    return runTool(deps, tool, given, readCall(requested, context));
-  });
+  server.setRequestHandler('tools/call', ({ params: { name, arguments: given } }, context) =>
+    runTool(deps, findTool(deps, name), given, readCall(requested, context)),
+  );
   for (const [name, method] of Object.entries(taskMethods))
-    server.setRequestHandler(name, { params: TASK_PARAMS, result: ANY_RESULT }, (params, context) =>
-      runTaskMethod(deps, method, params.taskId, readCall(requested, context)),
+    server.setRequestHandler(name, { params: TASK_PARAMS, result: ANY_RESULT }, ({ taskId }, context) =>
+      runTaskMethod(deps, method, taskId, readCall(requested, context)),
     );
   return server;
+}
+
+function findTool({ sdk, tools }: ServerDeps, name: string): McpTool {
+  const tool = tools.get(name);
+  if (tool !== undefined) return tool;
+  const names = [...tools.keys()].join(', ');
+  throw new sdk.ProtocolError(INVALID_PARAMS, `there is no such tool; there are ${names}`);
 }
 
 /** Clients validate a refusal against the output schema too. */
@@ -112,26 +123,11 @@ interface Declared {
 }
 
 /** The extension counts only if this very request declares it, in the revision that has it. */
-function readCall(requested: RequestCall, { mcpReq }: ServerContext): ToolCall & Pick<RequestCall, 'noteTool'> {
+function readCall(requested: RequestCall, { mcpReq }: ServerContext): ToolCall {
   const declared = (mcpReq.envelope as Readonly<Record<string, Declared>> | undefined)?.[CLIENT_CAPABILITIES];
-  const token = mcpReq._meta?.progressToken;
   return {
     ...requested,
     followsTasks: declared?.extensions !== undefined && TASKS_EXTENSION in declared.extensions,
-    showProgress: token === undefined ? undefined : progressTeller(mcpReq, token),
-  };
-}
-
-/** Tells the first percentage and every larger one. A client that has gone is told nothing. */
-function progressTeller(mcpReq: ServerContext['mcpReq'], progressToken: string | number): ToolCall['showProgress'] {
-  let told = -1;
-  return async (progress) => {
-    if (progress <= told || mcpReq.signal.aborted) return;
-    told = progress;
-    await mcpReq.notify({
-      method: 'notifications/progress',
-      params: { progressToken, progress, total: PROGRESS_TOTAL },
-    });
   };
 }
 
@@ -140,7 +136,7 @@ async function runTool(
   { parts, results }: ServerDeps,
   tool: McpTool,
   given: unknown,
-  call: ReturnType<typeof readCall>,
+  call: ToolCall,
 ): Promise<CallToolResult> {
   call.noteTool(tool.name);
   try {

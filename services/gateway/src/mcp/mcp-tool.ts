@@ -11,22 +11,32 @@ export interface ToolParts extends GatewayParts {
   readonly books: AccountBooks;
 }
 
-/** One call of a tool, by a caller whose token was checked. */
-export interface ToolCall {
+/** One message of a client whose token was checked. */
+export interface RequestCall {
   readonly principal: Principal;
   readonly requestId: string;
   readonly span: Span;
   /** Aborted when the client leaves or the gateway stops. */
   readonly gone: AbortSignal;
-  /** True if this request declares that its client follows tasks. */
-  readonly followsTasks: boolean;
-  /** Tells the client how much is done, in percent; absent if it does not ask. */
-  readonly showProgress?: ((percent: number) => Promise<void>) | undefined;
   /** Names the task in the log line. */
   noteTask(taskId: string): void;
   /** Called right before an order is sent. */
   noteSubmit(): void;
+  /** Names the called tool in the log line and the trace. */
+  noteTool(name: string): void;
 }
+
+/** A call of a tool, as its whole message describes it. */
+export interface ToolCall extends RequestCall {
+  /** True if this request declares that its client follows tasks. */
+  readonly followsTasks: boolean;
+}
+
+/** Tells a client how much is done, in percent. */
+export type ShowProgress = (percent: number) => void;
+
+/** Waits for the result of a tool. It ends early when the client leaves or the gateway stops. */
+type AwaitResult<A> = (args: A, call: RequestCall, showProgress: ShowProgress | undefined) => Promise<void>;
 
 /** The result of a tool. Its sentence is ours: it has no text of a client, an upstream or a file. */
 export interface ToolAnswer {
@@ -61,11 +71,14 @@ export interface McpTool {
   readonly input: ObjectSchema;
   readonly output: ObjectSchema;
   readonly hints: ToolHints;
+  /** Comes before the run of a tool that waits. Refuses as the run does. */
+  readonly wait?: AwaitResult<unknown>;
   /** Refuses with a Problem. */
   run(given: unknown, call: ToolCall): Promise<ToolAnswer | StartedTask>;
 }
 
-export interface ToolSpec<A extends object> extends Omit<McpTool, 'run'> {
+export interface ToolSpec<A extends object> extends Omit<McpTool, 'run' | 'wait'> {
+  readonly wait?: AwaitResult<A>;
   /** Runs with arguments that the input schema has accepted. */
   run(args: A, call: ToolCall): Promise<ToolAnswer | StartedTask>;
 }
@@ -73,7 +86,12 @@ export interface ToolSpec<A extends object> extends Omit<McpTool, 'run'> {
 /** Builds a tool that checks its arguments. The first call compiles the check. */
 export function buildTool<A extends object>(spec: ToolSpec<A>): McpTool {
   const check = bodyValidator<A>(spec.input);
-  return { ...spec, run: async (given, call) => spec.run(check(given ?? {}), call) };
+  const { wait, ...rest } = spec;
+  return {
+    ...rest,
+    ...(wait && { wait: async (given, call, showProgress) => wait(check(given ?? {}), call, showProgress) }),
+    run: async (given, call) => spec.run(check(given ?? {}), call),
+  };
 }
 
 export const READ_ONLY: ToolHints = { readOnlyHint: true, openWorldHint: false };

@@ -3,12 +3,12 @@ import type { AccountCaller } from '../clients/caller.ts';
 import type { Task, TaskRef } from '../clients/tasks-client.ts';
 import type { Schema } from '../dialects/dialect.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
-import type { ToolCall, ToolParts } from './mcp-tool.ts';
+import type { RequestCall, ToolParts } from './mcp-tool.ts';
 
 export const idSchema: Schema = { type: 'string', maxLength: 64, description: 'The id of a video.' };
 
 /** The task of the caller's account with this id. Refuses an impossible id without a call. */
-export function toVideoRef(id: string, { principal, noteTask }: ToolCall): TaskRef {
+export function toVideoRef(id: string, { principal, noteTask }: RequestCall): TaskRef {
   if (!PLAUSIBLE_ID.test(id))
     throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
   noteTask(id);
@@ -16,10 +16,10 @@ export function toVideoRef(id: string, { principal, noteTask }: ToolCall): TaskR
 }
 
 /** Reads a task of the caller's account; a task of another account is unknown. */
-export async function readVideo({ reader }: ToolParts, id: string, call: ToolCall): Promise<Task> {
+export async function readVideo({ reader }: ToolParts, id: string, call: RequestCall): Promise<Task> {
   return reader.read(toVideoRef(id, call), call.requestId, call.span);
 }
 
-export function toAccountCaller({ principal: { accountId }, requestId, span }: ToolCall): AccountCaller {
+export function toAccountCaller({ principal: { accountId }, requestId, span }: RequestCall): AccountCaller {
   return { accountId, requestId, span };
 }

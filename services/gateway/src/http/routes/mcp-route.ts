@@ -1,9 +1,10 @@
-import { AnswerClosed, writeThrough } from '@reelgate/platform/http/write-response';
+import type { ServerResponse } from 'node:http';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { Problem } from '@reelgate/platform/problem';
 import type { Schema } from '../../dialects/dialect.ts';
-import type { AnswerMessage, RequestCall } from '../../mcp/mcp-server.ts';
-import type { ToolParts } from '../../mcp/mcp-tool.ts';
+import type { McpServing } from '../../mcp/mcp-server.ts';
+import type { RequestCall, ToolParts } from '../../mcp/mcp-tool.ts';
+import type { TellProgress } from '../../mcp/wait-for-call.ts';
 import { assertOwnCaller } from '../admission/own-callers.ts';
 import type { OwnAddresses } from '../admission/own-callers.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
@@ -18,7 +19,7 @@ const BODY_BYTES_MAX = 1024 * 1024;
 const ADDRESS = 'http://mcp/';
 /** The headers that the protocol reads. */
 const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
-const JSON_TYPE = 'application/json';
+const EVENTS_TYPE = 'text/event-stream';
 /** Nothing changes that a client could be told of, so such a stream would stay empty. */
 const REFUSED_METHOD = 'subscriptions/listen';
 /** The status that the package gives an answer whose client has left. */
@@ -49,9 +50,11 @@ export function mcpRoute({ parts, addresses, metrics }: McpRouteDeps): RouteEntr
     handle: async (exchange) => {
       assertOwnCaller(addresses, exchange.req);
       const given = readMessage(await readExchangeBody(exchange, withBodyMax(parts), false));
-      const answer = await load();
-      const request = toRequest(exchange);
-      await sendResponse(parts, exchange, await answer(request, given, toCall(parts, exchange)));
+      const server = await load();
+      const call = toCall(parts, exchange);
+      await server.wait(exchange.req.headers, given, call, eventTeller(exchange));
+      if (exchange.state.end.gone().aborted) throw new ClientGone();
+      await sendResponse(exchange, await server.answer(toRequest(exchange), given, call));
     },
     doc: {
       tag: 'Agents',
@@ -68,9 +71,9 @@ export function mcpRoute({ parts, addresses, metrics }: McpRouteDeps): RouteEntr
 }
 
 /** The package takes 0.1 s to load and 35 MB, so it loads when the first client comes. A load that failed is repeated. */
-function loadServer(parts: ToolParts, metrics: Metrics): () => Promise<AnswerMessage> {
-  let loading: Promise<AnswerMessage> | undefined;
-  const load = async (): Promise<AnswerMessage> => {
+function loadServer(parts: ToolParts, metrics: Metrics): () => Promise<McpServing> {
+  let loading: Promise<McpServing> | undefined;
+  const load = async (): Promise<McpServing> => {
     const [sdk, { openMcpServer }] = await Promise.all([
       import('@modelcontextprotocol/server'),
       import('../../mcp/mcp-server.ts'),
@@ -89,7 +92,7 @@ function withBodyMax({ limits, budget }: ToolParts): Parameters<typeof readExcha
 }
 
 /** Refuses a list of messages, because each message counts against the limit of its token. */
-function readMessage(body: Awaited<ReturnType<typeof readExchangeBody>>): unknown {
+function readMessage(body: Awaited<ReturnType<typeof readExchangeBody>>): object {
   const given = 'json' in body ? body.json : undefined;
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be one JSON-RPC message' });
@@ -98,7 +101,6 @@ function readMessage(body: Awaited<ReturnType<typeof readExchangeBody>>): unknow
   return given;
 }
 
-/** The signal ends the work of a client that leaves before the head of its answer. */
 function toRequest({ req, state }: Exchange): Request {
   const headers = HEADERS.flatMap((name): [string, string][] => {
     const value = req.headers[name];
@@ -126,21 +128,51 @@ function toCall({ stopping }: ToolParts, exchange: Exchange): RequestCall {
   };
 }
 
-async function sendResponse({ clock }: ToolParts, exchange: Exchange, response: Response): Promise<void> {
+/** The first event begins the answer, unless the client does not take events. */
+function eventTeller({ req, res }: Exchange): TellProgress {
+  const takesEvents = req.headers.accept?.includes(EVENTS_TYPE) === true;
+  return (notification) => {
+    if (!takesEvents || res.destroyed) return;
+    if (!res.headersSent) beginEvents(res);
+    res.write(formatEvent(JSON.stringify(notification)));
+  };
+}
+
+function beginEvents(res: ServerResponse, status = 200): void {
+  res.writeHead(status, { 'content-type': EVENTS_TYPE, 'x-accel-buffering': 'no' });
+}
+
+/** JSON has no line break of its own. */
+function formatEvent(json: string): string {
+  return `event: message\ndata: ${json}\n\n`;
+}
+
+/** After events the answer is the last of them. */
+async function sendResponse(exchange: Exchange, response: Response): Promise<void> {
+  const { res } = exchange;
   if (response.status === CLIENT_GONE) throw new ClientGone();
   const type = response.headers.get('content-type');
-  if (response.body === null || type === null || type.startsWith(JSON_TYPE)) {
+  if (type?.startsWith(EVENTS_TYPE) === true) {
+    exchange.respond = false;
+    if (!res.headersSent) beginEvents(res, response.status);
+    await passOn(response, exchange);
+  } else if (res.headersSent) {
+    exchange.respond = false;
+    res.end(formatEvent(await response.text()));
+  } else {
     exchange.body = response.body === null ? null : await response.text();
     exchange.status = response.status;
     if (type !== null) exchange.type = type;
-    return;
   }
-  exchange.respond = false;
-  exchange.res.writeHead(response.status, { 'content-type': type, 'x-accel-buffering': 'no' });
-  exchange.res.flushHeaders();
-  try {
-    await writeThrough(response.body, exchange.res, { clock });
-  } catch (error) {
-    if (!(error instanceof AnswerClosed)) throw error;
-  }
+}
+
+/**
+ * Writes events as they come. One call has few and small ones, so a client that reads slowly needs no bound of its own.
+ * A client that leaves ends the call.
+ */
+async function passOn({ body }: Response, { res, state }: Exchange): Promise<void> {
+  const reader = body?.getReader();
+  state.end.whenOver(() => void reader?.cancel().catch(() => undefined));
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) res.write(next.value);
+  res.end();
 }

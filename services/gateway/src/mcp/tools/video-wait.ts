@@ -1,10 +1,9 @@
 import { isRecent } from '@reelgate/platform/clock';
 import { isFinal } from '../../clients/tasks-client.ts';
-import type { Task } from '../../clients/tasks-client.ts';
 import { awaitChange } from '../../operations/await-change.ts';
 import { describeVideo, shownVideoSchema } from '../describe-video.ts';
 import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
-import type { McpTool, ToolCall, ToolParts } from '../mcp-tool.ts';
+import type { McpTool, RequestCall, ShowProgress, ToolParts } from '../mcp-tool.ts';
 import { idSchema, readVideo, toVideoRef } from '../read-video.ts';
 
 /** Clients give up a call after a minute. */
@@ -29,30 +28,34 @@ export function videoWait(parts: ToolParts): McpTool {
     ),
     output: shownVideoSchema,
     hints: READ_ONLY,
-    run: async ({ id, seconds = SECONDS.fallback }, call) =>
-      describeVideo(parts, await readOrWait(parts, id, seconds * 1000, call), call),
+    wait: async ({ id, seconds = SECONDS.fallback }, call, showProgress) => {
+      if (!parts.waits.tryAcquire()) return;
+      try {
+        await waitForEnd(parts, { id, ms: seconds * 1000, call, showProgress });
+      } finally {
+        parts.waits.release();
+      }
+    },
+    run: async ({ id }, call) => describeVideo(parts, await readVideo(parts, id, call), call),
   });
 }
 
-async function readOrWait(parts: ToolParts, id: string, ms: number, call: ToolCall): Promise<Task> {
-  if (!parts.waits.tryAcquire()) return readVideo(parts, id, call);
-  try {
-    return await waitForEnd(parts, id, ms, call);
-  } finally {
-    parts.waits.release();
-  }
+interface VideoWait {
+  readonly id: string;
+  readonly ms: number;
+  readonly call: RequestCall;
+  readonly showProgress: ShowProgress | undefined;
 }
 
 /** A change that is not the end, such as the start of the work, does not end the wait. */
-async function waitForEnd(parts: ToolParts, id: string, ms: number, call: ToolCall): Promise<Task> {
-  const { requestId, span, gone, showProgress } = call;
+async function waitForEnd(parts: ToolParts, { id, ms, call, showProgress }: VideoWait): Promise<void> {
+  const { requestId, span, gone } = call;
   const from = parts.clock.now();
   let task = await readVideo(parts, id, call);
   while (!isFinal(task) && isRecent(parts.clock, from, ms) && !gone.aborted) {
-    await showProgress?.(task.progress);
+    showProgress?.(task.progress);
     const left = from + ms - parts.clock.now();
     const step = showProgress === undefined ? left : Math.min(left, PROGRESS_MS);
     task = await awaitChange(parts, { task: toVideoRef(id, call), ms: step, requestId, span, gone });
   }
-  return task;
 }
