@@ -2,9 +2,9 @@ import type { ContentBlock } from '@modelcontextprotocol/server';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
-import { closedObject } from './mcp-tool.ts';
+import { buildObjectSchema } from './mcp-tool.ts';
 import type { ToolAnswer, ToolCall, ToolParts } from './mcp-tool.ts';
-import { toAccountCaller } from './read-video.ts';
+import { pickAccountCaller } from './read-video.ts';
 import { VIDEO_REQUIRED, encodeShownVideo, hasExpired, videoSchemas } from './shown-video.ts';
 
 /** A link is a secret in a transcript, so it ends soon. Each answer has a new one. */
@@ -13,7 +13,7 @@ const LINK_MS = 60 * 60 * 1000;
 const THUMBNAIL_BYTES_MAX = 40 * 1024;
 const VIDEO_TYPE = 'video/mp4';
 
-export const shownVideoSchema = closedObject(
+export const shownVideoSchema = buildObjectSchema(
   {
     ...videoSchemas,
     link: { type: 'string', description: 'Plays and downloads the video without a token, for one hour.' },
@@ -30,7 +30,7 @@ export async function describeVideo(
 ): Promise<ToolAnswer> {
   const now = parts.clock.now();
   const [{ charge }, thumbnail] = await Promise.all([
-    parts.charges.read(task, toAccountCaller(call)),
+    parts.charges.read(task, pickAccountCaller(call)),
     withThumbnail && !hasExpired(task, now) ? readThumbnail(parts, task, call) : undefined,
   ]);
   const link = hasExpired(task, now) ? undefined : parts.links.toVideoUrl(task, now + LINK_MS);

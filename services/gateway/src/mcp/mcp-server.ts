@@ -118,13 +118,15 @@ function encodeTool({ name, title, description, input, output, hints }: McpTool)
   return { name, title, description, inputSchema: input, outputSchema, annotations: hints };
 }
 
-interface Declared {
+interface CapabilityDeclaration {
   readonly extensions?: object;
 }
 
 /** The extension counts only if this very request declares it, in the revision that has it. */
 function readCall(requested: RequestCall, { mcpReq }: ServerContext): ToolCall {
-  const declared = (mcpReq.envelope as Readonly<Record<string, Declared>> | undefined)?.[CLIENT_CAPABILITIES];
+  const declared = (mcpReq.envelope as Readonly<Record<string, CapabilityDeclaration>> | undefined)?.[
+    CLIENT_CAPABILITIES
+  ];
   return {
     ...requested,
     followsTasks: declared?.extensions !== undefined && TASKS_EXTENSION in declared.extensions,

@@ -97,7 +97,7 @@ export function buildTool<A extends object>(spec: ToolSpec<A>): McpTool {
 export const READ_ONLY: ToolHints = { readOnlyHint: true, openWorldHint: false };
 
 /** The schema of an object in which no other member is allowed. */
-export function closedObject(
+export function buildObjectSchema(
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[] = [],
 ): ObjectSchema {

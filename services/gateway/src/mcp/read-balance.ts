@@ -1,11 +1,11 @@
 import type { ToolCall, ToolParts } from './mcp-tool.ts';
-import { toAccountCaller } from './read-video.ts';
+import { pickAccountCaller } from './read-video.ts';
 
 /** Reads what the account can still spend: its balance less what is held. */
 export async function readBalanceLeft(
   { books }: ToolParts,
   call: ToolCall,
 ): Promise<{ readonly nanos: bigint; readonly currency: string }> {
-  const { balanceNanos, heldNanos, currency } = await books.account(toAccountCaller(call));
+  const { balanceNanos, heldNanos, currency } = await books.account(pickAccountCaller(call));
   return { nanos: balanceNanos - heldNanos, currency };
 }

@@ -20,6 +20,6 @@ export async function readVideo({ reader }: ToolParts, id: string, call: Request
   return reader.read(toVideoRef(id, call), call.requestId, call.span);
 }
 
-export function toAccountCaller({ principal: { accountId }, requestId, span }: RequestCall): AccountCaller {
+export function pickAccountCaller({ principal: { accountId }, requestId, span }: RequestCall): AccountCaller {
   return { accountId, requestId, span };
 }

@@ -1,11 +1,11 @@
-import { isProblem, Problem } from '@reelgate/platform/problem';
 import type { DecodedOrder, Schema } from '../dialects/dialect.ts';
 import { decodeCreate } from '../dialects/openai/decode.ts';
 import { remixVideo } from '../dialects/openai/remix-video.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
 import { dropUndefined } from '../dialects/wire/task-fields.ts';
+import { inClientTerms } from '../operations/submit-order.ts';
 import type { ToolCall, ToolParts } from './mcp-tool.ts';
-import { closedObject } from './mcp-tool.ts';
+import { buildObjectSchema } from './mcp-tool.ts';
 import { readVideo } from './read-video.ts';
 
 const ITEMS_MAX = 16;
@@ -44,7 +44,7 @@ export const videoArguments: Readonly<Record<string, Schema>> = {
     type: 'array',
     maxItems: ITEMS_MAX,
     description: 'Pictures, videos and sound to follow.',
-    items: closedObject(
+    items: buildObjectSchema(
       {
         role: { enum: Object.keys(ITEM_TYPES) },
         url: {
@@ -94,15 +94,9 @@ export async function decodeVideoOrder(
 }
 
 /** A refusal then names the argument, both of the decoding and of what is done with the order later. */
-function inToolTerms(decode: () => DecodedOrder): DecodedOrder {
-  try {
-    const decoded = decode();
-    return { ...decoded, clientField: (field) => toArgument(decoded.clientField(field)) };
-  } catch (error) {
-    if (!isProblem(error) || error.field === undefined) throw error;
-    const { kind, reason, message, field } = error;
-    throw new Problem({ kind, reason, message, field: toArgument(field), cause: error });
-  }
+async function inToolTerms(decode: () => DecodedOrder): Promise<DecodedOrder> {
+  const decoded = await inClientTerms({ clientField: toArgument }, (async () => decode())());
+  return { ...decoded, clientField: (field) => toArgument(decoded.clientField(field)) };
 }
 
 function toArgument(field: string): string {

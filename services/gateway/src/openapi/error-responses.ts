@@ -8,9 +8,9 @@ import { LIMIT_HEADERS, buildHeaderRefs } from './response-headers.ts';
 import type { ResponseHeader } from './response-headers.ts';
 
 const text = { type: 'string' };
-const objectSchema = (properties: Readonly<Record<string, unknown>>): object => ({
+const objectSchema = (properties: Readonly<Record<string, unknown>>, optional: readonly string[] = []): object => ({
   type: 'object',
-  required: Object.keys(properties),
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
   additionalProperties: false,
   properties,
 });
@@ -18,7 +18,8 @@ const envelope = (
   title: string,
   error: Readonly<Record<string, unknown>>,
   beside: Readonly<Record<string, unknown>> = {},
-): Schema => ({ title, ...objectSchema({ ...beside, error: objectSchema(error) }) });
+  optional: readonly string[] = [],
+): Schema => ({ title, ...objectSchema({ ...beside, error: objectSchema(error, optional) }) });
 
 const OPENAI = { message: text, type: text, param: { type: ['string', 'null'] }, code: text };
 const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
@@ -50,8 +51,9 @@ const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
   anthropic: envelope('MessagesError', { type: text, message: text }, { type: { const: 'error' }, request_id: text }),
   mcp: envelope(
     'McpError',
-    { code: { type: 'integer' }, message: text, data: objectSchema({ code: text }) },
-    { jsonrpc: { const: '2.0' }, id: { type: 'null' } },
+    { code: { type: 'integer' }, message: text, data: { description: 'With the reason in `code`.' } },
+    { jsonrpc: { const: '2.0' }, id: { type: ['string', 'integer', 'null'] } },
+    ['data'],
   ),
   google: envelope('GoogleError', { code: { type: 'integer' }, message: text, status: text }),
 };

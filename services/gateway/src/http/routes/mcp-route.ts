@@ -18,7 +18,9 @@ const BODY_BYTES_MAX = 1024 * 1024;
 /** Not a real address: the server reads the headers alone. */
 const ADDRESS = 'http://mcp/';
 /** The headers that the protocol reads. */
-const HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
+const HEADERS = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
+/** Every client has to take both. */
+const ACCEPTED = 'application/json, text/event-stream';
 const EVENTS_TYPE = 'text/event-stream';
 /** Nothing changes that a client could be told of, so such a stream would stay empty. */
 const REFUSED_METHOD = 'subscriptions/listen';
@@ -65,6 +67,7 @@ export function mcpRoute({ parts, addresses, metrics }: McpRouteDeps): RouteEntr
         '`video_create` as a create too. A refusal of a tool is a result with `isError`.',
       json: message,
       answers: { 'application/json': message, 'text/event-stream': { type: 'string' } },
+      also: { 202: { description: 'A notification was taken.' } },
       refuses: [404],
     },
   };
@@ -106,7 +109,11 @@ function toRequest({ req, state }: Exchange): Request {
     const value = req.headers[name];
     return typeof value === 'string' ? [[name, value]] : [];
   });
-  return new Request(ADDRESS, { method: 'POST', headers, signal: state.end.gone() });
+  return new Request(ADDRESS, {
+    method: 'POST',
+    headers: [...headers, ['accept', ACCEPTED]],
+    signal: state.end.gone(),
+  });
 }
 
 function toCall({ stopping }: ToolParts, exchange: Exchange): RequestCall {

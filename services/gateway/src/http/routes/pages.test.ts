@@ -8,6 +8,7 @@ import { call } from '../../../testing/http-call.ts';
 import { METHODS_FOR_ALL } from '../../openapi/document.ts';
 import { readDocument } from '../../../testing/openapi/document.ts';
 import { gatewayRoutes } from './gateway-routes.ts';
+import { mcpRoute } from './mcp-route.ts';
 
 let under: GatewayUnderTest;
 beforeAll(async () => {
@@ -68,7 +69,8 @@ describe('the OpenAPI document', () => {
     const named = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const mounted = gatewayRoutes(dialects, {} as never, under.url, { hasBatches: true })
+    const agentTools = [mcpRoute({} as never)];
+    const mounted = gatewayRoutes(dialects, {} as never, under.url, { hasBatches: true, agentTools })
       .filter(({ doc }) => doc.tag !== 'Documentation' && doc.tag !== 'Internal')
       .flatMap(({ methods, path }) =>
         (methods === 'all' ? METHODS_FOR_ALL : methods).map((method) => `${method} ${path.replace('{+', '{')}`),

@@ -57,7 +57,7 @@ export interface RouteDoc {
   readonly answers: Readonly<Record<string, Schema>>;
   readonly answerHeaders?: readonly ResponseHeader[];
   /** By status. */
-  readonly also?: Readonly<Partial<Record<101 | 206 | 302 | 304, OtherAnswer>>>;
+  readonly also?: Readonly<Partial<Record<101 | 202 | 206 | 302 | 304, OtherAnswer>>>;
   /** In addition to the refusals of every route with a token, a body or an upstream. */
   readonly refuses?: readonly RefusedStatus[];
   /** The envelopes of its refusals, if the path alone does not determine one. */

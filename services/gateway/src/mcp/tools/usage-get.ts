@@ -2,7 +2,7 @@ import { USAGE_COUNTS } from '../../clients/usage-client.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { readUsageQuestion } from '../../http/routes/account-usage-route.ts';
 import { USAGE_GROUPINGS } from '../../http/routes/usage-doc.ts';
-import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { readBalanceLeft } from '../read-balance.ts';
 import { moneySchemas } from '../shown-video.ts';
@@ -22,20 +22,20 @@ export function usageGet(parts: ToolParts): McpTool {
     name: 'usage_get',
     title: 'Read the usage',
     description: 'Reads what the account was charged, by day, model or token, and what it can still spend.',
-    input: closedObject({
+    input: buildObjectSchema({
       from: { type: 'string', maxLength: 40, description: 'A date such as 2026-11-01; default: 30 days ago.' },
       to: { type: 'string', maxLength: 40, description: 'A date, inclusive; default: now.' },
       group_by: { enum: Object.keys(USAGE_GROUPINGS), default: 'day' },
     }),
-    output: closedObject(
+    output: buildObjectSchema(
       {
         rows: {
           type: 'array',
           maxItems: ROWS_MAX,
-          items: closedObject({ key: { type: 'string' }, ...sums }, ['key', 'amount']),
+          items: buildObjectSchema({ key: { type: 'string' }, ...sums }, ['key', 'amount']),
         },
         has_more: { type: 'boolean', description: 'True if more rows exist. The total includes them.' },
-        total: closedObject(sums, ['amount']),
+        total: buildObjectSchema(sums, ['amount']),
         balance_left: { ...moneySchemas.amount, description: 'What can still be spent.' },
         currency: moneySchemas.currency,
       },

@@ -1,8 +1,8 @@
 import { formatDecimal } from '../../domain/decimal.ts';
 import { cancelVideo } from '../cancel-video.ts';
-import { buildTool, closedObject } from '../mcp-tool.ts';
+import { buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
-import { idSchema, toAccountCaller } from '../read-video.ts';
+import { idSchema, pickAccountCaller } from '../read-video.ts';
 import { moneySchemas, statusSchema, toMcpStatus } from '../shown-video.ts';
 
 /** Cancels a video that waits. One that has ended is shown as it is. */
@@ -11,8 +11,8 @@ export function videoCancel(parts: ToolParts): McpTool {
     name: 'video_cancel',
     title: 'Cancel a video',
     description: 'Cancels a video that is still queued and returns its held amount. A video that has ended stays.',
-    input: closedObject({ id: idSchema }, ['id']),
-    output: closedObject(
+    input: buildObjectSchema({ id: idSchema }, ['id']),
+    output: buildObjectSchema(
       {
         id: { type: 'string' },
         status: statusSchema,
@@ -24,7 +24,7 @@ export function videoCancel(parts: ToolParts): McpTool {
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     run: async ({ id }, call) => {
       const { task, isCancelled } = await cancelVideo(parts, id, call);
-      const { charge } = await parts.charges.read(task, toAccountCaller(call));
+      const { charge } = await parts.charges.read(task, pickAccountCaller(call));
       const money = charge && {
         returned: formatDecimal(charge.status === 'charged' ? 0n : charge.amountNanos),
         currency: charge.currency,

@@ -5,9 +5,9 @@ import { computePollDelayMs } from '../../http/headers.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { submitOrder } from '../../operations/submit-order.ts';
 import type { Task } from '../../clients/tasks-client.ts';
-import { buildTool, closedObject } from '../mcp-tool.ts';
+import { buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolCall, ToolParts } from '../mcp-tool.ts';
-import { toAccountCaller } from '../read-video.ts';
+import { pickAccountCaller } from '../read-video.ts';
 import { moneySchemas, statusSchema, toMcpStatus } from '../shown-video.ts';
 import { decodeVideoOrder, videoArguments } from '../video-order.ts';
 import type { VideoArguments } from '../video-order.ts';
@@ -30,7 +30,7 @@ export function videoCreate(parts: ToolParts): McpTool {
     description:
       'Orders a video and holds its price, at most max_amount. Only after video_quote, and only if the user agreed to ' +
       'the price. It returns at once; then call video_wait.',
-    input: closedObject(
+    input: buildObjectSchema(
       {
         ...videoArguments,
         max_amount: {
@@ -48,7 +48,7 @@ export function videoCreate(parts: ToolParts): McpTool {
       },
       ['max_amount', 'currency', 'idempotency_key'],
     ),
-    output: closedObject(
+    output: buildObjectSchema(
       {
         id: { type: 'string' },
         status: statusSchema,
@@ -62,7 +62,7 @@ export function videoCreate(parts: ToolParts): McpTool {
     run: async (args, call) => {
       const task = await createVideo(parts, args, call);
       if (call.followsTasks) return { startedTaskId: task.id };
-      const { charge } = await parts.charges.read(task, toAccountCaller(call));
+      const { charge } = await parts.charges.read(task, pickAccountCaller(call));
       return {
         structured: {
           id: task.id,

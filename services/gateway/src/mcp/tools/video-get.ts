@@ -1,5 +1,5 @@
 import { describeVideo, shownVideoSchema } from '../describe-video.ts';
-import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { idSchema, readVideo } from '../read-video.ts';
 
@@ -10,7 +10,7 @@ export function videoGet(parts: ToolParts): McpTool {
     title: 'Read a video',
     description:
       'Reads one video: its status, what it cost, and once it is completed a new link that works for one hour.',
-    input: closedObject(
+    input: buildObjectSchema(
       { id: idSchema, thumbnail: { type: 'boolean', description: 'Adds a small picture of the first frame.' } },
       ['id'],
     ),

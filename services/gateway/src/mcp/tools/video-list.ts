@@ -1,6 +1,6 @@
-import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
-import { idSchema, toAccountCaller } from '../read-video.ts';
+import { idSchema, pickAccountCaller } from '../read-video.ts';
 import { VIDEO_REQUIRED, encodeShownVideo, videoSchemas } from '../shown-video.ts';
 
 const DEADLINE_MS = 15_000;
@@ -13,13 +13,13 @@ export function videoList(parts: ToolParts): McpTool {
     name: 'video_list',
     title: 'List videos',
     description: 'Lists the videos of the account, newest first, without links. video_get has the link of one.',
-    input: closedObject({
+    input: buildObjectSchema({
       limit: { type: 'integer', minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.fallback },
       after: { ...idSchema, description: 'next of the page before.' },
     }),
-    output: closedObject(
+    output: buildObjectSchema(
       {
-        videos: { type: 'array', items: closedObject(videoSchemas, VIDEO_REQUIRED) },
+        videos: { type: 'array', items: buildObjectSchema(videoSchemas, VIDEO_REQUIRED) },
         next: { type: 'string', description: 'Absent on the last page.' },
       },
       ['videos'],
@@ -31,7 +31,7 @@ export function videoList(parts: ToolParts): McpTool {
         { accountId, limit, after },
         { timeoutMs: DEADLINE_MS, requestId: call.requestId, span: call.span },
       );
-      const charges = await parts.charges.readAll(tasks, toAccountCaller(call));
+      const charges = await parts.charges.readAll(tasks, pickAccountCaller(call));
       const next = hasMore ? tasks.at(-1)?.id : undefined;
       return {
         structured: {

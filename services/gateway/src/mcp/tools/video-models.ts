@@ -1,8 +1,8 @@
 import { encodeVideoModel } from '../../http/routes/video-model-shape.ts';
 import type { VideoModel } from '../../operations/list-models.ts';
-import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
-import { toAccountCaller } from '../read-video.ts';
+import { pickAccountCaller } from '../read-video.ts';
 import { moneySchemas } from '../shown-video.ts';
 
 /** More entries in full fill the context of a model. */
@@ -23,7 +23,7 @@ const MEMBERS = [
 ] as const;
 
 const texts = { type: 'array', items: { type: 'string' } };
-const entry = closedObject(
+const entry = buildObjectSchema(
   {
     id: { type: 'string' },
     operations: texts,
@@ -47,11 +47,11 @@ export function videoModels(parts: ToolParts): McpTool {
     description:
       'Lists the video models that this token may use, with their limits and prices. Send only listed values to ' +
       'video_quote.',
-    input: closedObject({ model: { type: 'string', maxLength: 200, description: 'One model; default: all.' } }),
-    output: closedObject({ models: { type: 'array', maxItems: LISTED_MAX, items: entry } }, ['models']),
+    input: buildObjectSchema({ model: { type: 'string', maxLength: 200, description: 'One model; default: all.' } }),
+    output: buildObjectSchema({ models: { type: 'array', maxItems: LISTED_MAX, items: entry } }, ['models']),
     hints: READ_ONLY,
     run: async ({ model }, call) => {
-      const caller = { ...toAccountCaller(call), tokenId: call.principal.tokenId };
+      const caller = { ...pickAccountCaller(call), tokenId: call.principal.tokenId };
       if (model !== undefined)
         return { structured: { models: [encodeEntry(await parts.videoModels.find(model, caller))] } };
       const models = await parts.videoModels.list(caller);

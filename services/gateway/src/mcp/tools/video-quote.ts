@@ -1,6 +1,6 @@
 import { formatDecimal } from '../../domain/decimal.ts';
 import { inClientTerms, toPendingOrder } from '../../operations/submit-order.ts';
-import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { readBalanceLeft } from '../read-balance.ts';
 import { moneySchemas } from '../shown-video.ts';
@@ -17,8 +17,8 @@ export function videoQuote(parts: ToolParts): McpTool {
     description:
       'Says what a video would cost, without ordering it. Call it before video_create, tell the user the price, and ' +
       'pass its max_amount and currency to video_create.',
-    input: closedObject(videoArguments),
-    output: closedObject(
+    input: buildObjectSchema(videoArguments),
+    output: buildObjectSchema(
       {
         ...moneySchemas,
         max_amount: { ...moneySchemas.amount, description: 'The least max_amount that video_create takes now.' },

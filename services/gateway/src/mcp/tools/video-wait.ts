@@ -2,7 +2,7 @@ import { isRecent } from '@reelgate/platform/clock';
 import { isFinal } from '../../clients/tasks-client.ts';
 import { awaitChange } from '../../operations/await-change.ts';
 import { describeVideo, shownVideoSchema } from '../describe-video.ts';
-import { READ_ONLY, buildTool, closedObject } from '../mcp-tool.ts';
+import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, RequestCall, ShowProgress, ToolParts } from '../mcp-tool.ts';
 import { idSchema, readVideo, toVideoRef } from '../read-video.ts';
 
@@ -19,7 +19,7 @@ export function videoWait(parts: ToolParts): McpTool {
     description:
       'Waits until a video is done, at most the given seconds, and shows it as video_get does. ' +
       'Repeat it while done is false. That is no error: a video takes minutes.',
-    input: closedObject(
+    input: buildObjectSchema(
       {
         id: idSchema,
         seconds: { type: 'integer', minimum: SECONDS.min, maximum: SECONDS.max, default: SECONDS.fallback },
