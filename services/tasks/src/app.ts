@@ -16,6 +16,7 @@ import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { BatchService } from '@reelgate/proto/tasks/v1/batch_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
@@ -37,6 +38,7 @@ import type { TasksConfig } from './config.ts';
 import { announceAttention, announceLane, onLaneWaits } from './events/announcements.ts';
 import { announceChanged, toFinishedEvent } from './events/task-events.ts';
 import { jobDeps } from './job-deps.ts';
+import type { RunBatchDeps } from './operations/batches/run-batches.ts';
 import { openTokenCache } from './operations/cached-tokens.ts';
 import type { Tokens } from './operations/cached-tokens.ts';
 import { openContent } from './operations/content/content-deps.ts';
@@ -49,6 +51,7 @@ import { openKnownLanes } from './operations/queue/known-lanes.ts';
 import { openLaneRates } from './operations/queue/lane-rates.ts';
 import { endLeases } from './operations/recovery/end-leases.ts';
 import { contentMethods } from './rpc/content-methods.ts';
+import { batchService } from './rpc/batch-service.ts';
 import { jobService } from './rpc/job-service.ts';
 import { operatorService } from './rpc/operator-service.ts';
 import { queueService } from './rpc/queue-service.ts';
@@ -56,6 +59,7 @@ import { taskService } from './rpc/task-service.ts';
 import { watchService } from './rpc/watch-service.ts';
 import { webhookService } from './rpc/webhook-service.ts';
 import { tasksSelfChecks } from './tasks-self-checks.ts';
+import { sqlBatches } from './store/batches/sql-batches.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
 import { sqlOperators } from './store/operators/sql-operators.ts';
 import { sqlBacklog, sqlSelfChecks } from './store/tasks/sql-backlog.ts';
@@ -67,7 +71,7 @@ import { tasksMetrics, watchCircuits, watchQueue, watchReplicas } from './tasks-
 import { callbackUrls, mediaUrls } from './upstream-urls.ts';
 import { drainWork, handOver } from './workers/hand-over.ts';
 import { startOperators } from './workers/operators.ts';
-import { jobPasses, startWorkers, taskPasses } from './workers/passes.ts';
+import { batchPasses, jobPasses, startWorkers, taskPasses } from './workers/passes.ts';
 import { startPollers } from './workers/pollers.ts';
 import type { Pollers } from './workers/pollers.ts';
 import { openProcessLiveness } from './workers/process-liveness.ts';
@@ -134,6 +138,7 @@ export async function startTasks(
   const backlog = sqlBacklog(sql);
   const tokens = await openTokens(foundation, billingTokens(peers.billing), lifecycle);
   const jobs = jobDeps(deps, { jobs: sqlJobs(sql, newId), bus, config, calls: callsClient(peers.calls) });
+  const batches = batchDeps(deps, { sql, config, tokens });
   const checked = { backlog, checks: sqlSelfChecks(sql), jobs: jobs.jobs, softDeadlineMs: config.softDeadlineMs };
   foundation.checks?.add(...tasksSelfChecks(deps, checked));
   // one process alone can have an embedded database
@@ -159,7 +164,7 @@ export async function startTasks(
   const settlements: SlowSettlements = new Map();
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
   const parts = { liveness, settlements, isAlone };
-  const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers)];
+  const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers), ...batchPasses(batches)];
   const { pollers, queue } = await startWork(
     deps,
     { passes, wake, bus, metrics, replicas: () => live.count() },
@@ -189,6 +194,7 @@ export async function startTasks(
       bind(JobService, jobService(jobs, tokens)),
       bind(WebhookService, webhookService(webhooks.deps)),
       bind(QueueService, queueService(deps, operatorDeps)),
+      bind(BatchService, batchService(batches, tokens)),
     ],
     routes: [],
     ready: async () => (await sql.reserved.read('SELECT 1 AS one')).length === 1,
@@ -228,8 +234,8 @@ async function startWork(
   lifecycle: Lifecycle,
 ): Promise<StartedWork> {
   startWorkers(deps, passes, (name, worker) => {
-    if (name === 'outbox')
-      wake.outbox = () => {
+    if (name === 'outbox' || name === 'batches')
+      wake[name] = () => {
         worker.wake();
       };
     lifecycle.add(name, () => worker.stop());
@@ -256,7 +262,7 @@ async function startWork(
 type Wake = { -readonly [K in keyof Deps['wake']]: Deps['wake'][K] };
 
 function newWake(): Wake {
-  return { outbox: () => undefined, events: () => undefined, polls: () => undefined, queue: () => undefined };
+  return { outbox: () => undefined, events: () => undefined, polls: () => undefined, queue: () => undefined, batches: () => undefined };
 }
 
 /** Wakes the queue of the time at which it is called. */
@@ -264,6 +270,16 @@ function wakeQueue(wake: Wake): () => void {
   return () => {
     wake.queue();
   };
+}
+
+/** Batches share the keys and the events with tasks. */
+function batchDeps(
+  tasks: Deps,
+  { sql, config, tokens }: { readonly sql: Sql; readonly config: TasksConfig; readonly tokens: Tokens },
+): RunBatchDeps {
+  const { store, clock, newId, log, wake } = tasks;
+  const batches = { ...sqlBatches(sql, newId), findKey: store.findKey.bind(store) };
+  return { batches, clock, newId, log, limits: config.batch, wake, tasks, tokens };
 }
 
 interface TaskParts {

@@ -13,6 +13,7 @@ import type { QueueClass } from './domain/lane.ts';
 import type { Model } from './domain/model.ts';
 import type { PollPlan } from './domain/poll-interval.ts';
 import type { Limits, QueueLimits } from './operations/deps.ts';
+import type { BatchLimits } from './operations/batches/batch-deps.ts';
 import type { JobLimits } from './operations/jobs/job-deps.ts';
 import { objectSchema, duration, name, whole } from './schema-parts.ts';
 import { webhookSettings, webhooksSchema } from './webhook-settings.ts';
@@ -81,6 +82,15 @@ export const tasksSchema = {
         }),
         default: {},
       },
+      batch: {
+        ...objectSchema({
+          in_flight: whole(1, 100),
+          per_account: whole(1, 100),
+          lease: duration('20s'),
+          retention: duration('30d'),
+        }),
+        default: {},
+      },
     }),
     default: {},
   },
@@ -138,6 +148,7 @@ export interface TasksConfig {
   /** The time in milliseconds for which finished tasks are kept. */
   readonly retentionMs: number;
   readonly jobs: JobLimits;
+  readonly batch: BatchLimits;
   readonly webhooks: WebhookSettings;
   readonly models: ReadonlyMap<string, Model>;
   readonly channels: readonly ChannelSettings[];
@@ -170,6 +181,12 @@ export function tasksConfig(value: unknown, publicUrl: string): TasksConfig {
       leaseMs: Math.max(ms(tasks.jobs.lease), LEASE_LEAST_MS),
       deadlineMs: ms(tasks.jobs.deadline),
       retentionMs: ms(tasks.retention),
+    },
+    batch: {
+      inFlight: tasks.batch.in_flight,
+      perAccount: tasks.batch.per_account,
+      leaseMs: Math.max(ms(tasks.batch.lease), LEASE_LEAST_MS),
+      retentionMs: ms(tasks.batch.retention),
     },
     webhooks: webhookSettings(webhooks),
     models: new Map(
@@ -237,6 +254,12 @@ interface CheckedConfig {
       readonly total: number;
       readonly lease: string;
       readonly deadline: string;
+    };
+    readonly batch: {
+      readonly in_flight: number;
+      readonly per_account: number;
+      readonly lease: string;
+      readonly retention: string;
     };
   };
   readonly webhooks: WebhooksEntry;

@@ -148,6 +148,7 @@ async function openWorld(
       events: () => count('wake events'),
       polls: (channel) => count('wake polls', channel),
       queue: () => undefined,
+      batches: () => count('wake batches'),
     },
     count: {
       attempt: (channel, outcome) => count('attempt', channel, outcome),

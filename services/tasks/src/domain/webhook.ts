@@ -1,5 +1,15 @@
 /** The types of events that an endpoint can hear. */
-export const EVENT_TYPES = ['video.completed', 'video.failed', 'job.completed', 'job.failed', 'balance.low'] as const;
+export const EVENT_TYPES = [
+  'video.completed',
+  'video.failed',
+  'job.completed',
+  'job.failed',
+  'batch.completed',
+  'batch.failed',
+  'batch.expired',
+  'batch.cancelled',
+  'balance.low',
+] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 export function isEventType(text: string): text is EventType {
@@ -27,7 +37,7 @@ export interface ClientEvent {
   readonly id: string;
   readonly accountId: string;
   readonly type: EventType;
-  /** A task, a job or an account. */
+  /** A task, a job, a batch or an account. */
   readonly subjectId: string;
   readonly createdAt: number;
   /** The URL that the request carried. */

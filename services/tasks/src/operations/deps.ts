@@ -65,6 +65,8 @@ export interface Deps extends PlanDeps, StoreDeps {
     readonly polls: (channelId: string) => void;
     /** A task began to wait for a channel, or one of a token left a channel. */
     readonly queue: (tokenId?: string) => void;
+    /** Lines of a batch are to become tasks, or to be closed. */
+    readonly batches: () => void;
   };
   readonly count: Counts;
 }

@@ -6,11 +6,13 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import type { TasksConfig } from '../config.ts';
 import { publishFinished } from '../events/task-events.ts';
 import { watchDeadlines } from '../operations/attention/watch-deadlines.ts';
+import { runBatches } from '../operations/batches/run-batches.ts';
+import type { RunBatchDeps } from '../operations/batches/run-batches.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { reconcileUnknown } from '../operations/recovery/reconcile-unknown.ts';
 import { sweepJobs } from '../operations/recovery/end-lost-jobs.ts';
-import { removeOldJobs, removeOldTasks } from '../operations/retention/remove-old-records.ts';
+import { removeOldBatches, removeOldJobs, removeOldTasks } from '../operations/retention/remove-old-records.ts';
 import { HEARTBEAT_MS } from './process-liveness.ts';
 import type { ProcessLiveness } from './process-liveness.ts';
 import { findNextSettlement, settleFinished } from './settle-finished.ts';
@@ -24,6 +26,7 @@ const RECONCILE_IDLE_MS = 2000;
 const DEADLINE_IDLE_MS = 60_000;
 const REMOVE_IDLE_MS = 1000;
 const SWEEP_IDLE_MS = 1000;
+const BATCH_IDLE_MS = 100;
 
 export interface WorkerParts {
   readonly sql: Sql;
@@ -88,6 +91,13 @@ export function jobPasses(jobs: JobDeps, isAlone: boolean): readonly Pass[] {
   return [
     ['job sweep', SWEEP_IDLE_MS, withNextDue(sweep, () => findNextLoss(jobs))],
     ['job retention', REMOVE_IDLE_MS, () => removeOldJobs(jobs)],
+  ];
+}
+
+export function batchPasses(batches: RunBatchDeps): readonly Pass[] {
+  return [
+    ['batches', BATCH_IDLE_MS, () => runBatches(batches)],
+    ['batch retention', REMOVE_IDLE_MS, () => removeOldBatches(batches)],
   ];
 }
 

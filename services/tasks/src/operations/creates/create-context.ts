@@ -14,13 +14,21 @@ export interface OrderCaller {
   readonly visibleModels: readonly string[];
 }
 
+/** The key of a create, with a digest of the request. */
+export interface CreateKey {
+  readonly key: string;
+  readonly fingerprint: string;
+  /** Absent: a day. */
+  readonly lifetimeMs?: number | undefined;
+}
+
 export interface CreateRequest extends OrderCaller {
   readonly tokenId: string;
   readonly order: Order;
   readonly beside: BesideOrder;
   /** The id of the request, for log lines. */
   readonly requestId?: string | undefined;
-  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  readonly idempotency?: CreateKey | undefined;
   /** Its wish for a wait, if no channel takes it. */
   readonly wait: WaitPreference;
   /** The bound of that wish. */

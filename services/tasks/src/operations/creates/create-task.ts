@@ -89,7 +89,11 @@ function openCreate(
     requestId,
     owner: deps.processId,
     seconds: resolved.facts.seconds,
-    idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
+    idempotency: idempotency && {
+      key: idempotency.key,
+      fingerprint: idempotency.fingerprint,
+      expiresAt: createdAt + (idempotency.lifetimeMs ?? KEY_LIFETIME_MS),
+    },
     caps: wait?.notBefore === undefined ? caps : [],
     trace,
     traceParent: trace === undefined ? undefined : span.carrier,

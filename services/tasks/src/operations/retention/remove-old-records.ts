@@ -1,5 +1,6 @@
 import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
+import type { BatchDeps } from '../batches/batch-deps.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
 import type { Clock } from '@reelgate/platform/clock';
 import type { ActStore, MinuteStore } from '../../store/operator-store.ts';
@@ -12,6 +13,7 @@ const TASKS_MAX = 200;
 const KEYS_MAX = 1000;
 const JOBS_MAX = 200;
 const EVENTS_MAX = 500;
+const LINES_MAX = 500;
 const COUNTS_MAX = 2000;
 const HOUR_MS = 3_600_000;
 const ACTS_KEPT_MS = 400 * 24 * HOUR_MS;
@@ -45,6 +47,13 @@ export async function removeOldJobs({ jobs, media, clock, limits, log }: JobDeps
   await jobs.removeJobs(old.map(({ jobId }) => jobId));
   if (old.length > 0) log.info({ removed: old.length }, 'old jobs were removed');
   return restAfter(spent.length + old.length);
+}
+
+/** One pass that removes lines of batches that ended before the retention time, and then the batches. */
+export async function removeOldBatches({ batches, clock, limits, log }: BatchDeps): Promise<PassResult> {
+  const removed = await batches.removeOldBatches({ before: clock.now() - limits.retentionMs, limit: LINES_MAX });
+  if (removed > 0) log.info({ removed }, 'lines of old batches were removed');
+  return restAfter(removed);
 }
 
 export interface WebhookRetentionDeps {

@@ -70,6 +70,10 @@ function sampleEvent(
     'video.failed': () => newId('task'),
     'job.completed': () => newId('job'),
     'job.failed': () => newId('job'),
+    'batch.completed': () => newId('batch'),
+    'batch.failed': () => newId('batch'),
+    'batch.expired': () => newId('batch'),
+    'batch.cancelled': () => newId('batch'),
     'balance.low': () => accountId,
   };
   const id = newId('evt');

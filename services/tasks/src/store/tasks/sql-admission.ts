@@ -23,11 +23,19 @@ const TAKE_KEY = buildStatement<'accountId' | 'key' | 'fingerprint' | 'taskId' |
 export async function takeKey(
   query: SqlQuery,
   owner: TaskIdentity & { readonly createdAt: number },
-  { key, fingerprint, expiresAt }: NonNullable<NewWork['idempotency']>,
+  idempotency: NonNullable<NewWork['idempotency']>,
 ): Promise<void> {
-  const { id: taskId, accountId, createdAt } = owner;
+  if (!(await tryTakeKey(query, owner, idempotency))) throw new KeyTaken();
+}
+
+/** Returns whether the key was free. */
+export async function tryTakeKey(
+  query: SqlQuery,
+  { id: taskId, accountId, createdAt }: TaskIdentity & { readonly createdAt: number },
+  { key, fingerprint, expiresAt }: NonNullable<NewWork['idempotency']>,
+): Promise<boolean> {
   const rows = await query(...TAKE_KEY({ accountId, key, fingerprint, taskId, expiresAt, createdAt }));
-  if (rows.length === 0) throw new KeyTaken();
+  return rows.length > 0;
 }
 
 /** The outcome of a create that takes permits: `capped` names the full counter. */

@@ -1,0 +1,87 @@
+import type { Order } from './order.ts';
+import type { Task } from './task.ts';
+
+/** `reading`: its file. `running`: its lines become tasks. `writing`: the files of its results. */
+export type BatchPhase = 'reading' | 'running' | 'writing' | 'ended';
+export type BatchOutcome = 'completed' | 'failed' | 'expired' | 'cancelled';
+
+/** A reason for which a file is refused, or a line has no task. Safe to show to the owner. */
+export interface BatchFault {
+  readonly code: string;
+  readonly message: string;
+  /** From 1; absent: the fault is none of one line. */
+  readonly line?: number | undefined;
+  readonly param?: string | undefined;
+}
+
+/** The members that a batch has from its create on. */
+export interface BatchOrigin {
+  readonly id: string;
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly requestId: string | undefined;
+  /** The path of the route that its lines call. */
+  readonly endpoint: string;
+  readonly inputFileId: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly outputExpiresAfterMs: number | undefined;
+  /** The bound of what its lines may hold and be charged together, in billionths; undefined: there is none. */
+  readonly maxNanos: bigint | undefined;
+  readonly createdAt: number;
+  /** From then on no line begins. */
+  readonly expiresAt: number;
+}
+
+export interface Batch extends BatchOrigin {
+  readonly phase: BatchPhase;
+  /** How it ends, from the time at which that is decided. */
+  readonly outcome: BatchOutcome | undefined;
+  readonly model: string | undefined;
+  /** The lines that were read, those whose task completed, and those that ended without a result. */
+  readonly total: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly faults: readonly BatchFault[] | undefined;
+  readonly outputFileId: string | undefined;
+  readonly errorFileId: string | undefined;
+  readonly runningAt: number | undefined;
+  readonly writingAt: number | undefined;
+  readonly cancellingAt: number | undefined;
+  readonly endedAt: number | undefined;
+}
+
+/** A line as the reader of its file understood it. */
+export interface NewBatchLine {
+  /** From 1, as in the file. */
+  readonly number: number;
+  readonly customId: string;
+  readonly body: { readonly order: Order } | { readonly fault: BatchFault };
+}
+
+/** A line without a task: its create may have begun if it is `starting`. */
+export interface OpenLine {
+  readonly number: number;
+  readonly state: 'pending' | 'starting';
+  readonly order: Order;
+}
+
+/** A line that has ended. Without a task and a fault, its task was deleted. */
+export interface EndedLine {
+  readonly number: number;
+  readonly customId: string;
+  readonly task: Task | undefined;
+  readonly fault: BatchFault | undefined;
+}
+
+/** The lines that a file may have. */
+export const BATCH_LINES_MAX = 50_000;
+/** The faults that are told of a file. */
+export const BATCH_FAULTS_MAX = 20;
+
+/**
+ * Names the create of a line, so that it makes one task however often it is repeated. The key of a client has no space,
+ * so it is never the same.
+ */
+export function nameLineKey(batchId: string, line: number): string {
+  return `batch ${batchId}:${line}`;
+}

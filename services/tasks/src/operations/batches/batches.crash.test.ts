@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import { BATCH_LIMITS, aLine, useBatchWorlds } from '../../../testing/batches/batch-world.ts';
+import type { BatchWorld } from '../../../testing/batches/batch-world.ts';
+import { dieAt } from '../../../testing/process-death.ts';
+import type { Moment } from '../../../testing/process-death.ts';
+import type { Batch } from '../../domain/batch.ts';
+import { openProcessLiveness } from '../../workers/process-liveness.ts';
+import { cancelBatch } from './create-batch.ts';
+
+const open = useBatchWorlds();
+const STEPS_MAX = 200;
+const ROUNDS_MAX = 12;
+const HOUR_MS = 3_600_000;
+const KEY = { idempotency: { key: 'k', fingerprint: 'f' } };
+const LINES = [
+  aLine(1),
+  aLine(2, { duration: 99 }),
+  aLine(3),
+  { number: 4, customId: 'bad', body: { fault: { code: 'invalid_request', message: 'seconds must be a number' } } },
+];
+/** The lines that can have a task. */
+const VALID = 2;
+
+interface Scenario {
+  readonly name: string;
+  /** Runs after the first pass over the lines. */
+  readonly interrupt: (world: BatchWorld, batch: Batch) => Promise<void>;
+  readonly outcomes: readonly string[];
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: 'a batch that completes', interrupt: async () => undefined, outcomes: ['completed'] },
+  {
+    name: 'a batch that is cancelled',
+    interrupt: async ({ batches }, batch) => {
+      await cancelBatch(batches, 'acme', batch.id).catch(() => undefined);
+    },
+    outcomes: ['cancelled', 'completed'],
+  },
+  {
+    name: 'a batch that expires',
+    interrupt: async ({ clock }) => {
+      await clock.advance(24 * HOUR_MS);
+    },
+    outcomes: ['expired', 'completed'],
+  },
+];
+
+/** What a client, the workers of the gateway and the passes do until the batch has ended. */
+async function live(world: BatchWorld, scenario: Scenario): Promise<Batch> {
+  const { batch } = await world.submit(KEY);
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    await world.read(LINES);
+    await world.run();
+    if (round === 0) await scenario.interrupt(world, batch);
+    await world.clock.advance(BATCH_LIMITS.leaseMs);
+    await world.run();
+    await world.completeTasks();
+    await world.write();
+    const now = await world.batches.batches.findBatch(batch.id);
+    if (now?.phase === 'ended') return now;
+  }
+  throw new Error('the batch does not end');
+}
+
+async function countSteps(scenario: Scenario): Promise<number> {
+  const world = await open({ limits: { inFlight: 1 } });
+  await live(world, scenario);
+  return world.journal.calls.length;
+}
+
+interface LineRow {
+  readonly state: string;
+  readonly task_id: string | null;
+}
+
+/** Each line has ended once, and the counters say what the lines say. */
+async function assertKept(world: BatchWorld, scenario: Scenario, batch: Batch, at: string): Promise<void> {
+  const { deps, sql, upstream } = world;
+  const rows = (await sql.read('SELECT state, task_id FROM batch_lines WHERE batch_id = $1', [
+    batch.id,
+  ])) as unknown as LineRow[];
+  const tasks = await deps.store.list({ accountId: 'acme' }, { limit: 100 });
+  const fact = (what: unknown): unknown => ({ at, what });
+  expect(fact(scenario.outcomes.includes(batch.outcome ?? ''))).toEqual(fact(true));
+  expect(fact(rows.map(({ state }) => state).filter((state) => !/^(completed|failed|refused)$/.test(state)))).toEqual(
+    fact([]),
+  );
+  const inState = (state: string): number => rows.filter((row) => row.state === state).length;
+  expect(fact([batch.total, batch.completed, batch.failed])).toEqual(
+    fact([rows.length, inState('completed'), inState('failed') + inState('refused')]),
+  );
+  // every task belongs to a line, and no two to one
+  const named = rows.flatMap(({ task_id: id }) => (id === null ? [] : [id]));
+  expect(fact(named.toSorted())).toEqual(fact(tasks.map(({ id }) => id).toSorted()));
+  expect(fact(upstream.submitted.length <= VALID)).toEqual(fact(true));
+  if (batch.outcome === 'completed') expect(fact([rows.length, tasks.length])).toEqual(fact([LINES.length, VALID]));
+  expect(fact(await deps.store.inFlight('total'))).toEqual(fact(0));
+}
+
+describe.each(SCENARIOS)('a process death with $name', (scenario) => {
+  test.each<Moment>(['before', 'after'])('%s any step loses no line, and makes none twice', async (moment) => {
+    const steps = await countSteps(scenario);
+    expect(steps).toBeGreaterThan(30);
+    expect(steps).toBeLessThan(STEPS_MAX);
+
+    for (let step = 1; step <= steps; step += 1) {
+      const dying = await open({ limits: { inFlight: 1 } });
+      const death = dieAt(dying.journal, step, moment);
+      void live(dying, scenario);
+      await death;
+      const world = await dying.restart();
+      await openProcessLiveness(world.deps, true).recoverAtStart();
+      await world.clock.advance(BATCH_LIMITS.leaseMs);
+
+      const ended = await live(world, scenario);
+      await assertKept(world, scenario, ended, `${moment} step ${step} (${dying.journal.names()[step - 1] ?? ''})`);
+    }
+  });
+});

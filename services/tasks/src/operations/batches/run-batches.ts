@@ -1,0 +1,234 @@
+import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
+import { Problem, isProblem } from '@reelgate/platform/problem';
+import { nameLineKey } from '../../domain/batch.ts';
+import type { Batch, BatchFault, OpenLine } from '../../domain/batch.ts';
+import type { TokenRights } from '../../clients/tokens.ts';
+import type { BatchLease, BatchStop, StartedLine } from '../../store/batch-store.ts';
+import type { TokenReader } from '../cached-tokens.ts';
+import { estimateOrder } from '../creates/check-create.ts';
+import type { CreateRequest } from '../creates/create-context.ts';
+import { createTask } from '../creates/create-task.ts';
+import { digestOrder } from '../creates/idempotency.ts';
+import type { Deps } from '../deps.ts';
+import { cancelTask } from '../ends/cancel-task.ts';
+import type { BatchDeps } from './batch-deps.ts';
+
+/** The batches that a process works on at once. */
+const BATCHES_MAX = 16;
+/** The lines of one step: their intents share a transaction, and so do their outcomes. */
+const STEP_LINES = 16;
+/** The steps of a batch before it waits for its next turn. */
+const STEPS_MAX = 8;
+/** The lines whose ends share a transaction. */
+const ENDS_MAX = 200;
+/** The lines that are closed in a transaction. */
+const CLOSES_MAX = 500;
+/** The tasks of a cancelled batch that are cancelled in a pass. */
+const CANCELS_MAX = 200;
+/** The time between two looks at tasks that run. */
+const LOOK_MS = 1000;
+/** The time between two tries to cancel tasks. */
+const CANCEL_MS = 5000;
+const RETRY_MS_MIN = 1000;
+const RETRY_MS_MAX = 30_000;
+const FAULT_MS = 5000;
+/** Longer than the batch, so that no process that was away for its whole time creates a line again. */
+const KEY_LIFETIME_MS = 8 * 24 * 3_600_000;
+const CREATES_DEADLINE_MS = 300_000;
+
+const CANCELLED: BatchFault = { code: 'batch_cancelled', message: 'the batch was cancelled before this line began' };
+const EXPIRED: BatchFault = { code: 'batch_expired', message: 'this line did not begin within the completion window' };
+
+/** The dependencies of the passes that make tasks of lines. */
+export interface RunBatchDeps extends BatchDeps {
+  readonly tasks: Deps;
+  readonly tokens: TokenReader;
+}
+
+/** One pass over batches that are due. */
+export async function runBatches(deps: RunBatchDeps): Promise<PassResult> {
+  const { batches, clock, newId, limits } = deps;
+  const now = clock.now();
+  const late = await batches.endLateReads(now);
+  const lease = newId('lease');
+  const until = now + limits.leaseMs;
+  const taken = await batches.leaseBatches({ phase: 'running', lease, now, until, limit: BATCHES_MAX });
+  await Promise.all(taken.map((batch) => runLeased(deps, batch, { batchId: batch.id, lease })));
+  if (taken.length + late > 0) return taken.length + late;
+  const dueAt = await batches.findNextDue('running');
+  return dueAt === undefined ? NOTHING_DUE : { dueAt };
+}
+
+async function runLeased(deps: RunBatchDeps, batch: Batch, lease: BatchLease): Promise<void> {
+  const { batches, clock, log } = deps;
+  let pauseMs = FAULT_MS;
+  try {
+    pauseMs = await runBatch(deps, batch, lease);
+  } catch (error) {
+    log.warn({ batchId: batch.id, err: error }, 'a pass over a batch failed; it is tried again');
+  }
+  await batches.returnBatch(lease, clock.now() + pauseMs).catch((error: unknown) => {
+    log.warn({ batchId: batch.id, err: error }, 'a batch waits for its lease to end');
+  });
+}
+
+/** Returns the milliseconds until the next pass over the batch. */
+async function runBatch(deps: RunBatchDeps, batch: Batch, lease: BatchLease): Promise<number> {
+  const { batches, clock, log } = deps;
+  const ended = await batches.endLines(lease, ENDS_MAX, extend(deps));
+  const rights = await readRights(deps, batch);
+  const stop = findStop(batch, rights, clock.now());
+  let pauseMs: number;
+  if (stop !== undefined) {
+    await closeLines(deps, lease, stop);
+    pauseMs = batch.cancellingAt === undefined ? LOOK_MS : await cancelTasks(deps, batch);
+  } else if (rights instanceof Problem) throw rights;
+  else pauseMs = await startLines(deps, { batch, lease, rights });
+  if (await batches.finishRun(lease, clock.now())) {
+    log.info({ batchId: batch.id }, 'the lines of a batch have ended');
+    return 0;
+  }
+  return ended === ENDS_MAX ? 0 : pauseMs;
+}
+
+function extend({ clock, limits }: RunBatchDeps): number {
+  return clock.now() + limits.leaseMs;
+}
+
+/** Returns a refusal rather than throwing it: a revoked token stops its batch. */
+async function readRights({ tokens }: RunBatchDeps, { tokenId, accountId }: Batch): Promise<TokenRights | Problem> {
+  try {
+    return await tokens.findRights(tokenId, accountId);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}
+
+const STOPPING_KINDS: ReadonlySet<string> = new Set(['not_found', 'forbidden', 'unauthenticated']);
+
+function findStop(batch: Batch, rights: TokenRights | Problem, now: number): BatchStop | undefined {
+  if (batch.cancellingAt !== undefined) return { outcome: 'cancelled', fault: CANCELLED };
+  if (batch.expiresAt <= now) return { outcome: 'expired', fault: EXPIRED };
+  if (!isProblem(rights) || !STOPPING_KINDS.has(rights.kind)) return undefined;
+  return {
+    outcome: 'cancelled',
+    fault: { code: 'token_disabled', message: 'the API key of this batch was revoked or has expired' },
+  };
+}
+
+async function closeLines(deps: RunBatchDeps, lease: BatchLease, stop: BatchStop): Promise<void> {
+  const { batches, clock } = deps;
+  await batches.closeStarting(lease, stop, { now: clock.now(), until: extend(deps) });
+  while ((await batches.closePending(lease, stop, CLOSES_MAX, extend(deps))) === CLOSES_MAX);
+}
+
+/** Cancels the tasks of a cancelled batch that have not begun. One that cannot be cancelled ends by itself. */
+async function cancelTasks({ batches, tasks, log }: RunBatchDeps, batch: Batch): Promise<number> {
+  const taskIds = await batches.listQueuedTasks(batch.id, CANCELS_MAX);
+  for (const taskId of taskIds)
+    await cancelTask(tasks, batch.accountId, taskId, AbortSignal.timeout(CREATES_DEADLINE_MS)).catch(
+      (error: unknown) => {
+        log.debug({ batchId: batch.id, taskId, err: error }, 'a task of a cancelled batch goes on');
+      },
+    );
+  return taskIds.length === 0 ? LOOK_MS : CANCEL_MS;
+}
+
+interface BatchRun {
+  readonly batch: Batch;
+  readonly lease: BatchLease;
+  readonly rights: TokenRights;
+}
+
+/** Creates the tasks of lines while the batch has room, up to a refusal that will pass. */
+async function startLines(deps: RunBatchDeps, run: BatchRun): Promise<number> {
+  const { batches, limits } = deps;
+  for (let step = 0; step < STEPS_MAX; step += 1) {
+    const open = await batches.listOpenLines(run.batch.id, limits.inFlight, STEP_LINES);
+    if (open.length === 0) return LOOK_MS;
+    const pending = open.filter(({ state }) => state === 'pending');
+    const priced = await Promise.all(
+      pending.map(async ({ number, order }) => ({ number, nanos: await estimateNanos(deps, run, order) })),
+    );
+    const begun = new Set(
+      priced.length === 0 ? [] : await batches.startLines(run.lease, priced, extend(deps)),
+    );
+    const lines = open.filter(({ number, state }) => state === 'starting' || begun.has(number));
+    const outcomes = await Promise.all(lines.map((line) => createLine(deps, run, line)));
+    const started = outcomes.filter((outcome) => 'end' in outcome);
+    if (started.length > 0 && !(await batches.recordStarts(run.lease, started, extend(deps)))) return 0;
+    const pauses = outcomes.flatMap((outcome) => ('pauseMs' in outcome ? [outcome.pauseMs] : []));
+    if (pauses.length > 0) return Math.min(...pauses);
+  }
+  return 0;
+}
+
+/** The estimate of an order, for a batch with a bound. One that has none is refused by its create. */
+async function estimateNanos(deps: RunBatchDeps, { batch, rights }: BatchRun, order: OpenLine['order']): Promise<bigint> {
+  if (batch.maxNanos === undefined) return 0n;
+  try {
+    const caller = { accountId: batch.accountId, visibleModels: rights.models };
+    return (await estimateOrder(deps.tasks, caller, order)).quote.amountNanos;
+  } catch (error) {
+    if (error instanceof Problem && isFinal(error)) return 0n;
+    throw error;
+  }
+}
+
+type LineOutcome = StartedLine | { readonly pauseMs: number };
+
+/** Creates the task of a line under the key of the line, so that a repeat finds the same task. */
+async function createLine(deps: RunBatchDeps, run: BatchRun, { number, order }: OpenLine): Promise<LineOutcome> {
+  try {
+    const { task } = await createTask(deps.tasks, toCreateRequest(deps, run, number, order));
+    return { number, end: { taskId: task.id } };
+  } catch (error) {
+    if (error instanceof Problem && isFinal(error)) return { number, end: { fault: toFault(error) } };
+    const isRefusal = error instanceof Problem && error.kind !== 'internal';
+    deps.log[isRefusal ? 'debug' : 'warn']({ batchId: run.batch.id, line: number, err: error }, 'a line is tried again');
+    const retryAfterMs = error instanceof Problem ? (error.retryAfterMs ?? RETRY_MS_MIN) : FAULT_MS;
+    return { pauseMs: Math.min(Math.max(retryAfterMs, RETRY_MS_MIN), RETRY_MS_MAX) };
+  }
+}
+
+function toCreateRequest(
+  { clock }: RunBatchDeps,
+  { batch, rights }: BatchRun,
+  number: number,
+  order: OpenLine['order'],
+): CreateRequest {
+  return {
+    accountId: batch.accountId,
+    tokenId: batch.tokenId,
+    visibleModels: rights.models,
+    order,
+    beside: {},
+    requestId: batch.requestId,
+    idempotency: {
+      key: nameLineKey(batch.id, number),
+      fingerprint: digestOrder(order),
+      lifetimeMs: KEY_LIFETIME_MS,
+    },
+    wait: { mode: 'wait', class: 'batch', startWithinMs: Math.max(batch.expiresAt - clock.now(), RETRY_MS_MIN) },
+    tokenWait: rights.wait,
+    inFlightLimit: rights.inFlight,
+    makers: rights.makers,
+  };
+}
+
+const PASSING_KINDS: ReadonlySet<string> = new Set(['exhausted', 'unavailable', 'internal']);
+
+/**
+ * Reports whether a repeat of a create would be refused again. A balance that does not cover a line ends the line: it
+ * costs nothing, its client finds it in the error file, and no batch waits for money that may never come.
+ */
+function isFinal({ kind, reason }: Problem): boolean {
+  if (reason === 'insufficient_quota') return true;
+  return !PASSING_KINDS.has(kind) && reason !== 'idempotency_key_in_use';
+}
+
+function toFault({ reason, field, message }: Problem): BatchFault {
+  return { code: reason, message: field === undefined ? message : `${field} ${message}`, param: field };
+}

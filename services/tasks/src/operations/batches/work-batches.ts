@@ -1,0 +1,75 @@
+import type { Batch, BatchFault, EndedLine, NewBatchLine } from '../../domain/batch.ts';
+import type { BatchLease } from '../../store/batch-store.ts';
+import type { BatchDeps } from './batch-deps.ts';
+
+/** A worker may let a batch rest for this long at most. */
+const RETURN_MS_MAX = 60_000;
+const PHASES = { read: 'reading', write: 'writing' } as const;
+
+export interface LeasedBatch {
+  readonly batch: Batch;
+  readonly lease: BatchLease;
+  readonly work: 'read' | 'write';
+}
+
+/** Leases a batch whose files are to be written, or else one whose file is to be read. */
+export async function leaseBatch(deps: BatchDeps): Promise<LeasedBatch | undefined> {
+  const { batches, clock, newId, limits } = deps;
+  for (const work of ['write', 'read'] as const) {
+    const now = clock.now();
+    const lease = newId('lease');
+    const taking = { phase: PHASES[work], lease, now, until: now + limits.leaseMs, limit: 1 };
+    const [batch] = await batches.leaseBatches(taking);
+    if (batch !== undefined) return { batch, lease: { batchId: batch.id, lease }, work };
+  }
+  return undefined;
+}
+
+/** Stores lines of the file. Returns false if the reader must stop. */
+export function appendLines(
+  { batches, clock, limits }: BatchDeps,
+  lease: BatchLease,
+  lines: readonly NewBatchLine[],
+): Promise<boolean> {
+  return batches.appendLines(lease, lines, clock.now() + limits.leaseMs);
+}
+
+/** Ends the reading of a file. With faults the batch fails. */
+export async function finishRead(
+  { batches, clock, wake, log }: BatchDeps,
+  lease: BatchLease,
+  read: { readonly model: string; readonly faults: readonly BatchFault[] },
+): Promise<boolean> {
+  const isFinished = await batches.finishRead(lease, { ...read, at: clock.now() });
+  if (!isFinished) return false;
+  log.info({ batchId: lease.batchId, faults: read.faults.length }, 'the file of a batch was read');
+  if (read.faults.length > 0) wake.events();
+  else wake.batches();
+  return true;
+}
+
+/** Lists ended lines. Undefined: the writer must stop. */
+export function listEndedLines(
+  { batches, clock, limits }: BatchDeps,
+  lease: BatchLease,
+  page: { readonly after: number; readonly limit: number; readonly withTask: boolean },
+): Promise<readonly EndedLine[] | undefined> {
+  return batches.listEndedLines(lease, { ...page, until: clock.now() + limits.leaseMs });
+}
+
+/** Ends a batch whose files are written, once. */
+export async function finishBatch(
+  { batches, clock, wake, log }: BatchDeps,
+  lease: BatchLease,
+  files: { readonly outputFileId: string | undefined; readonly errorFileId: string | undefined },
+): Promise<boolean> {
+  const isFinished = await batches.finishBatch(lease, files, clock.now());
+  if (!isFinished) return false;
+  log.info({ batchId: lease.batchId }, 'a batch has ended');
+  wake.events();
+  return true;
+}
+
+export function returnBatch({ batches, clock }: BatchDeps, lease: BatchLease, delayMs: number): Promise<boolean> {
+  return batches.returnBatch(lease, clock.now() + Math.min(Math.max(delayMs, 0), RETURN_MS_MAX));
+}

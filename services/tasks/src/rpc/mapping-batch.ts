@@ -1,0 +1,104 @@
+import { Problem } from '@reelgate/platform/problem';
+import { requireField } from '@reelgate/platform/rpc/rules';
+import { BatchFaultSchema, BatchLineSchema, BatchSchema, BatchStatus } from '@reelgate/proto/tasks/v1/batch';
+import type {
+  Batch as WireBatch,
+  BatchFault as WireFault,
+  BatchLine as WireLine,
+  BatchLineInput,
+} from '@reelgate/proto/tasks/v1/batch';
+import { BatchWork } from '@reelgate/proto/tasks/v1/batch_service';
+import type { BatchLease as WireLease } from '@reelgate/proto/tasks/v1/batch_service';
+import type { Batch, BatchFault, EndedLine, NewBatchLine } from '../domain/batch.ts';
+import { BATCH_LINES_MAX } from '../domain/batch.ts';
+import { nameStatus } from '../operations/batches/create-batch.ts';
+import type { BatchStatus as Status } from '../operations/batches/create-batch.ts';
+import type { LeasedBatch } from '../operations/batches/work-batches.ts';
+import type { BatchLease } from '../store/batch-store.ts';
+import { fromWireOrder } from './mapping-order.ts';
+import { toWireTask } from './mapping-task.ts';
+import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
+
+const MS = 1000;
+
+const STATUSES: Readonly<Record<Status, BatchStatus>> = {
+  validating: BatchStatus.VALIDATING,
+  failed: BatchStatus.FAILED,
+  in_progress: BatchStatus.IN_PROGRESS,
+  finalizing: BatchStatus.FINALIZING,
+  completed: BatchStatus.COMPLETED,
+  expired: BatchStatus.EXPIRED,
+  cancelling: BatchStatus.CANCELLING,
+  cancelled: BatchStatus.CANCELLED,
+};
+
+export const WORKS: Readonly<Record<LeasedBatch['work'], BatchWork>> = {
+  read: BatchWork.READ,
+  write: BatchWork.WRITE,
+};
+
+/** The view of a batch for its owner. */
+export function toWireBatch(batch: Batch): WireBatch {
+  const { outputExpiresAfterMs } = batch;
+  return toMessage(BatchSchema, {
+    id: batch.id,
+    accountId: batch.accountId,
+    endpoint: batch.endpoint,
+    inputFileId: batch.inputFileId,
+    status: STATUSES[nameStatus(batch)],
+    model: batch.model,
+    metadata: { ...batch.metadata },
+    total: batch.total,
+    completed: batch.completed,
+    failed: batch.failed,
+    faults: (batch.faults ?? []).map(toWireFault),
+    outputFileId: batch.outputFileId,
+    errorFileId: batch.errorFileId,
+    createdAt: toWireTime(batch.createdAt),
+    inProgressAt: toWireTime(batch.runningAt),
+    expiresAt: toWireTime(batch.expiresAt),
+    finalizingAt: toWireTime(batch.writingAt),
+    cancellingAt: toWireTime(batch.cancellingAt),
+    endedAt: toWireTime(batch.endedAt),
+    outputExpiresAfterSeconds: outputExpiresAfterMs === undefined ? undefined : BigInt(outputExpiresAfterMs / MS),
+  });
+}
+
+function toWireFault({ code, message, line, param }: BatchFault): WireFault {
+  return toMessage(BatchFaultSchema, { code, message, line, param });
+}
+
+export function fromWireFault({ code, message, line, param }: WireFault): BatchFault {
+  return { code, message, line: line === 0 ? undefined : line, param: emptyToUndefined(param) };
+}
+
+export function fromWireBatchLease(wire: WireLease | undefined): BatchLease {
+  const { batchId, lease } = requireField(wire, 'lease');
+  return { batchId, lease };
+}
+
+export function fromWireLine({ number, customId, body }: BatchLineInput): NewBatchLine {
+  if (number < 1 || number > BATCH_LINES_MAX)
+    throw new Problem({
+      kind: 'invalid',
+      reason: 'invalid_request',
+      field: 'lines.number',
+      message: `must be from 1 to ${BATCH_LINES_MAX}; it is ${number}`,
+    });
+  if (body.case === 'fault') return { number, customId, body: { fault: fromWireFault(body.value) } };
+  return { number, customId, body: { order: fromWireOrder(body.value) } };
+}
+
+/** The task of such a line may be deleted by now. */
+const DELETED: BatchFault = { code: 'task_deleted', message: 'the video was deleted before the batch ended' };
+
+export function toWireLine({ number, customId, task, fault }: EndedLine, now: number): WireLine {
+  return toMessage(BatchLineSchema, {
+    number,
+    customId,
+    end:
+      task === undefined
+        ? { case: 'fault', value: toWireFault(fault ?? DELETED) }
+        : { case: 'task', value: toWireTask(task, now) },
+  });
+}

@@ -1,0 +1,119 @@
+import type { Batch, BatchFault, BatchOrigin, BatchOutcome, EndedLine, NewBatchLine, OpenLine } from '../domain/batch.ts';
+
+/** A batch and the lease under which a worker has it. A name is never used twice. */
+export interface BatchLease {
+  readonly batchId: string;
+  readonly lease: string;
+}
+
+export interface NewBatch extends BatchOrigin {
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string; readonly expiresAt: number } | undefined;
+}
+
+export interface BatchCreateStore {
+  /** `full`: the account has `openMax` batches that have not ended. */
+  createBatch(batch: NewBatch, openMax: number): Promise<'created' | 'key_taken' | 'full'>;
+  findBatch(batchId: string): Promise<Batch | undefined>;
+  /** The newest first. */
+  listBatches(accountId: string, page: { readonly limit: number; readonly after?: string | undefined }): Promise<Batch[]>;
+  /** Decides that a batch is cancelled, unless its end is decided already. */
+  cancelBatch(batchId: string, at: number): Promise<boolean>;
+}
+
+/** The work of a batch that a worker leases. */
+export interface BatchLeases {
+  /** Takes batches of a phase that are due. No other worker gets them before `until`. */
+  leaseBatches(taking: {
+    readonly phase: 'reading' | 'running' | 'writing';
+    readonly lease: string;
+    readonly now: number;
+    readonly until: number;
+    readonly limit: number;
+  }): Promise<Batch[]>;
+  /** The time at which a batch of a phase is due next; undefined: none is in it. */
+  findNextDue(phase: 'reading' | 'running' | 'writing'): Promise<number | undefined>;
+  /** Lets a batch be leased again at a time. Returns whether the lease was held. */
+  returnBatch(lease: BatchLease, dueAt: number): Promise<boolean>;
+}
+
+/** Each write extends the lease to `until`, and does nothing and returns false if the lease is not held. */
+export interface BatchReadStore {
+  /** Adds lines; those whose number is there already stay as they are. */
+  appendLines(lease: BatchLease, lines: readonly NewBatchLine[], until: number): Promise<boolean>;
+  /** With faults the batch ends as failed. */
+  finishRead(
+    lease: BatchLease,
+    read: { readonly model: string; readonly faults: readonly BatchFault[]; readonly at: number },
+  ): Promise<boolean>;
+  /** Ends the reading of files that are not read when their batch expires. */
+  endLateReads(now: number): Promise<number>;
+}
+
+/** What became of the create of a line. */
+export interface StartedLine {
+  readonly number: number;
+  readonly end: { readonly taskId: string } | { readonly fault: BatchFault };
+}
+
+/** The decision that a batch begins no line any more. */
+export interface BatchStop {
+  readonly outcome: Extract<BatchOutcome, 'expired' | 'cancelled'>;
+  /** The reason that each line without a task gets. */
+  readonly fault: BatchFault;
+}
+
+/** How the lines of a batch become tasks and end. A write under a lease that is not held changes nothing. */
+export interface BatchRunStore {
+  /** Ends lines whose task has ended, at most `limit`. Returns how many. */
+  endLines(lease: BatchLease, limit: number, until: number): Promise<number>;
+  /** The lines that are `starting`, then those that are `pending`, in their order: as many as `inFlightMax` leaves. */
+  listOpenLines(batchId: string, inFlightMax: number, limit: number): Promise<readonly OpenLine[]>;
+  /**
+   * Records that creates may begin. A line that would cost more than the bound of the batch leaves ends with a fault.
+   * Returns the numbers of those that may begin.
+   */
+  startLines(
+    lease: BatchLease,
+    lines: readonly { readonly number: number; readonly nanos: bigint }[],
+    until: number,
+  ): Promise<readonly number[]>;
+  recordStarts(lease: BatchLease, started: readonly StartedLine[], until: number): Promise<boolean>;
+  /** Ends lines that are `pending`, at most `limit`. Returns how many. */
+  closePending(lease: BatchLease, stop: BatchStop, limit: number, until: number): Promise<number>;
+  /**
+   * Decides over lines that are `starting`: one whose create has a task runs, and any other ends, with its key taken so
+   * that no create of it can begin later. Returns how many.
+   */
+  closeStarting(lease: BatchLease, stop: BatchStop, at: { readonly now: number; readonly until: number }): Promise<number>;
+  /** The tasks of lines that have not ended and wait for a channel or for their upstream to begin. */
+  listQueuedTasks(batchId: string, limit: number): Promise<string[]>;
+  /** Moves a batch whose lines have all ended to the writing of its files. */
+  finishRun(lease: BatchLease, at: number): Promise<boolean>;
+}
+
+export interface BatchWriteStore {
+  /** The ended lines with or without a task after a number. Undefined: the lease is not held. */
+  listEndedLines(
+    lease: BatchLease,
+    page: { readonly after: number; readonly limit: number; readonly withTask: boolean; readonly until: number },
+  ): Promise<EndedLine[] | undefined>;
+  finishBatch(
+    lease: BatchLease,
+    files: { readonly outputFileId?: string | undefined; readonly errorFileId?: string | undefined },
+    at: number,
+  ): Promise<boolean>;
+}
+
+export interface BatchRetentionStore {
+  /** Removes lines of batches that ended before a time, then the batches. Returns how many rows. */
+  removeOldBatches(old: { readonly before: number; readonly limit: number }): Promise<number>;
+}
+
+export interface BatchStore
+  extends
+    BatchCreateStore,
+    BatchLeases,
+    BatchReadStore,
+    BatchRunStore,
+    BatchWriteStore,
+    BatchRetentionStore {}

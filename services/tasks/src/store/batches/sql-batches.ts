@@ -1,0 +1,260 @@
+import type { NewId } from '@reelgate/platform/ids';
+import { inChunks } from '@reelgate/platform/sql/multi-row';
+import { buildStatement } from '@reelgate/platform/sql/named-values';
+import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
+import { BATCH_FAULTS_MAX } from '../../domain/batch.ts';
+import type { Batch, BatchOutcome, NewBatchLine } from '../../domain/batch.ts';
+import type {
+  BatchCreateStore,
+  BatchLeases,
+  BatchReadStore,
+  BatchRetentionStore,
+  BatchStore,
+  BatchWriteStore,
+} from '../batch-store.ts';
+import { inOptionalJson, insertMany, optionalText, searchable, text, toInsert } from '../columns.ts';
+import { awaitBeginResult, takeKey } from '../tasks/sql-admission.ts';
+import { TASK } from '../tasks/task-rows.ts';
+import { sqlEventWrites } from '../webhooks/sql-events.ts';
+import type { WriteEvent } from '../webhooks/sql-events.ts';
+import { BATCH, BATCH_ORIGIN, countLines, holdLease } from './batch-rows.ts';
+import { sqlBatchRuns } from './sql-batch-runs.ts';
+
+export function sqlBatches(sql: Sql, newId: NewId): BatchStore {
+  const writeEvent = sqlEventWrites(newId);
+  return {
+    ...sqlBatchCreates(sql),
+    ...sqlBatchLeases(sql),
+    ...sqlBatchReads(sql, writeEvent),
+    ...sqlBatchRuns(sql),
+    ...sqlBatchWrites(sql, writeEvent),
+    ...sqlBatchRetention(sql),
+  };
+}
+
+/** Batches that begin at the same moment may pass the limit by their number. */
+const COUNT_OPEN = "SELECT COUNT(*) AS open FROM batches WHERE account_id = $1 AND phase <> 'ended'";
+
+function sqlBatchCreates(sql: Sql): BatchCreateStore {
+  return {
+    createBatch: async ({ idempotency, ...batch }, openMax) => {
+      const begun = await awaitBeginResult(
+        sql.transaction(async (query) => {
+          if (idempotency !== undefined) await takeKey(query, batch, idempotency);
+          const [row] = await query(COUNT_OPEN, [batch.accountId]);
+          if (Number(row?.['open']) >= openMax) return 'full';
+          await query(...toInsert('batches', { ...BATCH_ORIGIN.write(batch), phase: 'reading', due_at: batch.createdAt }));
+          return undefined;
+        }),
+      );
+      if (begun === 'key_taken') return 'key_taken';
+      return begun === 'begun' ? 'created' : 'full';
+    },
+    findBatch: async (batchId) => {
+      const [row] = await sql.read(`SELECT ${BATCH.list} FROM batches WHERE id = $1`, [searchable(batchId)]);
+      return row === undefined ? undefined : BATCH.read(row);
+    },
+    listBatches: async (accountId, { limit, after }) =>
+      (
+        await sql.read(
+          `SELECT ${BATCH.list} FROM batches
+           WHERE account_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3`,
+          [searchable(accountId), searchable(after ?? ''), limit],
+        )
+      ).map(BATCH.read),
+    cancelBatch: (batchId, at) =>
+      sql.transaction(async (query) => {
+        const cancelled = await query.changes(
+          `UPDATE batches SET outcome = 'cancelled', cancelling_at = $1, phase = 'running', due_at = $1,
+             running_at = COALESCE(running_at, $1)
+           WHERE id = $2 AND outcome IS NULL AND phase IN ('reading', 'running')`,
+          [at, batchId],
+        );
+        return cancelled > 0;
+      }),
+  };
+}
+
+function sqlBatchLeases(sql: Sql): BatchLeases {
+  const take = buildStatement<'phase' | 'lease' | 'now' | 'until' | 'limit'>(
+    (of) => `UPDATE batches SET lease = ${of('lease')}, due_at = ${of('until')}
+      WHERE id IN (
+        SELECT id FROM batches WHERE phase = ${of('phase')} AND due_at IS NOT NULL AND due_at <= ${of('now')}
+        ORDER BY due_at LIMIT ${of('limit')} ${sql.skipLocked}
+      ) AND due_at IS NOT NULL AND due_at <= ${of('now')} RETURNING ${BATCH.list}`,
+  );
+  return {
+    leaseBatches: async (taking) => {
+      const [due] = await sql.read(
+        'SELECT id FROM batches WHERE phase = $1 AND due_at IS NOT NULL AND due_at <= $2 ORDER BY due_at LIMIT 1',
+        [taking.phase, taking.now],
+      );
+      return due === undefined ? [] : (await sql.write(...take(taking))).map(BATCH.read);
+    },
+    findNextDue: async (phase) => {
+      const [row] = await sql.read(
+        'SELECT due_at FROM batches WHERE phase = $1 AND due_at IS NOT NULL ORDER BY due_at LIMIT 1',
+        [phase],
+      );
+      return row === undefined ? undefined : Number(row['due_at']);
+    },
+    returnBatch: ({ batchId, lease }, dueAt) =>
+      sql.transaction(
+        async (query) =>
+          (await query.changes(
+            'UPDATE batches SET due_at = $1, lease = NULL WHERE id = $2 AND lease = $3 AND due_at IS NOT NULL',
+            [dueAt, batchId, lease],
+          )) > 0,
+      ),
+  };
+}
+
+const INSERT_LINES = insertMany(
+  'batch_lines',
+  ['batch_id', 'number', 'custom_id', 'state', 'order_json', 'fault_json'],
+  'ON CONFLICT DO NOTHING',
+);
+
+function sqlBatchReads(sql: Sql, writeEvent: WriteEvent): BatchReadStore {
+  return {
+    appendLines: (lease, lines, until) =>
+      sql.transaction(async (query) => {
+        if ((await holdLease(query, lease, 'reading', until)) === undefined) return false;
+        const isFault = ({ body }: NewBatchLine): boolean => 'fault' in body;
+        const valid = await insertLines(query, lease.batchId, lines.filter((line) => !isFault(line)));
+        const failed = await insertLines(query, lease.batchId, lines.filter(isFault));
+        await countLines(query, lease.batchId, { total: valid + failed, failed });
+        return true;
+      }),
+    finishRead: (lease, { model, faults, at }) =>
+      sql.transaction(async (query) => {
+        if ((await holdLease(query, lease, 'reading', at)) === undefined) return false;
+        await query(
+          `UPDATE batches SET phase = 'running', model = $1, running_at = $2, due_at = $2, lease = NULL WHERE id = $3`,
+          [model, at, lease.batchId],
+        );
+        if (faults.length > 0)
+          await endBatch(query, writeEvent, {
+            batchId: lease.batchId,
+            outcome: 'failed',
+            at,
+            set: { faults_json: JSON.stringify(faults.slice(0, BATCH_FAULTS_MAX)), running_at: null },
+          });
+        return true;
+      }),
+    endLateReads: async (now) => {
+      const late = `phase = 'reading' AND due_at IS NOT NULL AND expires_at <= $1`;
+      if ((await sql.read(`SELECT id FROM batches WHERE ${late} LIMIT 1`, [now])).length === 0) return 0;
+      return sql.transaction((query) =>
+        query.changes(`UPDATE batches SET phase = 'running', due_at = $1, lease = NULL WHERE ${late}`, [now]),
+      );
+    },
+  };
+}
+
+async function insertLines(query: SqlWork, batchId: string, lines: readonly NewBatchLine[]): Promise<number> {
+  let inserted = 0;
+  for (const chunk of inChunks(lines))
+    inserted += await query.changes(
+      ...INSERT_LINES(
+        chunk.map(({ number, customId, body }) => ({
+          batch_id: batchId,
+          number,
+          custom_id: customId,
+          state: 'order' in body ? 'pending' : 'refused',
+          order_json: 'order' in body ? JSON.stringify(body.order) : null,
+          fault_json: 'fault' in body ? JSON.stringify(body.fault) : null,
+        })),
+      ),
+    );
+  return inserted;
+}
+
+interface BatchEnd {
+  readonly batchId: string;
+  readonly outcome: BatchOutcome;
+  readonly at: number;
+  readonly set: Readonly<Record<string, string | null>>;
+}
+
+/** Ends a batch, with its event in the same transaction. */
+async function endBatch(query: SqlQuery, writeEvent: WriteEvent, { batchId, outcome, at, set }: BatchEnd): Promise<void> {
+  const columns = Object.keys(set);
+  const [row] = await query(
+    `UPDATE batches SET phase = 'ended', outcome = $1, ended_at = $2, due_at = NULL, lease = NULL
+       ${columns.map((column, index) => `, ${column} = $${index + 4}`).join('')}
+     WHERE id = $3 RETURNING account_id, request_id, created_at`,
+    [outcome, at, batchId, ...Object.values(set)],
+  );
+  if (row === undefined) return;
+  await writeEvent(query, {
+    accountId: text(row['account_id']),
+    type: `batch.${outcome}`,
+    subjectId: batchId,
+    createdAt: at,
+    origin: { requestId: optionalText(row['request_id']), createdAt: Number(row['created_at']) },
+  });
+}
+
+const FAULT = inOptionalJson<NonNullable<NonNullable<Batch['faults']>[number]>>('fault_json');
+const TASK_LIST = TASK.names.map((name) => `tasks.${name}`).join(', ');
+
+function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
+  return {
+    listEndedLines: (lease, { after, limit, withTask, until }) =>
+      sql.transaction(async (query) => {
+        if ((await holdLease(query, lease, 'writing', until)) === undefined) return undefined;
+        const values = [lease.batchId, after, limit];
+        const rows = withTask
+          ? await query(
+              `SELECT batch_lines.number, batch_lines.custom_id, batch_lines.fault_json, ${TASK_LIST}
+               FROM batch_lines LEFT JOIN tasks ON tasks.id = batch_lines.task_id AND tasks.deleted_at IS NULL
+               WHERE batch_lines.batch_id = $1 AND batch_lines.number > $2 AND batch_lines.task_id IS NOT NULL
+               ORDER BY batch_lines.number LIMIT $3`,
+              values,
+            )
+          : await query(
+              `SELECT number, custom_id, fault_json, NULL AS id FROM batch_lines
+               WHERE batch_id = $1 AND number > $2 AND task_id IS NULL ORDER BY number LIMIT $3`,
+              values,
+            );
+        return rows.map((row) => ({
+          number: Number(row['number']),
+          customId: text(row['custom_id']),
+          task: row['id'] === null ? undefined : TASK.read(row),
+          fault: FAULT.read(row),
+        }));
+      }),
+    finishBatch: (lease, { outputFileId, errorFileId }, at) =>
+      sql.transaction(async (query) => {
+        if ((await holdLease(query, lease, 'writing', at)) === undefined) return false;
+        const [row] = await query('SELECT outcome FROM batches WHERE id = $1', [lease.batchId]);
+        const outcome = (optionalText(row?.['outcome']) ?? 'completed') as BatchOutcome;
+        const set = { output_file_id: outputFileId ?? null, error_file_id: errorFileId ?? null };
+        await endBatch(query, writeEvent, { batchId: lease.batchId, outcome, at, set });
+        return true;
+      }),
+  };
+}
+
+function sqlBatchRetention(sql: Sql): BatchRetentionStore {
+  return {
+    removeOldBatches: ({ before, limit }) =>
+      sql.transaction(async (query) => {
+        const [old] = await query(
+          `SELECT id FROM batches WHERE ended_at IS NOT NULL AND ended_at < $1 ORDER BY ended_at LIMIT 1`,
+          [before],
+        );
+        if (old === undefined) return 0;
+        const batchId = text(old['id']);
+        const lines = await query.changes(
+          `DELETE FROM batch_lines WHERE batch_id = $1 AND number IN (
+             SELECT number FROM batch_lines WHERE batch_id = $1 ORDER BY number LIMIT $2
+           )`,
+          [batchId, limit],
+        );
+        if (lines > 0) return lines;
+        return query.changes('DELETE FROM batches WHERE id = $1', [batchId]);
+      }),
+  };
+}
