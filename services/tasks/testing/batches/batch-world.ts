@@ -77,9 +77,11 @@ export function useBatchWorlds(): (options?: BatchOptions) => Promise<BatchWorld
 function inBatches(world: World, options: BatchOptions): BatchWorld {
   const { deps, sql, journal } = world;
   const tokens: TokenReader = { findRights: async () => options.findRights?.() ?? RIGHTS };
-  const store = { ...sqlBatches(sql, deps.newId), findKey: deps.store.findKey.bind(deps.store) };
   const batches: RunBatchDeps = {
-    batches: recorded('batches', store, journal),
+    batches: {
+      ...recorded('batches', sqlBatches(sql, deps.newId), journal),
+      findKey: (...which) => deps.store.findKey(...which),
+    },
     clock: deps.clock,
     newId: deps.newId,
     log: deps.log,
