@@ -8,6 +8,7 @@ import { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { FileService } from '@reelgate/proto/media/v1/file_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
+import { BatchService } from '@reelgate/proto/tasks/v1/batch_service';
 import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
@@ -33,6 +34,7 @@ export function connectGateway(
     usage: billing(UsageService),
     sessions: billing(SessionService),
     files: media(FileService),
+    batches: tasks(BatchService),
     sender: media(MediaService),
     pauses: tasks(OperatorService),
   };

@@ -10,6 +10,8 @@ import { linkKey } from '@reelgate/platform/signatures';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { deriveSecret } from '@reelgate/platform/secret';
 import { sourceReader } from '@reelgate/platform/source-address';
+import { startBatches } from './batches/start-batches.ts';
+import { batchesClient } from './clients/batches-client.ts';
 import { billingAuthenticate } from './clients/billing-client.ts';
 import type { GatewayClients } from './clients/gateway-clients.ts';
 import { clientFiles } from './clients/client-files.ts';
@@ -105,6 +107,7 @@ export async function startGateway(
       links,
       principals,
       jobs: jobsClient(clients.jobs),
+      batches: batchesClient(clients.batches),
       webhooks: webhooksClient(clients.webhooks),
       eventBody: eventBodies({ links, media: clients.media }),
       stopping: stopping.signal,
@@ -129,6 +132,7 @@ export async function startGateway(
     const consoles = await openConsoles(config, deps, lifecycle);
     const admission = { principals, counters, limits: config.limits, sessions: consoles.sessions };
     const pool = await startJobs(config, foundation, parts, lifecycle);
+    if (config.hasBatches) startBatches(foundation, parts, dialects, lifecycle);
     const deliveries = await startWebhooks(config, foundation, { clients, eventBody: parts.eventBody }, lifecycle);
     const routes = [...api, ...consoles.clientRoutes];
     initRequestCounts(metrics, routes);

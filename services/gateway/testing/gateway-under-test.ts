@@ -27,6 +27,8 @@ import { fakeBooks } from './fake-books.ts';
 import type { FakeBooks } from './fake-books.ts';
 import { fakeCalls } from './fake-calls.ts';
 import type { FakeCalls } from './fake-calls.ts';
+import { fakeBatches } from './fake-batches.ts';
+import type { FakeBatches } from './fake-batches.ts';
 import { fakeFiles } from './fake-files.ts';
 import type { FakeFiles } from './fake-files.ts';
 import { fakeJobs } from './fake-jobs.ts';
@@ -66,6 +68,7 @@ export interface GatewayUnderTest {
   readonly accounts: FakeAccounts;
   readonly media: FakeMedia;
   readonly files: FakeFiles;
+  readonly batches: FakeBatches;
   readonly calls: FakeCalls;
   readonly jobs: FakeJobs;
   readonly webhooks: FakeWebhooks;
@@ -196,6 +199,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     ),
   ];
   const files = fakeFiles(media);
+  const batches = fakeBatches();
   const [webhooks, sends, books, accounts] = [fakeWebhooks(), fakeSends(), fakeBooks(), fakeAccounts()];
   const operator = fakeOperator(settings.operator);
   const sessions = settings.sessions ?? fakeSessions();
@@ -228,6 +232,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
       sessions: sessions.client,
       media: media.port,
       files: files.client,
+      batches: batches.client,
       sender: sends.client,
       pauses: operator.tasks,
       operator,
@@ -245,6 +250,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     accounts,
     media,
     files,
+    batches,
     calls,
     usage,
     sessions,

@@ -40,5 +40,9 @@ export const EVENT_TYPES: readonly string[] = [
   'video.failed',
   'job.completed',
   'job.failed',
+  'batch.completed',
+  'batch.failed',
+  'batch.expired',
+  'batch.cancelled',
   'balance.low',
 ];

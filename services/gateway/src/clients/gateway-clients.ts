@@ -9,6 +9,7 @@ import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import type { BillingClient } from './billing-client.ts';
 import type { BillingCalls } from './calls-client.ts';
 import type { OpenRelayPool } from '../relay/channels/relay-channels.ts';
+import type { BatchesRpc } from './batches-client.ts';
 import type { FilesRpc } from './client-files.ts';
 import type { MediaPort } from './media-port.ts';
 import type { TasksClient } from './tasks-client.ts';
@@ -27,6 +28,7 @@ export interface GatewayClients {
   readonly sessions: Client<typeof SessionService>;
   readonly media: MediaPort;
   readonly files: FilesRpc;
+  readonly batches: BatchesRpc;
   readonly sender: SenderClient;
   /** Under the identity of the gateway. */
   readonly pauses: Client<typeof OperatorService>;

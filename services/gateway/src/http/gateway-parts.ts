@@ -3,6 +3,7 @@ import type { Secret } from '@reelgate/platform/secret';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import type { Batches } from '../clients/batches-client.ts';
 import type { Jobs } from '../clients/jobs-client.ts';
 import type { Catalogue, GatewayLimits } from '../config.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
@@ -49,6 +50,7 @@ export interface GatewayParts extends RequestBounds {
   readonly limits: GatewayLimits;
   readonly relay: Relay;
   readonly jobs: Jobs;
+  readonly batches: Batches;
   readonly webhooks: Webhooks;
   /** The JSON of an event. */
   readonly eventBody: EventBody;

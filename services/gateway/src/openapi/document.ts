@@ -48,6 +48,7 @@ export const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>>
 /** The schemas of path parameters, by name. */
 const PATH_SCHEMAS: Readonly<Record<string, Schema>> = {
   task_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  batch_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
   file_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
   video_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
   webhook_endpoint_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },

@@ -86,7 +86,7 @@ function toWireLeased(leased: LeasedBatch | undefined): LeaseBatchResponse {
     lease: leased && toMessage(BatchLeaseSchema, leased.lease),
     work: leased && WORKS[leased.work],
     batch: leased && toWireBatch(leased.batch),
-    tokenId: leased?.batch.tokenId,
+    requestId: leased?.batch.requestId,
   });
 }
 

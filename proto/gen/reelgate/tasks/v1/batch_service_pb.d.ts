@@ -332,11 +332,11 @@ export declare type LeaseBatchResponse = Message<"reelgate.tasks.v1.LeaseBatchRe
   batch?: Batch | undefined;
 
   /**
-   * The token with whose rights its lines are created.
+   * The id of the request that created it.
    *
-   * @generated from field: string token_id = 4;
+   * @generated from field: string request_id = 4;
    */
-  tokenId: string;
+  requestId: string;
 };
 
 /**

@@ -3,6 +3,7 @@ import type { Dialect } from '../../dialects/dialect.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { agentRoutes } from './agent-routes.ts';
 import { asyncRoutes } from './async-routes.ts';
+import { batchRoutes } from './batch-routes.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import { contentRoutes } from './content-routes.ts';
 import { estimateRoute } from './estimate-route.ts';
@@ -26,7 +27,10 @@ const UNSUPPORTED: readonly UnsupportedRoute[] = [
   ['/v1/fine_tuning', 'FineTuning'],
 ];
 /** Routes that an operator turns on with `gateway.batches`. */
-const WITHOUT_BATCHES: readonly UnsupportedRoute[] = [['/v1/files', 'Files']];
+const WITHOUT_BATCHES: readonly UnsupportedRoute[] = [
+  ['/v1/files', 'Files'],
+  ['/v1/batches', 'Batches'],
+];
 
 /**
  * Every route of the gateway, with the tools for agents if there are any. The first route that matches a request handles
@@ -54,7 +58,7 @@ export function gatewayRoutes(
     realtimeRoute(),
     ...asyncRoutes(parts),
     ...agentTools,
-    ...(hasBatches ? fileRoutes(parts) : notImplementedRoutes(WITHOUT_BATCHES)),
+    ...(hasBatches ? [...fileRoutes(parts), ...batchRoutes(parts)] : notImplementedRoutes(WITHOUT_BATCHES)),
     ...notImplementedRoutes(UNSUPPORTED),
     homeRoute(publicUrl),
   ];

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { Problem } from '@reelgate/platform/problem';
+import type { BatchFault, NewLine } from '../clients/batches-client.ts';
+import type { Models } from '../domain/model-defaults.ts';
+import { parseJson } from '../http/bodies/parse-json.ts';
+import type { BatchEndpoint } from './batch-endpoints.ts';
+import type { FileLine } from './split-lines.ts';
+
+export const BATCH_LINES_MAX = 50_000;
+export const LINE_BYTES_MAX = 1024 * 1024;
+export const BATCH_FAULTS_MAX = 20;
+const CUSTOM_ID_MAX = 512;
+const DIGEST_LENGTH = 22;
+const METHOD = 'POST';
+
+/** Checks the lines of a file one after the other. It keeps a short digest of each `custom_id`. */
+export interface LineChecker {
+  /** The line as it is stored; undefined: it is empty, or the file is at fault. */
+  check(line: FileLine): NewLine | undefined;
+  /** The faults for which the whole file is refused, the first ones of them. */
+  readonly faults: readonly BatchFault[];
+  /** The model of the lines. */
+  model(): string;
+}
+
+/** A fault for which the whole file is refused. */
+class FileFault extends Error {
+  readonly fault: BatchFault;
+
+  constructor(fault: BatchFault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+export function lineChecker(endpoint: BatchEndpoint, models: Models): LineChecker {
+  const seen = new Set<string>();
+  const faults: BatchFault[] = [];
+  let model: string | undefined;
+
+  const assertModel = (line: number, body: object): void => {
+    const named = readOwn(body, 'model');
+    if (typeof named !== 'string' || named === '')
+      throw refuse('missing_required_parameter', line, 'body.model', 'is required');
+    model ??= named;
+    if (named !== model)
+      throw refuse('mismatched_model', line, 'body.model', `must be ${JSON.stringify(model)} as in the lines before`);
+  };
+  const assertNew = (line: number, customId: string): void => {
+    const digest = createHash('sha256').update(customId).digest('base64url').slice(0, DIGEST_LENGTH);
+    if (seen.has(digest)) throw refuse('duplicate_custom_id', line, 'custom_id', 'is that of an earlier line');
+    seen.add(digest);
+  };
+  const read = ({ number, bytes }: FileLine): NewLine | undefined => {
+    if (number > BATCH_LINES_MAX)
+      throw refuse('too_many_lines', number, undefined, `a file has at most ${BATCH_LINES_MAX} lines`);
+    if (bytes === undefined)
+      throw refuse('line_too_long', number, undefined, `a line has at most ${LINE_BYTES_MAX} bytes`);
+    if (bytes.every(isBlank)) return undefined;
+    const { customId, body } = readRequest(bytes, number, endpoint.path);
+    assertNew(number, customId);
+    assertModel(number, body);
+    return { number, customId, body: decodeOrder(endpoint, models, body) };
+  };
+  return {
+    faults,
+    model: () => model ?? '',
+    check: (line) => {
+      try {
+        return read(line);
+      } catch (error) {
+        if (!(error instanceof FileFault)) throw error;
+        faults.push(error.fault);
+        return undefined;
+      }
+    },
+  };
+}
+
+function refuse(code: string, line: number, param: string | undefined, what: string): FileFault {
+  return new FileFault({ code, line, param, message: param === undefined ? what : `${param} ${what}` });
+}
+
+const SPACE = 0x20;
+
+function isBlank(byte: number): boolean {
+  return byte <= SPACE;
+}
+
+function readRequest(
+  bytes: Buffer,
+  line: number,
+  path: string,
+): { readonly customId: string; readonly body: object } {
+  const request = parseLine(bytes, line);
+  const customId = readOwn(request, 'custom_id');
+  if (typeof customId !== 'string' || customId === '')
+    throw refuse('missing_required_parameter', line, 'custom_id', 'must be a text that names the line');
+  if (customId.length > CUSTOM_ID_MAX || customId.includes('\0') || !customId.isWellFormed())
+    throw refuse('invalid_custom_id', line, 'custom_id', `must have at most ${CUSTOM_ID_MAX} characters of Unicode`);
+  if (readOwn(request, 'method') !== METHOD) throw refuse('invalid_method', line, 'method', `must be ${METHOD}`);
+  if (readOwn(request, 'url') !== path)
+    throw refuse('invalid_url', line, 'url', `must be ${path}, the endpoint of the batch`);
+  const body = readOwn(request, 'body');
+  if (!isObject(body)) throw refuse('missing_required_parameter', line, 'body', 'must be an object');
+  return { customId, body };
+}
+
+function parseLine(bytes: Buffer, line: number): object {
+  try {
+    const value = parseJson(bytes);
+    if (isObject(value)) return value;
+  } catch {
+    // refused below, without a word of the file
+  }
+  throw refuse('invalid_json_line', line, undefined, 'the line is not a JSON object');
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function readOwn(object: object, name: string): unknown {
+  return Object.hasOwn(object, name) ? (object as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+/** A body that is no order ends its line alone. */
+function decodeOrder(endpoint: BatchEndpoint, models: Models, body: object): NewLine['body'] {
+  try {
+    const { order, inline, beside } = endpoint.decode({ json: body }, { models, params: {} });
+    const [medium] = inline;
+    if (medium !== undefined)
+      return toFault('invalid_media', medium.field, 'must be a URL: a batch outlives the bytes of its lines');
+    const unfit = Object.entries(beside).find(([, value]) => value !== undefined && value !== '');
+    if (unfit !== undefined)
+      return toFault('invalid_request', toSnakeCase(unfit[0]), 'belongs to a single create; a batch has events');
+    return { order };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return toFault(error.reason, error.field, error.message);
+  }
+}
+
+function toFault(code: string, param: string | undefined, what: string): NewLine['body'] {
+  return { fault: { code, line: undefined, param, message: param === undefined ? what : `${param} ${what}` } };
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

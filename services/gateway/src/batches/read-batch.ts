@@ -1,0 +1,98 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { Log } from '@reelgate/platform/log';
+import type { Batches, BatchFault, LeasedBatch, NewLine } from '../clients/batches-client.ts';
+import type { ClientFiles } from '../clients/client-files.ts';
+import type { Models } from '../domain/model-defaults.ts';
+import type { BatchEndpoint } from './batch-endpoints.ts';
+import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker } from './check-line.ts';
+import { splitLines } from './split-lines.ts';
+
+/** The lines that are stored at once: a step short enough that other calls do not notice it. */
+const STEP_LINES = 32;
+/** Lines with long bodies are stored earlier. */
+const STEP_BYTES = 256 * 1024;
+/** The pause after a step, as a share of the time that the step took, so that a large file leaves room for others. */
+const PAUSE_SHARE = 1;
+const PAUSE_MS_MAX = 100;
+
+export interface BatchWorkDeps {
+  readonly batches: Batches;
+  readonly files: ClientFiles;
+  readonly endpoints: ReadonlyMap<string, BatchEndpoint>;
+  readonly models: () => Models;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const GONE: BatchFault = {
+  code: 'invalid_file',
+  message: 'the input file was deleted or has expired',
+  line: undefined,
+  param: 'input_file_id',
+};
+const EMPTY: BatchFault = {
+  code: 'empty_file',
+  message: 'the input file has no lines',
+  line: undefined,
+  param: 'input_file_id',
+};
+
+/**
+ * Reads the file of a batch and stores its lines, or refuses it. It holds one step of lines at a time. If the process
+ * dies, another one begins again: lines that are stored already stay as they are.
+ */
+export async function readBatch(deps: BatchWorkDeps, leased: LeasedBatch, signal: AbortSignal): Promise<void> {
+  const { batches, files } = deps;
+  const { lease, batch } = leased;
+  const file = await files.read(batch.accountId, batch.inputFileId, signal);
+  const endpoint = deps.endpoints.get(batch.endpoint);
+  if (file === undefined || endpoint === undefined) {
+    await batches.finishRead(lease, { model: '', faults: [GONE] });
+    return;
+  }
+  const checker = lineChecker(endpoint, deps.models());
+  const isRead = await storeLines(deps, leased, { lines: splitLines(file, LINE_BYTES_MAX), checker, signal });
+  if (isRead === 'stopped') return;
+  const faults = isRead === 'empty' && checker.faults.length === 0 ? [EMPTY] : checker.faults;
+  await batches.finishRead(lease, { model: checker.model(), faults: faults.slice(0, BATCH_FAULTS_MAX) });
+}
+
+interface Reading {
+  readonly lines: ReturnType<typeof splitLines>;
+  readonly checker: ReturnType<typeof lineChecker>;
+  readonly signal: AbortSignal;
+}
+
+/** Returns `stopped` if the batch was cancelled or another process reads it. */
+async function storeLines(
+  { batches, clock }: BatchWorkDeps,
+  { lease }: LeasedBatch,
+  { lines, checker, signal }: Reading,
+): Promise<'read' | 'empty' | 'stopped'> {
+  let step: NewLine[] = [];
+  let bytes = 0;
+  let isEmpty = true;
+  let beganAt = clock.now();
+  const store = async (): Promise<boolean> => {
+    const isStored = await batches.append(lease, step);
+    step = [];
+    bytes = 0;
+    await clock.sleep(Math.min(PAUSE_MS_MAX, (clock.now() - beganAt) * PAUSE_SHARE + 1), signal);
+    beganAt = clock.now();
+    return isStored;
+  };
+  for await (const line of lines) {
+    signal.throwIfAborted();
+    const checked = checker.check(line);
+    if (checker.faults.length >= BATCH_FAULTS_MAX) return 'read';
+    if (checked === undefined) continue;
+    isEmpty = false;
+    // the batch fails already
+    if (checker.faults.length > 0) continue;
+    step.push(checked);
+    bytes += line.bytes?.length ?? 0;
+    if ((step.length >= STEP_LINES || bytes >= STEP_BYTES) && !(await store())) return 'stopped';
+  }
+  if (step.length > 0 && !(await store())) return 'stopped';
+  return isEmpty ? 'empty' : 'read';
+}

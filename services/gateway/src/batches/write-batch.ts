@@ -1,0 +1,101 @@
+import type { BatchLease, EndedLine, LeasedBatch } from '../clients/batches-client.ts';
+import type { Links } from '../dialects/dialect.ts';
+import type { BatchEndpoint } from './batch-endpoints.ts';
+import type { BatchWorkDeps } from './read-batch.ts';
+
+/** The lines that are in memory at once. */
+const PAGE_LINES = 64;
+const OK = 200;
+
+export interface BatchWriteDeps extends BatchWorkDeps {
+  readonly links: Links;
+}
+
+/** Another process writes the files now. */
+class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/**
+ * Writes the files of the results of a batch and ends it. The key of a file is that of its batch, so a write that is
+ * repeated after a crash leaves one file.
+ */
+export async function writeBatch(deps: BatchWriteDeps, leased: LeasedBatch, signal: AbortSignal): Promise<void> {
+  const { batches } = deps;
+  try {
+    const outputFileId = await writeFile(deps, leased, { name: 'output', withTask: true, signal });
+    const errorFileId = await writeFile(deps, leased, { name: 'error', withTask: false, signal });
+    await batches.finish(leased.lease, { outputFileId, errorFileId });
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error;
+  }
+}
+
+interface ResultFile {
+  readonly name: 'output' | 'error';
+  readonly withTask: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Returns the id of the file; undefined: no line belongs into it. */
+async function writeFile(deps: BatchWriteDeps, leased: LeasedBatch, file: ResultFile): Promise<string | undefined> {
+  const { batch } = leased;
+  const endpoint = deps.endpoints.get(batch.endpoint);
+  if (endpoint === undefined) throw new Error(`no route has the endpoint of ${batch.id}`);
+  const first = await listPage(deps, leased.lease, 0, file.withTask);
+  if (first.length === 0) return undefined;
+  const written = await deps.files.write(
+    {
+      accountId: batch.accountId,
+      key: `${batch.id} ${file.name}`,
+      filename: `${batch.id}_${file.name}.jsonl`,
+      purpose: 'batch_output',
+      lifetimeMs: batch.outputLifetimeMs,
+    },
+    encodeLines(deps, leased, { first, endpoint, file }),
+  );
+  return written.id;
+}
+
+async function listPage(
+  { batches }: BatchWriteDeps,
+  lease: BatchLease,
+  after: number,
+  withTask: boolean,
+): Promise<readonly EndedLine[]> {
+  const lines = await batches.listLines(lease, { after, limit: PAGE_LINES, withTask });
+  if (lines === undefined) throw new LeaseLost('another process has the batch');
+  return lines;
+}
+
+interface Encoding {
+  readonly first: readonly EndedLine[];
+  readonly endpoint: BatchEndpoint;
+  readonly file: ResultFile;
+}
+
+async function* encodeLines(
+  deps: BatchWriteDeps,
+  leased: LeasedBatch,
+  { first, endpoint, file }: Encoding,
+): AsyncGenerator<Buffer> {
+  let page = first;
+  while (page.length > 0) {
+    file.signal.throwIfAborted();
+    yield Buffer.from(page.map((line) => `${JSON.stringify(encodeLine(deps.links, leased, endpoint, line))}\n`).join(''));
+    page = await listPage(deps, leased.lease, page.at(-1)?.number ?? 0, file.withTask);
+  }
+}
+
+function encodeLine(
+  links: Links,
+  { batch, requestId }: LeasedBatch,
+  endpoint: BatchEndpoint,
+  { number, customId, end }: EndedLine,
+): object {
+  const line = { id: `${batch.id}_${number}`, custom_id: customId };
+  if ('fault' in end)
+    return { ...line, response: null, error: { code: end.fault.code, message: end.fault.message } };
+  const response = { status_code: OK, request_id: requestId, body: endpoint.encode(end.task, links) };
+  return { ...line, response, error: null };
+}

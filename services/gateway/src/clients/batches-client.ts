@@ -1,0 +1,237 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Client } from '@reelgate/platform/rpc/service';
+import { BatchStatus as WireStatus } from '@reelgate/proto/tasks/v1/batch';
+import type { Batch as WireBatch, BatchFault as WireFault } from '@reelgate/proto/tasks/v1/batch';
+import { BatchWork } from '@reelgate/proto/tasks/v1/batch_service';
+import type { AppendBatchLinesRequestSchema, BatchService } from '@reelgate/proto/tasks/v1/batch_service';
+import type { Order } from '@reelgate/proto/tasks/v1/order';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
+import { requireValue } from './wire-values.ts';
+
+const MS = 1000;
+
+export type BatchStatus =
+  'validating' | 'failed' | 'in_progress' | 'finalizing' | 'completed' | 'expired' | 'cancelling' | 'cancelled';
+
+const STATUSES: Readonly<Record<WireStatus, BatchStatus>> = {
+  [WireStatus.UNSPECIFIED]: 'in_progress',
+  [WireStatus.VALIDATING]: 'validating',
+  [WireStatus.FAILED]: 'failed',
+  [WireStatus.IN_PROGRESS]: 'in_progress',
+  [WireStatus.FINALIZING]: 'finalizing',
+  [WireStatus.COMPLETED]: 'completed',
+  [WireStatus.EXPIRED]: 'expired',
+  [WireStatus.CANCELLING]: 'cancelling',
+  [WireStatus.CANCELLED]: 'cancelled',
+};
+
+/** A reason for which a file is refused, or a line has no task. */
+export interface BatchFault {
+  readonly code: string;
+  readonly message: string;
+  /** From 1; undefined: the fault is none of one line. */
+  readonly line: number | undefined;
+  readonly param: string | undefined;
+}
+
+/** A batch. Times are milliseconds since 1970. */
+export interface Batch {
+  readonly id: string;
+  readonly accountId: string;
+  readonly endpoint: string;
+  readonly inputFileId: string;
+  readonly status: BatchStatus;
+  readonly model: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly counts: { readonly total: number; readonly completed: number; readonly failed: number };
+  readonly faults: readonly BatchFault[];
+  readonly outputFileId: string | undefined;
+  readonly errorFileId: string | undefined;
+  readonly createdAt: number;
+  readonly inProgressAt: number | undefined;
+  readonly expiresAt: number | undefined;
+  readonly finalizingAt: number | undefined;
+  readonly cancellingAt: number | undefined;
+  readonly endedAt: number | undefined;
+  readonly outputLifetimeMs: number | undefined;
+}
+
+export interface NewBatch {
+  readonly accountId: string;
+  readonly tokenId: string;
+  readonly endpoint: string;
+  readonly inputFileId: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly outputLifetimeMs: number | undefined;
+  readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
+}
+
+/** A line as the reader of a file understood it. */
+export interface NewLine {
+  /** From 1, as in the file. */
+  readonly number: number;
+  readonly customId: string;
+  readonly body: { readonly order: Order } | { readonly fault: BatchFault };
+}
+
+/** A line that has ended. */
+export interface EndedLine {
+  readonly number: number;
+  readonly customId: string;
+  readonly end: { readonly task: Task } | { readonly fault: BatchFault };
+}
+
+export interface BatchLease {
+  readonly batchId: string;
+  readonly lease: string;
+}
+
+/** A batch that this process reads or writes until the lease ends. */
+export interface LeasedBatch {
+  readonly lease: BatchLease;
+  readonly work: 'read' | 'write';
+  readonly batch: Batch;
+  /** The id of the request that created it. */
+  readonly requestId: string;
+}
+
+/** The batches of the tasks service, in the gateway's types. */
+export interface Batches {
+  create(batch: NewBatch, caller: Caller): Promise<{ readonly batch: Batch; readonly replayed: boolean }>;
+  get(accountId: string, batchId: string, caller: Caller): Promise<Batch>;
+  list(
+    page: { readonly accountId: string; readonly limit: number; readonly after: string | undefined },
+    caller: Caller,
+  ): Promise<{ readonly batches: readonly Batch[]; readonly hasMore: boolean }>;
+  cancel(accountId: string, batchId: string, caller: Caller): Promise<Batch>;
+  /** Undefined: nothing is to be done now. */
+  lease(): Promise<LeasedBatch | undefined>;
+  /** Returns false if the reader must stop. It extends the lease. */
+  append(lease: BatchLease, lines: readonly NewLine[]): Promise<boolean>;
+  /** With faults the batch fails. */
+  finishRead(
+    lease: BatchLease,
+    read: { readonly model: string; readonly faults: readonly BatchFault[] },
+  ): Promise<boolean>;
+  /** Undefined: the writer must stop. It extends the lease. */
+  listLines(
+    lease: BatchLease,
+    page: { readonly after: number; readonly limit: number; readonly withTask: boolean },
+  ): Promise<readonly EndedLine[] | undefined>;
+  finish(
+    lease: BatchLease,
+    files: { readonly outputFileId: string | undefined; readonly errorFileId: string | undefined },
+  ): Promise<boolean>;
+  giveBack(lease: BatchLease, delayMs: number): Promise<void>;
+}
+
+export type BatchesRpc = Client<typeof BatchService>;
+
+export function batchesClient(rpc: BatchesRpc): Batches {
+  return { ...ownersCalls(rpc), ...workersCalls(rpc) };
+}
+
+function ownersCalls(rpc: BatchesRpc): Pick<Batches, 'create' | 'get' | 'list' | 'cancel'> {
+  return {
+    create: async ({ idempotency, outputLifetimeMs = 0, ...batch }, caller) => {
+      const created = await rpc.createBatch(
+        {
+          ...batch,
+          outputExpiresAfterSeconds: BigInt(Math.round(outputLifetimeMs / MS)),
+          idempotencyKey: idempotency?.key ?? '',
+          requestFingerprint: idempotency?.fingerprint ?? '',
+        },
+        withDeadline(caller),
+      );
+      return { batch: fromWireBatch(requireValue(created.batch)), replayed: created.replayed };
+    },
+    get: async (accountId, batchId, caller) =>
+      fromWireBatch(requireValue((await rpc.getBatch({ accountId, batchId }, withDeadline(caller))).batch)),
+    list: async ({ after = '', ...page }, caller) => {
+      const { batches, hasMore } = await rpc.listBatches({ ...page, after }, withDeadline(caller));
+      return { batches: batches.map(fromWireBatch), hasMore };
+    },
+    cancel: async (accountId, batchId, caller) =>
+      fromWireBatch(requireValue((await rpc.cancelBatch({ accountId, batchId }, withDeadline(caller))).batch)),
+  };
+}
+
+function workersCalls(rpc: BatchesRpc): Omit<Batches, 'create' | 'get' | 'list' | 'cancel'> {
+  return {
+    lease: async () => {
+      const { lease, work, batch, requestId } = await rpc.leaseBatch({}, withDeadline({}));
+      if (lease === undefined) return undefined;
+      return {
+        lease: { batchId: lease.batchId, lease: lease.lease },
+        work: work === BatchWork.WRITE ? 'write' : 'read',
+        batch: fromWireBatch(requireValue(batch)),
+        requestId,
+      };
+    },
+    append: async (lease, lines) =>
+      (await rpc.appendBatchLines({ lease, lines: lines.map(toWireLine) }, withDeadline({}))).stored,
+    finishRead: async (lease, { model, faults }) =>
+      (await rpc.finishBatchRead({ lease, model, faults: faults.map(toWireFault) }, withDeadline({}))).finished,
+    listLines: async (lease, page) => {
+      const { lines, held } = await rpc.listBatchLines({ lease, ...page }, withDeadline({}));
+      if (!held) return undefined;
+      return lines.map(({ number, customId, end }) => ({
+        number,
+        customId,
+        end: end.case === 'task' ? { task: end.value } : { fault: fromWireFault(requireValue(end.value)) },
+      }));
+    },
+    finish: async (lease, { outputFileId = '', errorFileId = '' }) =>
+      (await rpc.finishBatch({ lease, outputFileId, errorFileId }, withDeadline({}))).finished,
+    giveBack: async (lease, delayMs) => {
+      await rpc.returnBatch({ lease, delayMs: BigInt(Math.round(delayMs)) }, withDeadline({}));
+    },
+  };
+}
+
+type WireNewLine = NonNullable<MessageInitShape<typeof AppendBatchLinesRequestSchema>['lines']>[number];
+
+function toWireLine({ number, customId, body }: NewLine): WireNewLine {
+  return {
+    number,
+    customId,
+    body:
+      'order' in body ? { case: 'order', value: body.order } : { case: 'fault', value: toWireFault(body.fault) },
+  };
+}
+
+function toWireFault({ code, message, line = 0, param = '' }: BatchFault) {
+  return { code, message, line, param };
+}
+
+function fromWireFault({ code, message, line, param }: WireFault): BatchFault {
+  return { code, message, line: line === 0 ? undefined : line, param: param === '' ? undefined : param };
+}
+
+function fromWireBatch(wire: WireBatch): Batch {
+  const { total, completed, failed, outputExpiresAfterSeconds } = wire;
+  const toMs = (time: WireBatch['endedAt']): number | undefined => time && timestampMs(time);
+  return {
+    id: wire.id,
+    accountId: wire.accountId,
+    endpoint: wire.endpoint,
+    inputFileId: wire.inputFileId,
+    status: STATUSES[wire.status],
+    model: wire.model === '' ? undefined : wire.model,
+    metadata: wire.metadata,
+    counts: { total, completed, failed },
+    faults: wire.faults.map(fromWireFault),
+    outputFileId: wire.outputFileId === '' ? undefined : wire.outputFileId,
+    errorFileId: wire.errorFileId === '' ? undefined : wire.errorFileId,
+    createdAt: timestampMs(requireValue(wire.createdAt)),
+    inProgressAt: toMs(wire.inProgressAt),
+    expiresAt: toMs(wire.expiresAt),
+    finalizingAt: toMs(wire.finalizingAt),
+    cancellingAt: toMs(wire.cancellingAt),
+    endedAt: toMs(wire.endedAt),
+    outputLifetimeMs: outputExpiresAfterSeconds === 0n ? undefined : Number(outputExpiresAfterSeconds) * MS,
+  };
+}

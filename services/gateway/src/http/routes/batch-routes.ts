@@ -1,0 +1,165 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { Caller } from '../../clients/caller.ts';
+import { invalid } from '../../dialects/wire/body-validator.ts';
+import { readWholeNumber } from '../../dialects/wire/query-values.ts';
+import { computeFingerprint } from '../bodies/fingerprint.ts';
+import { readExchangeBody } from '../bodies/read-body.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { readIdempotencyKey } from '../headers.ts';
+import { requirePrincipal } from '../http-exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
+import {
+  BATCH_ANSWER,
+  BATCH_BODY,
+  BATCH_LIMIT,
+  BATCH_LIST_PARAMETERS,
+  BATCH_PAGE_ANSWER,
+  decodeBatch,
+  encodeBatch,
+} from './batch-shapes.ts';
+import type { RouteEntry } from './route.ts';
+import { PLAUSIBLE_ID } from './task-id.ts';
+import { encodePage } from './webhook-shapes.ts';
+
+const MS = 1000;
+const BATCHES = '/v1/batches';
+const BATCH = `${BATCHES}/{batch_id}`;
+const TAG = 'Batches';
+
+/** The batches of an account, with the contract of OpenAI's clients. */
+export function batchRoutes(parts: GatewayParts): RouteEntry[] {
+  return [createRoute(parts), listRoute(parts), getRoute(parts), cancelRoute(parts)];
+}
+
+function createRoute(parts: GatewayParts): RouteEntry {
+  return {
+    kind: 'change',
+    methods: ['POST'],
+    path: BATCHES,
+    token: { counts: 'calls' },
+    handle: (exchange) => createBatch(parts, exchange),
+    doc: {
+      tag: TAG,
+      operationId: 'createBatch',
+      summary: 'Create a batch',
+      description: 'Each line of the file becomes a create of the class `batch`, with a hold of its own.',
+      headers: ['Idempotency-Key'],
+      json: BATCH_BODY,
+      answers: { 'application/json': BATCH_ANSWER },
+      answerHeaders: ['idempotent-replayed'],
+      refuses: [404, 409, 422],
+    },
+  };
+}
+
+async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<void> {
+  const { accountId, tokenId } = requirePrincipal(exchange);
+  const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
+  const read = await readExchangeBody(exchange, parts, false);
+  const body = decodeBatch('json' in read ? read.json : undefined);
+  const caller = toCaller(exchange);
+  const file = await parts.files.find(accountId, body.input_file_id, caller);
+  if (file?.purpose !== 'batch') throw unknownInput();
+  const seconds = body.output_expires_after?.seconds;
+  const { batch, replayed } = await parts.batches.create(
+    {
+      accountId,
+      tokenId,
+      endpoint: body.endpoint,
+      inputFileId: body.input_file_id,
+      metadata: body.metadata ?? {},
+      outputLifetimeMs: seconds === undefined ? undefined : seconds * MS,
+      idempotency:
+        key === undefined ? undefined : { key, fingerprint: computeFingerprint({ method: 'POST', path: BATCHES, body: read }) },
+    },
+    caller,
+  );
+  if (replayed) exchange.set('idempotent-replayed', 'true');
+  exchange.body = encodeBatch(batch);
+}
+
+function listRoute({ batches }: GatewayParts): RouteEntry {
+  return {
+    kind: 'read',
+    methods: ['GET'],
+    path: BATCHES,
+    token: { counts: 'reads' },
+    handle: async (exchange) => {
+      const { accountId } = requirePrincipal(exchange);
+      const query = new URLSearchParams(exchange.querystring);
+      const after = query.get('after') || undefined;
+      if (after !== undefined && !PLAUSIBLE_ID.test(after)) throw invalid('after', 'must be the id of a batch');
+      const limit = readWholeNumber(query, 'limit', BATCH_LIMIT);
+      const page = await batches.list({ accountId, limit, after }, toCaller(exchange));
+      exchange.body = encodePage(page.batches, page.hasMore, encodeBatch);
+    },
+    doc: {
+      tag: TAG,
+      operationId: 'listBatches',
+      summary: 'List batches, newest first',
+      parameters: BATCH_LIST_PARAMETERS,
+      answers: { 'application/json': BATCH_PAGE_ANSWER },
+      refuses: [400, 404],
+    },
+  };
+}
+
+function getRoute({ batches }: GatewayParts): RouteEntry {
+  return {
+    kind: 'read',
+    methods: ['GET'],
+    path: BATCH,
+    token: { counts: 'reads' },
+    handle: async (exchange) => {
+      const { accountId } = requirePrincipal(exchange);
+      exchange.body = encodeBatch(await batches.get(accountId, readBatchId(exchange), toCaller(exchange)));
+    },
+    doc: {
+      tag: TAG,
+      operationId: 'getBatch',
+      summary: 'Read a batch',
+      answers: { 'application/json': BATCH_ANSWER },
+      refuses: [404],
+    },
+  };
+}
+
+function cancelRoute({ batches }: GatewayParts): RouteEntry {
+  return {
+    kind: 'change',
+    methods: ['POST'],
+    path: `${BATCH}/cancel`,
+    token: { counts: 'calls' },
+    handle: async (exchange) => {
+      const { accountId } = requirePrincipal(exchange);
+      exchange.body = encodeBatch(await batches.cancel(accountId, readBatchId(exchange), toCaller(exchange)));
+    },
+    doc: {
+      tag: TAG,
+      operationId: 'cancelBatch',
+      summary: 'Cancel a batch',
+      description: 'No further line begins. Videos in progress finish, and are paid.',
+      answers: { 'application/json': BATCH_ANSWER },
+      refuses: [404, 409],
+    },
+  };
+}
+
+function readBatchId({ params }: Exchange): string {
+  const { batch_id: id = '' } = params;
+  if (PLAUSIBLE_ID.test(id)) return id;
+  throw new Problem({ kind: 'not_found', reason: 'batch_not_found', message: 'there is no such batch' });
+}
+
+function toCaller({ state: { requestId, span } }: Exchange): Caller {
+  return { requestId, span };
+}
+
+function unknownInput(): Problem {
+  return new Problem({
+    kind: 'not_found',
+    reason: 'file_not_found',
+    field: 'input_file_id',
+    message: 'must be the id of a file of this account with the purpose batch',
+  });
+}

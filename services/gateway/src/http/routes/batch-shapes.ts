@@ -1,0 +1,197 @@
+import type { Batch, BatchStatus } from '../../clients/batches-client.ts';
+import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
+import { bodyValidator } from '../../dialects/wire/body-validator.ts';
+import { BATCH_PATHS } from '../../batches/batch-endpoints.ts';
+
+const MS = 1000;
+const WINDOW = '24h';
+const METADATA = { members: 16, characters: 512 };
+const OUTPUT_SECONDS = { min: 3600, max: 2_592_000 };
+const LIMIT = { min: 1, max: 100, fallback: 20 };
+
+const text: Schema = { type: 'string' };
+const textOrNull: Schema = { type: ['string', 'null'] };
+const whole: Schema = { type: 'integer' };
+const secondsOrNull: Schema = { type: ['integer', 'null'], description: 'Unix seconds.' };
+
+const metadata: Schema = {
+  type: ['object', 'null'],
+  maxProperties: METADATA.members,
+  additionalProperties: { type: 'string', maxLength: METADATA.characters },
+};
+
+export const BATCH_BODY: Schema = {
+  title: 'BatchCreate',
+  type: 'object',
+  required: ['input_file_id', 'endpoint', 'completion_window'],
+  additionalProperties: false,
+  properties: {
+    input_file_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+    endpoint: { enum: BATCH_PATHS },
+    completion_window: { const: WINDOW },
+    metadata: {
+      ...metadata,
+      description: 'Texts of the client. `max_amount` bounds what the lines may cost together.',
+    },
+    output_expires_after: {
+      type: ['object', 'null'],
+      required: ['anchor', 'seconds'],
+      additionalProperties: false,
+      properties: {
+        anchor: { const: 'created_at' },
+        seconds: { type: 'integer', minimum: OUTPUT_SECONDS.min, maximum: OUTPUT_SECONDS.max },
+      },
+    },
+  },
+};
+
+export interface BatchBody {
+  readonly input_file_id: string;
+  readonly endpoint: string;
+  readonly metadata?: Readonly<Record<string, string>> | null;
+  readonly output_expires_after?: { readonly seconds: number } | null;
+}
+
+export const decodeBatch = bodyValidator<BatchBody>(BATCH_BODY);
+
+export const BATCH_LIST_PARAMETERS: readonly QueryParameter[] = [
+  {
+    name: 'limit',
+    description: 'The number of batches on a page.',
+    schema: { type: 'integer', minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.fallback },
+  },
+  {
+    name: 'after',
+    description: 'Start after this batch.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{0,64}$' },
+  },
+];
+
+export const BATCH_LIMIT = LIMIT;
+
+/** The times of ends, by the member that shows each. */
+const END_TIMES = {
+  completed_at: 'completed',
+  failed_at: 'failed',
+  expired_at: 'expired',
+  cancelled_at: 'cancelled',
+} as const satisfies Readonly<Record<string, BatchStatus>>;
+
+const properties = {
+  id: text,
+  object: { const: 'batch' },
+  endpoint: text,
+  model: textOrNull,
+  errors: {
+    type: ['object', 'null'],
+    description: 'Why the file was refused.',
+    required: ['object', 'data'],
+    additionalProperties: false,
+    properties: {
+      object: { const: 'list' },
+      data: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['code', 'message', 'line', 'param'],
+          additionalProperties: false,
+          properties: { code: text, message: text, line: { type: ['integer', 'null'] }, param: textOrNull },
+        },
+      },
+    },
+  },
+  input_file_id: text,
+  completion_window: { const: WINDOW },
+  status: {
+    enum: [
+      'validating',
+      'failed',
+      'in_progress',
+      'finalizing',
+      'completed',
+      'expired',
+      'cancelling',
+      'cancelled',
+    ] satisfies BatchStatus[],
+  },
+  output_file_id: textOrNull,
+  error_file_id: textOrNull,
+  created_at: { ...whole, description: 'Unix seconds.' },
+  in_progress_at: secondsOrNull,
+  expires_at: secondsOrNull,
+  finalizing_at: secondsOrNull,
+  completed_at: secondsOrNull,
+  failed_at: secondsOrNull,
+  expired_at: secondsOrNull,
+  cancelling_at: secondsOrNull,
+  cancelled_at: secondsOrNull,
+  request_counts: {
+    type: 'object',
+    required: ['total', 'completed', 'failed'],
+    additionalProperties: false,
+    properties: { total: whole, completed: whole, failed: whole },
+  },
+  metadata,
+} satisfies Readonly<Record<string, Schema>>;
+
+export const BATCH_ANSWER: Schema = {
+  title: 'Batch',
+  type: 'object',
+  required: Object.keys(properties),
+  additionalProperties: false,
+  properties,
+};
+
+export const BATCH_PAGE_ANSWER: Schema = {
+  title: 'BatchPage',
+  type: 'object',
+  required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  additionalProperties: false,
+  properties: {
+    object: { const: 'list' },
+    data: { type: 'array', items: BATCH_ANSWER },
+    first_id: textOrNull,
+    last_id: textOrNull,
+    has_more: { type: 'boolean' },
+  },
+};
+
+/** Encodes a batch as OpenAI's clients read it. */
+export function encodeBatch(batch: Batch): object {
+  const { faults, status } = batch;
+  const toSeconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / MS));
+  const ends = Object.entries(END_TIMES).map(([member, end]) => [
+    member,
+    status === end ? toSeconds(batch.endedAt) : null,
+  ]);
+  return {
+    id: batch.id,
+    object: 'batch',
+    endpoint: batch.endpoint,
+    model: batch.model ?? null,
+    errors:
+      faults.length === 0
+        ? null
+        : {
+            object: 'list',
+            data: faults.map(({ code, message, line, param }) => ({
+              ...{ code, message },
+              line: line ?? null,
+              param: param ?? null,
+            })),
+          },
+    input_file_id: batch.inputFileId,
+    completion_window: WINDOW,
+    status,
+    output_file_id: batch.outputFileId ?? null,
+    error_file_id: batch.errorFileId ?? null,
+    created_at: toSeconds(batch.createdAt),
+    in_progress_at: toSeconds(batch.inProgressAt),
+    expires_at: toSeconds(batch.expiresAt),
+    finalizing_at: toSeconds(batch.finalizingAt),
+    cancelling_at: toSeconds(batch.cancellingAt),
+    ...Object.fromEntries(ends),
+    request_counts: { ...batch.counts },
+    metadata: Object.keys(batch.metadata).length === 0 ? null : batch.metadata,
+  };
+}
