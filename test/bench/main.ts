@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { adaptersBench } from './adapters.ts';
+import { batchBench } from './batch.ts';
 import { billingBench } from './billing/billing.ts';
 import { catalogueBench } from './catalogue.ts';
 import { consolePagesBench } from './console-pages.ts';
@@ -54,6 +55,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   tracing: tracingBench,
   starts: startsBench,
   queue: queueBench,
+  batch: batchBench,
 };
 const TASKS = '1000000';
 const SOAK_MINUTES = '30';

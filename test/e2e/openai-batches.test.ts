@@ -70,13 +70,10 @@ const begin = async (
 };
 const end = async ({ id }: OpenAI.Batch, by = client): Promise<OpenAI.Batch> => {
   let batch = await by.batches.retrieve(id);
-  await until(
-    async () => {
-      batch = await by.batches.retrieve(id);
-      return /^(completed|failed|expired|cancelled)$/.test(batch.status);
-    },
-    END_TIMEOUT_MS,
-  );
+  await until(async () => {
+    batch = await by.batches.retrieve(id);
+    return /^(completed|failed|expired|cancelled)$/.test(batch.status);
+  }, END_TIMEOUT_MS);
   return batch;
 };
 const readLines = async (fileId: string | null | undefined, by = client): Promise<readonly OutputLine[]> => {
@@ -95,11 +92,13 @@ test(
       body: { name: 'batches', url: receiver.url('/batches'), event_types: ['batch.completed', 'batch.failed'] },
     });
     const started = await begin(
-      ['one', 'two', 'three', 'four', 'five'].map((name) => aLine(name)).concat([
-        aLine('too long', { seconds: '99' }),
-        aLine('no number', { seconds: 'five' }),
-        aLine('bytes', { input_reference: 'data:image/png;base64,AAAA' }),
-      ]),
+      ['one', 'two', 'three', 'four', 'five']
+        .map((name) => aLine(name))
+        .concat([
+          aLine('too long', { seconds: '99' }),
+          aLine('no number', { seconds: 'five' }),
+          aLine('bytes', { input_reference: 'data:image/png;base64,AAAA' }),
+        ]),
       { metadata: { order: '7' } },
     );
     expect(started).toMatchObject({
@@ -121,7 +120,10 @@ test(
     expect(output.map(({ custom_id: id }) => id)).toEqual(['one', 'two', 'three', 'four', 'five']);
     for (const { response, error } of output) {
       expect(error).toBeNull();
-      expect(response).toMatchObject({ status_code: 200, body: { object: 'video', status: 'completed', seconds: '4' } });
+      expect(response).toMatchObject({
+        status_code: 200,
+        body: { object: 'video', status: 'completed', seconds: '4' },
+      });
       expect(await client.videos.retrieve(response!.body.id)).toMatchObject({ status: 'completed' });
     }
     const errors = await readLines(ended.error_file_id);
@@ -197,9 +199,7 @@ test(
       'insufficient_quota',
     ]);
     // each line costs 0.32
-    const bounded = await end(
-      await begin([aLine('a'), aLine('b'), aLine('c')], { metadata: { max_amount: '0.70' } }),
-    );
+    const bounded = await end(await begin([aLine('a'), aLine('b'), aLine('c')], { metadata: { max_amount: '0.70' } }));
     expect(bounded.request_counts).toEqual({ total: 3, completed: 2, failed: 1 });
     expect((await readLines(bounded.error_file_id)).map(({ error }) => error?.code)).toEqual(['price_above_max']);
   },

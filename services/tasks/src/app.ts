@@ -164,7 +164,11 @@ export async function startTasks(
   const settlements: SlowSettlements = new Map();
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
   const parts = { liveness, settlements, isAlone };
-  const passes = [...taskPasses(deps, { sql, bus, config }, parts), ...jobPasses(jobs, hasAllWorkers), ...batchPasses(batches)];
+  const passes = [
+    ...taskPasses(deps, { sql, bus, config }, parts),
+    ...jobPasses(jobs, hasAllWorkers),
+    ...batchPasses(batches),
+  ];
   const { pollers, queue } = await startWork(
     deps,
     { passes, wake, bus, metrics, replicas: () => live.count() },
@@ -262,7 +266,13 @@ async function startWork(
 type Wake = { -readonly [K in keyof Deps['wake']]: Deps['wake'][K] };
 
 function newWake(): Wake {
-  return { outbox: () => undefined, events: () => undefined, polls: () => undefined, queue: () => undefined, batches: () => undefined };
+  return {
+    outbox: () => undefined,
+    events: () => undefined,
+    polls: () => undefined,
+    queue: () => undefined,
+    batches: () => undefined,
+  };
 }
 
 /** Wakes the queue of the time at which it is called. */

@@ -87,11 +87,7 @@ function isBlank(byte: number): boolean {
   return byte <= SPACE;
 }
 
-function readRequest(
-  bytes: Buffer,
-  line: number,
-  path: string,
-): { readonly customId: string; readonly body: object } {
+function readRequest(bytes: Buffer, line: number, path: string): { readonly customId: string; readonly body: object } {
   const request = parseLine(bytes, line);
   const customId = readOwn(request, 'custom_id');
   if (typeof customId !== 'string' || customId === '')

@@ -82,7 +82,9 @@ async function* encodeLines(
   let page = first;
   while (page.length > 0) {
     file.signal.throwIfAborted();
-    yield Buffer.from(page.map((line) => `${JSON.stringify(encodeLine(deps.links, leased, endpoint, line))}\n`).join(''));
+    yield Buffer.from(
+      page.map((line) => `${JSON.stringify(encodeLine(deps.links, leased, endpoint, line))}\n`).join(''),
+    );
     page = await listPage(deps, leased.lease, page.at(-1)?.number ?? 0, file.withTask);
   }
 }
@@ -94,8 +96,7 @@ function encodeLine(
   { number, customId, end }: EndedLine,
 ): object {
   const line = { id: `${batch.id}_${number}`, custom_id: customId };
-  if ('fault' in end)
-    return { ...line, response: null, error: { code: end.fault.code, message: end.fault.message } };
+  if ('fault' in end) return { ...line, response: null, error: { code: end.fault.code, message: end.fault.message } };
   const response = { status_code: OK, request_id: requestId, body: endpoint.encode(end.task, links) };
   return { ...line, response, error: null };
 }

@@ -198,8 +198,7 @@ function toWireLine({ number, customId, body }: NewLine): WireNewLine {
   return {
     number,
     customId,
-    body:
-      'order' in body ? { case: 'order', value: body.order } : { case: 'fault', value: toWireFault(body.fault) },
+    body: 'order' in body ? { case: 'order', value: body.order } : { case: 'fault', value: toWireFault(body.fault) },
   };
 }
 

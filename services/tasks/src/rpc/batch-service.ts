@@ -18,14 +18,7 @@ import {
   returnBatch,
 } from '../operations/batches/work-batches.ts';
 import type { LeasedBatch } from '../operations/batches/work-batches.ts';
-import {
-  WORKS,
-  fromWireBatchLease,
-  fromWireFault,
-  fromWireLine,
-  toWireBatch,
-  toWireLine,
-} from './mapping-batch.ts';
+import { WORKS, fromWireBatchLease, fromWireFault, fromWireLine, toWireBatch, toWireLine } from './mapping-batch.ts';
 import { emptyToUndefined, readIdempotency, readLimit, toMessage } from './wire-message.ts';
 
 const LIST_LIMIT = 20;

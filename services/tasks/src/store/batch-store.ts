@@ -1,4 +1,12 @@
-import type { Batch, BatchFault, BatchOrigin, BatchOutcome, EndedLine, NewBatchLine, OpenLine } from '../domain/batch.ts';
+import type {
+  Batch,
+  BatchFault,
+  BatchOrigin,
+  BatchOutcome,
+  EndedLine,
+  NewBatchLine,
+  OpenLine,
+} from '../domain/batch.ts';
 
 /** A batch and the lease under which a worker has it. A name is never used twice. */
 export interface BatchLease {
@@ -15,7 +23,10 @@ export interface BatchCreateStore {
   createBatch(batch: NewBatch, openMax: number): Promise<'created' | 'key_taken' | 'full'>;
   findBatch(batchId: string): Promise<Batch | undefined>;
   /** The newest first. */
-  listBatches(accountId: string, page: { readonly limit: number; readonly after?: string | undefined }): Promise<Batch[]>;
+  listBatches(
+    accountId: string,
+    page: { readonly limit: number; readonly after?: string | undefined },
+  ): Promise<Batch[]>;
   /** Decides that a batch is cancelled, unless its end is decided already. */
   cancelBatch(batchId: string, at: number): Promise<boolean>;
 }
@@ -84,7 +95,11 @@ export interface BatchRunStore {
    * Decides over lines that are `starting`: one whose create has a task runs, and any other ends, with its key taken so
    * that no create of it can begin later. Returns how many.
    */
-  closeStarting(lease: BatchLease, stop: BatchStop, at: { readonly now: number; readonly until: number }): Promise<number>;
+  closeStarting(
+    lease: BatchLease,
+    stop: BatchStop,
+    at: { readonly now: number; readonly until: number },
+  ): Promise<number>;
   /** The tasks of lines that have not ended and wait for a channel or for their upstream to begin. */
   listQueuedTasks(batchId: string, limit: number): Promise<string[]>;
   /** Moves a batch whose lines have all ended to the writing of its files. */
@@ -110,10 +125,4 @@ export interface BatchRetentionStore {
 }
 
 export interface BatchStore
-  extends
-    BatchCreateStore,
-    BatchLeases,
-    BatchReadStore,
-    BatchRunStore,
-    BatchWriteStore,
-    BatchRetentionStore {}
+  extends BatchCreateStore, BatchLeases, BatchReadStore, BatchRunStore, BatchWriteStore, BatchRetentionStore {}

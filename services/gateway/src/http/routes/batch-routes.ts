@@ -70,7 +70,9 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
       metadata: body.metadata ?? {},
       outputLifetimeMs: seconds === undefined ? undefined : seconds * MS,
       idempotency:
-        key === undefined ? undefined : { key, fingerprint: computeFingerprint({ method: 'POST', path: BATCHES, body: read }) },
+        key === undefined
+          ? undefined
+          : { key, fingerprint: computeFingerprint({ method: 'POST', path: BATCHES, body: read }) },
     },
     caller,
   );

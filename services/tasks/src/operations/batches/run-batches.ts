@@ -152,9 +152,7 @@ async function startLines(deps: RunBatchDeps, run: BatchRun): Promise<number> {
     const priced = await Promise.all(
       pending.map(async ({ number, order }) => ({ number, nanos: await estimateNanos(deps, run, order) })),
     );
-    const begun = new Set(
-      priced.length === 0 ? [] : await batches.startLines(run.lease, priced, extend(deps)),
-    );
+    const begun = new Set(priced.length === 0 ? [] : await batches.startLines(run.lease, priced, extend(deps)));
     const lines = open.filter(({ number, state }) => state === 'starting' || begun.has(number));
     const outcomes = await Promise.all(lines.map((line) => createLine(deps, run, line)));
     const started = outcomes.filter((outcome) => 'end' in outcome);
@@ -166,7 +164,11 @@ async function startLines(deps: RunBatchDeps, run: BatchRun): Promise<number> {
 }
 
 /** The estimate of an order, for a batch with a bound. One that has none is refused by its create. */
-async function estimateNanos(deps: RunBatchDeps, { batch, rights }: BatchRun, order: OpenLine['order']): Promise<bigint> {
+async function estimateNanos(
+  deps: RunBatchDeps,
+  { batch, rights }: BatchRun,
+  order: OpenLine['order'],
+): Promise<bigint> {
   if (batch.maxNanos === undefined) return 0n;
   try {
     const caller = { accountId: batch.accountId, visibleModels: rights.models };
@@ -187,7 +189,10 @@ async function createLine(deps: RunBatchDeps, run: BatchRun, { number, order }: 
   } catch (error) {
     if (error instanceof Problem && isFinal(error)) return { number, end: { fault: toFault(error) } };
     const isRefusal = error instanceof Problem && error.kind !== 'internal';
-    deps.log[isRefusal ? 'debug' : 'warn']({ batchId: run.batch.id, line: number, err: error }, 'a line is tried again');
+    deps.log[isRefusal ? 'debug' : 'warn'](
+      { batchId: run.batch.id, line: number, err: error },
+      'a line is tried again',
+    );
     const retryAfterMs = error instanceof Problem ? (error.retryAfterMs ?? RETRY_MS_MIN) : FAULT_MS;
     return { pauseMs: Math.min(Math.max(retryAfterMs, RETRY_MS_MIN), RETRY_MS_MAX) };
   }

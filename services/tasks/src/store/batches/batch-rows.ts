@@ -2,7 +2,15 @@ import type { SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Batch, BatchOrigin, BatchPhase } from '../../domain/batch.ts';
 import type { BatchLease } from '../batch-store.ts';
-import { inJson, inNumber, inOptionalJson, inOptionalNumber, inOptionalText, inText, recordColumns } from '../columns.ts';
+import {
+  inJson,
+  inNumber,
+  inOptionalJson,
+  inOptionalNumber,
+  inOptionalText,
+  inText,
+  recordColumns,
+} from '../columns.ts';
 import type { Fields } from '../columns.ts';
 
 const ORIGIN_FIELDS: Fields<BatchOrigin> = {

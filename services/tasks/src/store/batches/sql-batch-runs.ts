@@ -17,13 +17,15 @@ const ABOVE_MAX: BatchFault = {
   message: 'the line would cost more than max_amount of the batch leaves',
 };
 
+/**
+ * Each write can be repeated, so none waits for the disk. What it makes possible, such as the create of a line, is
+ * written later, and so a power cut never takes back the write alone.
+ */
 export function sqlBatchRuns(sql: Sql): BatchRunStore {
   return { ...sqlStarts(sql), ...sqlEnds(sql), ...sqlCloses(sql) };
 }
 
-function sqlStarts(
-  sql: Sql,
-): Pick<BatchRunStore, 'listOpenLines' | 'startLines' | 'recordStarts' | 'listQueuedTasks'> {
+function sqlStarts(sql: Sql): Pick<BatchRunStore, 'listOpenLines' | 'startLines' | 'recordStarts' | 'listQueuedTasks'> {
   return {
     listOpenLines: async (batchId, inFlightMax, limit) => {
       const [row] = await sql.read(
@@ -37,7 +39,7 @@ function sqlStarts(
       return starting.length < room ? [...starting, ...(await list('pending', room - starting.length))] : starting;
     },
     startLines: (lease, lines, until) =>
-      sql.transaction(async (query) => {
+      sql.commitUnsynced(async (query) => {
         const row = await holdLease(query, lease, 'running', until);
         if (row === undefined) return [];
         const { fit, above } = fitLines(row, lines);
@@ -60,7 +62,7 @@ function sqlStarts(
         return started;
       }),
     recordStarts: (lease, started, until) =>
-      sql.transaction(async (query) => {
+      sql.commitUnsynced(async (query) => {
         if ((await holdLease(query, lease, 'running', until)) === undefined) return false;
         await countLines(query, lease.batchId, await recordEach(query, lease.batchId, started));
         return true;
@@ -101,7 +103,10 @@ interface PricedLine {
 }
 
 /** Divides lines into those that the bound of their batch still covers, in their order, and the others. */
-function fitLines(row: SqlRow, lines: readonly PricedLine[]): { readonly fit: PricedLine[]; readonly above: PricedLine[] } {
+function fitLines(
+  row: SqlRow,
+  lines: readonly PricedLine[],
+): { readonly fit: PricedLine[]; readonly above: PricedLine[] } {
   if (row['max_nanos'] === null) return { fit: [...lines], above: [] };
   let left = toNanos(row['max_nanos']) - toNanos(row['reserved_nanos']);
   const [fit, above]: [PricedLine[], PricedLine[]] = [[], []];
@@ -166,7 +171,7 @@ function sqlEnds(sql: Sql): Pick<BatchRunStore, 'endLines' | 'finishRun'> {
           AND (tasks.id IS NULL OR tasks.finished_at IS NOT NULL)
         ORDER BY batch_lines.number LIMIT $2`;
       if ((await sql.read(select, [lease.batchId, 1])).length === 0) return 0;
-      return sql.transaction(async (query) => {
+      return sql.commitUnsynced(async (query) => {
         if ((await holdLease(query, lease, 'running', until)) === undefined) return 0;
         const rows = await query(select, values);
         await countLines(query, lease.batchId, await endEach(query, lease.batchId, rows));
@@ -174,7 +179,7 @@ function sqlEnds(sql: Sql): Pick<BatchRunStore, 'endLines' | 'finishRun'> {
       });
     },
     finishRun: (lease, at) =>
-      sql.transaction(async (query) => {
+      sql.commitUnsynced(async (query) => {
         const changed = await query.changes(
           `UPDATE batches SET phase = 'writing', writing_at = $1, due_at = $1, lease = NULL
            WHERE id = $2 AND lease = $3 AND phase = 'running' AND total = completed + failed`,
@@ -216,7 +221,7 @@ async function moveLines(
 function sqlCloses(sql: Sql): Pick<BatchRunStore, 'closePending' | 'closeStarting'> {
   return {
     closePending: (lease, { outcome, fault }, limit, until) =>
-      sql.transaction(async (query) => {
+      sql.commitUnsynced(async (query) => {
         if ((await holdLease(query, lease, 'running', until)) === undefined) return 0;
         const failed = await query.changes(
           `UPDATE batch_lines SET state = 'refused', order_json = NULL, fault_json = $1
@@ -231,7 +236,7 @@ function sqlCloses(sql: Sql): Pick<BatchRunStore, 'closePending' | 'closeStartin
         return failed;
       }),
     closeStarting: (lease, { outcome, fault }, { now, until }) =>
-      sql.transaction(async (query) => {
+      sql.commitUnsynced(async (query) => {
         const row = await holdLease(query, lease, 'running', until);
         if (row === undefined) return 0;
         const accountId = text(row['account_id']);
@@ -268,6 +273,9 @@ async function takeLineKey(
   const key = nameLineKey(batchId, number);
   const owner = { id: batchId, accountId, createdAt: now };
   if (await tryTakeKey(query, owner, { key, fingerprint: 'closed', expiresAt: now + CLOSED_KEY_MS })) return undefined;
-  const [row] = await query('SELECT task_id FROM idempotency_keys WHERE account_id = $1 AND key = $2', [accountId, key]);
+  const [row] = await query('SELECT task_id FROM idempotency_keys WHERE account_id = $1 AND key = $2', [
+    accountId,
+    key,
+  ]);
   return optionalText(row?.['task_id']);
 }

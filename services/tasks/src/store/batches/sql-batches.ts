@@ -43,7 +43,9 @@ function sqlBatchCreates(sql: Sql): BatchCreateStore {
           if (idempotency !== undefined) await takeKey(query, batch, idempotency);
           const [row] = await query(COUNT_OPEN, [batch.accountId]);
           if (Number(row?.['open']) >= openMax) return 'full';
-          await query(...toInsert('batches', { ...BATCH_ORIGIN.write(batch), phase: 'reading', due_at: batch.createdAt }));
+          await query(
+            ...toInsert('batches', { ...BATCH_ORIGIN.write(batch), phase: 'reading', due_at: batch.createdAt }),
+          );
           return undefined;
         }),
       );
@@ -89,7 +91,9 @@ function sqlBatchLeases(sql: Sql): BatchLeases {
         'SELECT id FROM batches WHERE phase = $1 AND due_at IS NOT NULL AND due_at <= $2 ORDER BY due_at LIMIT 1',
         [taking.phase, taking.now],
       );
-      return due === undefined ? [] : (await sql.write(...take(taking))).map(BATCH.read);
+      return due === undefined
+        ? []
+        : sql.commitUnsynced(async (query) => (await query(...take(taking))).map(BATCH.read));
     },
     findNextDue: async (phase) => {
       const [row] = await sql.read(
@@ -99,7 +103,7 @@ function sqlBatchLeases(sql: Sql): BatchLeases {
       return row === undefined ? undefined : Number(row['due_at']);
     },
     returnBatch: ({ batchId, lease }, dueAt) =>
-      sql.transaction(
+      sql.commitUnsynced(
         async (query) =>
           (await query.changes(
             'UPDATE batches SET due_at = $1, lease = NULL WHERE id = $2 AND lease = $3 AND due_at IS NOT NULL',
@@ -117,11 +121,16 @@ const INSERT_LINES = insertMany(
 
 function sqlBatchReads(sql: Sql, writeEvent: WriteEvent): BatchReadStore {
   return {
+    // The end of the reading, which is durable, makes the lines before it durable.
     appendLines: (lease, lines, until) =>
-      sql.transaction(async (query) => {
+      sql.commitUnsynced(async (query) => {
         if ((await holdLease(query, lease, 'reading', until)) === undefined) return false;
         const isFault = ({ body }: NewBatchLine): boolean => 'fault' in body;
-        const valid = await insertLines(query, lease.batchId, lines.filter((line) => !isFault(line)));
+        const valid = await insertLines(
+          query,
+          lease.batchId,
+          lines.filter((line) => !isFault(line)),
+        );
         const failed = await insertLines(query, lease.batchId, lines.filter(isFault));
         await countLines(query, lease.batchId, { total: valid + failed, failed });
         return true;
@@ -178,7 +187,11 @@ interface BatchEnd {
 }
 
 /** Ends a batch, with its event in the same transaction. */
-async function endBatch(query: SqlQuery, writeEvent: WriteEvent, { batchId, outcome, at, set }: BatchEnd): Promise<void> {
+async function endBatch(
+  query: SqlQuery,
+  writeEvent: WriteEvent,
+  { batchId, outcome, at, set }: BatchEnd,
+): Promise<void> {
   const columns = Object.keys(set);
   const [row] = await query(
     `UPDATE batches SET phase = 'ended', outcome = $1, ended_at = $2, due_at = NULL, lease = NULL
@@ -202,7 +215,7 @@ const TASK_LIST = TASK.names.map((name) => `tasks.${name}`).join(', ');
 function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
   return {
     listEndedLines: (lease, { after, limit, withTask, until }) =>
-      sql.transaction(async (query) => {
+      sql.commitUnsynced(async (query) => {
         if ((await holdLease(query, lease, 'writing', until)) === undefined) return undefined;
         const values = [lease.batchId, after, limit];
         const rows = withTask
