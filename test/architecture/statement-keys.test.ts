@@ -8,6 +8,7 @@ const STATEMENT = /^\s*(?:SELECT|UPDATE|DELETE|WITH)\s(?=.*\s(?:FROM|SET)\s)/s;
 const KEYS = [
   'id',
   'task_id',
+  'batch_id',
   'account_id',
   'token_id',
   'job_id',
@@ -31,6 +32,7 @@ const NAMES_KEY = new RegExp(String.raw`\b(?:${KEYS.join('|')})\s*(?:=|IN)`);
  */
 const PASSES: Readonly<Record<string, readonly [statements: number, reason: string]>> = {
   'tasks/sql-backlog.ts': [8, 'the metrics of tasks'],
+  'tasks/sql-batches.ts': [5, 'the passes that lease due batches, end late reads and remove old ones'],
   'tasks/sql-creates.ts': [1, 'the unique index of upstream work, which bounds an adoption'],
   'tasks/sql-jobs.ts': [6, 'the metrics of jobs, and the first due job'],
   'tasks/sql-acts.ts': [1, 'the acts of operators, for an operator'],
@@ -53,7 +55,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'billing/sql-account-list.ts': [1, 'the list of accounts, for an operator'],
   'billing/account-rows.ts': [1, 'the lists and sums of all accounts, for an operator'],
   'billing/sql-acts.ts': [4, 'the list of acts, for an operator'],
-  'billing/sql-call-store.ts': [3, 'the pass over calls that lapse'],
+  'billing/sql-call-store.ts': [2, 'the pass over calls that lapse'],
   'billing/sql-ledger-audit.ts': [5, 'ledger verify'],
   'billing/sql-ledger-checks.ts': [
     5,

@@ -137,7 +137,8 @@ describe('with a toolchain of the machine', () => {
       timeout: RUN_TIMEOUT_MS,
     });
     expect(stdout.trim().split('\n')).toEqual([
-      "['video.completed', 'video.failed', 'job.completed', 'job.failed', 'balance.low']",
+      "['video.completed', 'video.failed', 'job.completed', 'job.failed', " +
+        "'batch.completed', 'batch.failed', 'batch.expired', 'batch.cancelled', 'balance.low']",
       "['n2', 'n1', 'n0']",
       'whsec_ True',
       'True',

@@ -68,6 +68,7 @@ const value = (channels: readonly object[] = [channel()]) => ({
       longest_wait: { interactive: '2m', standard: '1h', batch: '24h' },
     },
     jobs: { per_token: 100, total: 10_000, lease: '20s', deadline: '1h' },
+    batch: { in_flight: 100, per_account: 100, lease: '20s', retention: '30d' },
   },
   webhooks: { allow: [], retention: '30d', endpoints_per_account: 20 },
   models: MODELS,

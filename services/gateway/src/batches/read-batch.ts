@@ -56,7 +56,7 @@ export async function readBatch(deps: BatchWorkDeps, leased: LeasedBatch, signal
   await batches.finishRead(lease, { model: checker.model(), faults: faults.slice(0, BATCH_FAULTS_MAX) });
 }
 
-interface Reading {
+interface LineSource {
   readonly lines: ReturnType<typeof splitLines>;
   readonly checker: ReturnType<typeof lineChecker>;
   readonly signal: AbortSignal;
@@ -66,7 +66,7 @@ interface Reading {
 async function storeLines(
   { batches, clock }: BatchWorkDeps,
   { lease }: LeasedBatch,
-  { lines, checker, signal }: Reading,
+  { lines, checker, signal }: LineSource,
 ): Promise<'read' | 'empty' | 'stopped'> {
   let step: NewLine[] = [];
   let bytes = 0;

@@ -4,7 +4,7 @@ import type { BatchEndpoint } from './batch-endpoints.ts';
 import type { BatchWorkDeps } from './read-batch.ts';
 
 /** The lines that are in memory at once. */
-const PAGE_LINES = 64;
+const PAGE_LINES = 200;
 const OK = 200;
 
 export interface BatchWriteDeps extends BatchWorkDeps {
@@ -68,7 +68,7 @@ async function listPage(
   return lines;
 }
 
-interface Encoding {
+interface EncodeOptions {
   readonly first: readonly EndedLine[];
   readonly endpoint: BatchEndpoint;
   readonly file: ResultFile;
@@ -77,7 +77,7 @@ interface Encoding {
 async function* encodeLines(
   deps: BatchWriteDeps,
   leased: LeasedBatch,
-  { first, endpoint, file }: Encoding,
+  { first, endpoint, file }: EncodeOptions,
 ): AsyncGenerator<Buffer> {
   let page = first;
   while (page.length > 0) {

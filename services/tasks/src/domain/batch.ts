@@ -34,7 +34,7 @@ export interface BatchOrigin {
 
 export interface Batch extends BatchOrigin {
   readonly phase: BatchPhase;
-  /** How it ends, from the time at which that is decided. */
+  /** Its end, from the time at which that is decided. */
   readonly outcome: BatchOutcome | undefined;
   readonly model: string | undefined;
   /** The lines that were read, those whose task completed, and those that ended without a result. */

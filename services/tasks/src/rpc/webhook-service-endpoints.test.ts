@@ -125,11 +125,12 @@ describe('CreateWebhookEndpoint', () => {
     ['a private host', { url: 'https://10.0.0.1/hooks' }, { reason: 'invalid_webhook_url', field: 'url' }],
     [
       'an unknown type',
-      { eventTypes: ['video.completed', 'batch.completed'] },
+      { eventTypes: ['video.completed', 'response.completed'] },
       {
         reason: 'invalid_request',
         field: 'event_types',
-        message: 'must hold one or more of video.completed, video.failed, job.completed, job.failed, balance.low',
+        message:
+          'must hold one or more of video.completed, video.failed, job.completed, job.failed, batch.completed, batch.failed, batch.expired, batch.cancelled, balance.low',
       },
     ],
     ['no type', { eventTypes: [] }, { reason: 'invalid_request', field: 'event_types' }],
@@ -396,7 +397,8 @@ describe('TestWebhookEndpoint', () => {
       {
         reason: 'invalid_request',
         field: 'event_type',
-        message: 'must be one of video.completed, video.failed, job.completed, job.failed, balance.low',
+        message:
+          'must be one of video.completed, video.failed, job.completed, job.failed, batch.completed, batch.failed, batch.expired, batch.cancelled, balance.low',
       },
     );
     expect(world.sent).toEqual([]);

@@ -60,7 +60,7 @@ export interface BatchReadStore {
   endLateReads(now: number): Promise<number>;
 }
 
-/** What became of the create of a line. */
+/** The result of the create of a line. */
 export interface StartedLine {
   readonly number: number;
   readonly end: { readonly taskId: string } | { readonly fault: BatchFault };
@@ -73,7 +73,7 @@ export interface BatchStop {
   readonly fault: BatchFault;
 }
 
-/** How the lines of a batch become tasks and end. A write under a lease that is not held changes nothing. */
+/** The way of lines to tasks and to their ends. A write under a lease that is not held changes nothing. */
 export interface BatchRunStore {
   /** Ends lines whose task has ended, at most `limit`. Returns how many. */
   endLines(lease: BatchLease, limit: number, until: number): Promise<number>;

@@ -5,7 +5,7 @@ import type { NewBatchLine } from '../../src/domain/batch.ts';
 import { nameLineKey } from '../../src/domain/batch.ts';
 import type { BatchLease, BatchStop, BatchStore, NewBatch } from '../../src/store/batch-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
-import { AT, begun } from '../store/opened-store.ts';
+import { AT, accepted, begun } from '../store/opened-store.ts';
 import { aLine } from './batch-world.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -91,7 +91,7 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
     );
   };
   const eventTypes = async (): Promise<string[]> =>
-    (await sql.read("SELECT type FROM events WHERE account_id = 'acme' ORDER BY created_at, id")).map((row) =>
+    (await sql.read("SELECT type FROM events WHERE type LIKE 'batch.%' ORDER BY created_at, id")).map((row) =>
       String(row['type']),
     );
 
@@ -192,7 +192,8 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
     test('end as their tasks do', async () => {
       const held = await readBatch('batch_1');
       await startAll(held);
-      for (const number of [1, 2]) await begun(tasks, `task_${number}`);
+      await accepted(tasks, 'task_1');
+      await begun(tasks, 'task_2');
       await batches.recordStarts(
         held,
         [
@@ -282,7 +283,7 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
           start: (number) => batches.startLines(held, [{ number, nanos: 10n }], now + 20_000),
           attach: async (number) => {
             const taskId = `task_${id}_${number}`;
-            if (!attached.has(taskId)) await begun(tasks, taskId, { caps: [] });
+            if (!attached.has(taskId)) await accepted(tasks, taskId, { caps: [] });
             attached.add(taskId);
             await batches.recordStarts(held, [{ number, end: { taskId } }], now + 20_000);
           },

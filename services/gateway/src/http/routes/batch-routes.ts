@@ -28,7 +28,7 @@ const TAG = 'Batches';
 
 /** The batches of an account, with the contract of OpenAI's clients. */
 export function batchRoutes(parts: GatewayParts): RouteEntry[] {
-  return [createRoute(parts), listRoute(parts), getRoute(parts), cancelRoute(parts)];
+  return [createRoute(parts), listBatchesRoute(parts), getRoute(parts), cancelRoute(parts)];
 }
 
 function createRoute(parts: GatewayParts): RouteEntry {
@@ -80,7 +80,7 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
   exchange.body = encodeBatch(batch);
 }
 
-function listRoute({ batches }: GatewayParts): RouteEntry {
+function listBatchesRoute({ batches }: GatewayParts): RouteEntry {
   return {
     kind: 'read',
     methods: ['GET'],

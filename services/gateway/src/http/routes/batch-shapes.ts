@@ -12,7 +12,11 @@ const LIMIT = { min: 1, max: 100, fallback: 20 };
 const text: Schema = { type: 'string' };
 const textOrNull: Schema = { type: ['string', 'null'] };
 const whole: Schema = { type: 'integer' };
-const secondsOrNull: Schema = { type: ['integer', 'null'], description: 'Unix seconds.' };
+const secondsOrNull: Schema = {
+  title: 'TimeOrNull',
+  type: ['integer', 'null'],
+  description: 'Unix seconds.',
+};
 
 const metadata: Schema = {
   type: ['object', 'null'],

@@ -227,7 +227,7 @@ describe('a client that does not read', () => {
 
 describe('a refusal', () => {
   test.each<[string, string, Record<string, string>, number, string, string]>([
-    ['an unknown type', '?types=video.completed,batch.completed', {}, 400, 'invalid_request', 'types'],
+    ['an unknown type', '?types=video.completed,response.completed', {}, 400, 'invalid_request', 'types'],
     ['an impossible task', '?task_id=a%20b', {}, 400, 'invalid_request', 'task_id'],
     ['another payload', '?payload=fat', {}, 400, 'invalid_request', 'payload'],
     ['an impossible place', '', { 'last-event-id': 'a b' }, 400, 'invalid_request', 'Last-Event-ID'],

@@ -10,7 +10,8 @@ const NAME_CHARACTERS_MAX = 256;
 const URL_CHARACTERS_MAX = 2048;
 const UNIX_SECONDS_MAX = 99_999_999_999;
 
-const eventType: Schema = { enum: EVENT_TYPES };
+/** One of the types of events. */
+export const EVENT_TYPE: Schema = { title: 'EventType', type: 'string', enum: EVENT_TYPES };
 const settings = {
   name: { type: 'string', minLength: 1, maxLength: NAME_CHARACTERS_MAX, description: 'A name for people.' },
   url: {
@@ -24,7 +25,7 @@ const settings = {
     type: 'array',
     minItems: 1,
     maxItems: EVENT_TYPES.length,
-    items: eventType,
+    items: EVENT_TYPE,
     description: 'The types of the events that the endpoint hears.',
   },
   payload: {
@@ -61,7 +62,7 @@ export const WEBHOOK_BODIES = {
       description: 'Whether deliveries are signed with both secrets for 24 hours. Default: false.',
     },
   }),
-  test: body('WebhookEndpointTest', { event_type: eventType }, ['event_type']),
+  test: body('WebhookEndpointTest', { event_type: EVENT_TYPE }, ['event_type']),
   resend: body(
     'WebhookResend',
     {

@@ -8,6 +8,8 @@ import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
 
+const BATCH_EVENTS = ['batch.completed', 'batch.failed', 'batch.expired', 'batch.cancelled'];
+
 const ENDPOINTS = '/v1/webhook_endpoints';
 const SETTINGS = { name: 'studio', url: 'https://studio.example/hook', event_types: ['video.completed'] };
 const MADE_AT = Date.UTC(2026, 0, 1) / 1000;
@@ -104,7 +106,7 @@ describe("OpenAI's client", () => {
   test('lists the types of events', async () => {
     expect(await webhooks().eventTypes.list()).toEqual({
       object: 'list',
-      data: ['video.completed', 'video.failed', 'job.completed', 'job.failed', 'balance.low'],
+      data: ['video.completed', 'video.failed', 'job.completed', 'job.failed', ...BATCH_EVENTS, 'balance.low'],
     });
   });
 });
@@ -121,7 +123,7 @@ describe('a refusal names the field and the reason', () => {
       'a type of another service',
       'POST',
       ENDPOINTS,
-      { ...SETTINGS, event_types: ['batch.completed'] },
+      { ...SETTINGS, event_types: ['response.completed'] },
       400,
       'invalid_request',
       'event_types[0]',

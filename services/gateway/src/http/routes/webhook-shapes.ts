@@ -1,7 +1,7 @@
 import type { WebhookAttempt, WebhookDelivery } from '../../clients/webhook-delivery.ts';
 import type { EndpointWithSecret, WebhookEndpoint } from '../../clients/webhook-endpoint.ts';
 import type { Schema } from '../../dialects/dialect.ts';
-import { EVENT_TYPES } from '../../clients/client-event.ts';
+import { EVENT_TYPE } from './webhook-bodies.ts';
 
 const text: Schema = { type: 'string' };
 const whole: Schema = { type: 'integer' };
@@ -27,7 +27,7 @@ const endpoint = {
   object: { const: 'webhook_endpoint' },
   name: text,
   url: { ...text, description: 'Empty for `default`: its URLs come with requests.' },
-  event_types: { type: 'array', items: { enum: EVENT_TYPES } },
+  event_types: { type: 'array', items: EVENT_TYPE },
   payload: { enum: ['thin', 'full'] },
   signing_secret_hint: orNull('string', 'The first and the last characters of the signing secret.'),
   created_at: orNull('integer', 'Unix seconds; null for a `default` that has no secret yet.'),
@@ -88,13 +88,13 @@ export const WEBHOOK_ANSWERS = {
   test: answerSchema('WebhookEndpointTestResult', {
     object: { const: 'webhook_endpoint.test' },
     webhook_endpoint_id: text,
-    event_type: { enum: EVENT_TYPES },
+    event_type: EVENT_TYPE,
     success: { const: true, description: 'The receiver answered; `status_code` says how.' },
     status_code: whole,
   }),
   eventTypes: answerSchema('WebhookEventTypes', {
     object: { const: 'list' },
-    data: { type: 'array', items: { enum: EVENT_TYPES } },
+    data: { type: 'array', items: EVENT_TYPE },
   }),
   delivery: answerSchema('WebhookDelivery', { ...delivery, attempts: { type: 'array', items: attempt } }),
   deliveries: toPageSchema('WebhookDeliveryPage', answerSchema('ListedWebhookDelivery', delivery)),

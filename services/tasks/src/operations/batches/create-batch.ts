@@ -32,7 +32,7 @@ export async function createBatch(
 ): Promise<{ readonly batch: Batch; readonly replayed: boolean }> {
   const { batches, clock, newId, limits, log } = deps;
   assertMetadata(request.metadata);
-  const earlier = await findEarlier(deps, request);
+  const earlier = await findEarlierBatch(deps, request);
   if (earlier !== undefined) return { batch: earlier, replayed: true };
   const { idempotency, ...origin } = request;
   const createdAt = clock.now();
@@ -50,12 +50,12 @@ export async function createBatch(
   );
   if (created === 'full') throw tooManyBatches();
   if (created === 'key_taken') {
-    const other = await findEarlier(deps, request);
+    const other = await findEarlierBatch(deps, request);
     if (other === undefined) throw keyInUse();
     return { batch: other, replayed: true };
   }
   log.info({ batchId: id, accountId: request.accountId }, 'a batch was created');
-  return { batch: await mustFind(deps, id), replayed: false };
+  return { batch: await readCreatedBatch(deps, id), replayed: false };
 }
 
 /** The fingerprint of a batch whose caller sends none. */
@@ -65,7 +65,7 @@ export function digestBatch({ endpoint, inputFileId, metadata, outputExpiresAfte
   return `batch:${createHash('sha256').update(text).digest('base64url')}`;
 }
 
-async function findEarlier({ batches, clock }: BatchDeps, request: BatchRequest): Promise<Batch | undefined> {
+async function findEarlierBatch({ batches, clock }: BatchDeps, request: BatchRequest): Promise<Batch | undefined> {
   const { accountId, idempotency } = request;
   if (idempotency === undefined) return undefined;
   const record = await batches.findKey(accountId, idempotency.key, clock.now());
@@ -74,7 +74,7 @@ async function findEarlier({ batches, clock }: BatchDeps, request: BatchRequest)
   return batches.findBatch(record.taskId);
 }
 
-async function mustFind({ batches }: BatchDeps, batchId: string): Promise<Batch> {
+async function readCreatedBatch({ batches }: BatchDeps, batchId: string): Promise<Batch> {
   const batch = await batches.findBatch(batchId);
   if (batch === undefined) throw new Error(`batch ${batchId} was written and is not there`);
   return batch;

@@ -192,10 +192,11 @@ async function endBatch(
   writeEvent: WriteEvent,
   { batchId, outcome, at, set }: BatchEnd,
 ): Promise<void> {
-  const columns = Object.keys(set);
+  const more = Object.keys(set)
+    .map((column, index) => `, ${column} = $${index + 4}`)
+    .join('');
   const [row] = await query(
-    `UPDATE batches SET phase = 'ended', outcome = $1, ended_at = $2, due_at = NULL, lease = NULL
-       ${columns.map((column, index) => `, ${column} = $${index + 4}`).join('')}
+    `UPDATE batches SET phase = 'ended', outcome = $1, ended_at = $2, due_at = NULL, lease = NULL${more}
      WHERE id = $3 RETURNING account_id, request_id, created_at`,
     [outcome, at, batchId, ...Object.values(set)],
   );
