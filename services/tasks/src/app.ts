@@ -71,7 +71,7 @@ import { tasksMetrics, watchCircuits, watchQueue, watchReplicas } from './tasks-
 import { callbackUrls, mediaUrls } from './upstream-urls.ts';
 import { drainWork, handOver } from './workers/hand-over.ts';
 import { startOperators } from './workers/operators.ts';
-import { batchPasses, jobPasses, startWorkers, taskPasses } from './workers/passes.ts';
+import { listPasses, startWorkers } from './workers/passes.ts';
 import { startPollers } from './workers/pollers.ts';
 import type { Pollers } from './workers/pollers.ts';
 import { openProcessLiveness } from './workers/process-liveness.ts';
@@ -147,7 +147,8 @@ export async function startTasks(
   live = liveness;
   watchReplicas(metrics, () => live.count());
   const sampler = gaugeSampler(metrics, { service: 'tasks', clock, log });
-  watchBacklogs(sampler, { tasks: backlog, jobs: jobs.jobs, models: deps.models, channels, clock });
+  const stores = { tasks: backlog, jobs: jobs.jobs, batches: batches.batches };
+  watchBacklogs(sampler, { ...stores, models: deps.models, channels, clock });
   watchOutbox(sampler, { sql, service: 'tasks', clock });
   const operatorDeps = await startOperators(
     foundation,
@@ -159,21 +160,14 @@ export async function startTasks(
   await liveness.recoverAtStart();
   // No worker has survived the process that had the database and all workers before.
   const hasAllWorkers = isAlone && peers.haveWorkersHere === true;
-  if (hasAllWorkers) await endLeases({ jobs: jobs.jobs, webhooks: webhookStore, clock, log });
+  if (hasAllWorkers) await endLeases({ ...stores, webhooks: webhookStore, clock, log });
   lifecycle.add('process', () => handOver(deps));
   const settlements: SlowSettlements = new Map();
   lifecycle.add('settlements', () => Promise.all(settlements.values()).then(() => undefined));
-  const parts = { liveness, settlements, isAlone };
-  const passes = [
-    ...taskPasses(deps, { sql, bus, config }, parts),
-    ...jobPasses(jobs, hasAllWorkers),
-    ...batchPasses(batches),
-  ];
-  const { pollers, queue } = await startWork(
-    deps,
-    { passes, wake, bus, metrics, replicas: () => live.count() },
-    lifecycle,
-  );
+  const parts = { liveness, settlements, isAlone, hasAllWorkers };
+  const passes = listPasses({ tasks: deps, jobs, batches }, { sql, bus, config }, parts);
+  const work = { passes, wake, bus, metrics, replicas: () => live.count() };
+  const { pollers, queue } = await startWork(deps, work, lifecycle);
   const watches = await startWatches({ ...deps, bus, metrics }, lifecycle);
   const webhooks = await startWebhooks(
     foundation,

@@ -4,6 +4,7 @@ import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { useWorlds } from '../testing/open-world.ts';
 import type { World } from '../testing/open-world.ts';
+import { sqlBatches } from './store/batches/sql-batches.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
 import { sqlBacklog } from './store/tasks/sql-backlog.ts';
 import { watchBacklogs } from './tasks-gauges.ts';
@@ -22,6 +23,7 @@ async function scrapeMs({ deps, sql, clock }: World): Promise<number> {
   watchBacklogs(gaugeSampler(metrics, { service: 'tasks', clock, log: silentLog }), {
     tasks: sqlBacklog(sql),
     jobs: sqlJobs(sql, deps.newId),
+    batches: sqlBatches(sql, deps.newId),
     models: deps.models,
     channels: deps.channels,
     clock,

@@ -6,6 +6,7 @@ import { channelSettings } from '../testing/channel-settings.ts';
 import { useWorlds } from '../testing/open-world.ts';
 import { anOrder } from '../testing/orders.ts';
 import type { World } from '../testing/open-world.ts';
+import { sqlBatches } from './store/batches/sql-batches.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
 import { sqlBacklog } from './store/tasks/sql-backlog.ts';
 import { watchBacklogs } from './tasks-gauges.ts';
@@ -17,6 +18,7 @@ function gaugesOf({ deps, sql, clock }: World): () => Promise<string[]> {
   watchBacklogs(gaugeSampler(metrics, { service: 'tasks', clock, log: silentLog }), {
     tasks: sqlBacklog(sql),
     jobs: sqlJobs(sql, deps.newId),
+    batches: sqlBatches(sql, deps.newId),
     models: deps.models,
     channels: deps.channels,
     clock,

@@ -4,14 +4,17 @@ import type { ChannelRegistry } from './channels/channel-registry.ts';
 import { QUEUE_CLASSES, SCHEDULED_LANE, readLane } from './domain/lane.ts';
 import type { Model } from './domain/model.ts';
 import type { BacklogStore, LaneCount } from './store/backlog-store.ts';
+import type { OpenBatchReader } from './store/batch-store.ts';
 import type { PendingJobReader } from './store/job-store.ts';
 
 const WHOLE = 'over the whole database: aggregate with max';
+const BATCH_PHASES = ['reading', 'running', 'writing'] as const;
 const JOB_STATES = ['queued', 'in_progress'] as const;
 
 export interface Backlogs {
   readonly tasks: BacklogStore;
   readonly jobs: PendingJobReader;
+  readonly batches: OpenBatchReader;
   readonly models: () => ReadonlyMap<string, Model>;
   readonly channels: ChannelRegistry;
   readonly clock: Clock;
@@ -54,6 +57,7 @@ export function watchBacklogs(sampler: GaugeSampler, backlogs: Backlogs): void {
     async () => [[only(age((await tasks.countUnsettled()).oldest))]],
   );
   watchJobs(sampler, jobs, age);
+  watchBatches(sampler, backlogs.batches, age);
 }
 
 type Age = (since: number | undefined) => number;
@@ -140,6 +144,25 @@ function watchJobs(sampler: GaugeSampler, jobs: Backlogs['jobs'], age: Age): voi
       return [
         JOB_STATES.map((state) => ({ labels: [state], value: pending.get(state)?.count ?? 0 })),
         JOB_STATES.map((state) => ({ labels: [state], value: age(pending.get(state)?.oldestAt) })),
+      ];
+    },
+  );
+}
+
+function watchBatches(sampler: GaugeSampler, batches: Backlogs['batches'], age: Age): void {
+  const labelNames = ['phase'];
+  sampler.add(
+    [
+      { name: 'reelgate_batches', help: `Batches that have not ended, by phase, ${WHOLE}`, labelNames },
+      { name: 'reelgate_batches_oldest_seconds', help: `Age of the oldest of them, by phase, ${WHOLE}`, labelNames },
+      { name: 'reelgate_batch_lines_open', help: `Their lines that have not ended, by phase, ${WHOLE}`, labelNames },
+    ],
+    async () => {
+      const open = new Map((await batches.countOpen()).map((row) => [row.phase, row]));
+      return [
+        BATCH_PHASES.map((phase) => ({ labels: [phase], value: open.get(phase)?.count ?? 0 })),
+        BATCH_PHASES.map((phase) => ({ labels: [phase], value: age(open.get(phase)?.oldestAt) })),
+        BATCH_PHASES.map((phase) => ({ labels: [phase], value: open.get(phase)?.openLines ?? 0 })),
       ];
     },
   );

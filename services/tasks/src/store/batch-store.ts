@@ -3,6 +3,7 @@ import type {
   BatchFault,
   BatchOrigin,
   BatchOutcome,
+  BatchPhase,
   EndedLine,
   NewBatchLine,
   OpenLine,
@@ -43,6 +44,8 @@ export interface BatchLeases {
   }): Promise<Batch[]>;
   /** The time at which a batch of a phase is due next; undefined: none is in it. */
   findNextDue(phase: 'reading' | 'running' | 'writing'): Promise<number | undefined>;
+  /** Ends every lease. Returns how many it ended. */
+  endLeases(now: number): Promise<number>;
   /** Lets a batch be leased again at a time. Returns whether the lease was held. */
   returnBatch(lease: BatchLease, dueAt: number): Promise<boolean>;
 }
@@ -124,5 +127,24 @@ export interface BatchRetentionStore {
   removeOldBatches(old: { readonly before: number; readonly limit: number }): Promise<number>;
 }
 
+/** The batches in a phase that have not ended, with their lines that have not. */
+export interface BatchBacklog {
+  readonly phase: BatchPhase;
+  readonly count: number;
+  readonly oldestAt: number;
+  readonly openLines: number;
+}
+
+export interface OpenBatchReader {
+  countOpen(): Promise<readonly BatchBacklog[]>;
+}
+
 export interface BatchStore
-  extends BatchCreateStore, BatchLeases, BatchReadStore, BatchRunStore, BatchWriteStore, BatchRetentionStore {}
+  extends
+    BatchCreateStore,
+    BatchLeases,
+    BatchReadStore,
+    BatchRunStore,
+    BatchWriteStore,
+    BatchRetentionStore,
+    OpenBatchReader {}

@@ -42,6 +42,28 @@ export interface PassParts {
   readonly settlements: SlowSettlements;
   /** True if no other process has the database. Then no other one listens to the heartbeats. */
   readonly isAlone: boolean;
+  /** True if every worker that leases jobs lives in this process too. */
+  readonly hasAllWorkers: boolean;
+}
+
+export interface PassDeps {
+  readonly tasks: Deps;
+  readonly jobs: JobDeps;
+  readonly batches: RunBatchDeps;
+}
+
+/** Every pass of a process. */
+export function listPasses(
+  { tasks, jobs, batches }: PassDeps,
+  parts: WorkerParts,
+  passParts: PassParts,
+): readonly Pass[] {
+  return [
+    ...taskPasses(tasks, parts, passParts),
+    ...jobPasses(jobs, passParts.hasAllWorkers),
+    ['batches', BATCH_IDLE_MS, () => runBatches(batches)],
+    ['batch retention', REMOVE_IDLE_MS, () => removeOldBatches(batches)],
+  ];
 }
 
 const findNothingDue = async (): Promise<NextDue> => NOTHING_DUE;
@@ -60,7 +82,7 @@ function withNextDue(
   };
 }
 
-export function taskPasses(
+function taskPasses(
   deps: Deps,
   { sql, bus, config }: WorkerParts,
   { liveness, settlements, isAlone }: PassParts,
@@ -85,19 +107,12 @@ export function taskPasses(
 }
 
 /** `isAlone`: no worker lives in another process, so a lease that has ended has no worker that could not renew it. */
-export function jobPasses(jobs: JobDeps, isAlone: boolean): readonly Pass[] {
+function jobPasses(jobs: JobDeps, isAlone: boolean): readonly Pass[] {
   const upSince = isAlone ? -Infinity : jobs.clock.now();
   const sweep = (): Promise<number> => sweepJobs(jobs, upSince);
   return [
     ['job sweep', SWEEP_IDLE_MS, withNextDue(sweep, () => findNextLoss(jobs))],
     ['job retention', REMOVE_IDLE_MS, () => removeOldJobs(jobs)],
-  ];
-}
-
-export function batchPasses(batches: RunBatchDeps): readonly Pass[] {
-  return [
-    ['batches', BATCH_IDLE_MS, () => runBatches(batches)],
-    ['batch retention', REMOVE_IDLE_MS, () => removeOldBatches(batches)],
   ];
 }
 

@@ -73,14 +73,6 @@ export const BATCH_LIST_PARAMETERS: readonly QueryParameter[] = [
 
 export const BATCH_LIMIT = LIMIT;
 
-/** The times of ends, by the member that shows each. */
-const END_TIMES = {
-  completed_at: 'completed',
-  failed_at: 'failed',
-  expired_at: 'expired',
-  cancelled_at: 'cancelled',
-} as const satisfies Readonly<Record<string, BatchStatus>>;
-
 const properties = {
   id: text,
   object: { const: 'batch' },
@@ -164,10 +156,7 @@ export const BATCH_PAGE_ANSWER: Schema = {
 export function encodeBatch(batch: Batch): object {
   const { faults, status } = batch;
   const toSeconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / MS));
-  const ends = Object.entries(END_TIMES).map(([member, end]) => [
-    member,
-    status === end ? toSeconds(batch.endedAt) : null,
-  ]);
+  const toEnd = (end: BatchStatus): number | null => (status === end ? toSeconds(batch.endedAt) : null);
   return {
     id: batch.id,
     object: 'batch',
@@ -194,7 +183,10 @@ export function encodeBatch(batch: Batch): object {
     expires_at: toSeconds(batch.expiresAt),
     finalizing_at: toSeconds(batch.finalizingAt),
     cancelling_at: toSeconds(batch.cancellingAt),
-    ...Object.fromEntries(ends),
+    completed_at: toEnd('completed'),
+    failed_at: toEnd('failed'),
+    expired_at: toEnd('expired'),
+    cancelled_at: toEnd('cancelled'),
     request_counts: { ...batch.counts },
     metadata: Object.keys(batch.metadata).length === 0 ? null : batch.metadata,
   };

@@ -137,7 +137,7 @@ describeOnEngines('a lease of receivers', (open) => {
       await world.dispatch();
       const [dead] = await world.lease();
 
-      await endLeases({ ...world.deps, jobs: { endLeases: async () => 0 } });
+      await endLeases({ ...world.deps, jobs: { endLeases: async () => 0 }, batches: { endLeases: async () => 0 } });
 
       const [receiver] = await world.lease();
       expect(eventIdsOf([receiver!])).toEqual(['evt_1']);

@@ -57,7 +57,8 @@ function sqlStarts(sql: Sql): Pick<BatchRunStore, 'listOpenLines' | 'startLines'
           nanos += line.nanos;
         }
         let failed = 0;
-        for (const { number } of above) failed += await refuseLine(query, lease.batchId, number, 'pending', ABOVE_MAX);
+        for (const { number } of above)
+          failed += await refuseLine(query, { batchId: lease.batchId, number, from: 'pending', fault: ABOVE_MAX });
         await countLines(query, lease.batchId, { failed, nanos });
         return started;
       }),
@@ -127,7 +128,7 @@ async function recordEach(query: SqlWork, batchId: string, started: readonly Sta
     if ('taskId' in end) await attachTask(query, batchId, number, end.taskId);
     else {
       const [row] = await query('SELECT nanos FROM batch_lines WHERE batch_id = $1 AND number = $2', [batchId, number]);
-      if ((await refuseLine(query, batchId, number, 'starting', end.fault)) === 0) continue;
+      if ((await refuseLine(query, { batchId, number, from: 'starting', fault: end.fault })) === 0) continue;
       failed += 1;
       nanos -= toNanos(row?.['nanos']);
     }
@@ -143,14 +144,16 @@ async function attachTask(query: SqlWork, batchId: string, number: number, taskI
   );
 }
 
+interface LineRefusal {
+  readonly batchId: string;
+  readonly number: number;
+  /** The state that the line must have. */
+  readonly from: 'pending' | 'starting' | 'running';
+  readonly fault: BatchFault;
+}
+
 /** Returns the number of lines that changed. */
-function refuseLine(
-  query: SqlWork,
-  batchId: string,
-  number: number,
-  from: 'pending' | 'starting' | 'running',
-  fault: BatchFault,
-): Promise<number> {
+function refuseLine(query: SqlWork, { batchId, number, from, fault }: LineRefusal): Promise<number> {
   return query.changes(
     `UPDATE batch_lines SET state = 'refused', task_id = NULL, order_json = NULL, nanos = 0, fault_json = $1
      WHERE batch_id = $2 AND number = $3 AND state = $4 AND ${OPEN}`,
@@ -199,7 +202,12 @@ async function endEach(query: SqlWork, batchId: string, rows: readonly SqlRow[])
   await moveLines(query, batchId, failed, 'failed');
   const refused = rows.filter(isRefused);
   for (const row of refused)
-    await refuseLine(query, batchId, Number(row['number']), 'running', FAILURE.read(row) ?? NO_FAILURE);
+    await refuseLine(query, {
+      batchId,
+      number: Number(row['number']),
+      from: 'running',
+      fault: FAILURE.read(row) ?? NO_FAILURE,
+    });
   const nanos = [...failed, ...refused].reduce((sum, row) => sum - toNanos(row['nanos']), 0n);
   return { completed: completed.length, failed: failed.length + refused.length, nanos };
 }
@@ -253,7 +261,7 @@ function sqlCloses(sql: Sql): Pick<BatchRunStore, 'closePending' | 'closeStartin
             await attachTask(query, lease.batchId, number, taskId);
             continue;
           }
-          failed += await refuseLine(query, lease.batchId, number, 'starting', fault);
+          failed += await refuseLine(query, { batchId: lease.batchId, number, from: 'starting', fault });
           nanos -= toNanos(line['nanos']);
         }
         await countLines(query, lease.batchId, { failed, nanos });

@@ -3,7 +3,7 @@ import { inChunks } from '@reelgate/platform/sql/multi-row';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import { BATCH_FAULTS_MAX } from '../../domain/batch.ts';
-import type { Batch, BatchOutcome, NewBatchLine } from '../../domain/batch.ts';
+import type { Batch, BatchOutcome, BatchPhase, NewBatchLine } from '../../domain/batch.ts';
 import type {
   BatchCreateStore,
   BatchLeases,
@@ -11,6 +11,7 @@ import type {
   BatchRetentionStore,
   BatchStore,
   BatchWriteStore,
+  OpenBatchReader,
 } from '../batch-store.ts';
 import { inOptionalJson, insertMany, optionalText, searchable, text, toInsert } from '../columns.ts';
 import { awaitBeginResult, takeKey } from '../tasks/sql-admission.ts';
@@ -29,6 +30,7 @@ export function sqlBatches(sql: Sql, newId: NewId): BatchStore {
     ...sqlBatchRuns(sql),
     ...sqlBatchWrites(sql, writeEvent),
     ...sqlBatchRetention(sql),
+    ...sqlOpenBatches(sql),
   };
 }
 
@@ -102,6 +104,13 @@ function sqlBatchLeases(sql: Sql): BatchLeases {
       );
       return row === undefined ? undefined : Number(row['due_at']);
     },
+    endLeases: (now) =>
+      sql.transaction((query) =>
+        query.changes(
+          'UPDATE batches SET due_at = $1, lease = NULL WHERE due_at IS NOT NULL AND due_at > $1 AND lease IS NOT NULL',
+          [now],
+        ),
+      ),
     returnBatch: ({ batchId, lease }, dueAt) =>
       sql.commitUnsynced(
         async (query) =>
@@ -248,6 +257,23 @@ function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
         await endBatch(query, writeEvent, { batchId: lease.batchId, outcome, at, set });
         return true;
       }),
+  };
+}
+
+function sqlOpenBatches(sql: Sql): OpenBatchReader {
+  return {
+    countOpen: async () =>
+      (
+        await sql.read(
+          `SELECT phase, COUNT(*) AS count, MIN(created_at) AS oldest_at, SUM(total - completed - failed) AS lines
+           FROM batches WHERE phase <> 'ended' GROUP BY phase`,
+        )
+      ).map((row) => ({
+        phase: text(row['phase']) as BatchPhase,
+        count: Number(row['count']),
+        oldestAt: Number(row['oldest_at']),
+        openLines: Number(row['lines']),
+      })),
   };
 }
 
