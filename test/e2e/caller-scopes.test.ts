@@ -88,12 +88,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.WebhookService/LeaseWebhookReceivers': () => ({ limit: 1 }),
   'reelgate.tasks.v1.WebhookService/RenewWebhookLeases': () => ({ leases: [] }),
   'reelgate.tasks.v1.WebhookService/RecordWebhookAttempts': () => ({ records: [] }),
-  'reelgate.tasks.v1.BatchService/CreateBatch': ({ accountId, tokenId }) => ({
-    accountId,
-    tokenId,
-    endpoint: '/v1/videos',
-    inputFileId: 'none',
-  }),
+  'reelgate.tasks.v1.BatchService/CreateBatch': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.BatchService/GetBatch': ({ accountId }) => ({ accountId, batchId: 'none' }),
   'reelgate.tasks.v1.BatchService/ListBatches': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.BatchService/CancelBatch': ({ accountId }) => ({ accountId, batchId: 'none' }),

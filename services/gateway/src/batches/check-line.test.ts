@@ -106,7 +106,7 @@ test('lines are the same however their file is cut into chunks, and one that is 
   );
 });
 
-test('a line may have a megabyte', async () => {
+test('a line may have a quarter of a mebibyte', async () => {
   const longest = Buffer.alloc(LINE_BYTES_MAX, 'a');
   const [line, over] = await Array.fromAsync(
     splitLines([longest, Buffer.from('\nb'), longest] as never, LINE_BYTES_MAX),

@@ -7,7 +7,7 @@ import type { BatchEndpoint } from './batch-endpoints.ts';
 import type { FileLine } from './split-lines.ts';
 
 export const BATCH_LINES_MAX = 50_000;
-export const LINE_BYTES_MAX = 1024 * 1024;
+export const LINE_BYTES_MAX = 256 * 1024;
 export const BATCH_FAULTS_MAX = 20;
 const CUSTOM_ID_MAX = 512;
 const DIGEST_LENGTH = 22;

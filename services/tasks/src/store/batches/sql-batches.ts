@@ -1,7 +1,7 @@
 import type { NewId } from '@reelgate/platform/ids';
 import { inChunks } from '@reelgate/platform/sql/multi-row';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
-import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { BATCH_FAULTS_MAX } from '../../domain/batch.ts';
 import type { Batch, BatchOutcome, BatchPhase, NewBatchLine } from '../../domain/batch.ts';
 import type {
@@ -222,6 +222,30 @@ async function endBatch(
 const FAULT = inOptionalJson<NonNullable<NonNullable<Batch['faults']>[number]>>('fault_json');
 const TASK_LIST = TASK.names.map((name) => `tasks.${name}`).join(', ');
 
+const WITH_TASK = `FROM batch_lines LEFT JOIN tasks ON tasks.id = batch_lines.task_id AND tasks.deleted_at IS NULL
+  WHERE batch_lines.batch_id = $1 AND batch_lines.number > $2 AND batch_lines.task_id IS NOT NULL`;
+const LINES_WITH_TASK = `SELECT batch_lines.number, batch_lines.custom_id, batch_lines.fault_json, ${TASK_LIST}
+  ${WITH_TASK} AND batch_lines.number <= $3 ORDER BY batch_lines.number`;
+/** The orders of a page have about this many characters together at most, and a page at least one line. */
+const PAGE_CHARACTERS = 1_000_000;
+
+/** Returns the number of the last line of a page, so that long orders are never in memory by the hundred. */
+async function findPageEnd(query: SqlQuery, values: readonly SqlValue[]): Promise<number> {
+  const rows = await query(
+    `SELECT batch_lines.number, LENGTH(tasks.order_json) AS characters ${WITH_TASK}
+     ORDER BY batch_lines.number LIMIT $3`,
+    values,
+  );
+  let characters = 0;
+  let end = 0;
+  for (const row of rows) {
+    characters += Number(row['characters'] ?? 0);
+    if (end > 0 && characters > PAGE_CHARACTERS) break;
+    end = Number(row['number']);
+  }
+  return end;
+}
+
 function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
   return {
     listEndedLines: (lease, { after, limit, withTask, until }) =>
@@ -229,13 +253,7 @@ function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
         if ((await holdLease(query, lease, 'writing', until)) === undefined) return undefined;
         const values = [lease.batchId, after, limit];
         const rows = withTask
-          ? await query(
-              `SELECT batch_lines.number, batch_lines.custom_id, batch_lines.fault_json, ${TASK_LIST}
-               FROM batch_lines LEFT JOIN tasks ON tasks.id = batch_lines.task_id AND tasks.deleted_at IS NULL
-               WHERE batch_lines.batch_id = $1 AND batch_lines.number > $2 AND batch_lines.task_id IS NOT NULL
-               ORDER BY batch_lines.number LIMIT $3`,
-              values,
-            )
+          ? await query(LINES_WITH_TASK, [lease.batchId, after, await findPageEnd(query, values)])
           : await query(
               `SELECT number, custom_id, fault_json, NULL AS id FROM batch_lines
                WHERE batch_id = $1 AND number > $2 AND task_id IS NULL ORDER BY number LIMIT $3`,

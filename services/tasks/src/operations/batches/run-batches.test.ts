@@ -1,0 +1,242 @@
+import { describe, expect, test } from '@jest/globals';
+import { Problem } from '@reelgate/platform/problem';
+import { aLine, useBatchWorlds } from '../../../testing/batches/batch-world.ts';
+import type { BatchWorld } from '../../../testing/batches/batch-world.ts';
+import { channelSettings } from '../../../testing/channel-settings.ts';
+import { refused } from '../../../testing/fake-upstream.ts';
+import { QUEUE } from '../../../testing/queue-world.ts';
+import type { Batch } from '../../domain/batch.ts';
+import { cancelBatch, createBatch, digestBatch, getBatch, listBatches, nameStatus } from './create-batch.ts';
+import { finishRead, leaseBatch } from './work-batches.ts';
+
+const open = useBatchWorlds();
+const SECOND_MS = 1000;
+const DAY_MS = 24 * 3_600_000;
+
+/** A batch of these lines, in progress. */
+async function begin(world: BatchWorld, lines = 3, metadata: Readonly<Record<string, string>> = {}): Promise<Batch> {
+  const { batch } = await world.submit({ metadata });
+  await world.read(Array.from({ length: lines }, (_none, index) => aLine(index + 1)));
+  return batch;
+}
+const find = async ({ batches }: BatchWorld, { id }: Batch): Promise<Batch> => getBatch(batches, 'acme', id);
+const countTasks = async ({ deps }: BatchWorld): Promise<number> =>
+  (await deps.store.list({ accountId: 'acme' }, { limit: 100 })).length;
+const runLater = async (world: BatchWorld, ms = SECOND_MS): Promise<void> => {
+  await world.clock.advance(ms);
+  await world.run();
+};
+
+test('as many lines of a batch have a task as it may have in flight, and others follow as they end', async () => {
+  const world = await open({ limits: { inFlight: 2 } });
+  const batch = await begin(world, 5);
+  await world.run();
+  await runLater(world);
+  expect(await countTasks(world)).toBe(2);
+  await world.completeTasks();
+  await runLater(world);
+  expect([await countTasks(world), (await find(world, batch)).completed]).toEqual([4, 2]);
+  await world.completeTasks();
+  await runLater(world);
+  await world.completeTasks();
+  await runLater(world);
+  expect(nameStatus(await find(world, batch))).toBe('finalizing');
+  expect(await world.write()).toEqual({ output: [1, 2, 3, 4, 5], errors: [] });
+  expect(await find(world, batch)).toMatchObject({ outcome: 'completed', total: 5, completed: 5, failed: 0 });
+});
+
+test('lines are of the class batch, and wait for a channel', async () => {
+  const world = await open({
+    limits: { inFlight: 3 },
+    world: { channels: [channelSettings({ inFlightMax: 1 })], queue: QUEUE },
+  });
+  await begin(world);
+  await world.run();
+  const waiting = (await world.deps.store.list({ accountId: 'acme' }, { limit: 10 })).filter(
+    ({ admission }) => admission === 'waiting',
+  );
+  expect(waiting).toHaveLength(2);
+  const lanes = await world.sql.read('SELECT DISTINCT lane FROM waiting');
+  expect(lanes.map(({ lane }) => String(lane))).toEqual([expect.stringContaining('"batch"')]);
+});
+
+describe('a refusal', () => {
+  test('that will pass is tried again after a pause, and begins no further line', async () => {
+    const world = await open({ limits: { inFlight: 3 }, world: { channels: [channelSettings({ id: 'main' })] } });
+    const batch = await begin(world);
+    world.upstream.answer('main', refused('throttle', 3 * SECOND_MS), refused('throttle'), refused('throttle'));
+    await world.run();
+    expect(await find(world, batch)).toMatchObject({ failed: 0 });
+    await runLater(world, 30 * SECOND_MS);
+    expect([await countTasks(world), (await find(world, batch)).failed]).toEqual([3, 0]);
+  });
+
+  test('for the balance ends the line', async () => {
+    const world = await open();
+    const batch = await begin(world, 1);
+    world.billing.funded = false;
+    await world.run();
+    expect(await find(world, batch)).toMatchObject({ phase: 'writing', failed: 1 });
+    expect((await world.write())?.errors).toEqual([[1, 'insufficient_quota']]);
+  });
+
+  test('by billing that is away ends nothing', async () => {
+    const world = await open();
+    const batch = await begin(world, 1);
+    const away = new Problem({
+      kind: 'unavailable',
+      reason: 'service_unavailable',
+      message: 'away',
+      retryAfterMs: 500,
+    });
+    world.journal.fail('billing.placeHold', away);
+    await world.run();
+    await runLater(world, 5 * SECOND_MS);
+    expect([await countTasks(world), (await find(world, batch)).failed]).toEqual([1, 0]);
+  });
+});
+
+test('a cancelled batch begins no line, and cancels what waits', async () => {
+  const world = await open({
+    limits: { inFlight: 2 },
+    world: { channels: [channelSettings({ inFlightMax: 1 })], queue: QUEUE },
+  });
+  const batch = await begin(world, 4);
+  await world.run();
+  expect(nameStatus(await cancelBatch(world.batches, 'acme', batch.id))).toBe('cancelling');
+  expect(nameStatus(await cancelBatch(world.batches, 'acme', batch.id))).toBe('cancelling');
+  await world.run();
+  await runLater(world, 5 * SECOND_MS);
+  // the first one has its turn already
+  expect(await find(world, batch)).toMatchObject({ total: 4, completed: 0, failed: 3, phase: 'running' });
+  await world.completeTasks();
+  await runLater(world, 5 * SECOND_MS);
+  expect(await world.write()).toEqual({
+    output: [1, 2],
+    errors: [
+      [3, 'batch_cancelled'],
+      [4, 'batch_cancelled'],
+    ],
+  });
+  const ended = await find(world, batch);
+  expect([nameStatus(ended), ended.completed, ended.failed]).toEqual(['cancelled', 1, 3]);
+});
+
+test('a batch that is cancelled while its file is read stores no further line', async () => {
+  const world = await open();
+  const { batch } = await world.submit();
+  const leased = await leaseBatch(world.batches);
+  await cancelBatch(world.batches, 'acme', batch.id);
+  expect(await finishRead(world.batches, leased!.lease, { model: 'Alpha-H3', faults: [] })).toBe(false);
+  await world.run();
+  await world.write();
+  expect(nameStatus(await find(world, batch))).toBe('cancelled');
+});
+
+test('after its time lines without a task expire, and tasks that run finish', async () => {
+  const world = await open({ limits: { inFlight: 1 } });
+  const batch = await begin(world);
+  await world.run();
+  await runLater(world, DAY_MS);
+  expect(await find(world, batch)).toMatchObject({ failed: 2, phase: 'running' });
+  await world.completeTasks();
+  await runLater(world);
+  expect(await world.write()).toEqual({
+    output: [1],
+    errors: [
+      [2, 'batch_expired'],
+      [3, 'batch_expired'],
+    ],
+  });
+  expect(nameStatus(await find(world, batch))).toBe('expired');
+});
+
+test('a revoked token stops its batch, and billing that is away does not', async () => {
+  let refusal: Problem | undefined;
+  const world = await open({
+    limits: { inFlight: 1 },
+    findRights: () => {
+      if (refusal !== undefined) throw refusal;
+      return {
+        accountId: 'acme',
+        models: ['*'],
+        inFlight: undefined,
+        wait: { for: 'channels', class: 'standard' },
+        makers: [],
+        expiresAt: undefined,
+      };
+    },
+  });
+  const batch = await begin(world);
+  await world.run();
+  refusal = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'away' });
+  await runLater(world);
+  expect(await find(world, batch)).toMatchObject({ failed: 0, outcome: undefined });
+  refusal = new Problem({ kind: 'forbidden', reason: 'token_disabled', message: 'revoked' });
+  await runLater(world, 10 * SECOND_MS);
+  await world.completeTasks();
+  await runLater(world);
+  expect(await world.write()).toEqual({
+    output: [1],
+    errors: [
+      [2, 'token_disabled'],
+      [3, 'token_disabled'],
+    ],
+  });
+  expect(nameStatus(await find(world, batch))).toBe('cancelled');
+});
+
+describe('the create of a batch', () => {
+  const REQUEST = {
+    accountId: 'acme',
+    tokenId: 'token_1',
+    requestId: undefined,
+    endpoint: '/v1/videos',
+    inputFileId: 'file_1',
+    metadata: {},
+    outputExpiresAfterMs: undefined,
+  };
+
+  test('with a key is repeated for the same request alone', async () => {
+    const { batches } = await open();
+    const keyed = { ...REQUEST, idempotency: { key: 'k', fingerprint: digestBatch(REQUEST) } };
+    const { batch } = await createBatch(batches, keyed);
+    expect(await createBatch(batches, keyed)).toEqual({ batch, replayed: true });
+    const other = { ...REQUEST, inputFileId: 'file_2' };
+    await expect(
+      createBatch(batches, { ...other, idempotency: { key: 'k', fingerprint: digestBatch(other) } }),
+    ).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
+  });
+
+  test('beyond the limit of the account is refused', async () => {
+    const { batches } = await open({ limits: { perAccount: 1 } });
+    await createBatch(batches, REQUEST);
+    await expect(createBatch(batches, REQUEST)).rejects.toMatchObject({ reason: 'too_many_batches' });
+    expect((await createBatch(batches, { ...REQUEST, accountId: 'other' })).replayed).toBe(false);
+  });
+
+  test.each<[string, Readonly<Record<string, string>>, string]>([
+    ['a bound that is no amount', { max_amount: '-1' }, 'metadata.max_amount'],
+    ['a bound with ten decimals', { max_amount: '0.0000000001' }, 'metadata.max_amount'],
+    ['a long name', { ['a'.repeat(65)]: '' }, 'metadata'],
+    ['a long value', { a: 'a'.repeat(513) }, 'metadata'],
+    ['many members', Object.fromEntries(Array.from({ length: 17 }, (_none, index) => [String(index), ''])), 'metadata'],
+  ])('with %s is refused', async (_what, metadata, field) => {
+    const { batches } = await open();
+    await expect(createBatch(batches, { ...REQUEST, metadata })).rejects.toMatchObject({ kind: 'invalid', field });
+  });
+
+  test('is found and listed by its account alone', async () => {
+    const { batches } = await open();
+    const { batch } = await createBatch(batches, REQUEST);
+    for (const call of [getBatch, cancelBatch])
+      await expect(call(batches, 'other', batch.id)).rejects.toMatchObject({ reason: 'batch_not_found' });
+    await expect(listBatches(batches, 'other', { limit: 1, after: batch.id })).rejects.toMatchObject({
+      field: 'after',
+    });
+    expect(await listBatches(batches, 'acme', { limit: 1, after: undefined })).toEqual({
+      batches: [batch],
+      hasMore: false,
+    });
+  });
+});
