@@ -79,6 +79,7 @@ describe('a body that is no order ends its line alone', () => {
     ['a wrong length', { seconds: 'five' }, 'invalid_duration', 'seconds'],
     ['no text', { prompt: '' }, 'invalid_content', 'prompt'],
     ['bytes', { input_reference: 'data:image/png;base64,AAAA' }, 'invalid_media', 'input_reference'],
+    ['a bound of its own', { max_amount: '1' }, 'invalid_request', 'max_amount'],
     ['a receiver of its own', { webhook_url: 'https://hooks.example/1' }, 'invalid_request', 'webhook_url'],
   ])('%s', (_what, body, code, param) => {
     const checker = newChecker();

@@ -123,13 +123,13 @@ function readOwn(object: object, name: string): unknown {
 /** A body that is no order ends its line alone. */
 function decodeOrder(endpoint: BatchEndpoint, models: Models, body: object): NewLine['body'] {
   try {
-    const { order, inline, beside } = endpoint.decode({ json: body }, { models, params: {} });
+    const { order, inline, beside, clientField } = endpoint.decode({ json: body }, { models, params: {} });
     const [medium] = inline;
     if (medium !== undefined)
       return toFault('invalid_media', medium.field, 'must be a URL: a batch outlives the bytes of its lines');
     const unfit = Object.entries(beside).find(([, value]) => value !== undefined && value !== '');
     if (unfit !== undefined)
-      return toFault('invalid_request', toSnakeCase(unfit[0]), 'belongs to a single create; a batch has events');
+      return toFault('invalid_request', clientField(toSnakeCase(unfit[0])), 'is not possible in a line of a batch');
     return { order };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

@@ -63,6 +63,8 @@ export interface OpenLine {
   readonly number: number;
   readonly state: 'pending' | 'starting';
   readonly order: Order;
+  /** Its part of the bound of the batch, once it is `starting`. */
+  readonly nanos: bigint;
 }
 
 /** A line that has ended. Without a task and a fault, its task was deleted. */

@@ -148,12 +148,7 @@ async function startLines(deps: RunBatchDeps, run: BatchRun): Promise<number> {
   for (let step = 0; step < STEPS_MAX; step += 1) {
     const open = await batches.listOpenLines(run.batch.id, limits.inFlight, STEP_LINES);
     if (open.length === 0) return LOOK_MS;
-    const pending = open.filter(({ state }) => state === 'pending');
-    const priced = await Promise.all(
-      pending.map(async ({ number, order }) => ({ number, nanos: await estimateNanos(deps, run, order) })),
-    );
-    const begun = new Set(priced.length === 0 ? [] : await batches.startLines(run.lease, priced, extend(deps)));
-    const lines = open.filter(({ number, state }) => state === 'starting' || begun.has(number));
+    const lines = await beginLines(deps, run, open);
     const outcomes = await Promise.all(lines.map((line) => createLine(deps, run, line)));
     const started = outcomes.filter((outcome) => 'end' in outcome);
     if (started.length > 0 && !(await batches.recordStarts(run.lease, started, extend(deps)))) return 0;
@@ -163,28 +158,55 @@ async function startLines(deps: RunBatchDeps, run: BatchRun): Promise<number> {
   return 0;
 }
 
-/** The estimate of an order, for a batch with a bound. One that has none is refused by its create. */
+/** Records which of the pending lines may begin. Returns them and those that began before, with their prices. */
+async function beginLines(deps: RunBatchDeps, run: BatchRun, open: readonly OpenLine[]): Promise<readonly OpenLine[]> {
+  const starting = open.filter(({ state }) => state === 'starting');
+  const pending = open.filter(({ state }) => state === 'pending');
+  if (pending.length === 0) return starting;
+  const priced = await Promise.all(
+    pending.map(async (line) => ({ ...line, nanos: await estimateNanos(deps, run, line.order) })),
+  );
+  const begun = new Set(await deps.batches.startLines(run.lease, priced, extend(deps)));
+  return [...starting, ...priced.filter(({ number }) => begun.has(number))];
+}
+
+/**
+ * The least bound that an order is accepted with, for a batch with a bound. An order that has no price is refused by its
+ * create.
+ */
 async function estimateNanos(
-  deps: RunBatchDeps,
+  { tasks, clock }: RunBatchDeps,
   { batch, rights }: BatchRun,
   order: OpenLine['order'],
 ): Promise<bigint> {
   if (batch.maxNanos === undefined) return 0n;
   try {
-    const caller = { accountId: batch.accountId, visibleModels: rights.models };
-    return (await estimateOrder(deps.tasks, caller, order)).quote.amountNanos;
+    const { quote } = await estimateOrder(tasks, {
+      accountId: batch.accountId,
+      visibleModels: rights.models,
+      order,
+      wait: readWait(batch, clock.now()),
+      tokenWait: rights.wait,
+    });
+    return quote.maxAmountNanos ?? quote.amountNanos;
   } catch (error) {
     if (error instanceof Problem && isFinal(error)) return 0n;
     throw error;
   }
 }
 
+/** The task of a line waits for its turn behind others, and not longer than its batch. */
+function readWait({ expiresAt }: Batch, now: number): CreateRequest['wait'] {
+  return { mode: 'wait', class: 'batch', startWithinMs: Math.max(expiresAt - now, RETRY_MS_MIN) };
+}
+
 type LineOutcome = StartedLine | { readonly pauseMs: number };
 
 /** Creates the task of a line under the key of the line, so that a repeat finds the same task. */
-async function createLine(deps: RunBatchDeps, run: BatchRun, { number, order }: OpenLine): Promise<LineOutcome> {
+async function createLine(deps: RunBatchDeps, run: BatchRun, line: OpenLine): Promise<LineOutcome> {
+  const { number } = line;
   try {
-    const { task } = await createTask(deps.tasks, toCreateRequest(deps, run, number, order));
+    const { task } = await createTask(deps.tasks, toCreateRequest(deps, run, line));
     return { number, end: { taskId: task.id } };
   } catch (error) {
     if (error instanceof Problem && isFinal(error)) return { number, end: { fault: toFault(error) } };
@@ -201,22 +223,21 @@ async function createLine(deps: RunBatchDeps, run: BatchRun, { number, order }: 
 function toCreateRequest(
   { clock }: RunBatchDeps,
   { batch, rights }: BatchRun,
-  number: number,
-  order: OpenLine['order'],
+  { number, order, nanos }: OpenLine,
 ): CreateRequest {
   return {
     accountId: batch.accountId,
     tokenId: batch.tokenId,
     visibleModels: rights.models,
     order,
-    beside: {},
+    beside: batch.maxNanos === undefined ? {} : { maxAmountNanos: nanos },
     requestId: batch.requestId,
     idempotency: {
       key: nameLineKey(batch.id, number),
       fingerprint: digestOrder(order),
       lifetimeMs: KEY_LIFETIME_MS,
     },
-    wait: { mode: 'wait', class: 'batch', startWithinMs: Math.max(batch.expiresAt - clock.now(), RETRY_MS_MIN) },
+    wait: readWait(batch, clock.now()),
     tokenWait: rights.wait,
     inFlightLimit: rights.inFlight,
     makers: rights.makers,

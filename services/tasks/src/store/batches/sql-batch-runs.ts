@@ -87,7 +87,7 @@ async function listOpen(
   limit: number,
 ): Promise<readonly OpenLine[]> {
   const rows = await query(
-    `SELECT number, order_json FROM batch_lines
+    `SELECT number, order_json, nanos FROM batch_lines
      WHERE batch_id = $1 AND state = $2 AND ${OPEN} ORDER BY number LIMIT $3`,
     [batchId, state, limit],
   );
@@ -95,6 +95,7 @@ async function listOpen(
     number: Number(row['number']),
     state,
     order: JSON.parse(text(row['order_json'])) as OpenLine['order'],
+    nanos: toNanos(row['nanos']),
   }));
 }
 
