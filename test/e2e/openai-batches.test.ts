@@ -15,8 +15,10 @@ const FIXTURES = path.join(import.meta.dirname, '../../services/media/testing/fi
 const VIDEO = readFileSync(path.join(FIXTURES, '768p.mp4'));
 const START_TIMEOUT_MS = 60_000;
 const TEST_TIMEOUT_MS = 90_000;
+const KILLS_TIMEOUT_MS = 180_000;
 const END_TIMEOUT_MS = 60_000;
 const MODEL = 'Alpha-H3';
+const IN_FLIGHT = 3;
 
 let sandbox: Sandbox;
 let receiver: WebhookReceiver;
@@ -29,7 +31,7 @@ beforeAll(async () => {
   program = await newProgram('one program', { upstream: new URL(sandbox.url).host }, (config) => ({
     ...config,
     gateway: { ...config.gateway, batches: true },
-    tasks: { ...config.tasks, batch: { in_flight: 3, per_account: 8 } },
+    tasks: { ...config.tasks, batch: { in_flight: IN_FLIGHT, per_account: 8 } },
     webhooks: { allow: [receiver.host] },
   }));
   await program.start();
@@ -221,6 +223,50 @@ test(
       [{ metadata: { max_amount: 'much' } }, 400, 'metadata.max_amount'],
     ] as const)
       await expect(begin([aLine('a')], change as never)).rejects.toMatchObject({ status, param });
+    await end(batch);
   },
   TEST_TIMEOUT_MS,
+);
+
+/** The number of works that the generator has. */
+async function countWorks(): Promise<number> {
+  const listed = await fetch(`${sandbox.url}/v2/query/video_generation?page_size=100`, {
+    headers: { authorization: `Bearer ${UPSTREAM_KEY}` },
+  });
+  return ((await listed.json()) as { items: readonly object[] }).items.length;
+}
+
+test(
+  'a program that is killed while it reads, runs and ends a batch loses no line and makes none twice',
+  async () => {
+    const names = Array.from({ length: 9 }, (_none, index) => `killed ${index}`);
+    const worksBefore = await countWorks();
+    const started = await begin(names.map((name) => aLine(name)));
+    const read = (): Promise<OpenAI.Batch> => client.batches.retrieve(started.id);
+    // With all of its places taken, no order is on its way to the generator: one without an answer waits for a person.
+    const isFull = async (): Promise<boolean> =>
+      (await client.videos.list({ limit: 100 })).data.filter(({ status }) => status === 'in_progress').length ===
+      IN_FLIGHT;
+    for (const reach of [
+      async () => true,
+      isFull,
+      async () => ((await read()).request_counts?.completed ?? 0) >= IN_FLIGHT && isFull(),
+      async () => (await read()).status !== 'in_progress',
+    ]) {
+      await until(reach, END_TIMEOUT_MS);
+      await program.stop('SIGKILL');
+      await program.start();
+    }
+    const ended = await end(started);
+    expect(ended).toMatchObject({ status: 'completed', request_counts: { total: names.length } });
+    const lines = [...(await readLines(ended.output_file_id)), ...(await readLines(ended.error_file_id))];
+    expect(lines.map(({ custom_id: id }) => id).toSorted()).toEqual(names);
+    const { completed = 0, failed = 0 } = ended.request_counts ?? {};
+    expect(lines.filter(({ response }) => response?.body.status === 'completed')).toHaveLength(completed);
+    expect(completed + failed).toBe(names.length);
+    const made = (await countWorks()) - worksBefore;
+    expect(made).toBeGreaterThanOrEqual(completed);
+    expect(made).toBeLessThanOrEqual(names.length);
+  },
+  KILLS_TIMEOUT_MS,
 );

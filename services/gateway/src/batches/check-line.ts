@@ -6,7 +6,7 @@ import { parseJson } from '../http/bodies/parse-json.ts';
 import type { BatchEndpoint } from './batch-endpoints.ts';
 import type { FileLine } from './split-lines.ts';
 
-export const BATCH_LINES_MAX = 50_000;
+const BATCH_LINES_MAX = 50_000;
 export const LINE_BYTES_MAX = 256 * 1024;
 export const BATCH_FAULTS_MAX = 20;
 const CUSTOM_ID_MAX = 512;

@@ -103,6 +103,8 @@ export interface BatchRunStore {
     stop: BatchStop,
     at: { readonly now: number; readonly until: number },
   ): Promise<number>;
+  /** Ends lines whose task has an unknown outcome, at most `limit`. Their money stays held. Returns how many. */
+  endUnknown(lease: BatchLease, fault: BatchFault, limit: number, until: number): Promise<number>;
   /** The tasks of lines that have not ended and wait for a channel or for their upstream to begin. */
   listQueuedTasks(batchId: string, limit: number): Promise<string[]>;
   /** Moves a batch whose lines have all ended to the writing of its files. */

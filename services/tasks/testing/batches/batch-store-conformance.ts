@@ -5,7 +5,7 @@ import type { NewBatchLine } from '../../src/domain/batch.ts';
 import { nameLineKey } from '../../src/domain/batch.ts';
 import type { BatchLease, BatchStop, BatchStore, NewBatch } from '../../src/store/batch-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
-import { AT, accepted, begun } from '../store/opened-store.ts';
+import { AT, accepted, begun, unknown } from '../store/opened-store.ts';
 import { aLine } from './batch-world.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -15,7 +15,7 @@ const FAULT = { code: 'invalid_request', message: 'no' };
 const STOP: BatchStop = { outcome: 'cancelled', fault: { code: 'batch_cancelled', message: 'cancelled' } };
 const RUNS = 25;
 
-export function aBatch(id: string, changes: Partial<NewBatch> = {}): NewBatch {
+function aBatch(id: string, changes: Partial<NewBatch> = {}): NewBatch {
   return {
     id,
     accountId: 'acme',
@@ -226,6 +226,28 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
       expect(await batches.finishBatch(writer, {}, AT)).toBe(false);
       expect(await batches.findBatch('batch_1')).toMatchObject({ outcome: 'completed', outputFileId: 'file_2' });
       expect(await eventTypes()).toEqual(['batch.completed']);
+    });
+
+    test('with an unknown outcome hold others up only by their number, and end when they are told to', async () => {
+      const held = await readBatch('batch_1');
+      await batches.startLines(held, [{ number: 1, nanos: 0n }], UNTIL);
+      await unknown(tasks, 'task_1');
+      await batches.recordStarts(held, [{ number: 1, end: { taskId: 'task_1' } }], UNTIL);
+      const numbers = async (room: number): Promise<number[]> =>
+        (await batches.listOpenLines('batch_1', room, ALL)).map(({ number }) => number);
+      expect([await numbers(1), await numbers(2)]).toEqual([[2], [2, 4]]);
+      await batches.startLines(held, [{ number: 2, nanos: 0n }], UNTIL);
+      await unknown(tasks, 'task_2');
+      await batches.recordStarts(held, [{ number: 2, end: { taskId: 'task_2' } }], UNTIL);
+      expect(await numbers(1)).toEqual([]);
+
+      expect(await batches.endUnknown(held, FAULT, ALL, UNTIL)).toBe(2);
+      await batches.closePending(held, STOP, ALL, UNTIL);
+      await batches.finishRun(held, AT);
+      const page = { after: 0, limit: ALL, until: UNTIL };
+      const writer = await leaseOne('writing');
+      expect(await batches.listEndedLines(writer, { ...page, withTask: true })).toEqual([]);
+      expect(await batches.listEndedLines(writer, { ...page, withTask: false })).toHaveLength(4);
     });
 
     test('above the bound of the batch end, and one that costs nothing in the end leaves its part', async () => {

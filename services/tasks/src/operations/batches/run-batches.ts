@@ -38,6 +38,10 @@ const KEY_LIFETIME_MS = 8 * 24 * 3_600_000;
 const CREATES_DEADLINE_MS = 300_000;
 
 const CANCELLED: BatchFault = { code: 'batch_cancelled', message: 'the batch was cancelled before this line began' };
+const UNKNOWN: BatchFault = {
+  code: 'outcome_unknown',
+  message: 'it is not known whether the generator accepted this line; an operator decides over its money',
+};
 const EXPIRED: BatchFault = { code: 'batch_expired', message: 'this line did not begin within the completion window' };
 
 /** The dependencies of the passes that make tasks of lines. */
@@ -82,6 +86,7 @@ async function runBatch(deps: RunBatchDeps, batch: Batch, lease: BatchLease): Pr
   let pauseMs: number;
   if (stop !== undefined) {
     await closeLines(deps, lease, stop);
+    if (batch.expiresAt <= clock.now()) await batches.endUnknown(lease, UNKNOWN, ENDS_MAX, extend(deps));
     pauseMs = batch.cancellingAt === undefined ? LOOK_MS : await cancelTasks(deps, batch);
   } else if (rights instanceof Problem) throw rights;
   else pauseMs = await startLines(deps, { batch, lease, rights });

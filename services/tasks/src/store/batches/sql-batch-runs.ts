@@ -29,10 +29,14 @@ function sqlStarts(sql: Sql): Pick<BatchRunStore, 'listOpenLines' | 'startLines'
   return {
     listOpenLines: async (batchId, inFlightMax, limit) => {
       const [row] = await sql.read(
-        `SELECT COUNT(*) AS running FROM batch_lines WHERE batch_id = $1 AND state = 'running' AND ${OPEN}`,
+        `SELECT COUNT(*) AS running, SUM(CASE WHEN tasks.admission = 'unknown' THEN 1 ELSE 0 END) AS unknown
+         FROM batch_lines LEFT JOIN tasks ON tasks.id = batch_lines.task_id
+         WHERE batch_lines.batch_id = $1 AND batch_lines.state = 'running' AND batch_lines.${OPEN}`,
         [batchId],
       );
-      const room = Math.min(limit, inFlightMax - Number(row?.['running']));
+      const [running, unknown] = [Number(row?.['running']), Number(row?.['unknown'])];
+      // A task with an unknown outcome waits for a person. As many of them as may be in flight hold no other line up.
+      const room = Math.min(limit, inFlightMax - Math.max(running - unknown, running - inFlightMax));
       if (room <= 0) return [];
       const list = (state: OpenLine['state'], most: number) => listOpen(sql.read, batchId, state, most);
       const starting = await list('starting', room);
@@ -165,7 +169,7 @@ function refuseLine(query: SqlWork, { batchId, number, from, fault }: LineRefusa
 const FAILURE = inOptionalJson<Failure>('failure_json');
 const NO_FAILURE: Failure = { code: 'internal_error', message: 'the task could not be created' };
 
-function sqlEnds(sql: Sql): Pick<BatchRunStore, 'endLines' | 'finishRun'> {
+function sqlEnds(sql: Sql): Pick<BatchRunStore, 'endLines' | 'endUnknown' | 'finishRun'> {
   return {
     endLines: async (lease, limit, until) => {
       const values = [lease.batchId, limit];
@@ -182,6 +186,21 @@ function sqlEnds(sql: Sql): Pick<BatchRunStore, 'endLines' | 'finishRun'> {
         return rows.length;
       });
     },
+    endUnknown: (lease, fault, limit, until) =>
+      sql.commitUnsynced(async (query) => {
+        if ((await holdLease(query, lease, 'running', until)) === undefined) return 0;
+        const failed = await query.changes(
+          `UPDATE batch_lines SET state = 'failed', fault_json = $1
+           WHERE batch_id = $2 AND state = 'running' AND ${OPEN} AND number IN (
+             SELECT batch_lines.number FROM batch_lines JOIN tasks ON tasks.id = batch_lines.task_id
+             WHERE batch_lines.batch_id = $2 AND batch_lines.state = 'running' AND batch_lines.${OPEN}
+               AND tasks.admission = 'unknown' ORDER BY batch_lines.number LIMIT $3
+           )`,
+          [JSON.stringify(fault), lease.batchId, limit],
+        );
+        await countLines(query, lease.batchId, { failed });
+        return failed;
+      }),
     finishRun: (lease, at) =>
       sql.commitUnsynced(async (query) => {
         const changed = await query.changes(

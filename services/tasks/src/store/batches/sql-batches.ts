@@ -223,7 +223,8 @@ const FAULT = inOptionalJson<NonNullable<NonNullable<Batch['faults']>[number]>>(
 const TASK_LIST = TASK.names.map((name) => `tasks.${name}`).join(', ');
 
 const WITH_TASK = `FROM batch_lines LEFT JOIN tasks ON tasks.id = batch_lines.task_id AND tasks.deleted_at IS NULL
-  WHERE batch_lines.batch_id = $1 AND batch_lines.number > $2 AND batch_lines.task_id IS NOT NULL`;
+  WHERE batch_lines.batch_id = $1 AND batch_lines.number > $2 AND batch_lines.task_id IS NOT NULL
+    AND batch_lines.fault_json IS NULL`;
 const LINES_WITH_TASK = `SELECT batch_lines.number, batch_lines.custom_id, batch_lines.fault_json, ${TASK_LIST}
   ${WITH_TASK} AND batch_lines.number <= $3 ORDER BY batch_lines.number`;
 /** The orders of a page have about this many characters together at most, and a page at least one line. */
@@ -256,7 +257,7 @@ function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
           ? await query(LINES_WITH_TASK, [lease.batchId, after, await findPageEnd(query, values)])
           : await query(
               `SELECT number, custom_id, fault_json, NULL AS id FROM batch_lines
-               WHERE batch_id = $1 AND number > $2 AND task_id IS NULL ORDER BY number LIMIT $3`,
+               WHERE batch_id = $1 AND number > $2 AND fault_json IS NOT NULL ORDER BY number LIMIT $3`,
               values,
             );
         return rows.map((row) => ({
