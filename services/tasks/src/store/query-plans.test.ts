@@ -9,6 +9,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { AT, aRecord, added, anEvent, attempted, dispatched, leased } from '../../testing/webhooks/opened-webhooks.ts';
 import type { BacklogStore } from './backlog-store.ts';
 import type { JobRetentionStore, JobStore } from './job-store.ts';
+import { sqlBatches } from './batches/sql-batches.ts';
 import { sqlJobs } from './jobs/sql-jobs.ts';
 import { sqlSelfChecks } from './tasks/sql-backlog.ts';
 import { sqlBacklog } from './tasks/sql-backlog.ts';
@@ -402,4 +403,48 @@ describe('the statements of webhooks', () => {
     const scans = plans.filter((step) => step.startsWith('SCAN ') && !OF_A_SUBQUERY.test(step));
     expect(scans.filter((step) => !OF_WHAT_WAITS.includes(step))).toEqual([]);
   });
+});
+
+test('every statement of a batch is found by an index, whatever phase the batch is in', async () => {
+  const plans: string[] = [];
+  const newId = newIds(fakeClock(AT));
+  const batches = sqlBatches(sql, newId);
+  const watched = sqlBatches(explained(plans), newId);
+  const taking = { now: AT, until: AT + 1000, limit: 9 };
+  const lease = { batchId: 'batch_1', lease: 'lease_1' };
+  const stop = { outcome: 'cancelled', fault: { code: 'batch_cancelled', message: 'cancelled' } } as const;
+  await watched.createBatch(
+    {
+      ...{ id: 'batch_1', accountId: 'acme', tokenId: 'token_1', requestId: undefined, endpoint: '/v1/videos' },
+      ...{ inputFileId: 'file_1', metadata: {}, outputExpiresAfterMs: undefined, maxNanos: undefined },
+      ...{ createdAt: AT, expiresAt: AT + 1000 },
+    },
+    9,
+  );
+  await watched.findBatch('batch_1');
+  await watched.listBatches('acme', { limit: 9 });
+  await watched.leaseBatches({ ...taking, phase: 'reading', lease: 'lease_1' });
+  const fault = { code: 'invalid_request', message: 'no' };
+  await watched.appendLines(lease, [{ number: 1, customId: 'a', body: { fault } }], AT);
+  await watched.endLateReads(AT + 2000);
+  await batches.leaseBatches({ ...taking, now: AT + 2000, phase: 'running', lease: 'lease_1' });
+  await watched.listOpenLines('batch_1', 9, 9);
+  await watched.startLines(lease, [{ number: 1, nanos: 0n }], AT);
+  await watched.recordStarts(lease, [{ number: 1, end: { fault } }], AT);
+  await watched.endLines(lease, 9, AT);
+  await watched.endUnknown(lease, fault, 9, AT);
+  await watched.closePending(lease, stop, 9, AT);
+  await watched.closeStarting(lease, stop, { now: AT, until: AT });
+  await watched.listQueuedTasks('batch_1', 9);
+  await watched.findNextDue('running');
+  await watched.finishRun(lease, AT);
+  await batches.leaseBatches({ ...taking, phase: 'writing', lease: 'lease_1' });
+  await watched.listEndedLines(lease, { after: 0, limit: 9, withTask: true, until: AT });
+  await watched.listEndedLines(lease, { after: 0, limit: 9, withTask: false, until: AT });
+  await watched.finishBatch(lease, {}, AT);
+  await watched.removeOldBatches({ before: AT + 1, limit: 9 });
+
+  expect(plans.length).toBeGreaterThan(30);
+  expect(plans.filter((step) => /^SCAN (?!CONSTANT ROW)/.test(step))).toEqual([]);
+  expect(plans).toContainEqual(expect.stringContaining('batch_lines USING INDEX batch_lines_open'));
 });
