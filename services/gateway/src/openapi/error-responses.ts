@@ -52,7 +52,7 @@ const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
   mcp: envelope(
     'McpError',
     { code: { type: 'integer' }, message: text, data: { description: 'With the reason in `code`.' } },
-    { jsonrpc: { const: '2.0' }, id: { type: ['string', 'integer', 'null'] } },
+    { jsonrpc: { const: '2.0' }, id: { type: ['string', 'number', 'null'] } },
     ['data'],
   ),
   google: envelope('GoogleError', { code: { type: 'integer' }, message: text, status: text }),

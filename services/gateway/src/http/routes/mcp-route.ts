@@ -27,12 +27,19 @@ const REFUSED_METHOD = 'subscriptions/listen';
 /** The status that the package gives an answer whose client has left. */
 const CLIENT_GONE = 499;
 
-const message: Schema = {
-  title: 'McpMessage',
+const version = { const: '2.0' };
+const requestSchema: Schema = {
+  title: 'McpRequest',
   type: 'object',
-  required: ['jsonrpc'],
+  required: ['jsonrpc', 'method'],
   description: 'A message of the Model Context Protocol, in its revision 2026-07-28 or 2025-11-25.',
-  properties: { jsonrpc: { const: '2.0' }, id: { type: ['string', 'integer', 'null'] }, method: { type: 'string' } },
+  properties: { jsonrpc: version, id: { type: ['string', 'integer'] }, method: { type: 'string' } },
+};
+const answerSchema: Schema = {
+  title: 'McpAnswer',
+  type: 'object',
+  required: ['jsonrpc', 'id'],
+  properties: { jsonrpc: version, id: { type: ['string', 'integer'] } },
 };
 
 export interface McpRouteDeps {
@@ -65,8 +72,8 @@ export function mcpRoute({ parts, addresses, metrics }: McpRouteDeps): RouteEntr
       description:
         'Answers with JSON, or with server-sent events if progress comes first. Each message counts as a read, and ' +
         '`video_create` as a create too. A refusal of a tool is a result with `isError`.',
-      json: message,
-      answers: { 'application/json': message, 'text/event-stream': { type: 'string' } },
+      json: requestSchema,
+      answers: { 'application/json': answerSchema, 'text/event-stream': { type: 'string' } },
       also: { 202: { description: 'A notification was taken.' } },
       refuses: [404],
     },
