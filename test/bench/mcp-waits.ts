@@ -52,7 +52,7 @@ const HTTP: Way = {
     requestOf({ method: 'GET', target: `/v1/videos/${taskId}`, token: KEYS.demo, headers: ['prefer: wait=50'] }),
 };
 const WAYS: readonly Way[] = [
-  { what: `${REVISION}`, request: (taskId) => newest(taskId, {}) },
+  { what: REVISION, request: (taskId) => newest(taskId, {}) },
   { what: `${REVISION} with progress`, request: (taskId) => newest(taskId, { progressToken: 1 }) },
   { what: '2025-11-25', request: (taskId) => mcpRequest(tool(taskId, {}), ['mcp-protocol-version: 2025-11-25']) },
 ];

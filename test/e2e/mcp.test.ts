@@ -102,9 +102,9 @@ describe('one program', () => {
     await Promise.all([demo, other, narrow].map((agent) => agent.close()));
 
     expect(refused).toEqual(['task_not_found', 'task_not_found', 'model_not_found']);
-    expect(seen.map(({ structuredContent: { models } }) => models.map((model: { id: string }) => model.id))).toEqual([
-      ['Alpha-H3'],
-      [],
+    expect(seen.map(({ structuredContent }) => structuredContent)).toMatchObject([
+      { models: [{ id: 'Alpha-H3' }] },
+      { models: [] },
     ]);
     expect(listed).toEqual([]);
   });

@@ -59,7 +59,7 @@ export async function connectAgent(line: Line, url: string, options: AgentOption
   if (line === '1.x') {
     const client = new OldClient(info, { capabilities });
     const connection = new OldTransport(address, transport);
-    await client.connect(connection as never);
+    await client.connect(connection);
     return {
       call: async (name, args = {}, settings = {}) =>
         (await client.callTool({ name, arguments: { ...args } }, undefined, settings)) as unknown as ToolResult,

@@ -1,7 +1,7 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
+import { isFailed } from '../dialects/wire/task-fields.ts';
 import { buildObjectSchema } from './mcp-tool.ts';
 import type { ToolAnswer, ToolCall, ToolParts } from './mcp-tool.ts';
 import { pickAccountCaller } from './read-video.ts';
@@ -43,7 +43,7 @@ export async function describeVideo(
 
 function describeNext(task: Task, hasLink: boolean): string {
   if (!isFinal(task)) return 'The video is not done yet. Call video_wait with this id.';
-  if (task.state === TaskState.FAILED) return 'The video failed; error.code has the reason.';
+  if (isFailed(task)) return 'The video failed; error.code has the reason.';
   return hasLink
     ? 'The video is done. The link works for one hour; video_get makes a new one.'
     : 'The task is done. There is no video to fetch, or it is no longer kept.';

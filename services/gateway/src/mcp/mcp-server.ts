@@ -1,7 +1,8 @@
+import type * as sdkModule from '@modelcontextprotocol/server';
 import type {
   CallToolResult,
   McpRequestContext,
-  Server,
+  McpServer,
   ServerContext,
   StandardSchemaV1,
   Tool,
@@ -21,8 +22,6 @@ import { toToolResult } from './tool-result.ts';
 import { listTools } from './tools/index.ts';
 import { waitForCall } from './wait-for-call.ts';
 import type { TellProgress } from './wait-for-call.ts';
-
-type Sdk = typeof import('@modelcontextprotocol/server');
 
 const SERVER_INFO = { name: 'reelgate', title: API.title, version: API.version };
 const INSTRUCTIONS =
@@ -54,14 +53,14 @@ export interface McpServing {
 }
 
 interface ServerDeps {
-  readonly sdk: Sdk;
+  readonly sdk: typeof sdkModule;
   readonly parts: ToolParts;
   readonly tools: ReadonlyMap<string, McpTool>;
   readonly results: CountFamily<Counter>;
 }
 
 /** Opens the server. Each request has an instance of its own, so nothing is kept between two of them. */
-export function openMcpServer(sdk: Sdk, parts: ToolParts, metrics: Metrics): McpServing {
+export function openMcpServer(sdk: typeof sdkModule, parts: ToolParts, metrics: Metrics): McpServing {
   const tools = new Map(listTools(parts).map((tool) => [tool.name, tool]));
   const results = metrics.counter('reelgate_gateway_mcp_calls_total', 'Calls of tools over MCP by tool and result', [
     'tool',
@@ -69,7 +68,7 @@ export function openMcpServer(sdk: Sdk, parts: ToolParts, metrics: Metrics): Mcp
   ]);
   const deps = { sdk, parts, tools, results };
   const calls = new WeakMap<Request, RequestCall>();
-  const newInstance = ({ requestInfo }: McpRequestContext): Server => {
+  const newInstance = ({ requestInfo }: McpRequestContext): McpServer => {
     const call = requestInfo && calls.get(requestInfo);
     if (call === undefined) throw new Error('a message without its request');
     return newServer(deps, call);
@@ -87,13 +86,15 @@ export function openMcpServer(sdk: Sdk, parts: ToolParts, metrics: Metrics): Mcp
   };
 }
 
-function newServer(deps: ServerDeps, requested: RequestCall): Server {
+function newServer(deps: ServerDeps, requested: RequestCall): McpServer {
   const { sdk, tools } = deps;
-  const server = new sdk.Server(SERVER_INFO, {
+  const instance = new sdk.McpServer(SERVER_INFO, {
     capabilities: { tools: {}, extensions: { [TASKS_EXTENSION]: {} } },
     instructions: INSTRUCTIONS,
     cacheHints: { 'tools/list': LIST_HINT, 'server/discover': LIST_HINT },
   });
+  // the methods themselves: refusals of arguments are ours, and the package would write its own
+  const { server } = instance;
   server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(encodeTool) }));
   server.setRequestHandler('tools/call', ({ params: { name, arguments: given } }, context) =>
     runTool(deps, findTool(deps, name), given, readCall(requested, context)),
@@ -102,7 +103,7 @@ function newServer(deps: ServerDeps, requested: RequestCall): Server {
     server.setRequestHandler(name, { params: TASK_PARAMS, result: ANY_RESULT }, ({ taskId }, context) =>
       runTaskMethod(deps, method, taskId, readCall(requested, context)),
     );
-  return server;
+  return instance;
 }
 
 function findTool({ sdk, tools }: ServerDeps, name: string): McpTool {

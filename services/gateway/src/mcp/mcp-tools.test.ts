@@ -327,7 +327,7 @@ describe('a text of a stranger', () => {
   test('in the failure of a video is data: one short line without links, in no sentence of ours', async () => {
     put(fail('1026', `${INJECTION}\n\u202e${'x'.repeat(400)}`));
     const { content, structuredContent } = await call('video_get', { id });
-    const { code, message } = structuredContent.error;
+    const { code, message } = structuredContent.error as { readonly code: string; readonly message: string };
 
     expect([code, message.length, message.includes('\n'), message.includes('evil.example')]).toEqual([
       '1026',

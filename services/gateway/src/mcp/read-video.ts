@@ -8,11 +8,11 @@ import type { RequestCall, ToolParts } from './mcp-tool.ts';
 export const idSchema: Schema = { type: 'string', maxLength: 64, description: 'The id of a video.' };
 
 /** The task of the caller's account with this id. Refuses an impossible id without a call. */
-export function toVideoRef(id: string, { principal, noteTask }: RequestCall): TaskRef {
+export function toVideoRef(id: string, call: RequestCall): TaskRef {
   if (!PLAUSIBLE_ID.test(id))
     throw new Problem({ kind: 'not_found', reason: 'task_not_found', message: 'no such task' });
-  noteTask(id);
-  return { accountId: principal.accountId, taskId: id };
+  call.noteTask(id);
+  return { accountId: call.principal.accountId, taskId: id };
 }
 
 /** Reads a task of the caller's account; a task of another account is unknown. */

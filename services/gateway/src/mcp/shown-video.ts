@@ -1,24 +1,14 @@
 import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import type { Schema } from '../dialects/dialect.ts';
-import { dropUndefined, encodeFailure } from '../dialects/wire/task-fields.ts';
+import { dropUndefined, encodeFailure, toStateName } from '../dialects/wire/task-fields.ts';
 import type { Charge } from '../domain/charge.ts';
 import { formatDecimal } from '../domain/decimal.ts';
 import { computePollDelayMs } from '../http/headers.ts';
 import { buildObjectSchema } from './mcp-tool.ts';
 import { cleanCode, cleanText } from './tool-refusal.ts';
-
-/** A status word of a generator that this service does not know is a text of a stranger, so none is shown. */
-const STATUS: Readonly<Record<TaskState, string>> = {
-  [TaskState.UNSPECIFIED]: 'queued',
-  [TaskState.QUEUED]: 'queued',
-  [TaskState.IN_PROGRESS]: 'in_progress',
-  [TaskState.COMPLETED]: 'completed',
-  [TaskState.FAILED]: 'failed',
-};
 
 const text = { type: 'string' };
 const time = { type: 'string', description: 'ISO 8601.' };
@@ -52,17 +42,13 @@ export const videoSchemas: Readonly<Record<string, Schema>> = {
 
 export const VIDEO_REQUIRED: readonly string[] = ['id', 'status', 'done', 'progress', 'model', 'created_at'];
 
-export function toMcpStatus({ state }: Task): string {
-  return STATUS[state];
-}
-
-/** Encodes a task without its prompt and without any other text of a client. */
+/** Encodes a task without its prompt, and without a status word of a generator, which is a text of a stranger. */
 export function encodeShownVideo(task: Task, charge: Charge | undefined): Record<string, unknown> {
   const { result, order, seconds } = task;
   const failure = encodeFailure(task);
   return dropUndefined({
     id: task.id,
-    status: toMcpStatus(task),
+    status: toStateName(task),
     done: isFinal(task),
     progress: task.progress,
     model: order?.model ?? '',

@@ -1,13 +1,13 @@
 import { isProblem } from '@reelgate/platform/problem';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import { cancelVideo } from './cancel-video.ts';
 import { describeVideo } from './describe-video.ts';
 import type { ToolCall, ToolParts } from './mcp-tool.ts';
 import { readVideo } from './read-video.ts';
-import { toIsoTime, toMcpStatus } from './shown-video.ts';
+import { isFailed, toStateName } from '../dialects/wire/task-fields.ts';
+import { toIsoTime } from './shown-video.ts';
 import { toToolResult } from './tool-result.ts';
 
 /** The extension with which a client follows long calls by itself. */
@@ -52,7 +52,7 @@ export async function startTask(parts: ToolParts, taskId: string, call: ToolCall
 /** A failed video is a result with an error: the call itself did not fail. */
 async function buildEndResult(parts: ToolParts, task: Task, call: ToolCall): Promise<object> {
   const result = toToolResult(await describeVideo(parts, task, call));
-  return { resultType: 'complete', ...result, isError: task.state === TaskState.FAILED };
+  return { resultType: 'complete', ...result, isError: isFailed(task) };
 }
 
 function encodeTaskHandle(task: Task): Record<string, unknown> {
@@ -60,7 +60,7 @@ function encodeTaskHandle(task: Task): Record<string, unknown> {
   return {
     taskId: id,
     status: isCancelled(task) ? CANCELLED : isFinal(task) ? 'completed' : 'working',
-    statusMessage: isFinal(task) ? toMcpStatus(task) : `${toMcpStatus(task)}, ${task.progress} %`,
+    statusMessage: isFinal(task) ? toStateName(task) : `${toStateName(task)}, ${task.progress} %`,
     createdAt: toIsoTime(createdAt),
     lastUpdatedAt: toIsoTime(updatedAt ?? createdAt),
     ttlMs: createdAt === undefined || expiresAt === undefined ? null : timestampMs(expiresAt) - timestampMs(createdAt),
@@ -68,6 +68,6 @@ function encodeTaskHandle(task: Task): Record<string, unknown> {
   };
 }
 
-function isCancelled({ state, failure }: Task): boolean {
-  return state === TaskState.FAILED && failure?.code === CANCELLED;
+function isCancelled(task: Task): boolean {
+  return isFailed(task) && task.failure?.code === CANCELLED;
 }

@@ -9,7 +9,7 @@ export function toToolResult({ structured, sentence, attachments = [], isError =
       ...(sentence === undefined ? [] : [{ type: 'text' as const, text: sentence }]),
       ...attachments,
     ],
-    structuredContent: structured as Record<string, unknown>,
+    structuredContent: { ...structured },
     ...(isError && { isError }),
   };
 }

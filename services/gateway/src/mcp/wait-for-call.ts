@@ -1,4 +1,4 @@
-import type { InboundHttpRequest } from '@modelcontextprotocol/server';
+import type { InboundHttpRequest, classifyInboundRequest } from '@modelcontextprotocol/server';
 import type { IncomingHttpHeaders } from 'node:http';
 import { dropUndefined } from '../dialects/wire/task-fields.ts';
 import type { McpTool, RequestCall, ShowProgress } from './mcp-tool.ts';
@@ -9,7 +9,7 @@ const PROGRESS_TOTAL = 100;
 export type TellProgress = (notification: object) => void;
 
 interface WaitDeps {
-  readonly sdk: Pick<typeof import('@modelcontextprotocol/server'), 'classifyInboundRequest'>;
+  readonly sdk: { readonly classifyInboundRequest: typeof classifyInboundRequest };
   readonly tools: ReadonlyMap<string, McpTool>;
 }
 

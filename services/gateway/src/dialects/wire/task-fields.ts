@@ -35,6 +35,15 @@ export function toStatusName(task: Task): string {
   return task.unrecognisedStatus === '' ? STATUS[task.state] : task.unrecognisedStatus;
 }
 
+/** This service's name for the state, also while the generator has a status of its own. */
+export function toStateName({ state }: Task): string {
+  return STATUS[state];
+}
+
+export function isFailed({ state }: Task): boolean {
+  return state === TaskState.FAILED;
+}
+
 export function isCompleted(task: Task): boolean {
   return task.state === TaskState.COMPLETED;
 }

@@ -3,7 +3,8 @@ import { cancelVideo } from '../cancel-video.ts';
 import { buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { idSchema, pickAccountCaller } from '../read-video.ts';
-import { moneySchemas, statusSchema, toMcpStatus } from '../shown-video.ts';
+import { toStateName } from '../../dialects/wire/task-fields.ts';
+import { moneySchemas, statusSchema } from '../shown-video.ts';
 
 /** Cancels a video that waits. One that has ended is shown as it is. */
 export function videoCancel(parts: ToolParts): McpTool {
@@ -30,7 +31,7 @@ export function videoCancel(parts: ToolParts): McpTool {
         currency: charge.currency,
       };
       return {
-        structured: { id, status: toMcpStatus(task), ...money },
+        structured: { id, status: toStateName(task), ...money },
         sentence: isCancelled ? 'The video is cancelled.' : 'The video had ended before.',
       };
     },

@@ -8,7 +8,8 @@ import type { Task } from '../../clients/tasks-client.ts';
 import { buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolCall, ToolParts } from '../mcp-tool.ts';
 import { pickAccountCaller } from '../read-video.ts';
-import { moneySchemas, statusSchema, toMcpStatus } from '../shown-video.ts';
+import { toStateName } from '../../dialects/wire/task-fields.ts';
+import { moneySchemas, statusSchema } from '../shown-video.ts';
 import { decodeVideoOrder, videoArguments } from '../video-order.ts';
 import type { VideoArguments } from '../video-order.ts';
 
@@ -66,7 +67,7 @@ export function videoCreate(parts: ToolParts): McpTool {
       return {
         structured: {
           id: task.id,
-          status: toMcpStatus(task),
+          status: toStateName(task),
           ...(charge && { held: formatDecimal(charge.amountNanos) }),
           currency: args.currency,
           poll_after_seconds: Math.ceil(computePollDelayMs(task) / 1000),
@@ -86,7 +87,9 @@ async function createVideo(parts: ToolParts, args: CreateArguments, call: ToolCa
     requestId: call.requestId,
     span: call.span,
     wait: undefined,
-    onSubmit: call.noteSubmit,
+    onSubmit: () => {
+      call.noteSubmit();
+    },
     idempotency: {
       key: readKey(key),
       fingerprint: computeFingerprint({ method: 'POST', path: FINGERPRINT_PATH, body: { json: args } }),
