@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
+import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -37,6 +38,7 @@ import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
 import { initRequestCounts } from './http/request-counter.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
 import { mcpRoute } from './http/routes/mcp-route.ts';
+import type { RouteEntry } from './http/routes/route.ts';
 import { openWaitPermits } from './operations/await-change.ts';
 import { startJobs } from './jobs/start-jobs.ts';
 import { openVideoModels } from './operations/list-models.ts';
@@ -124,9 +126,7 @@ export async function startGateway(
     await subscribeToEvents(foundation, parts, lifecycle);
 
     const observe = observer({ clock, log, metrics });
-    const addresses = { publicOrigin: new URL(foundation.publicUrl).origin, isAllowedHost };
-    const agents = { parts: { ...parts, books: accountBooks(clients) }, addresses, metrics };
-    const agentTools = config.isForAgents ? [mcpRoute(agents)] : [];
+    const agentTools = config.isForAgents ? [agentRoute(foundation, clients, parts, isAllowedHost)] : [];
     const api = gatewayRoutes(dialects, parts, foundation.publicUrl, { hasBatches: config.hasBatches, agentTools });
     const deps = { foundation, clients, parts, api, observe, channels, pauses };
     const consoles = await openConsoles(config, deps, lifecycle);
@@ -186,6 +186,16 @@ function openRedis(
   lifecycle: Lifecycle,
 ): ReturnType<typeof openLimits> {
   return openLimits(foundation, lifecycle, { service: 'gateway', url, deadlineMs });
+}
+
+function agentRoute(
+  { publicUrl, metrics }: Foundation,
+  clients: GatewayClients,
+  parts: GatewayParts,
+  isAllowedHost: HostCheck,
+): RouteEntry {
+  const addresses = { publicOrigin: new URL(publicUrl).origin, isAllowedHost };
+  return mcpRoute({ parts: { ...parts, books: accountBooks(clients) }, addresses, metrics });
 }
 
 async function subscribeToEvents(
