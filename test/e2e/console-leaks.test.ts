@@ -9,6 +9,7 @@ import type { TestConfig } from '../harness/test-config.ts';
 import { startWebhookReceiver } from '../harness/webhook-receiver.ts';
 import type { WebhookReceiver } from '../harness/webhook-receiver.ts';
 
+const CATALOGUE = ['/v1/videos/models', '/v1/videos/models/Alpha-H3'];
 const TIMEOUT_MS = 120_000;
 const OTHERS_WORDS = 'words-of-another-account';
 
@@ -136,7 +137,14 @@ test(
     }
     for (const path of ['/me', '/home', '/tasks', '/usage', '/usage?split=token', '/tokens', '/try'])
       await ask('GET', path);
-    for (const path of ['/v1/videos', '/v1/usage', '/v1/models', '/v1/models/Alpha-H3', '/v1/models/No-Such'])
+    for (const path of [
+      '/v1/videos',
+      '/v1/usage',
+      '/v1/models',
+      '/v1/models/Alpha-H3',
+      '/v1/models/No-Such',
+      ...CATALOGUE,
+    ])
       await ask('GET', path);
     await ask('POST', '/v1/videos/estimate', prompted('a boat'));
     await ask('POST', `/v1/videos/${done}/remix`, { model: 'Alpha-H3', resolution: '2K' });

@@ -50,7 +50,15 @@ export async function extractRelease(commit: string = RELEASE_BEFORE): Promise<E
   return { commit, folder, remove };
 }
 
-/** Both releases run with the packages of this checkout, so the lock files must name the same ones. */
+/** Reads the version of each package by its place, without those of the repository itself. */
+function readPackages(lock: string): ReadonlyMap<string, string> {
+  const { packages } = JSON.parse(lock) as { packages: Readonly<Record<string, { readonly integrity?: string }>> };
+  return new Map(
+    Object.entries(packages).flatMap(([at, { integrity }]) => (integrity === undefined ? [] : [[at, integrity]])),
+  );
+}
+
+/** Both releases run with the packages of this checkout, which may have more than the release. */
 async function expectSameLock(commit: string): Promise<void> {
   await git('cat-file', '-e', `${commit}^{commit}`).catch((error: unknown) => {
     throw new Error(
@@ -58,10 +66,13 @@ async function expectSameLock(commit: string): Promise<void> {
       { cause: error },
     );
   });
-  if ((await git('show', `${commit}:${LOCK_FILE}`)) !== readFileSync(path.join(ROOT, LOCK_FILE), 'utf8'))
+  const [before, now] = [await git('show', `${commit}:${LOCK_FILE}`), readFileSync(path.join(ROOT, LOCK_FILE), 'utf8')];
+  const packages = readPackages(now);
+  const missing = [...readPackages(before)].filter(([at, locked]) => packages.get(at) !== locked).map(([at]) => at);
+  if (missing.length > 0)
     throw new Error(
-      `release ${commit}: its ${LOCK_FILE} differs from the one of this checkout, so it cannot run with the packages ` +
-        'of this checkout; name a release with the same packages in RELEASE_BEFORE',
+      `release ${commit}: this checkout has not its ${missing.join(', ')}, so it cannot run with the packages of this ` +
+        'checkout; name a release with the same packages in RELEASE_BEFORE',
     );
 }
 
