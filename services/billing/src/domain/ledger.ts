@@ -47,6 +47,7 @@ const CREDIT_BOOK = 'credit';
 
 /** The key of the task's hold, or of a void in its place. */
 export const holdKey = (taskId: string): string => `hold:${taskId}`;
+export const extendKey = (taskId: string): string => `extend:${taskId}`;
 export const initialCreditKey = (accountId: string): string => `credit:initial:${accountId}`;
 export const creditKey = (accountId: string, requestId: string): string => `credit:request:${accountId}:${requestId}`;
 

@@ -73,7 +73,10 @@ describeOnEngines('a bound', (open) => {
 
     expect(await catchRefusal(extend(7n))).toMatchObject({ reason: 'price_above_max' });
     expect(await books(on)).toMatchObject({ held: 40n * CENT });
-    expect((await extend(6n)).hold).toMatchObject({ amountNanos: 48n * CENT, maxAmountNanos: 50n * CENT });
+    const extended = { amountNanos: 48n * CENT, maxAmountNanos: 50n * CENT };
+    expect((await extend(6n)).hold).toMatchObject(extended);
+    // a repeat gives the hold as it stands, whatever it asks for
+    expect((await extend(7n)).hold).toMatchObject(extended);
     await expectSound(on);
   });
 

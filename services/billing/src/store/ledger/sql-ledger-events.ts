@@ -61,6 +61,11 @@ export async function recordEvent(query: SqlQuery, event: FinancialEvent): Promi
   return true;
 }
 
+/** Reports whether an event with this key was written. */
+export async function hasEvent(query: SqlQuery, key: string): Promise<boolean> {
+  return (await query('SELECT event_key FROM financial_events WHERE event_key = $1', [key])).length > 0;
+}
+
 /** Writes an event whose key nothing else can have, with its lines. */
 export async function postEvent(query: SqlQuery, event: FinancialEvent): Promise<void> {
   const [isNew] = await Promise.all([insertEvent(query, event), insertLines(query, event)]);
