@@ -246,7 +246,9 @@ test(
     cpSync(PACKAGE, source, { recursive: true });
     writeFileSync(path.join(source, 'tsconfig.build.json'), rebasedConfig());
     symlinkSync(MODULES, path.join(folder, 'node_modules'));
-    await runExample('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: source, path: PROGRAMS });
+    // `npm test` passes on its own settings, and with that of the repository the package would not be built
+    const packing = ['pack', '--silent', '--ignore-scripts=false', '--pack-destination', folder];
+    await runExample('npm', packing, { cwd: source, path: PROGRAMS });
     const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
     mkdirSync(installed, { recursive: true });
     execFileSync('tar', ['-xzf', path.join(folder, archive), '-C', installed, '--strip-components=1']);
