@@ -81,6 +81,12 @@ export const BATCH_LINES_MAX = 50_000;
 export const BATCH_FAULTS_MAX = 20;
 
 /**
+ * The lifetime of the key of a line, which is longer than the batch: no process that was away for its whole time creates
+ * a line again, or one that was closed.
+ */
+export const LINE_KEY_MS = 8 * 24 * 3_600_000;
+
+/**
  * Names the create of a line, so that it makes one task however often it is repeated. The key of a client has no space,
  * so it is never the same.
  */

@@ -1,7 +1,7 @@
 import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import { Problem, isProblem } from '@reelgate/platform/problem';
-import { nameLineKey } from '../../domain/batch.ts';
+import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
 import type { Batch, BatchFault, OpenLine } from '../../domain/batch.ts';
 import type { TokenRights } from '../../clients/tokens.ts';
 import type { BatchLease, BatchStop, StartedLine } from '../../store/batch-store.ts';
@@ -33,8 +33,6 @@ const CANCEL_MS = 5000;
 const RETRY_MS_MIN = 1000;
 const RETRY_MS_MAX = 30_000;
 const FAULT_MS = 5000;
-/** Longer than the batch, so that no process that was away for its whole time creates a line again. */
-const KEY_LIFETIME_MS = 8 * 24 * 3_600_000;
 const CREATES_DEADLINE_MS = 300_000;
 
 const CANCELLED: BatchFault = { code: 'batch_cancelled', message: 'the batch was cancelled before this line began' };
@@ -240,7 +238,7 @@ function toCreateRequest(
     idempotency: {
       key: nameLineKey(batch.id, number),
       fingerprint: digestOrder(order),
-      lifetimeMs: KEY_LIFETIME_MS,
+      lifetimeMs: LINE_KEY_MS,
     },
     wait: readWait(batch, clock.now()),
     tokenWait: rights.wait,

@@ -1,6 +1,6 @@
 import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
-import { nameLineKey } from '../../domain/batch.ts';
+import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
 import type { BatchFault, OpenLine } from '../../domain/batch.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { BatchRunStore, StartedLine } from '../batch-store.ts';
@@ -8,9 +8,6 @@ import { inOptionalJson, optionalText, text } from '../columns.ts';
 import { tryTakeKey } from '../tasks/sql-admission.ts';
 import { OPEN, countLines, holdLease, toNanos } from './batch-rows.ts';
 import type { BatchCounts } from './batch-rows.ts';
-
-/** Longer than a batch has, so that no create of a closed line begins after its key. */
-const CLOSED_KEY_MS = 8 * 24 * 3_600_000;
 
 const ABOVE_MAX: BatchFault = {
   code: 'price_above_max',
@@ -300,7 +297,7 @@ async function takeLineKey(
   const { accountId, batchId, number, now } = line;
   const key = nameLineKey(batchId, number);
   const owner = { id: batchId, accountId, createdAt: now };
-  if (await tryTakeKey(query, owner, { key, fingerprint: 'closed', expiresAt: now + CLOSED_KEY_MS })) return undefined;
+  if (await tryTakeKey(query, owner, { key, fingerprint: 'closed', expiresAt: now + LINE_KEY_MS })) return undefined;
   const [row] = await query('SELECT task_id FROM idempotency_keys WHERE account_id = $1 AND key = $2', [
     accountId,
     key,
