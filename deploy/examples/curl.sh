@@ -21,8 +21,8 @@ call() {
   [[ -z $answer ]] || printf '%s\n' "$answer"
   return "$code"
 }
-# field NAME: the text of the first field of this name in the JSON on standard input
-field() { sed -nE "s/\"$1\":\"([^\"]*)\"/\n\1\n/; s/^[^\n]*\n([^\n]*)\n.*/\1/p"; }
+# field NAME: the text of a field of the JSON on standard input
+field() { sed -nE "s/.*\"$1\":\"([^\"]*)\".*/\1/p"; }
 
 # With a key, a create whose answer was lost is sent again and makes no second video.
 id="$(call /v1/videos -H 'Content-Type: application/json' -H "Idempotency-Key: boat-$$-$RANDOM$RANDOM" \

@@ -258,7 +258,7 @@ describe('the charge', () => {
     let answer = await demo.call('GET', `/v1/videos/${id}`);
     await until(async () => {
       answer = await demo.call('GET', `/v1/videos/${id}`);
-      return answer.json.charge !== undefined && answer.json.charge.status !== 'held';
+      return answer.json.charge !== undefined && answer.json.charge.state !== 'held';
     }, SETTLED_MS);
     return answer.json;
   };
@@ -275,12 +275,12 @@ describe('the charge', () => {
 
       expect(await settle(id)).toMatchObject({
         usage: { cost: 0.4 },
-        charge: { status: 'charged', amount: '0.4', currency: 'USD' },
+        charge: { state: 'charged', amount: '0.4', currency: 'USD' },
       });
       const page = (await demo.call('GET', '/v1/videos?limit=5')).json as { readonly data: readonly Item[] };
       expect(page.data.find((video) => video['id'] === id)).toMatchObject({
         usage: { cost: 0.4 },
-        charge: { status: 'charged', amount: '0.4' },
+        charge: { state: 'charged', amount: '0.4' },
       });
       expect(await openRouter(KEYS.demo).getGeneration({ jobId: id })).toMatchObject({
         id,
@@ -306,7 +306,7 @@ describe('the charge', () => {
 
       expect(await settle(id)).toMatchObject({
         usage: { cost: 0 },
-        charge: { status: 'released', amount: '0.4', currency: 'USD' },
+        charge: { state: 'released', amount: '0.4', currency: 'USD' },
       });
     },
     TEST_TIMEOUT_MS,

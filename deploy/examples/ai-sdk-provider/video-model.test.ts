@@ -8,7 +8,7 @@ const VIDEO = {
   status: 'completed',
   created_at: 1_795_334_516,
   video_url: 'https://gateway.example/ximg/a.mp4?s=1',
-  charge: { status: 'charged', amount: '0.40', currency: 'USD' },
+  charge: { state: 'charged', amount: '0.40', currency: 'USD' },
 };
 const CALL: Experimental_VideoModelV4CallOptions = {
   prompt: 'a red boat',

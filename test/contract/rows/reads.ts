@@ -30,7 +30,7 @@ const completed = table(SECTION, [
         video_url: link,
         metadata: exactly({ url: link }),
         usage: is.object,
-        charge: exactly({ status: is.text, amount: is.text, currency: is.text }),
+        charge: exactly({ state: is.text, amount: is.text, currency: is.text }),
         polling_url: `${V1}/{{compat-video}}`,
       }),
       headers: { 'openai-poll-after-ms': absent },

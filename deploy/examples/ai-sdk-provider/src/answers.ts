@@ -14,7 +14,7 @@ const video = z.object({
   video_url: z.string().nullish(),
   error: z.object({ code: z.string(), message: z.string() }).nullish(),
   /** Absent while billing cannot be asked. */
-  charge: z.object({ status: z.string(), amount: z.string(), currency: z.string() }).nullish(),
+  charge: z.object({ state: z.string(), amount: z.string(), currency: z.string() }).nullish(),
 });
 export type Video = z.infer<typeof video>;
 

@@ -1,6 +1,6 @@
 /** The money of a task as its owner sees it. */
 export interface Charge {
-  readonly status: 'held' | 'charged' | 'released';
+  readonly state: 'held' | 'charged' | 'released';
   /** Billionths of the currency: the amount that is held, was charged, or was released without a charge. */
   readonly amountNanos: bigint;
   /** ISO 4217 code. */
@@ -8,12 +8,12 @@ export interface Charge {
 }
 
 /** Reports whether a charge can still change. A settled one never does. */
-export function isSettled({ status }: Charge): boolean {
-  return status !== 'held';
+export function isSettled({ state }: Charge): boolean {
+  return state !== 'held';
 }
 
 /** Returns the cost of a settled charge in billionths; undefined while the money is held. */
-export function readCost({ status, amountNanos }: Charge): bigint | undefined {
-  if (status === 'held') return undefined;
-  return status === 'charged' ? amountNanos : 0n;
+export function readCost({ state, amountNanos }: Charge): bigint | undefined {
+  if (state === 'held') return undefined;
+  return state === 'charged' ? amountNanos : 0n;
 }

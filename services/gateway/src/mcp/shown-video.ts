@@ -62,8 +62,8 @@ export function encodeShownVideo(task: Task, charge: Charge | undefined): Record
   });
 }
 
-function encodeCharge({ status, amountNanos, currency }: Charge): object {
-  return { amount: formatDecimal(amountNanos), currency, charge: status };
+function encodeCharge({ state, amountNanos, currency }: Charge): object {
+  return { amount: formatDecimal(amountNanos), currency, charge: state };
 }
 
 export function toIsoTime(timestamp: Timestamp | undefined): string | undefined {

@@ -47,11 +47,11 @@ beforeEach(() => {
 const read = async (task = RUNNING) => await charges.read(task, CALLER);
 
 test.each<[string, TaskCharge, object]>([
-  ['an open hold', held(), { status: 'held', amountNanos: 400n, currency: 'EUR' }],
-  ['a settlement that waits for a person', { ...held(), basis: 'deferred' }, { status: 'held', amountNanos: 400n }],
-  ['a charge', charged(), { status: 'charged', amountNanos: 300n }],
-  ['a release', { ...held(), chargedNanos: 0n, basis: 'released' }, { status: 'released', amountNanos: 400n }],
-])('%s has its status and amount', async (_what, charge, expected) => {
+  ['an open hold', held(), { state: 'held', amountNanos: 400n, currency: 'EUR' }],
+  ['a settlement that waits for a person', { ...held(), basis: 'deferred' }, { state: 'held', amountNanos: 400n }],
+  ['a charge', charged(), { state: 'charged', amountNanos: 300n }],
+  ['a release', { ...held(), chargedNanos: 0n, basis: 'released' }, { state: 'released', amountNanos: 400n }],
+])('%s has its state and amount', async (_what, charge, expected) => {
   books.set(ID, charge);
 
   expect((await read(ENDED)).charge).toMatchObject(expected);
@@ -63,20 +63,20 @@ describe('a running task', () => {
 
     await Promise.all([read(), read()]);
     await clock.advance(30_000);
-    expect(await read()).toEqual({ charge: expect.objectContaining({ status: 'held' }), isLasting: true });
+    expect(await read()).toEqual({ charge: expect.objectContaining({ state: 'held' }), isLasting: true });
 
     expect(asked).toEqual([{ ids: [ID], timeoutMs: CHARGE_DEADLINE_MS }]);
   });
   test('is asked for again when it has ended, and never after its charge is there', async () => {
     books.set(ID, held());
     await read();
-    expect(await read(ENDED)).toMatchObject({ charge: { status: 'held' }, isLasting: false });
+    expect(await read(ENDED)).toMatchObject({ charge: { state: 'held' }, isLasting: false });
 
     books.set(ID, charged());
     await clock.advance(250);
-    expect(await read(ENDED)).toMatchObject({ charge: { status: 'charged' }, isLasting: true });
+    expect(await read(ENDED)).toMatchObject({ charge: { state: 'charged' }, isLasting: true });
     await clock.advance(3_600_000);
-    expect(charges.read(ENDED, CALLER)).toMatchObject({ charge: { status: 'charged' }, isLasting: true });
+    expect(charges.read(ENDED, CALLER)).toMatchObject({ charge: { state: 'charged' }, isLasting: true });
 
     expect(asked).toHaveLength(3);
   });
@@ -85,7 +85,7 @@ describe('a running task', () => {
     books.set(ID, held());
     await clock.advance(250);
 
-    expect(await read()).toMatchObject({ charge: { status: 'held' } });
+    expect(await read()).toMatchObject({ charge: { state: 'held' } });
   });
 });
 
@@ -99,7 +99,7 @@ describe('a task that has just ended', () => {
     books.set(ID, charged());
     await clock.advance(30);
 
-    expect(await reading).toMatchObject({ charge: { status: 'charged' }, isLasting: true });
+    expect(await reading).toMatchObject({ charge: { state: 'charged' }, isLasting: true });
     expect(asked).toHaveLength(2);
   });
   test('is read as held if its charge does not come in a quarter of a second', async () => {
@@ -108,7 +108,7 @@ describe('a task that has just ended', () => {
     await clock.advance(0);
     for (const ms of [30, 70, 150]) await clock.advance(ms);
 
-    expect(await reading).toMatchObject({ charge: { status: 'held' }, isLasting: false });
+    expect(await reading).toMatchObject({ charge: { state: 'held' }, isLasting: false });
     expect(asked).toHaveLength(4);
   });
 });
@@ -125,7 +125,7 @@ describe('without billing', () => {
     fault = undefined;
     books.set(ID, held());
     await clock.advance(2000);
-    expect(await read()).toMatchObject({ charge: { status: 'held' } });
+    expect(await read()).toMatchObject({ charge: { state: 'held' } });
   });
   test('a known charge is shown', async () => {
     books.set(ID, charged());
@@ -133,7 +133,7 @@ describe('without billing', () => {
     fault = new Error('away');
     await read(aTask({ id: 'task_other' }));
 
-    expect(await read(ENDED)).toMatchObject({ charge: { status: 'charged' }, isLasting: true });
+    expect(await read(ENDED)).toMatchObject({ charge: { state: 'charged' }, isLasting: true });
   });
 });
 

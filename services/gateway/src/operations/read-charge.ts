@@ -156,7 +156,7 @@ function toReading(entry: Known | undefined, task: Task): ChargeReading {
 
 /** The money of a task from its hold. */
 export function toCharge({ heldNanos, chargedNanos, basis, currency }: Omit<TaskCharge, 'taskId'>): Charge {
-  if (basis === 'released') return { status: 'released', amountNanos: heldNanos, currency };
-  if (chargedNanos !== undefined) return { status: 'charged', amountNanos: chargedNanos, currency };
-  return { status: 'held', amountNanos: heldNanos, currency };
+  if (basis === 'released') return { state: 'released', amountNanos: heldNanos, currency };
+  if (chargedNanos !== undefined) return { state: 'charged', amountNanos: chargedNanos, currency };
+  return { state: 'held', amountNanos: heldNanos, currency };
 }

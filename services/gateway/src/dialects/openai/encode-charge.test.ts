@@ -7,19 +7,19 @@ import { encodeReadVideo } from './encode.ts';
 import { openai } from './index.ts';
 
 const links = newLinkSigner('https://gateway.example', new Secret('a key'));
-const aCharge = (status: Charge['status'], amountNanos: bigint): Charge => ({ status, amountNanos, currency: 'USD' });
+const aCharge = (state: Charge['state'], amountNanos: bigint): Charge => ({ state, amountNanos, currency: 'USD' });
 const show = (charge: Charge | undefined, task = aCompletedTask()) =>
   JSON.parse(JSON.stringify(encodeReadVideo(task, links, charge))) as Record<string, unknown>;
 
 describe('a read shows the charge', () => {
   test.each([
-    ['held', 400_000_000n, { status: 'held', amount: '0.4', currency: 'USD' }, undefined],
-    ['charged', 400_000_000n, { status: 'charged', amount: '0.4', currency: 'USD' }, 0.4],
-    ['charged', 0n, { status: 'charged', amount: '0', currency: 'USD' }, 0],
-    ['released', 400_000_000n, { status: 'released', amount: '0.4', currency: 'USD' }, 0],
-  ] as const)('%s %d', (status, nanos, charge, cost) => {
-    expect(show(aCharge(status, nanos))).toMatchObject({ charge, usage: { total_seconds: 5 } });
-    expect((show(aCharge(status, nanos))['usage'] as { cost?: number }).cost).toBe(cost);
+    ['held', 400_000_000n, { state: 'held', amount: '0.4', currency: 'USD' }, undefined],
+    ['charged', 400_000_000n, { state: 'charged', amount: '0.4', currency: 'USD' }, 0.4],
+    ['charged', 0n, { state: 'charged', amount: '0', currency: 'USD' }, 0],
+    ['released', 400_000_000n, { state: 'released', amount: '0.4', currency: 'USD' }, 0],
+  ] as const)('%s %d', (state, nanos, charge, cost) => {
+    expect(show(aCharge(state, nanos))).toMatchObject({ charge, usage: { total_seconds: 5 } });
+    expect((show(aCharge(state, nanos))['usage'] as { cost?: number }).cost).toBe(cost);
   });
   test('with a cost even if the task has no usage', () => {
     expect(show(aCharge('released', 1n), aTask())['usage']).toEqual({ cost: 0 });
@@ -41,6 +41,10 @@ test.each([
   );
 });
 
+test('a read names its status once, so that a program that searches the text finds no other one', () => {
+  expect(JSON.stringify(show(aCharge('charged', 5n))).match(/"status":/g)).toHaveLength(1);
+});
+
 test('a page shows the charge of each task that has one', () => {
   const [list] = openai.lists;
   const tasks = [aCompletedTask({ id: 'task_1' }), aTask({ id: 'task_2' })];
@@ -48,6 +52,6 @@ test('a page shows the charge of each task that has one', () => {
 
   const { data } = list?.encode({ tasks, hasMore: false, total: 0, charges }, links) as { readonly data: object[] };
 
-  expect(data[0]).toMatchObject({ charge: { status: 'charged' }, polling_url: '/v1/videos/task_1' });
+  expect(data[0]).toMatchObject({ charge: { state: 'charged' }, polling_url: '/v1/videos/task_1' });
   expect(data[1]).not.toHaveProperty('charge');
 });

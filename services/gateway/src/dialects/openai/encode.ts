@@ -25,10 +25,10 @@ const chargeSchema: Schema = {
   title: 'Charge',
   type: 'object',
   description: 'The money of the task. Only in reads; absent while it is not known.',
-  required: ['status', 'amount', 'currency'],
+  required: ['state', 'amount', 'currency'],
   additionalProperties: false,
   properties: {
-    status: { enum: ['held', 'charged', 'released'], description: 'charged and released never change.' },
+    state: { enum: ['held', 'charged', 'released'], description: 'charged and released never change.' },
     amount: { type: 'string', description: 'What is held, was charged or was released, as an exact decimal.' },
     currency: { type: 'string' },
   },
@@ -117,11 +117,11 @@ export function encodeReadVideo(task: Task, links: Links, charge?: Charge): obje
 }
 
 function encodeCharge(charge: Charge, usage: ReturnType<typeof encodeUsage>): object {
-  const { status, amountNanos, currency } = charge;
+  const { state, amountNanos, currency } = charge;
   const cost = readCost(charge);
   return {
     ...(cost === undefined ? {} : { usage: { ...usage, cost: toJsonNumber(cost) } }),
-    charge: { status, amount: formatDecimal(amountNanos), currency },
+    charge: { state, amount: formatDecimal(amountNanos), currency },
   };
 }
 

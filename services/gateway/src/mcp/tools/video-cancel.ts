@@ -27,7 +27,7 @@ export function videoCancel(parts: ToolParts): McpTool {
       const { task, isCancelled } = await cancelVideo(parts, id, call);
       const { charge } = await parts.charges.read(task, pickAccountCaller(call));
       const money = charge && {
-        returned: formatDecimal(charge.status === 'charged' ? 0n : charge.amountNanos),
+        returned: formatDecimal(charge.state === 'charged' ? 0n : charge.amountNanos),
         currency: charge.currency,
       };
       return {
