@@ -72,7 +72,7 @@ describeOnEngines(
       expect(await store.takeGarbage(NOW + DAY_MS / 2, 10)).toEqual([]);
     });
 
-    test('an account has so many files and bytes, reservations included; an output is counted and not refused', async () => {
+    test('files and bytes of an account have bounds, with reservations; an output is counted and not refused', async () => {
       const { store } = await opened();
       const reserve = async (id: string, over: Partial<FileReservation> = {}, isBound = true) =>
         (await store.reserveFile(aReservation(id, over), NOW, isBound ? BOUNDS : undefined)).kind;
