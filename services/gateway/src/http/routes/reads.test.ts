@@ -56,7 +56,7 @@ describe('a status read', () => {
     under.books.addHold({ hold });
     const [compat, list, others] = [await get(STATUS), await get('/v1/videos'), [await get(QUERY), await get(FLAT)]];
 
-    expect(compat.json.charge).toEqual({ status: 'held', amount: '0.4', currency: 'USD' });
+    expect(compat.json.charge).toEqual({ state: 'held', amount: '0.4', currency: 'USD' });
     expect(list.json.data[0].charge).toEqual(compat.json.charge);
     expect(others.filter(({ text }) => text.includes('"charge"'))).toEqual([]);
   });
