@@ -1,6 +1,6 @@
 import { CHAT_MODEL, RICH } from './simulated-config.ts';
 import type { HttpOrder } from './simulated-http.ts';
-import { mayRepeat, readMembers, sendOrder } from './world.ts';
+import { computeRetryFactor, mayRepeat, readMembers, sendOrder } from './world.ts';
 import type { World } from './world.ts';
 
 /** The names of the calls of a run. */
@@ -11,6 +11,8 @@ const QUEUED = 0.5;
 const LEFT_EARLY = 0.3;
 const LEAVE_MS_MAX = 3000;
 const CREATES_MAX = 40;
+/** A client gives a call up after this many refusals by a limit, which are about a minute. */
+const REFUSALS_MAX = 12;
 const READS_MAX = 30;
 const RETRY_MS = { least: 300, most: 3000 };
 
@@ -46,11 +48,15 @@ async function runCall(world: World, name: string): Promise<void> {
 /** Returns the id of the job; undefined if the call is refused, or no answer comes. */
 async function createJob(world: World, name: string, create: HttpOrder): Promise<string | undefined> {
   const { scheduler, draws } = world;
+  let refusals = 0;
   for (let creates = 1; creates <= CREATES_MAX; creates += 1) {
     const answer = await sendOrder(world, name, create);
     if (answer?.status === 202) return String(readMembers(answer)['id']);
     if (answer !== undefined && !mayRepeat(answer)) return undefined;
-    await scheduler.pause(draws.whole(`${name} create ${creates} retry`, RETRY_MS.least, RETRY_MS.most));
+    if (answer?.status === 429) refusals += 1;
+    if (refusals === REFUSALS_MAX) return undefined;
+    const retryMs = draws.whole(`${name} create ${creates} retry`, RETRY_MS.least, RETRY_MS.most);
+    await scheduler.pause(retryMs * computeRetryFactor(refusals));
   }
   return undefined;
 }

@@ -2,8 +2,8 @@ import { CLIENT_DIALECTS, isFinal, readSeenTask } from './dialects.ts';
 import type { ClientDialect, ClientOrder, SeenTask } from './dialects.ts';
 import { RECEIVERS } from './receivers.ts';
 import { DURATIONS, MODELS, POOR, RATIOS, REMIXED_MODEL, REVOKED, RICH } from './simulated-config.ts';
-import type { HttpOrder } from './simulated-http.ts';
-import { mayRepeat, sendOrder } from './world.ts';
+import type { HttpAnswer, HttpOrder } from './simulated-http.ts';
+import { computeRetryFactor, mayRepeat, sendOrder } from './world.ts';
 import type { World } from './world.ts';
 
 const CLIENTS = 6;
@@ -39,6 +39,8 @@ const CONTENT_READ = 0.3;
 const GONE: ReadonlySet<number> = new Set([400, 404, 409, 410, 422]);
 /** A client gives an order up after this many creates without an answer. */
 const CREATES_MAX = 30;
+/** And after this many refusals by a limit, which are about a minute and a half. */
+const REFUSALS_MAX = 8;
 /** And a task after this many reads: it waits for a person. */
 const READS_MAX = 20;
 
@@ -136,6 +138,7 @@ async function createUntilAnswered(world: World, sent: Order, order = sent.name)
   const { name, caller, key, request } = sent;
   const waitsForMoney = draws.happens(`${name} waits for money`, WAITS_FOR_MONEY);
   const prefer = draws.happens(`${name} preference`, PREFERENCES) ? drawPreference(world, name) : undefined;
+  let refusals = 0;
   for (let create = 1; create <= CREATES_MAX; create += 1) {
     const leaves = faults.happens('client leaves', `${name} create ${create}`, LEFT_EARLY);
     const leaveAfterMs = leaves ? draws.whole(`${name} create ${create} leave`, 0, LEAVE_MS_MAX) : undefined;
@@ -145,13 +148,18 @@ async function createUntilAnswered(world: World, sent: Order, order = sent.name)
       rules.promised({ order, account: caller.account, key }, task);
       return task.id;
     }
-    if (answer !== undefined && !mayRepeat(answer)) return undefined;
-    if (answer !== undefined && NO_MONEY.test(answer.text) && !waitsForMoney) return undefined;
     // without a key, a lost answer is not repeated
-    if (key === '' && answer === undefined) return undefined;
-    await scheduler.pause(draws.whole(`${name} create ${create} retry`, RETRY_MS.least, RETRY_MS.most));
+    if (answer === undefined ? key === '' : isFinalRefusal(answer, waitsForMoney)) return undefined;
+    if (answer?.status === 429) refusals += 1;
+    if (refusals === REFUSALS_MAX) return undefined;
+    const retryMs = draws.whole(`${name} create ${create} retry`, RETRY_MS.least, RETRY_MS.most);
+    await scheduler.pause(retryMs * computeRetryFactor(refusals));
   }
   return undefined;
+}
+
+function isFinalRefusal(answer: HttpAnswer, waitsForMoney: boolean): boolean {
+  return !mayRepeat(answer) || (NO_MONEY.test(answer.text) && !waitsForMoney);
 }
 
 /** A wish for its wait while no channel takes it. */

@@ -8,6 +8,7 @@ import { LostAnswer } from './simulated-http.ts';
 import type { HttpAnswer, HttpOrder, SendOptions } from './simulated-http.ts';
 
 const SHOWN_MAX = 160;
+const RETRY_FACTOR_MAX = 4;
 
 /** What everything outside the program shares: clients, operators, and the callbacks of upstreams. */
 export interface World {
@@ -22,6 +23,11 @@ export interface World {
 /** A client comes again after an answer with this status; after any other refusal it does not. */
 export function mayRepeat({ status }: HttpAnswer): boolean {
   return status === 429 || status === 409 || status >= 500;
+}
+
+/** After each refusal by a limit, a client waits twice as long, as the official SDKs do, up to a bound. */
+export function computeRetryFactor(refusals: number): number {
+  return Math.min(RETRY_FACTOR_MAX, 2 ** Math.max(0, refusals - 1));
 }
 
 /** The members of an answer; none if it is no JSON object. */
