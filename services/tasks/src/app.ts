@@ -116,7 +116,7 @@ export async function startTasks(
 
   let current = config;
   const chance = chanceFrom(foundation.random);
-  let live: Live = { count: () => 1, allKnowQueue: () => false };
+  let live: Live = { count: () => 1, allKnowQueue: () => false, areClocksTrusted: () => true };
   const operators = sqlOperators(sql, newId);
   const wake = newWake();
   const paused = openPausedChannels(operators, wakeQueue(wake));
@@ -132,6 +132,7 @@ export async function startTasks(
     ...{ sql, config, channels, chance, wake, processId, minutes },
     current: () => current,
     isQueueUsable: () => live.allKnowQueue(),
+    areClocksTrusted: () => live.areClocksTrusted(),
     replicas: () => live.count(),
   });
 
@@ -209,7 +210,7 @@ export async function startTasks(
   };
 }
 
-type Live = Pick<ProcessLiveness, 'count' | 'allKnowQueue'>;
+type Live = Pick<ProcessLiveness, 'count' | 'allKnowQueue' | 'areClocksTrusted'>;
 
 interface WorkOptions {
   readonly passes: Parameters<typeof startWorkers>[1];
@@ -298,6 +299,7 @@ interface TaskParts {
   readonly minutes: MinuteCounter;
   /** Reports whether every process shows tasks that wait. */
   readonly isQueueUsable: () => boolean;
+  readonly areClocksTrusted: Deps['areClocksTrusted'];
   /** The number of live processes. */
   readonly replicas: () => number;
 }

@@ -48,6 +48,8 @@ export interface WorldOptions {
   /** Default: no create waits for a channel. */
   readonly queue?: QueueLimits;
   readonly isOverloaded?: boolean;
+  /** Default: true. */
+  readonly areClocksTrusted?: boolean;
 }
 
 /** What outlives a process of this service. */
@@ -138,6 +140,7 @@ async function openWorld(
     tracing,
     processId: newId('proc'),
     isOverloaded: () => options.isOverloaded ?? false,
+    areClocksTrusted: () => options.areClocksTrusted ?? true,
     creating: new Map(),
     limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
     queue: { limits: options.queue, lanes: openKnownLanes(() => undefined), rates: openLaneRates(clock) },

@@ -101,6 +101,38 @@ describe('a pass', () => {
   });
 });
 
+describe('the clocks', () => {
+  const lookAt = async (ahead: number): Promise<ProcessLiveness> => {
+    const world = await open();
+    const liveness = openProcessLiveness(world.deps, false);
+    for (let pass = 0; pass < 3; pass += 1) {
+      await world.clock.advance(HEARTBEAT_MS);
+      await world.deps.store.heartbeat('proc_other', world.clock.now() + ahead);
+      await liveness.beat();
+    }
+    return liveness;
+  };
+
+  test('of processes that agree are trusted', async () => {
+    expect((await lookAt(0)).areClocksTrusted()).toBe(true);
+  });
+
+  test.each([10 * 60_000, -10 * 60_000])('of processes that differ by %d ms are not trusted', async (ahead) => {
+    expect((await lookAt(ahead)).areClocksTrusted()).toBe(false);
+  });
+
+  test('of this process is not trusted once it was set', async () => {
+    const world = await open();
+    const liveness = openProcessLiveness(world.deps, true);
+    await liveness.beat();
+    expect(liveness.areClocksTrusted()).toBe(true);
+
+    await world.clock.advance(HOUR_MS);
+
+    expect(liveness.areClocksTrusted()).toBe(false);
+  });
+});
+
 test('the creates of a process that starts between a heartbeat and the takeover stay its own', async () => {
   const { world, liveness } = await besideAnother();
   await liveness.beat();

@@ -1,6 +1,7 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Deps } from '../operations/deps.ts';
 import { recoverCreates, recoverOwnCreates } from '../operations/recovery/recover-creates.ts';
+import { watchClocks } from './clock-watch.ts';
 
 export const HEARTBEAT_MS = 1000;
 /** A process whose heartbeat has not changed in this many heartbeats of this process after the first is dead. */
@@ -23,6 +24,8 @@ export interface ProcessLiveness {
   count(): number;
   /** False while a process may be alive that does not know tasks that wait for a channel. */
   allKnowQueue(): boolean;
+  /** False once the clocks of live processes differ, or that of this process was set. */
+  areClocksTrusted(): boolean;
 }
 
 interface OtherProcess {
@@ -45,18 +48,31 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   const dead = (): readonly string[] => [...seen].flatMap(([id, other]) => (isDead(other) ? [id] : []));
 
   let withoutQueue: readonly string[] = [];
+  const clocks = watchClocks();
+  let [hasWarned, lastReadAt]: [boolean, number | undefined] = [false, undefined];
 
+  /** `after`: the time of the look before; undefined: this is the first one. */
+  const note = (id: string, heartbeat: number, look: { readonly after: number | undefined; now: number }): void => {
+    const { heartbeat: last = heartbeat, misses = -1, hasChanged = false } = seen.get(id) ?? {};
+    const isSame = last === heartbeat;
+    const { after, now } = look;
+    if (isSame || after === undefined) clocks.noteOld(heartbeat, now);
+    else clocks.noteNew(heartbeat, { after, now });
+    seen.set(id, { heartbeat, misses: isSame ? misses + 1 : 0, hasChanged: hasChanged || !isSame });
+  };
   const beat = async (): Promise<number> => {
+    clocks.noteOwn(deps.clock.now());
     await deps.store.heartbeat(deps.processId, deps.clock.now());
     const heartbeats = await deps.store.heartbeats();
+    const [after, now] = [lastReadAt, deps.clock.now()];
+    lastReadAt = now;
     if (heartbeats.keys().some((id) => id !== deps.processId && !seen.has(id)))
       withoutQueue = await deps.store.listWithoutQueue();
     for (const id of seen.keys()) if (!heartbeats.has(id)) seen.delete(id);
-    for (const [id, heartbeat] of heartbeats) {
-      const { heartbeat: last = heartbeat, misses = -1, hasChanged = false } = seen.get(id) ?? {};
-      if (id === deps.processId) continue;
-      const isSame = last === heartbeat;
-      seen.set(id, { heartbeat, misses: isSame ? misses + 1 : 0, hasChanged: hasChanged || !isSame });
+    for (const [id, heartbeat] of heartbeats) if (id !== deps.processId) note(id, heartbeat, { after, now });
+    if (!hasWarned && !clocks.areTrusted(now)) {
+      hasWarned = true;
+      deps.log.warn({}, 'a clock was set, or the clocks of the processes differ');
     }
     return 0;
   };
@@ -85,6 +101,7 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
       const others = withoutQueue.flatMap((id) => seen.get(id) ?? []);
       return others.every(isDead);
     },
+    areClocksTrusted: () => clocks.areTrusted(deps.clock.now()),
     beat,
     takeOver: async () => {
       if (!isCheckDue()) return 0;

@@ -145,6 +145,29 @@ describe('work on the list of the upstream', () => {
     expect(await world.deps.store.find(lost!.id)).toMatchObject({ admission: 'unknown' });
   });
 
+  test.each<[string, boolean, number]>([
+    ['is adopted', true, 1],
+    ['while clocks differ is not adopted', false, 0],
+  ])('that is out of the time of another task %s', async (_what, areClocksTrusted, adopted) => {
+    const world = await open({ areClocksTrusted });
+    await lose(world);
+    await world.clock.advance(10 * MINUTE_MS);
+    const [late] = await lose(world);
+    world.upstream.works = [aWork({ createdAt: world.clock.now() })];
+
+    expect(await reconcileUnknown(world.deps)).toBe(adopted);
+
+    expect((await world.deps.store.find(late!.id))?.mapping?.upstreamId).toBe(adopted === 1 ? 'up-lost' : undefined);
+  });
+
+  test('that no other task ordered is adopted while clocks differ', async () => {
+    const world = await open({ areClocksTrusted: false });
+    await lose(world);
+    world.upstream.works = [aWork({ createdAt: world.clock.now() })];
+
+    expect(await reconcileUnknown(world.deps)).toBe(1);
+  });
+
   test('that could belong to a create under submission is not adopted', async () => {
     const world = await open();
     const [lost] = await lose(world);

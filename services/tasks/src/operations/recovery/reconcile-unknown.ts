@@ -9,7 +9,7 @@ import { settleByKey } from './settle-by-key.ts';
 
 /** The upstream dates its work in whole seconds, by its own clock. */
 const CLOCK_SLACK_MS = 5000;
-/** If a clock was set during a create, work that differs from the times of the task by less may still be its own. */
+/** If a clock was set or is wrong, work that differs from the times of the task by less may still be its own. */
 const SET_CLOCK_MS = 3_600_000;
 const SEARCH_MS = 60_000;
 const PAGE = 500;
@@ -21,7 +21,7 @@ const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
  * One pass over the tasks whose submission got no answer. Where the upstream can be asked for an attempt by its key, the
  * answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece of work without a task
  * matches it in every fact and in time, and if no other task could own that work. A task whose clock was set during its
- * create could own any matching work of that hour. After a minute, or later where the upstream can be asked, a person is
+ * create could own any matching work of that hour, and so could each task while clocks differ. After a minute, or later where the upstream can be asked, a person is
  * told. The order is never submitted again. Returns how many tasks were settled.
  */
 export async function reconcileUnknown(deps: Deps): Promise<number> {
@@ -65,7 +65,7 @@ function computeSearchMs(channel: Channel | undefined): number {
  */
 export async function mayHaveOrdered(deps: Deps, channel: Channel, task: Task, upstreamId: string): Promise<boolean> {
   if (!hasList(channel)) return true;
-  const works = await listWorks(deps, channel, task.createdAt - computeSlackMs(task, deps.clock.now()));
+  const works = await listWorks(deps, channel, task.createdAt - computeSlackMs(deps, task));
   return works?.some((work) => work.upstreamId === upstreamId && matchesOrder(channel, task, work)) === true;
 }
 
@@ -107,12 +107,11 @@ async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Tas
     upstreamAccount,
     works.map(({ upstreamId }) => upstreamId),
   );
-  const now = deps.clock.now();
   const claims = works
     .filter(({ upstreamId }) => !known.has(upstreamId))
     .map(
       (work) =>
-        [work, new Set(claimants.filter((task) => mayOwn(channel, task, work, now)).map(({ id }) => id))] as const,
+        [work, new Set(claimants.filter((task) => mayOwn(deps, channel, task, work)).map(({ id }) => id))] as const,
     );
   return { channel, claims: new Map(claims) };
 }
@@ -175,13 +174,13 @@ const FOUND = [
 ];
 
 /** Reports whether the work can be that of the task. */
-function mayOwn(channel: Channel, task: Task, work: ListedWork, now: number): boolean {
-  return matchesOrder(channel, task, work) && isInTime(task, work, now, computeSlackMs(task, now));
+function mayOwn(deps: Deps, channel: Channel, task: Task, work: ListedWork): boolean {
+  return matchesOrder(channel, task, work) && isInTime(task, work, deps.clock.now(), computeSlackMs(deps, task));
 }
 
 /** The time by which the work of a task may differ from the times of the task. */
-function computeSlackMs(task: Task, now: number): number {
-  return isClockSet(task, now) ? SET_CLOCK_MS : CLOCK_SLACK_MS;
+function computeSlackMs({ clock, areClocksTrusted }: Deps, task: Task): number {
+  return isClockSet(task, clock.now()) || !areClocksTrusted() ? SET_CLOCK_MS : CLOCK_SLACK_MS;
 }
 
 /** Reports whether the work is what the task ordered. */
