@@ -48,4 +48,13 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
       'of that process, and answered that it was queued. Then the other process refused it, and its key was free.',
     mendedOn: '2026-11-26',
   },
+  {
+    seed: 257,
+    without: [],
+    rule: 'a task has the work of its own order',
+    cause:
+      'The clock of one of three processes was 19 minutes ahead. It lost the answer of an order, and its task seemed to ' +
+      'be 19 minutes younger than its work. Another process had lost an equal order, so that one adopted the work.',
+    mendedOn: '2026-11-27',
+  },
 ];
