@@ -6,7 +6,6 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -86,6 +85,7 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
   let [boot, crashes, checkpoints] = [1, 0, 0];
   let folder = path.join(root, `boot-${boot}`);
   const openLog = (name: string, left?: Buffer): SimulatedLog => {
+    logs.get(name)?.close();
     const opened = openSimulatedLog(() => `${folder}/${name}${LOG}`, left);
     logs.set(name, opened);
     return opened;
@@ -94,9 +94,7 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
   const logBytesMax = draws.pick('disk log bytes', LOG_BYTES_MAX);
   const checkpoint = (handle: DatabaseSync, { name, file }: OpenDatabase): void => {
     const own = findLog(name);
-    // its size is known at once, and most logs are short
-    const bytes = statSync(`${file}${LOG}`, { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes < logBytesMax || own.findEnd().end < logBytesMax) return;
+    if (own.findEnd().end < logBytesMax) return;
     checkpoints += 1;
     const isCut =
       faults.isOn('power cut') && faults.happens('cut checkpoint', `disk checkpoint ${checkpoints}`, CUT_CHECKPOINTS);
@@ -151,6 +149,7 @@ export function openSimulatedDisk(options: DiskOptions): SimulatedDisk {
     crash,
     remove: () => {
       rmSync(root, { recursive: true });
+      for (const own of logs.values()) own.close();
       for (const handle of handles.keys()) close.call(handle);
       handles.clear();
     },
@@ -248,7 +247,11 @@ function watchDatabases(options: WatchOptions): void {
   };
   DatabaseSync.prototype.close = function closeWatched(this: DatabaseSync): void {
     // The last close by the product copies the whole log into the database, syncs it, and removes the log.
-    if (handles.delete(this)) logs.delete(path.basename(this.location() ?? ''));
+    const name = path.basename(this.location() ?? '');
+    if (handles.delete(this)) {
+      logs.get(name)?.close();
+      logs.delete(name);
+    }
     close.call(this);
   };
 }

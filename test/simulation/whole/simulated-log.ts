@@ -38,6 +38,7 @@ export interface SimulatedLog {
   syncAll(): void;
   /** What a power cut leaves: every synced byte, and some of the others. `said` tells it in words. */
   cut(name: string, options: CutOptions): { readonly bytes: Buffer; readonly said: string };
+  close(): void;
 }
 
 export interface CutOptions {
@@ -58,8 +59,10 @@ export function openSimulatedLog(locate: () => string, left?: Buffer): Simulated
   let isLeftByPowerCut = left !== undefined;
   /** What the disk has where the bytes of the file are not synced. */
   let durable = left ?? readAll(locate());
+  const index = openIndex();
   const findEnd = (): LogPlace => {
-    const found = readIndex(locate()) ?? scanLog(locate());
+    const file = locate();
+    const found = index.read(file) ?? scanLog(file);
     if (found === undefined) return place;
     // SQLite syncs the header before it writes a frame
     if (found.salt !== place.salt) synced = HEADER_BYTES;
@@ -87,15 +90,41 @@ export function openSimulatedLog(locate: () => string, left?: Buffer): Simulated
       const bytes = Buffer.concat([written.subarray(0, left), durable.subarray(left)]);
       return { bytes, said: `keeps ${left} of ${end} bytes, of which ${synced} were synced` };
     },
+    close: index.close,
   };
 }
 
-/**
- * The place that the index of an open database has: SQLite writes it there at the end of each commit. Undefined: no
- * process has opened the database since the last crash, or the log has no commit.
- */
-function readIndex(file: string): LogPlace | undefined {
-  const words = readStart(file.replace(LOG_NAME, '-shm'), INDEX_BYTES);
+interface LogIndex {
+  /**
+   * The place that the index of an open database has: SQLite writes it there at the end of each commit. Undefined: no
+   * process has opened the database since the last crash, or the log has no commit.
+   */
+  read(file: string): LogPlace | undefined;
+  close(): void;
+}
+
+/** Keeps the index open: it stays the same file as long as a process has the database. */
+function openIndex(): LogIndex {
+  let known: { readonly file: string; readonly opened: number } | undefined;
+  const close = (): void => {
+    if (known !== undefined) closeSync(known.opened);
+    known = undefined;
+  };
+  return {
+    read: (file) => {
+      if (known?.file !== file) {
+        close();
+        const opened = openExisting(file.replace(LOG_NAME, '-shm'));
+        if (opened === undefined) return undefined;
+        known = { file, opened };
+      }
+      return readPlace(readWords(known.opened, 0, INDEX_BYTES));
+    },
+    close,
+  };
+}
+
+function readPlace(words: Uint32Array | undefined): LogPlace | undefined {
   if (words === undefined || words[INDEX_INITIALIZED]! % 256 === 0 || words[INDEX_FRAMES] === 0) return undefined;
   const pageBytes = words[INDEX_INITIALIZED]! >>> 16;
   const end = HEADER_BYTES + words[INDEX_FRAMES]! * (FRAME_HEADER_BYTES + pageBytes);
@@ -123,17 +152,6 @@ function scanLog(file: string): LogPlace | undefined {
     }
   } finally {
     closeSync(log);
-  }
-}
-
-/** The first words of a file; undefined: it is shorter, or does not exist. */
-function readStart(file: string, bytes: number): Uint32Array | undefined {
-  const opened = openExisting(file);
-  if (opened === undefined) return undefined;
-  try {
-    return readWords(opened, 0, bytes);
-  } finally {
-    closeSync(opened);
   }
 }
 
