@@ -38,10 +38,7 @@ export async function startWatches(
     clock,
     log,
     idleMs: HEARTBEAT_IDLE_MS,
-    pass: async () => {
-      watches.pass();
-      return 0;
-    },
+    pass: async () => ({ dueAt: watches.pass() }),
   });
   lifecycle.add('watches', () => Promise.all([reads?.stop(), heartbeats.stop()]).then(() => undefined));
   const changes = await onTaskChanged(bus, hub);

@@ -206,7 +206,7 @@ export interface WatchedCall {
   overrun(): void;
 }
 
-/** Checks all running calls once a second, with one timer. */
+/** Checks all running calls when one of them is due, at most once a second, with one timer. */
 export interface CallWatch {
   /** Checks the call until the returned function is called. */
   add(call: WatchedCall): () => void;
@@ -222,14 +222,20 @@ export function startCallWatch(clock: Clock, log: Log): CallWatch {
     idleMs: CHECK_EVERY_MS,
     pass: async () => {
       const now = clock.now();
+      // a call that begins from now on is due later
+      let dueAt = now + SILENCE_MS;
       for (const call of calls.all()) {
-        if (now >= call.endsBy) call.overrun();
-        else if (now - call.lastSentAt >= SILENCE_MS) {
+        if (now >= call.endsBy) {
+          call.overrun();
+          continue;
+        }
+        if (now - call.lastSentAt >= SILENCE_MS) {
           call.lastSentAt = now;
           call.beat();
         }
+        dueAt = Math.min(dueAt, call.endsBy, call.lastSentAt + SILENCE_MS);
       }
-      return 0;
+      return { dueAt };
     },
   });
   return { add: (call) => calls.add(call), stop: () => worker.stop() };

@@ -19,8 +19,8 @@ export interface WatchMessage {
 /** The open watches of this process and their heartbeats. One timer serves all of them. */
 export interface OpenWatches {
   open(method: WatchMethod, feed: Notifier, signal: AbortSignal): OpenWatch;
-  /** Wakes each watch whose heartbeat is due. */
-  pass(): void;
+  /** Wakes each watch whose heartbeat is due. Returns the time at which the next one is due. */
+  pass(): number;
   count(method: WatchMethod): number;
 }
 
@@ -59,7 +59,12 @@ export function openWatches(clock: Clock): OpenWatches {
     },
     pass: () => {
       const now = clock.now();
-      for (const { feed, dueAt } of watches) if (now >= dueAt) feed.notify();
+      // a watch that opens from now on is due later
+      let next = now + HEARTBEAT_MS;
+      for (const { feed, dueAt } of watches)
+        if (now >= dueAt) feed.notify();
+        else next = Math.min(next, dueAt);
+      return next;
     },
     count: (method) => watches.values().reduce((sum, watch) => sum + (watch.method === method ? 1 : 0), 0),
   };
