@@ -139,7 +139,7 @@ export async function startTasks(
   const backlog = sqlBacklog(sql);
   const tokens = await openTokens(foundation, billingTokens(peers.billing), lifecycle);
   const jobs = jobDeps(deps, { jobs: sqlJobs(sql, newId), bus, config, calls: callsClient(peers.calls) });
-  const batches = batchDeps(deps, { sql, config, tokens });
+  const batches = batchDeps(deps, { sql, config, tokens, jobs });
   const checked = { backlog, checks: sqlSelfChecks(sql), jobs: jobs.jobs, softDeadlineMs: config.softDeadlineMs };
   foundation.checks?.add(...tasksSelfChecks(deps, checked));
   // one process alone can have an embedded database
@@ -280,11 +280,15 @@ function wakeQueue(wake: Wake): () => void {
 /** Batches share the keys and the events with tasks. */
 function batchDeps(
   tasks: Deps,
-  { sql, config, tokens }: { readonly sql: Sql; readonly config: TasksConfig; readonly tokens: Tokens },
+  {
+    sql,
+    config,
+    ...parts
+  }: { readonly sql: Sql; readonly config: TasksConfig } & Pick<RunBatchDeps, 'tokens' | 'jobs'>,
 ): RunBatchDeps {
   const { store, clock, newId, log, wake } = tasks;
   const batches = { ...sqlBatches(sql, newId), findKey: store.findKey.bind(store) };
-  return { batches, clock, newId, log, limits: config.batch, wake, tasks, tokens };
+  return { batches, clock, newId, log, limits: config.batch, wake, tasks, ...parts };
 }
 
 interface TaskParts {

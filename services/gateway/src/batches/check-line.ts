@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { Problem } from '@reelgate/platform/problem';
 import type { BatchFault, NewLine } from '../clients/batches-client.ts';
 import type { Models } from '../domain/model-defaults.ts';
 import { parseJson } from '../http/bodies/parse-json.ts';
-import type { BatchEndpoint } from './batch-endpoints.ts';
+import type { BatchEndpoint } from './batch-endpoint.ts';
 import type { FileLine } from './split-lines.ts';
 
 const BATCH_LINES_MAX = 50_000;
@@ -60,7 +59,7 @@ export function lineChecker(endpoint: BatchEndpoint, models: Models): LineChecke
     const { customId, body } = readRequest(bytes, number, endpoint.path);
     assertNew(number, customId);
     assertModel(number, body);
-    return { number, customId, body: decodeOrder(endpoint, models, body) };
+    return { number, customId, body: endpoint.decode(body, models) };
   };
   return {
     faults,
@@ -118,29 +117,4 @@ function isObject(value: unknown): value is object {
 
 function readOwn(object: object, name: string): unknown {
   return Object.hasOwn(object, name) ? (object as Readonly<Record<string, unknown>>)[name] : undefined;
-}
-
-/** A body that is no order ends its line alone. */
-function decodeOrder(endpoint: BatchEndpoint, models: Models, body: object): NewLine['body'] {
-  try {
-    const { order, inline, beside, clientField } = endpoint.decode({ json: body }, { models, params: {} });
-    const [medium] = inline;
-    if (medium !== undefined)
-      return toFault('invalid_media', medium.field, 'must be a URL: a batch outlives the bytes of its lines');
-    const unfit = Object.entries(beside).find(([, value]) => value !== undefined && value !== '');
-    if (unfit !== undefined)
-      return toFault('invalid_request', clientField(toSnakeCase(unfit[0])), 'is not possible in a line of a batch');
-    return { order };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return toFault(error.reason, error.field, error.message);
-  }
-}
-
-function toFault(code: string, param: string | undefined, what: string): NewLine['body'] {
-  return { fault: { code, line: undefined, param, message: param === undefined ? what : `${param} ${what}` } };
-}
-
-function toSnakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -2,9 +2,11 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { Batches, BatchFault, LeasedBatch, NewLine } from '../clients/batches-client.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
+import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { Models } from '../domain/model-defaults.ts';
-import type { BatchEndpoint } from './batch-endpoints.ts';
+import type { BatchEndpoint } from './batch-endpoint.ts';
 import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker } from './check-line.ts';
+import { isSmall } from '../jobs/job-bytes.ts';
 import { splitLines } from './split-lines.ts';
 
 /** The lines that are stored at once: a step short enough that other calls do not notice it. */
@@ -17,11 +19,15 @@ const STEP_APART_MS = 30;
 export interface BatchWorkDeps {
   readonly batches: Batches;
   readonly files: ClientFiles;
+  readonly media: PrivateStore & ByteReader;
   readonly endpoints: ReadonlyMap<string, BatchEndpoint>;
   readonly models: () => Models;
   readonly clock: Clock;
   readonly log: Log;
 }
+
+/** Longer than any line waits. The bytes are removed earlier when the call of the line has ended. */
+const BODY_KEEP_MS = 8 * 24 * 3_600_000;
 
 const GONE: BatchFault = {
   code: 'invalid_file',
@@ -64,10 +70,11 @@ interface LineSource {
 
 /** Returns `stopped` if the batch was cancelled or another process reads it. */
 async function storeLines(
-  { batches, clock }: BatchWorkDeps,
-  { lease }: LeasedBatch,
+  deps: BatchWorkDeps,
+  { lease, batch }: LeasedBatch,
   { lines, checker, signal }: LineSource,
 ): Promise<'read' | 'empty' | 'stopped'> {
+  const { batches, clock } = deps;
   let step: NewLine[] = [];
   let bytes = 0;
   let isEmpty = true;
@@ -88,10 +95,20 @@ async function storeLines(
     isEmpty = false;
     // the batch fails already
     if (checker.faults.length > 0) continue;
-    step.push(checked);
+    step.push(await keepBody(deps, batch.accountId, checked));
     bytes += line.bytes?.length ?? 0;
     if ((step.length >= STEP_LINES || bytes >= STEP_BYTES) && !(await store())) return 'stopped';
   }
   if (step.length > 0 && !(await store())) return 'stopped';
   return isEmpty ? 'empty' : 'read';
+}
+
+/** Keeps a long body of a call as a private object, so that messages between services stay small. */
+async function keepBody({ media }: BatchWorkDeps, accountId: string, line: NewLine): Promise<NewLine> {
+  const { body } = line;
+  if (!('call' in body) || !('inline' in body.call.body)) return line;
+  const bytes = Buffer.from(body.call.body.inline);
+  if (isSmall(bytes)) return line;
+  const { object } = await media.putPrivate(bytes, { accountId, keepMs: BODY_KEEP_MS });
+  return { ...line, body: { ...body, call: { ...body.call, body: { object } } } };
 }

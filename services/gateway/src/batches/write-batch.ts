@@ -1,11 +1,12 @@
 import type { BatchLease, EndedLine, LeasedBatch } from '../clients/batches-client.ts';
 import type { Links } from '../dialects/dialect.ts';
-import type { BatchEndpoint } from './batch-endpoints.ts';
+import type { BatchEndpoint } from './batch-endpoint.ts';
 import type { BatchWorkDeps } from './read-batch.ts';
 
 /** The lines that are in memory at once. */
 const PAGE_LINES = 200;
-const OK = 200;
+/** The bytes of one write to a file. */
+const PIECE_BYTES = 256 * 1024;
 
 export interface BatchWriteDeps extends BatchWorkDeps {
   readonly links: Links;
@@ -82,21 +83,45 @@ async function* encodeLines(
   let page = first;
   while (page.length > 0) {
     file.signal.throwIfAborted();
-    yield Buffer.from(
-      page.map((line) => `${JSON.stringify(encodeLine(deps.links, leased, endpoint, line))}\n`).join(''),
-    );
+    yield* joinPieces(encodePage(deps, leased, endpoint, page));
     page = await listPage(deps, leased.lease, page.at(-1)?.number ?? 0, file.withTask);
   }
 }
 
-function encodeLine(
-  links: Links,
+/** Joins short pieces, so that each of them is no write of its own. */
+async function* joinPieces(pieces: AsyncIterable<string | Buffer>): AsyncGenerator<Buffer> {
+  let joined: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    const part = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    joined.push(part);
+    bytes += part.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(joined);
+    [joined, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(joined);
+}
+
+async function* encodePage(
+  { links, media }: BatchWriteDeps,
   { batch, requestId }: LeasedBatch,
   endpoint: BatchEndpoint,
-  { number, customId, end }: EndedLine,
-): object {
-  const line = { id: `${batch.id}_${number}`, custom_id: customId };
-  if ('fault' in end) return { ...line, response: null, error: { code: end.fault.code, message: end.fault.message } };
-  const response = { status_code: OK, request_id: requestId, body: endpoint.encode(end.task, links) };
-  return { ...line, response, error: null };
+  page: readonly EndedLine[],
+): AsyncGenerator<string | Buffer> {
+  for (const { number, customId, end } of page) {
+    const head = JSON.stringify({ id: `${batch.id}_${number}`, custom_id: customId }).slice(0, -1);
+    const answer = 'fault' in end ? { error: end.fault } : await endpoint.encode(end, { links, media });
+    if ('error' in answer) {
+      const { code, message } = answer.error;
+      yield `${head},"response":null,"error":${JSON.stringify({ code, message })}}\n`;
+      continue;
+    }
+    const { statusCode, body } = answer;
+    const response = JSON.stringify({ status_code: statusCode, request_id: requestId }).slice(0, -1);
+    yield `${head},"response":${response},"body":`;
+    if (Symbol.asyncIterator in body) yield* body;
+    else yield JSON.stringify(body);
+    yield '},"error":null}\n';
+  }
 }

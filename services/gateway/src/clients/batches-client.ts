@@ -2,13 +2,19 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { BatchStatus as WireStatus } from '@reelgate/proto/tasks/v1/batch';
-import type { Batch as WireBatch, BatchFault as WireFault } from '@reelgate/proto/tasks/v1/batch';
+import type {
+  Batch as WireBatch,
+  BatchFault as WireFault,
+  BatchLine as WireLine,
+} from '@reelgate/proto/tasks/v1/batch';
 import { BatchWork } from '@reelgate/proto/tasks/v1/batch_service';
 import type { AppendBatchLinesRequestSchema, BatchService } from '@reelgate/proto/tasks/v1/batch_service';
 import type { Order } from '@reelgate/proto/tasks/v1/order';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
+import { fromWireJob, toWireCall } from './jobs-client.ts';
+import type { Job, JobCall } from './jobs-client.ts';
 import { requireValue } from './wire-values.ts';
 
 const MS = 1000;
@@ -69,19 +75,25 @@ export interface NewBatch {
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 
+/** A call that a line makes later. */
+export interface LineCall {
+  readonly call: JobCall;
+  readonly isRepeatable: boolean;
+}
+
 /** A line as the reader of a file understood it. */
 export interface NewLine {
   /** From 1, as in the file. */
   readonly number: number;
   readonly customId: string;
-  readonly body: { readonly order: Order } | { readonly fault: BatchFault };
+  readonly body: { readonly order: Order } | LineCall | { readonly fault: BatchFault };
 }
 
 /** A line that has ended. */
 export interface EndedLine {
   readonly number: number;
   readonly customId: string;
-  readonly end: { readonly task: Task } | { readonly fault: BatchFault };
+  readonly end: { readonly task: Task } | { readonly job: Job } | { readonly fault: BatchFault };
 }
 
 export interface BatchLease {
@@ -181,7 +193,7 @@ function workersCalls(rpc: BatchesRpc): Omit<Batches, 'create' | 'get' | 'list' 
       return lines.map(({ number, customId, end }) => ({
         number,
         customId,
-        end: end.case === 'task' ? { task: end.value } : { fault: fromWireFault(requireValue(end.value)) },
+        end: fromWireEnd(end),
       }));
     },
     finish: async (lease, { outputFileId = '', errorFileId = '' }) =>
@@ -198,8 +210,20 @@ function toWireLine({ number, customId, body }: NewLine): WireNewLine {
   return {
     number,
     customId,
-    body: 'order' in body ? { case: 'order', value: body.order } : { case: 'fault', value: toWireFault(body.fault) },
+    body: toWireBody(body),
   };
+}
+
+function toWireBody(body: NewLine['body']): NonNullable<WireNewLine['body']> {
+  if ('order' in body) return { case: 'order', value: body.order };
+  if ('fault' in body) return { case: 'fault', value: toWireFault(body.fault) };
+  return { case: 'call', value: { call: toWireCall(body.call), repeatable: body.isRepeatable } };
+}
+
+function fromWireEnd(end: WireLine['end']): EndedLine['end'] {
+  if (end.case === 'task') return { task: end.value };
+  if (end.case === 'job') return { job: fromWireJob(end.value) };
+  return { fault: fromWireFault(requireValue(end.value)) };
 }
 
 function toWireFault({ code, message, line = 0, param = '' }: BatchFault) {

@@ -173,7 +173,7 @@ const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
   base64: WireEncoding.BASE64,
 };
 
-function toWireCall({ search, headers, body, ...call }: JobCall) {
+export function toWireCall({ search, headers, body, ...call }: JobCall) {
   const pairs = Array.from({ length: Math.floor(headers.length / 2) }, (_, index) => ({
     name: headers[2 * index] ?? '',
     value: headers[2 * index + 1] ?? '',

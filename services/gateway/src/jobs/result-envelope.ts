@@ -22,11 +22,12 @@ export async function resultEnvelope(
   };
   const text = JSON.stringify(head);
   if (answer === undefined || answer.encoding === 'none') return Readable.from([text], { objectMode: false });
-  const bytes = await openBytes(media, answer);
+  const bytes = await openAnswer(media, answer);
   return bytes === undefined ? undefined : Readable.from(envelope(text, answer.encoding, bytes), { objectMode: false });
 }
 
-async function openBytes(media: ByteReader, { body }: JobAnswer): Promise<AsyncIterable<Buffer> | undefined> {
+/** Opens the bytes of an answer; undefined: they are no longer kept. */
+export async function openAnswer(media: ByteReader, { body }: JobAnswer): Promise<AsyncIterable<Buffer> | undefined> {
   return 'inline' in body ? Readable.from([Buffer.from(body.inline)]) : media.read(body.object);
 }
 
@@ -36,8 +37,13 @@ async function* envelope(
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<string | Buffer> {
   yield `${head.slice(0, -1)},${encoding === 'base64' ? '"encoding":"base64",' : ''}"result":`;
-  yield* RESULTS[encoding](bytes);
+  yield* encodeResult(encoding, bytes);
   yield '}';
+}
+
+/** The bytes of an answer as JSON. */
+export function encodeResult(encoding: JobEncoding, bytes: AsyncIterable<Buffer>): AsyncIterable<string | Buffer> {
+  return RESULTS[encoding](bytes);
 }
 
 const RESULTS: Readonly<Record<JobEncoding, (bytes: AsyncIterable<Buffer>) => AsyncIterable<string | Buffer>>> = {

@@ -1,3 +1,4 @@
+import type { Job, JobCall } from './job.ts';
 import type { Order } from './order.ts';
 import type { Task } from './task.ts';
 
@@ -50,28 +51,42 @@ export interface Batch extends BatchOrigin {
   readonly endedAt: number | undefined;
 }
 
+/** A call of a synchronous route that a line makes later, as a job. */
+export interface BatchCall {
+  readonly call: JobCall;
+  /** True if a second call does no harm. */
+  readonly isRepeatable: boolean;
+}
+
+/** The order of a task, or a call that is made later. */
+export type LineWork = { readonly order: Order } | BatchCall;
+
 /** A line as the reader of its file understood it. */
 export interface NewBatchLine {
   /** From 1, as in the file. */
   readonly number: number;
   readonly customId: string;
-  readonly body: { readonly order: Order } | { readonly fault: BatchFault };
+  readonly body: LineWork | { readonly fault: BatchFault };
 }
 
-/** A line without a task: its create may have begun if it is `starting`. */
+/** A line without a task or a job: its create may have begun if it is `starting`. */
 export interface OpenLine {
   readonly number: number;
   readonly state: 'pending' | 'starting';
-  readonly order: Order;
+  readonly work: LineWork;
   /** Its part of the bound of the batch, once it is `starting`. */
   readonly nanos: bigint;
 }
 
-/** A line that has ended. Without a task and a fault, its task was deleted. */
+/**
+ * A line that has ended. A line whose call failed has its job and a fault. Without a task, a job and a fault, its task or
+ * its answer is not kept any more.
+ */
 export interface EndedLine {
   readonly number: number;
   readonly customId: string;
   readonly task: Task | undefined;
+  readonly job: Job | undefined;
   readonly fault: BatchFault | undefined;
 }
 

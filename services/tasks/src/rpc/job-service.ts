@@ -105,6 +105,7 @@ async function toJobRequest(
     visibleModels: models,
     call,
     repeatable: request.repeatable,
+    leavesRoom: false,
     worker: emptyToUndefined(request.worker),
     webhookUrl,
     idempotency: readIdempotency(request, () => digestCall(call, request.repeatable, webhookUrl)),

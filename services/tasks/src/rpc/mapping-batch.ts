@@ -15,6 +15,7 @@ import { nameStatus } from '../operations/batches/create-batch.ts';
 import type { BatchStatus as Status } from '../operations/batches/create-batch.ts';
 import type { LeasedBatch } from '../operations/batches/work-batches.ts';
 import type { BatchLease } from '../store/batch-store.ts';
+import { fromWireCall, toWireJob } from './mapping-job.ts';
 import { fromWireOrder } from './mapping-order.ts';
 import { toWireTask } from './mapping-task.ts';
 import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
@@ -85,20 +86,23 @@ export function fromWireLine({ number, customId, body }: BatchLineInput): NewBat
       field: 'lines.number',
       message: `must be from 1 to ${BATCH_LINES_MAX}; it is ${number}`,
     });
-  if (body.case === 'fault') return { number, customId, body: { fault: fromWireFault(body.value) } };
-  return { number, customId, body: { order: fromWireOrder(body.value) } };
+  return { number, customId, body: fromWireBody(body) };
 }
 
-/** The task of such a line may be deleted by now. */
-const DELETED: BatchFault = { code: 'task_deleted', message: 'the video was deleted before the batch ended' };
+function fromWireBody(body: BatchLineInput['body']): NewBatchLine['body'] {
+  if (body.case === 'fault') return { fault: fromWireFault(body.value) };
+  if (body.case === 'call') return { call: fromWireCall(body.value.call), isRepeatable: body.value.repeatable };
+  return { order: fromWireOrder(body.value) };
+}
 
-export function toWireLine({ number, customId, task, fault }: EndedLine, now: number): WireLine {
-  return toMessage(BatchLineSchema, {
-    number,
-    customId,
-    end:
-      task === undefined
-        ? { case: 'fault', value: toWireFault(fault ?? DELETED) }
-        : { case: 'task', value: toWireTask(task, now) },
-  });
+/** The task or the answer of such a line may be gone by now. */
+const DELETED: BatchFault = { code: 'task_deleted', message: 'the result was deleted before the batch ended' };
+
+export function toWireLine({ number, customId, task, job, fault }: EndedLine, now: number): WireLine {
+  const toEnd = (): WireLine['end'] => {
+    if (task !== undefined) return { case: 'task', value: toWireTask(task, now) };
+    if (job !== undefined) return { case: 'job', value: toWireJob(job) };
+    return { case: 'fault', value: toWireFault(fault ?? DELETED) };
+  };
+  return toMessage(BatchLineSchema, { number, customId, end: toEnd() });
 }

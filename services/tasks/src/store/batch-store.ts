@@ -63,7 +63,7 @@ export interface BatchReadStore {
   endLateReads(now: number): Promise<number>;
 }
 
-/** The result of the create of a line. */
+/** The result of the create of a line. The id is that of its task or of its job. */
 export interface StartedLine {
   readonly number: number;
   readonly end: { readonly taskId: string } | { readonly fault: BatchFault };

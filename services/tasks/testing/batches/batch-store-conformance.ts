@@ -4,9 +4,11 @@ import type { Sql } from '@reelgate/platform/sql/sql';
 import type { NewBatchLine } from '../../src/domain/batch.ts';
 import { nameLineKey } from '../../src/domain/batch.ts';
 import type { BatchLease, BatchStop, BatchStore, NewBatch } from '../../src/store/batch-store.ts';
+import type { JobFinish, JobStore } from '../../src/store/job-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { AT, accepted, begun, unknown } from '../store/opened-store.ts';
-import { aLine } from './batch-world.ts';
+import { aCall, aNewJob, anAnswer } from '../jobs/new-jobs.ts';
+import { aCallLine, aLine } from './batch-world.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const UNTIL = AT + 20_000;
@@ -35,6 +37,7 @@ function aBatch(id: string, changes: Partial<NewBatch> = {}): NewBatch {
 interface OpenedBatches {
   readonly batches: BatchStore;
   readonly tasks: TaskStore;
+  readonly jobs: JobStore;
   readonly sql: Sql;
 }
 
@@ -42,9 +45,10 @@ interface OpenedBatches {
 export function batchStoreConformance(open: () => Promise<OpenedBatches>): void {
   let batches: BatchStore;
   let tasks: TaskStore;
+  let jobs: JobStore;
   let sql: Sql;
   beforeEach(async () => {
-    ({ batches, tasks, sql } = await open());
+    ({ batches, tasks, jobs, sql } = await open());
     for (const table of ['batches', 'batch_lines', 'idempotency_keys', 'events'])
       await sql.write(`DELETE FROM ${table}`);
   });
@@ -228,6 +232,47 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
       expect(await eventTypes()).toEqual(['batch.completed']);
     });
 
+    test('that make calls end as their jobs do, and one that failed has its answer in the file of errors', async () => {
+      const held = await readBatch('batch_1', {}, [aCallLine(1), aCallLine(2), aCallLine(3)]);
+      expect((await batches.listOpenLines('batch_1', ALL, ALL)).map(({ work }) => work)).toEqual(
+        Array.from({ length: 3 }, () => ({ call: aCall(), isRepeatable: false })),
+      );
+      await startAll(held);
+      const ids = ['job_1', 'job_2', 'job_3'];
+      for (const id of ids) await jobs.beginJob(aNewJob(id));
+      await batches.recordStarts(
+        held,
+        ids.map((taskId, index) => ({ number: index + 1, end: { taskId } })),
+        UNTIL,
+      );
+      expect(await batches.endLines(held, ALL, UNTIL)).toBe(0);
+      await jobs.leaseJobs({ worker: 'w', lease: 'lease_of_jobs', now: AT, until: UNTIL, limit: ALL });
+      const finish = (jobId: string, end: Omit<JobFinish, 'at'>): Promise<boolean> =>
+        jobs.finishJob({ jobId, lease: 'lease_of_jobs' }, { ...end, at: AT });
+      await finish('job_1', { state: 'completed', answer: anAnswer() });
+      await finish('job_2', { state: 'failed', answer: anAnswer({ statusCode: 400 }), failure: FAULT });
+      await finish('job_3', { state: 'failed', failure: FAULT });
+      expect(await batches.endLines(held, ALL, UNTIL)).toBe(3);
+      expect([await statesOf('batch_1'), await counts('batch_1')]).toEqual([
+        ['completed', 'failed', 'failed'],
+        [3, 1, 2],
+      ]);
+
+      await batches.finishRun(held, AT);
+      const writer = await leaseOne('writing');
+      const list = async (withTask: boolean) =>
+        (await batches.listEndedLines(writer, { after: 0, limit: ALL, until: UNTIL, withTask }))?.map(
+          ({ number, task, job, fault }) => [number, task, job?.answer?.statusCode, fault],
+        );
+      expect([await list(true), await list(false)]).toEqual([
+        [[1, undefined, 200, undefined]],
+        [
+          [2, undefined, 400, FAULT],
+          [3, undefined, undefined, FAULT],
+        ],
+      ]);
+    });
+
     test('with an unknown outcome hold others up only by their number, and end when they are told to', async () => {
       const held = await readBatch('batch_1');
       await batches.startLines(held, [{ number: 1, nanos: 0n }], UNTIL);
@@ -247,7 +292,13 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
       const page = { after: 0, limit: ALL, until: UNTIL };
       const writer = await leaseOne('writing');
       expect(await batches.listEndedLines(writer, { ...page, withTask: true })).toEqual([]);
-      expect(await batches.listEndedLines(writer, { ...page, withTask: false })).toHaveLength(4);
+      const errors = await batches.listEndedLines(writer, { ...page, withTask: false });
+      expect(errors?.map(({ number, task, fault }) => [number, task, fault?.code])).toEqual([
+        [1, undefined, FAULT.code],
+        [2, undefined, FAULT.code],
+        [3, undefined, FAULT.code],
+        [4, undefined, STOP.fault.code],
+      ]);
     });
 
     test('above the bound of the batch end, and one that costs nothing in the end leaves its part', async () => {

@@ -1,5 +1,6 @@
 import { isTerminal } from '../../src/domain/task.ts';
 import type { NewBatchLine } from '../../src/domain/batch.ts';
+import type { JobCall } from '../../src/domain/job.ts';
 import type { Order } from '../../src/domain/order.ts';
 import type { TokenRights } from '../../src/clients/tokens.ts';
 import type { TokenReader } from '../../src/operations/cached-tokens.ts';
@@ -16,7 +17,16 @@ import {
   listEndedLines,
 } from '../../src/operations/batches/work-batches.ts';
 import { endTask } from '../../src/operations/ends/end-task.ts';
+import { sweepJobs } from '../../src/operations/recovery/end-lost-jobs.ts';
+import { finishJob, leaseJobs, startJob } from '../../src/operations/jobs/work-jobs.ts';
+import type { JobDeps } from '../../src/operations/jobs/job-deps.ts';
+import type { JobFinish } from '../../src/store/job-store.ts';
+import type { KeyReader } from '../../src/store/task-store.ts';
+import { sqlJobs } from '../../src/store/jobs/sql-jobs.ts';
 import { sqlBatches } from '../../src/store/batches/sql-batches.ts';
+import { fakeMedia } from '../fake-media.ts';
+import { LIMITS as JOB_LIMITS } from '../jobs/open-job-world.ts';
+import { aCall, anAnswer } from '../jobs/new-jobs.ts';
 import { recorded } from '../journal.ts';
 import { useWorlds } from '../open-world.ts';
 import type { World, WorldOptions } from '../open-world.ts';
@@ -48,6 +58,8 @@ export interface BatchWorld extends World {
   run(): Promise<void>;
   /** Completes the tasks that have not ended. */
   completeTasks(): Promise<void>;
+  /** Ends the jobs whose worker is gone, and makes the calls of those that wait. Returns how many. */
+  makeCalls(end?: Pick<JobFinish, 'answer' | 'failure'>): Promise<number>;
   /** Writes the files of a batch as a worker does. Returns the numbers of the lines in each. */
   write(): Promise<WrittenFiles | undefined>;
   restart(): Promise<BatchWorld>;
@@ -62,6 +74,11 @@ export function aLine(number: number, order: Partial<Order> = {}): NewBatchLine 
   return { number, customId: `line-${number}`, body: { order: anOrder(order) } };
 }
 
+/** A line that makes a call. */
+export function aCallLine(number: number, call: Partial<JobCall> = {}): NewBatchLine {
+  return { number, customId: `line-${number}`, body: { call: aCall(call), isRepeatable: false } };
+}
+
 export interface BatchOptions {
   readonly limits?: Partial<BatchLimits>;
   /** The rights of the token, or a refusal. */
@@ -72,6 +89,27 @@ export interface BatchOptions {
 export function useBatchWorlds(): (options?: BatchOptions) => Promise<BatchWorld> {
   const open = useWorlds();
   return async (options = {}) => inBatches(await open(options.world ?? {}), options);
+}
+
+/** The jobs of lines, in the store of their tasks. */
+function openJobs({ deps, sql, journal, tracing }: World): JobDeps {
+  const { store, clock, newId, log } = deps;
+  return {
+    jobs: recorded(
+      'jobs',
+      { ...sqlJobs(sql, newId), findKey: (...which: Parameters<KeyReader['findKey']>) => store.findKey(...which) },
+      journal,
+    ),
+    media: fakeMedia().port,
+    calls: { end: async (_callId, how) => how },
+    attention: store,
+    ...{ clock, newId, log, tracing },
+    limits: JOB_LIMITS,
+    webhookAllow: new Set(),
+    announceQueued: () => undefined,
+    announceEnded: () => undefined,
+    count: { jobEnded: () => undefined, attention: () => undefined },
+  };
 }
 
 function inBatches(world: World, options: BatchOptions): BatchWorld {
@@ -88,6 +126,7 @@ function inBatches(world: World, options: BatchOptions): BatchWorld {
     limits: { ...BATCH_LIMITS, ...options.limits },
     wake: deps.wake,
     tasks: deps,
+    jobs: openJobs(world),
     tokens,
   };
   return {
@@ -119,6 +158,15 @@ function inBatches(world: World, options: BatchOptions): BatchWorld {
     completeTasks: async () => {
       for (const task of await deps.store.list({ accountId: 'acme' }, { limit: 100 }))
         if (!isTerminal(task.state)) await endTask(deps, task, { state: 'completed', at: deps.clock.now() });
+    },
+    makeCalls: async (end = { answer: anAnswer() }) => {
+      await sweepJobs(batches.jobs, -Infinity);
+      const { taken, lease } = await leaseJobs(batches.jobs, 'gateway', 100);
+      for (const { job } of taken) {
+        await startJob(batches.jobs, { jobId: job.id, lease });
+        await finishJob(batches.jobs, { jobId: job.id, lease }, end);
+      }
+      return taken.length;
     },
     write: async () => {
       const leased = await leaseBatch(batches);

@@ -146,6 +146,7 @@ async function openJobWorld(
         requestId: 'req_1',
         call: aCall(),
         repeatable: false,
+        leavesRoom: false,
         ...changes,
       }),
     restart: async () => {

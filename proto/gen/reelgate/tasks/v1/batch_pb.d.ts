@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Job, JobCall } from "./job_pb.js";
 import type { Order } from "./order_pb.js";
 import type { Task } from "./task_pb.js";
 
@@ -208,6 +209,33 @@ export declare type Batch = Message<"reelgate.tasks.v1.Batch"> & {
 export declare const BatchSchema: GenMessage<Batch>;
 
 /**
+ * BatchCall is a call of a synchronous route that a line makes later.
+ *
+ * @generated from message reelgate.tasks.v1.BatchCall
+ */
+export declare type BatchCall = Message<"reelgate.tasks.v1.BatchCall"> & {
+  /**
+   * The call.
+   *
+   * @generated from field: reelgate.tasks.v1.JobCall call = 1;
+   */
+  call?: JobCall | undefined;
+
+  /**
+   * Whether a second call does no harm.
+   *
+   * @generated from field: bool repeatable = 2;
+   */
+  repeatable: boolean;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.BatchCall.
+ * Use `create(BatchCallSchema)` to create a new message.
+ */
+export declare const BatchCallSchema: GenMessage<BatchCall>;
+
+/**
  * BatchLineInput is a line as the reader of the file understood it.
  *
  * @generated from message reelgate.tasks.v1.BatchLineInput
@@ -248,6 +276,14 @@ export declare type BatchLineInput = Message<"reelgate.tasks.v1.BatchLineInput">
      */
     value: BatchFault;
     case: "fault";
+  } | {
+    /**
+     * A valid call.
+     *
+     * @generated from field: reelgate.tasks.v1.BatchCall call = 5;
+     */
+    value: BatchCall;
+    case: "call";
   } | { case: undefined; value?: undefined };
 };
 
@@ -298,6 +334,14 @@ export declare type BatchLine = Message<"reelgate.tasks.v1.BatchLine"> & {
      */
     value: BatchFault;
     case: "fault";
+  } | {
+    /**
+     * The call in its final state.
+     *
+     * @generated from field: reelgate.tasks.v1.Job job = 5;
+     */
+    value: Job;
+    case: "job";
   } | { case: undefined; value?: undefined };
 };
 

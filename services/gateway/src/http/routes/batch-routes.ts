@@ -1,4 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
+import { PRICED_PATHS } from '../../batches/batch-endpoints.ts';
 import type { Caller } from '../../clients/caller.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { readWholeNumber } from '../../dialects/wire/query-values.ts';
@@ -17,6 +18,7 @@ import {
   decodeBatch,
   encodeBatch,
 } from './batch-shapes.ts';
+import type { BatchBody } from './batch-shapes.ts';
 import type { RouteEntry } from './route.ts';
 import { PLAUSIBLE_ID } from './task-id.ts';
 import { encodePage } from './webhook-shapes.ts';
@@ -42,7 +44,8 @@ function createRoute(parts: GatewayParts): RouteEntry {
       tag: TAG,
       operationId: 'createBatch',
       summary: 'Create a batch',
-      description: 'Each line of the file becomes a create of the class `batch`, with a hold of its own.',
+      description:
+        'Each line of the file becomes a create of the class `batch`, or a call that is made later, with a hold of its own.',
       headers: ['Idempotency-Key'],
       json: BATCH_BODY,
       answers: { 'application/json': BATCH_ANSWER },
@@ -57,6 +60,7 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
   const read = await readExchangeBody(exchange, parts, false);
   const body = decodeBatch('json' in read ? read.json : undefined);
+  assertPriced(body);
   const caller = toCaller(exchange);
   const file = await parts.files.find(accountId, body.input_file_id, caller);
   if (file?.purpose !== 'batch') throw unknownInput();
@@ -78,6 +82,12 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
   );
   if (replayed) exchange.set('idempotent-replayed', 'true');
   exchange.body = encodeBatch(batch);
+}
+
+/** The price of a call is known only after it. */
+function assertPriced({ endpoint, metadata }: BatchBody): void {
+  if (PRICED_PATHS.includes(endpoint) || !Object.hasOwn(metadata ?? {}, 'max_amount')) return;
+  throw invalid('metadata.max_amount', `is possible for ${PRICED_PATHS.join(', ')} alone`);
 }
 
 function listBatchesRoute({ batches }: GatewayParts): RouteEntry {

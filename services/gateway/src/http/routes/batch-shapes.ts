@@ -35,7 +35,7 @@ export const BATCH_BODY: Schema = {
     completion_window: { const: WINDOW },
     metadata: {
       ...metadata,
-      description: 'Texts of the client. `max_amount` bounds what the lines may cost together.',
+      description: 'Texts of the client. `max_amount` bounds what the lines of `/v1/videos` may cost together.',
     },
     output_expires_after: {
       type: ['object', 'null'],

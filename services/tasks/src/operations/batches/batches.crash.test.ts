@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { BATCH_LIMITS, aLine, useBatchWorlds } from '../../../testing/batches/batch-world.ts';
+import { BATCH_LIMITS, aCallLine, aLine, useBatchWorlds } from '../../../testing/batches/batch-world.ts';
 import type { BatchWorld } from '../../../testing/batches/batch-world.ts';
 import { dieAt } from '../../../testing/process-death.ts';
-import type { Batch } from '../../domain/batch.ts';
+import type { Batch, NewBatchLine } from '../../domain/batch.ts';
+import { JOBS_TOTAL_SCOPE } from '../../domain/in-flight-scope.ts';
 import { openProcessLiveness } from '../../workers/process-liveness.ts';
 import { cancelBatch } from './create-batch.ts';
 
@@ -12,26 +13,43 @@ const STEPS_MAX = 50;
 const ROUNDS_MAX = 12;
 const HOUR_MS = 3_600_000;
 const KEY = { idempotency: { key: 'k', fingerprint: 'f' } };
-const LINES = [
-  aLine(1),
-  aLine(2, { duration: 99 }),
-  aLine(3),
-  { number: 4, customId: 'bad', body: { fault: { code: 'invalid_request', message: 'seconds must be a number' } } },
-];
-/** The lines that can have a task. */
+const FAULTY: NewBatchLine = {
+  number: 4,
+  customId: 'bad',
+  body: { fault: { code: 'invalid_request', message: 'seconds must be a number' } },
+};
+const LINES = [aLine(1), aLine(2, { duration: 99 }), aLine(3), FAULTY];
+const CALLS = [aCallLine(1), aCallLine(2), FAULTY];
+/** The lines that can have a task or a job. */
 const VALID = 2;
 
 interface Scenario {
   readonly name: string;
+  readonly lines: readonly NewBatchLine[];
   /** Runs after the first pass over the lines. */
   readonly interrupt: (world: BatchWorld, batch: Batch) => Promise<void>;
   readonly outcomes: readonly string[];
 }
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: 'a batch that completes', interrupt: async () => undefined, outcomes: ['completed'] },
+  { name: 'a batch that completes', lines: LINES, interrupt: async () => undefined, outcomes: ['completed'] },
+  {
+    name: 'a batch of calls that completes',
+    lines: CALLS,
+    interrupt: async () => undefined,
+    outcomes: ['completed'],
+  },
+  {
+    name: 'a batch of calls that is cancelled',
+    lines: CALLS,
+    interrupt: async ({ batches }, batch) => {
+      await cancelBatch(batches, 'acme', batch.id).catch(() => undefined);
+    },
+    outcomes: ['cancelled', 'completed'],
+  },
   {
     name: 'a batch that is cancelled',
+    lines: LINES,
     interrupt: async ({ batches }, batch) => {
       await cancelBatch(batches, 'acme', batch.id).catch(() => undefined);
     },
@@ -39,6 +57,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a batch that expires',
+    lines: LINES,
     interrupt: async ({ clock }) => {
       await clock.advance(24 * HOUR_MS);
     },
@@ -51,12 +70,13 @@ async function live(world: BatchWorld, scenario: Scenario): Promise<Batch> {
   const [known] = await world.batches.batches.listBatches('acme', { limit: 1 });
   const batch = known ?? (await world.submit(KEY)).batch;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    await world.read(LINES);
+    await world.read(scenario.lines);
     await world.run();
     if (round === 0) await scenario.interrupt(world, batch);
     await world.clock.advance(BATCH_LIMITS.leaseMs);
     await world.run();
     await world.completeTasks();
+    await world.makeCalls();
     await world.write();
     const now = await world.batches.batches.findBatch(batch.id);
     if (now?.phase === 'ended') return now;
@@ -85,7 +105,10 @@ async function assertKept(world: BatchWorld, scenario: Scenario, batch: Batch, a
   const rows = (await sql.read('SELECT state, task_id FROM batch_lines WHERE batch_id = $1', [
     batch.id,
   ])) as unknown as LineRow[];
-  const tasks = await deps.store.list({ accountId: 'acme' }, { limit: 100 });
+  const works = [
+    ...(await deps.store.list({ accountId: 'acme' }, { limit: 100 })),
+    ...(await world.batches.jobs.jobs.listJobs({ accountId: 'acme' }, { limit: 100 })),
+  ];
   const fact = (what: unknown): unknown => ({ at, what });
   expect(fact(scenario.outcomes.includes(batch.outcome ?? ''))).toEqual(fact(true));
   expect(fact(rows.map(({ state }) => state).filter((state) => !/^(completed|failed|refused)$/.test(state)))).toEqual(
@@ -95,12 +118,13 @@ async function assertKept(world: BatchWorld, scenario: Scenario, batch: Batch, a
   expect(fact([batch.total, batch.completed, batch.failed])).toEqual(
     fact([rows.length, inState('completed'), inState('failed') + inState('refused')]),
   );
-  // every task belongs to a line, and no two to one
+  // every task and every job belongs to a line, and no two to one
   const named = rows.flatMap(({ task_id: id }) => (id === null ? [] : [id]));
-  expect(fact(named.toSorted())).toEqual(fact(tasks.map(({ id }) => id).toSorted()));
+  expect(fact(named.toSorted())).toEqual(fact(works.map(({ id }) => id).toSorted()));
   expect(fact(upstream.submitted.length <= VALID)).toEqual(fact(true));
-  if (batch.outcome === 'completed') expect(fact([rows.length, tasks.length])).toEqual(fact([LINES.length, VALID]));
-  expect(fact(await deps.store.inFlight('total'))).toEqual(fact(0));
+  if (batch.outcome === 'completed')
+    expect(fact([rows.length, works.length])).toEqual(fact([scenario.lines.length, VALID]));
+  for (const scope of ['total', JOBS_TOTAL_SCOPE]) expect(fact(await deps.store.inFlight(scope))).toEqual(fact(0));
 }
 
 describe.each(SCENARIOS)('a process death with $name', (scenario) => {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
-import { aLine, useBatchWorlds } from '../../../testing/batches/batch-world.ts';
+import { aCallLine, aLine, useBatchWorlds } from '../../../testing/batches/batch-world.ts';
 import type { BatchWorld } from '../../../testing/batches/batch-world.ts';
 import { channelSettings } from '../../../testing/channel-settings.ts';
 import { refused } from '../../../testing/fake-upstream.ts';
+import { anAnswer } from '../../../testing/jobs/new-jobs.ts';
+import { LIMITS as JOB_LIMITS } from '../../../testing/jobs/open-job-world.ts';
 import { QUEUE } from '../../../testing/queue-world.ts';
 import type { Batch } from '../../domain/batch.ts';
 import { cancelBatch, createBatch, digestBatch, getBatch, listBatches, nameStatus } from './create-batch.ts';
@@ -184,6 +186,86 @@ test('a revoked token stops its batch, and billing that is away does not', async
     ],
   });
   expect(nameStatus(await find(world, batch))).toBe('cancelled');
+});
+
+describe('a batch of calls', () => {
+  const beginCalls = async (
+    world: BatchWorld,
+    calls = 3,
+    metadata: Readonly<Record<string, string>> = {},
+  ): Promise<Batch> => {
+    const { batch } = await world.submit({ metadata, endpoint: '/v1/chat/completions' });
+    await world.read(Array.from({ length: calls }, (_none, index) => aCallLine(index + 1)));
+    return batch;
+  };
+
+  test('makes jobs of its lines, as many at once as it may, and ends with their answers', async () => {
+    const world = await open({ limits: { inFlight: 2 } });
+    const batch = await beginCalls(world);
+    await world.run();
+    expect(await world.makeCalls()).toBe(2);
+    await runLater(world);
+    expect(await find(world, batch)).toMatchObject({ completed: 2, failed: 0, phase: 'running' });
+    expect(await world.makeCalls()).toBe(1);
+    await runLater(world);
+    expect(await world.write()).toEqual({ output: [1, 2, 3], errors: [] });
+    expect([await find(world, batch), await countTasks(world)]).toMatchObject([{ outcome: 'completed' }, 0]);
+  });
+
+  test('leaves half of the limit of its token to other calls', async () => {
+    const world = await open({ limits: { inFlight: 100 } });
+    const batch = await beginCalls(world, JOB_LIMITS.perToken);
+    await world.run();
+    expect(await world.makeCalls()).toBe(JOB_LIMITS.perToken / 2);
+    await runLater(world, 60 * SECOND_MS);
+    expect(await world.makeCalls()).toBe(JOB_LIMITS.perToken / 2);
+    await runLater(world);
+    expect(await find(world, batch)).toMatchObject({ completed: JOB_LIMITS.perToken, failed: 0 });
+  });
+
+  test('has a call that failed in the file of its errors', async () => {
+    const world = await open();
+    const batch = await beginCalls(world, 1);
+    await world.run();
+    await world.makeCalls({ answer: anAnswer({ statusCode: 400 }), failure: { code: 'bad_word', message: 'no' } });
+    await runLater(world);
+    expect(await find(world, batch)).toMatchObject({ completed: 0, failed: 1 });
+    expect(await world.write()).toEqual({ output: [], errors: [[1, 'bad_word']] });
+  });
+
+  test('with a bound makes no call, because the price of a call is not known before', async () => {
+    const world = await open();
+    await beginCalls(world, 2, { max_amount: '5' });
+    await world.run();
+    expect([await world.makeCalls(), await world.write()]).toEqual([
+      0,
+      {
+        output: [],
+        errors: [
+          [1, 'invalid_request'],
+          [2, 'invalid_request'],
+        ],
+      },
+    ]);
+  });
+
+  test('that is cancelled makes no further call, and waits for those that it has made', async () => {
+    const world = await open({ limits: { inFlight: 1 } });
+    const batch = await beginCalls(world);
+    await world.run();
+    await cancelBatch(world.batches, 'acme', batch.id);
+    await runLater(world);
+    expect(await find(world, batch)).toMatchObject({ failed: 2, phase: 'running' });
+    expect(await world.makeCalls()).toBe(1);
+    await runLater(world);
+    expect(await world.write()).toEqual({
+      output: [1],
+      errors: [
+        [2, 'batch_cancelled'],
+        [3, 'batch_cancelled'],
+      ],
+    });
+  });
 });
 
 describe('the create of a batch', () => {

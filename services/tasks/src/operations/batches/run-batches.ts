@@ -2,17 +2,22 @@ import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import { Problem, isProblem } from '@reelgate/platform/problem';
 import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
-import type { Batch, BatchFault, OpenLine } from '../../domain/batch.ts';
+import type { Batch, BatchCall, BatchFault, LineWork, OpenLine } from '../../domain/batch.ts';
+import type { Order } from '../../domain/order.ts';
 import type { TokenRights } from '../../clients/tokens.ts';
 import type { BatchLease, BatchStop, StartedLine } from '../../store/batch-store.ts';
 import type { TokenReader } from '../cached-tokens.ts';
 import { estimateOrder } from '../creates/check-create.ts';
 import type { CreateRequest } from '../creates/create-context.ts';
 import { createTask } from '../creates/create-task.ts';
-import { digestOrder } from '../creates/idempotency.ts';
+import { digestCall, digestOrder } from '../creates/idempotency.ts';
 import type { Deps } from '../deps.ts';
 import { cancelTask } from '../ends/cancel-task.ts';
+import { createJob } from '../jobs/create-job.ts';
+import type { JobRequest } from '../jobs/create-job.ts';
+import type { JobDeps } from '../jobs/job-deps.ts';
 import type { BatchDeps } from './batch-deps.ts';
+import { invalidMetadata } from './batch-refusals.ts';
 
 /** The batches that a process works on at once. */
 const BATCHES_MAX = 16;
@@ -45,6 +50,7 @@ const EXPIRED: BatchFault = { code: 'batch_expired', message: 'this line did not
 /** The dependencies of the passes that make tasks of lines. */
 export interface RunBatchDeps extends BatchDeps {
   readonly tasks: Deps;
+  readonly jobs: JobDeps;
   readonly tokens: TokenReader;
 }
 
@@ -167,7 +173,7 @@ async function beginLines(deps: RunBatchDeps, run: BatchRun, open: readonly Open
   const pending = open.filter(({ state }) => state === 'pending');
   if (pending.length === 0) return starting;
   const priced = await Promise.all(
-    pending.map(async (line) => ({ ...line, nanos: await estimateNanos(deps, run, line.order) })),
+    pending.map(async (line) => ({ ...line, nanos: await estimateNanos(deps, run, line.work) })),
   );
   const begun = new Set(await deps.batches.startLines(run.lease, priced, extend(deps)));
   return [...starting, ...priced.filter(({ number }) => begun.has(number))];
@@ -180,14 +186,14 @@ async function beginLines(deps: RunBatchDeps, run: BatchRun, open: readonly Open
 async function estimateNanos(
   { tasks, clock }: RunBatchDeps,
   { batch, rights }: BatchRun,
-  order: OpenLine['order'],
+  work: LineWork,
 ): Promise<bigint> {
-  if (batch.maxNanos === undefined) return 0n;
+  if (batch.maxNanos === undefined || 'call' in work) return 0n;
   try {
     const { quote } = await estimateOrder(tasks, {
       accountId: batch.accountId,
       visibleModels: rights.models,
-      order,
+      order: work.order,
       wait: readWait(batch, clock.now()),
       tokenWait: rights.wait,
     });
@@ -205,12 +211,15 @@ function readWait({ expiresAt }: Batch, now: number): CreateRequest['wait'] {
 
 type LineOutcome = StartedLine | { readonly pauseMs: number };
 
-/** Creates the task of a line under the key of the line, so that a repeat finds the same task. */
+/** Creates the task or the job of a line under the key of the line, so that a repeat finds the same one. */
 async function createLine(deps: RunBatchDeps, run: BatchRun, line: OpenLine): Promise<LineOutcome> {
-  const { number } = line;
+  const { number, work } = line;
   try {
-    const { task } = await createTask(deps.tasks, toCreateRequest(deps, run, line));
-    return { number, end: { taskId: task.id } };
+    const { id } =
+      'call' in work
+        ? (await createJob(deps.jobs, toJobRequest(run, number, work))).job
+        : (await createTask(deps.tasks, toCreateRequest(deps, run, { ...line, order: work.order }))).task;
+    return { number, end: { taskId: id } };
   } catch (error) {
     if (error instanceof Problem && isFinal(error)) return { number, end: { fault: toFault(error) } };
     const isRefusal = error instanceof Problem && error.kind !== 'internal';
@@ -226,7 +235,7 @@ async function createLine(deps: RunBatchDeps, run: BatchRun, line: OpenLine): Pr
 function toCreateRequest(
   { clock }: RunBatchDeps,
   { batch, rights }: BatchRun,
-  { number, order, nanos }: OpenLine,
+  { number, order, nanos }: Pick<OpenLine, 'number' | 'nanos'> & { readonly order: Order },
 ): CreateRequest {
   return {
     accountId: batch.accountId,
@@ -244,6 +253,26 @@ function toCreateRequest(
     tokenWait: rights.wait,
     inFlightLimit: rights.inFlight,
     makers: rights.makers,
+  };
+}
+
+/** The worker that makes the call has it paid for first, so that a call that waits holds no money. */
+function toJobRequest({ batch, rights }: BatchRun, number: number, { call, isRepeatable }: BatchCall): JobRequest {
+  if (batch.maxNanos !== undefined) throw invalidMetadata('metadata.max_amount', 'is possible for /v1/videos alone');
+  return {
+    accountId: batch.accountId,
+    tokenId: batch.tokenId,
+    makerIds: rights.makers.map(({ tokenId }) => tokenId),
+    visibleModels: rights.models,
+    requestId: batch.requestId ?? '',
+    call,
+    repeatable: isRepeatable,
+    leavesRoom: true,
+    idempotency: {
+      key: nameLineKey(batch.id, number),
+      fingerprint: digestCall(call, isRepeatable),
+      lifetimeMs: LINE_KEY_MS,
+    },
   };
 }
 

@@ -23,9 +23,13 @@ export interface JobRequest {
   readonly repeatable: boolean;
   /** The worker that leases the job at once, to have it paid for. Absent: the job is queued. */
   readonly worker?: string | undefined;
-  readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
+  /** `lifetimeMs`: the time for which the key names the job. Default: a day. */
+  readonly idempotency?:
+    { readonly key: string; readonly fingerprint: string; readonly lifetimeMs?: number | undefined } | undefined;
   /** The URL that is told when the job ends. */
   readonly webhookUrl?: string | undefined;
+  /** True if half of each limit is left to other calls. */
+  readonly leavesRoom: boolean;
 }
 
 export interface CreateJobResult {
@@ -71,23 +75,34 @@ async function afterLostRace(deps: JobDeps, request: JobRequest): Promise<Job> {
   return earlier;
 }
 
-function newJob(deps: JobDeps, { idempotency, worker, makerIds, span = NO_SPAN, ...request }: JobRequest): NewJob {
+function newJob(
+  deps: JobDeps,
+  { idempotency, worker, makerIds, leavesRoom, span = NO_SPAN, ...request }: JobRequest,
+): NewJob {
   const { clock, newId, limits, tracing } = deps;
   const createdAt = clock.now();
   const trace = tracing.mint(span);
+  const toCap = (limit: number): number => (leavesRoom ? Math.max(1, Math.floor(limit / 2)) : limit);
   return {
     ...request,
     id: newId('job'),
     createdAt,
     trace,
     traceParent: trace === undefined ? undefined : span.carrier,
-    idempotency: idempotency === undefined ? undefined : { ...idempotency, expiresAt: createdAt + KEY_LIFETIME_MS },
+    idempotency: idempotency && readKey(idempotency, createdAt),
     lease: worker === undefined ? undefined : { name: newId(CREATE_LEASE), worker, until: createdAt + limits.leaseMs },
     caps: [
-      ...[request.tokenId, ...makerIds].map((id) => ({ scope: jobTokenScope(id), limit: limits.perToken })),
-      { scope: JOBS_TOTAL_SCOPE, limit: limits.total },
+      ...[request.tokenId, ...makerIds].map((id) => ({ scope: jobTokenScope(id), limit: toCap(limits.perToken) })),
+      { scope: JOBS_TOTAL_SCOPE, limit: toCap(limits.total) },
     ],
   };
+}
+
+function readKey(
+  { key, fingerprint, lifetimeMs = KEY_LIFETIME_MS }: NonNullable<JobRequest['idempotency']>,
+  createdAt: number,
+): NonNullable<NewJob['idempotency']> {
+  return { key, fingerprint, expiresAt: createdAt + lifetimeMs };
 }
 
 async function mustFind({ jobs }: JobDeps, jobId: string): Promise<Job> {

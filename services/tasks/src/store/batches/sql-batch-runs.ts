@@ -1,7 +1,8 @@
 import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
-import type { BatchFault, OpenLine } from '../../domain/batch.ts';
+import type { BatchCall, BatchFault, LineWork, OpenLine } from '../../domain/batch.ts';
+import type { Order } from '../../domain/order.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { BatchRunStore, StartedLine } from '../batch-store.ts';
 import { inOptionalJson, optionalText, text } from '../columns.ts';
@@ -88,16 +89,27 @@ async function listOpen(
   limit: number,
 ): Promise<readonly OpenLine[]> {
   const rows = await query(
-    `SELECT number, order_json, nanos FROM batch_lines
+    `SELECT number, order_json, call_json, nanos FROM batch_lines
      WHERE batch_id = $1 AND state = $2 AND ${OPEN} ORDER BY number LIMIT $3`,
     [batchId, state, limit],
   );
   return rows.map((row) => ({
     number: Number(row['number']),
     state,
-    order: JSON.parse(text(row['order_json'])) as OpenLine['order'],
+    work: readWork(row),
     nanos: toNanos(row['nanos']),
   }));
+}
+
+const ORDER = inOptionalJson<Order>('order_json');
+const CALL = inOptionalJson<BatchCall>('call_json');
+
+function readWork(row: SqlRow): LineWork {
+  const order = ORDER.read(row);
+  const call = CALL.read(row);
+  if (order !== undefined) return { order };
+  if (call !== undefined) return call;
+  throw new Error('a line that has not begun has an order or a call');
 }
 
 interface PricedLine {
@@ -140,7 +152,7 @@ async function recordEach(query: SqlWork, batchId: string, started: readonly Sta
 
 async function attachTask(query: SqlWork, batchId: string, number: number, taskId: string): Promise<void> {
   await query.changes(
-    `UPDATE batch_lines SET state = 'running', task_id = $1, order_json = NULL
+    `UPDATE batch_lines SET state = 'running', task_id = $1, order_json = NULL, call_json = NULL
      WHERE batch_id = $2 AND number = $3 AND state = 'starting' AND ${OPEN}`,
     [taskId, batchId, number],
   );
@@ -157,7 +169,8 @@ interface LineRefusal {
 /** Returns the number of lines that changed. */
 function refuseLine(query: SqlWork, { batchId, number, from, fault }: LineRefusal): Promise<number> {
   return query.changes(
-    `UPDATE batch_lines SET state = 'refused', task_id = NULL, order_json = NULL, nanos = 0, fault_json = $1
+    `UPDATE batch_lines SET state = 'refused', task_id = NULL, order_json = NULL, call_json = NULL, nanos = 0,
+       fault_json = $1
      WHERE batch_id = $2 AND number = $3 AND state = $4 AND ${OPEN}`,
     [JSON.stringify(fault), batchId, number, from],
   );
@@ -170,10 +183,11 @@ function sqlEnds(sql: Sql): Pick<BatchRunStore, 'endLines' | 'endUnknown' | 'fin
   return {
     endLines: async (lease, limit, until) => {
       const values = [lease.batchId, limit];
-      const select = `SELECT batch_lines.number, batch_lines.nanos, tasks.state, tasks.admission, tasks.failure_json
-        FROM batch_lines LEFT JOIN tasks ON tasks.id = batch_lines.task_id
+      const select = `SELECT batch_lines.number, batch_lines.nanos, tasks.admission, jobs.id AS job_id,
+          COALESCE(tasks.state, jobs.state) AS state, COALESCE(tasks.failure_json, jobs.failure_json) AS failure_json
+        FROM batch_lines LEFT JOIN tasks ON tasks.id = batch_lines.task_id LEFT JOIN jobs ON jobs.id = batch_lines.task_id
         WHERE batch_lines.batch_id = $1 AND batch_lines.state = 'running' AND batch_lines.${OPEN}
-          AND (tasks.id IS NULL OR tasks.finished_at IS NOT NULL)
+          AND (COALESCE(tasks.id, jobs.id) IS NULL OR COALESCE(tasks.finished_at, jobs.finished_at) IS NOT NULL)
         ORDER BY batch_lines.number LIMIT $2`;
       if ((await sql.read(select, [lease.batchId, 1])).length === 0) return 0;
       return sql.commitUnsynced(async (query) => {
@@ -217,6 +231,7 @@ async function endEach(query: SqlWork, batchId: string, rows: readonly SqlRow[])
   const failed = rows.filter((row) => !isCompleted(row) && !isRefused(row));
   await moveLines(query, batchId, completed, 'completed');
   await moveLines(query, batchId, failed, 'failed');
+  for (const row of failed.filter((one) => one['job_id'] !== null)) await writeCallFault(query, batchId, row);
   const refused = rows.filter(isRefused);
   for (const row of refused)
     await refuseLine(query, {
@@ -227,6 +242,15 @@ async function endEach(query: SqlWork, batchId: string, rows: readonly SqlRow[])
     });
   const nanos = [...failed, ...refused].reduce((sum, row) => sum - toNanos(row['nanos']), 0n);
   return { completed: completed.length, failed: failed.length + refused.length, nanos };
+}
+
+/** The error file has a call that failed, with its answer. */
+async function writeCallFault(query: SqlWork, batchId: string, row: SqlRow): Promise<void> {
+  await query.changes('UPDATE batch_lines SET fault_json = $1 WHERE batch_id = $2 AND number = $3', [
+    JSON.stringify(FAILURE.read(row) ?? NO_FAILURE),
+    batchId,
+    Number(row['number']),
+  ]);
 }
 
 async function moveLines(
@@ -249,7 +273,7 @@ function sqlCloses(sql: Sql): Pick<BatchRunStore, 'closePending' | 'closeStartin
       sql.commitUnsynced(async (query) => {
         if ((await holdLease(query, lease, 'running', until)) === undefined) return 0;
         const failed = await query.changes(
-          `UPDATE batch_lines SET state = 'refused', order_json = NULL, fault_json = $1
+          `UPDATE batch_lines SET state = 'refused', order_json = NULL, call_json = NULL, fault_json = $1
            WHERE batch_id = $2 AND state = 'pending' AND ${OPEN} AND number IN (
              SELECT number FROM batch_lines WHERE batch_id = $2 AND state = 'pending' AND ${OPEN} ORDER BY number LIMIT $3
            )`,

@@ -4,6 +4,7 @@ import { migrate } from '@reelgate/platform/sql/migrate';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { batchStoreConformance } from '../../../testing/batches/batch-store-conformance.ts';
 import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
+import { sqlJobs } from '../jobs/sql-jobs.ts';
 import { sqlTaskStore } from '../tasks/sql-task-store.ts';
 import { sqlBatches } from './sql-batches.ts';
 
@@ -18,6 +19,7 @@ describeOnEngines('the batch store', (open) => {
     return {
       batches: sqlBatches(sql, newId),
       tasks: sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' })),
+      jobs: sqlJobs(sql, newId),
       sql,
     };
   });

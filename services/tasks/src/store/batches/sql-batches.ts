@@ -1,9 +1,10 @@
 import type { NewId } from '@reelgate/platform/ids';
-import { inChunks } from '@reelgate/platform/sql/multi-row';
+import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
-import type { Sql, SqlQuery, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { BATCH_FAULTS_MAX } from '../../domain/batch.ts';
 import type { Batch, BatchOutcome, BatchPhase, NewBatchLine } from '../../domain/batch.ts';
+import type { Job } from '../../domain/job.ts';
 import type {
   BatchCreateStore,
   BatchLeases,
@@ -14,6 +15,7 @@ import type {
   OpenBatchReader,
 } from '../batch-store.ts';
 import { inOptionalJson, insertMany, optionalText, searchable, text, toInsert } from '../columns.ts';
+import { JOB } from '../jobs/sql-jobs.ts';
 import { awaitBeginResult, takeKey } from '../tasks/sql-admission.ts';
 import { TASK } from '../tasks/task-rows.ts';
 import { sqlEventWrites } from '../webhooks/sql-events.ts';
@@ -124,7 +126,7 @@ function sqlBatchLeases(sql: Sql): BatchLeases {
 
 const INSERT_LINES = insertMany(
   'batch_lines',
-  ['batch_id', 'number', 'custom_id', 'state', 'order_json', 'fault_json'],
+  ['batch_id', 'number', 'custom_id', 'state', 'order_json', 'call_json', 'fault_json'],
   'ON CONFLICT DO NOTHING',
 );
 
@@ -179,8 +181,9 @@ async function insertLines(query: SqlWork, batchId: string, lines: readonly NewB
           batch_id: batchId,
           number,
           custom_id: customId,
-          state: 'order' in body ? 'pending' : 'refused',
+          state: 'fault' in body ? 'refused' : 'pending',
           order_json: 'order' in body ? JSON.stringify(body.order) : null,
+          call_json: 'call' in body ? JSON.stringify(body) : null,
           fault_json: 'fault' in body ? JSON.stringify(body.fault) : null,
         })),
       ),
@@ -221,19 +224,23 @@ async function endBatch(
 
 const FAULT = inOptionalJson<NonNullable<NonNullable<Batch['faults']>[number]>>('fault_json');
 const TASK_LIST = TASK.names.map((name) => `tasks.${name}`).join(', ');
+const LINE_LIST = `batch_lines.number AS line_number, batch_lines.custom_id, batch_lines.fault_json,
+  batch_lines.task_id AS work_id`;
 
-const WITH_TASK = `FROM batch_lines LEFT JOIN tasks ON tasks.id = batch_lines.task_id AND tasks.deleted_at IS NULL
-  WHERE batch_lines.batch_id = $1 AND batch_lines.number > $2 AND batch_lines.task_id IS NOT NULL
-    AND batch_lines.fault_json IS NULL`;
-const LINES_WITH_TASK = `SELECT batch_lines.number, batch_lines.custom_id, batch_lines.fault_json, ${TASK_LIST}
-  ${WITH_TASK} AND batch_lines.number <= $3 ORDER BY batch_lines.number`;
-/** The orders of a page have about this many characters together at most, and a page at least one line. */
+/** The ended lines with a result, or those with a fault. */
+const buildPage = (withTask: boolean): string => `FROM batch_lines
+  LEFT JOIN tasks ON tasks.id = batch_lines.task_id AND tasks.deleted_at IS NULL
+  LEFT JOIN jobs ON jobs.id = batch_lines.task_id
+  WHERE batch_lines.batch_id = $1 AND batch_lines.number > $2
+    AND ${withTask ? 'batch_lines.task_id IS NOT NULL AND batch_lines.fault_json IS NULL' : 'batch_lines.fault_json IS NOT NULL'}`;
+
+/** The orders and answers of a page have about this many characters together at most, and a page at least one line. */
 const PAGE_CHARACTERS = 1_000_000;
 
 /** Returns the number of the last line of a page, so that long orders are never in memory by the hundred. */
-async function findPageEnd(query: SqlQuery, values: readonly SqlValue[]): Promise<number> {
+async function findPageEnd(query: SqlQuery, page: string, values: readonly SqlValue[]): Promise<number> {
   const rows = await query(
-    `SELECT batch_lines.number, LENGTH(tasks.order_json) AS characters ${WITH_TASK}
+    `SELECT batch_lines.number, LENGTH(COALESCE(tasks.order_json, jobs.answer_json)) AS characters ${page}
      ORDER BY batch_lines.number LIMIT $3`,
     values,
   );
@@ -247,25 +254,44 @@ async function findPageEnd(query: SqlQuery, values: readonly SqlValue[]): Promis
   return end;
 }
 
+/** The jobs of lines, by their ids. */
+async function findJobs(query: SqlQuery, rows: readonly SqlRow[]): Promise<ReadonlyMap<string, Job>> {
+  const ids = rows.flatMap((row) => optionalText(row['work_id']) ?? []);
+  const jobs = new Map<string, Job>();
+  for (const chunk of inChunks(ids))
+    for (const row of await query(`SELECT ${JOB.list} FROM jobs WHERE id IN (${parameters(chunk.length)})`, chunk)) {
+      const job = JOB.read(row);
+      jobs.set(job.id, job);
+    }
+  return jobs;
+}
+
 function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
   return {
     listEndedLines: (lease, { after, limit, withTask, until }) =>
       sql.commitUnsynced(async (query) => {
         if ((await holdLease(query, lease, 'writing', until)) === undefined) return undefined;
-        const values = [lease.batchId, after, limit];
-        const rows = withTask
-          ? await query(LINES_WITH_TASK, [lease.batchId, after, await findPageEnd(query, values)])
-          : await query(
-              `SELECT number, custom_id, fault_json, NULL AS id FROM batch_lines
-               WHERE batch_id = $1 AND number > $2 AND fault_json IS NOT NULL ORDER BY number LIMIT $3`,
-              values,
-            );
-        return rows.map((row) => ({
-          number: Number(row['number']),
-          customId: text(row['custom_id']),
-          task: row['id'] === null ? undefined : TASK.read(row),
-          fault: FAULT.read(row),
-        }));
+        const page = buildPage(withTask);
+        const end = await findPageEnd(query, page, [lease.batchId, after, limit]);
+        const rows = await query(
+          `SELECT ${LINE_LIST}, ${TASK_LIST} ${page} AND batch_lines.number <= $3 ORDER BY batch_lines.number`,
+          [lease.batchId, after, end],
+        );
+        const jobs = await findJobs(
+          query,
+          rows.filter((row) => row['id'] === null),
+        );
+        return rows.map((row) => {
+          const fault = FAULT.read(row);
+          return {
+            number: Number(row['line_number']),
+            customId: text(row['custom_id']),
+            // the outcome of such a task is not known yet
+            task: row['id'] === null || fault !== undefined ? undefined : TASK.read(row),
+            job: jobs.get(optionalText(row['work_id']) ?? ''),
+            fault,
+          };
+        });
       }),
     finishBatch: (lease, { outputFileId, errorFileId }, at) =>
       sql.transaction(async (query) => {

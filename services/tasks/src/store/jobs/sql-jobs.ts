@@ -59,7 +59,7 @@ const ORIGIN_FIELDS: Fields<JobOrigin> = {
 
 const ORIGIN = recordColumns(ORIGIN_FIELDS);
 
-const JOB = recordColumns<Job>({
+export const JOB = recordColumns<Job>({
   ...ORIGIN_FIELDS,
   endpoint: inText('endpoint'),
   model: inText('model'),

@@ -1,0 +1,44 @@
+import { Problem } from '@reelgate/platform/problem';
+import type { NewLine } from '../clients/batches-client.ts';
+import type { CreateRoute, ReadRoute } from '../dialects/dialect.ts';
+import type { Models } from '../domain/model-defaults.ts';
+import { newLineFault } from './batch-endpoint.ts';
+import type { BatchEndpoint } from './batch-endpoint.ts';
+
+const OK = 200;
+
+/** The lines that create videos. */
+export function videoEndpoint(create: CreateRoute, read: ReadRoute): BatchEndpoint {
+  return {
+    path: create.path,
+    decode: (body, models) => decodeOrder(create, body, models),
+    encode: async (end, { links }) => {
+      if (!('task' in end)) throw new Error('the line of a video has a task');
+      return { statusCode: OK, body: read.encode(end.task, links) };
+    },
+  };
+}
+
+function decodeOrder(create: CreateRoute, body: object, models: Models): NewLine['body'] {
+  try {
+    const { order, inline, beside, clientField } = create.decode({ json: body }, { models, params: {} });
+    const [medium] = inline;
+    if (medium !== undefined)
+      return newLineFault('invalid_media', medium.field, 'must be a URL: a batch outlives the bytes of its lines');
+    const unfit = Object.entries(beside).find(([, value]) => value !== undefined && value !== '');
+    if (unfit !== undefined)
+      return newLineFault(
+        'invalid_request',
+        clientField(toSnakeCase(unfit[0])),
+        'is not possible in a line of a batch',
+      );
+    return { order };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return newLineFault(error.reason, error.field, error.message);
+  }
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
