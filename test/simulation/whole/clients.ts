@@ -1,7 +1,7 @@
 import { CLIENT_DIALECTS, isFinal, readSeenTask } from './dialects.ts';
 import type { ClientDialect, ClientOrder, SeenTask } from './dialects.ts';
 import { RECEIVERS } from './receivers.ts';
-import { DURATIONS, MODELS, POOR, RATIOS, REMIXED_MODEL, REVOKED, RICH } from './simulated-config.ts';
+import { DURATIONS, MODELS, NANOS_PER_SECOND, POOR, RATIOS, REMIXED_MODEL, REVOKED, RICH } from './simulated-config.ts';
 import type { HttpAnswer, HttpOrder } from './simulated-http.ts';
 import { computeRetryFactor, mayRepeat, sendOrder } from './world.ts';
 import type { World } from './world.ts';
@@ -30,6 +30,10 @@ const WAITING_READS = 0.2;
 const WAITS_FOR_MONEY = 0.3;
 const PREFERENCES = 0.2;
 const LATER_MS_MAX = 40_000;
+const BOUNDED = 0.2;
+/** The bounds of prices, in percent of the price. */
+const BOUNDS: readonly bigint[] = [50n, 99n, 100n, 200n];
+const ABOVE_BOUND = /price_above_max/;
 const NO_MONEY = /insufficient/;
 const RETRY_MS = { least: 500, most: 6000 };
 const REMIXED = 0.25;
@@ -56,6 +60,8 @@ interface Order {
   /** Empty: none. */
   readonly key: string;
   readonly request: Pick<HttpOrder, 'path' | 'body'>;
+  /** True if its bound is below its price. */
+  readonly isTooDear: boolean;
 }
 
 /** A task that a client was told of. */
@@ -98,15 +104,25 @@ function drawOrder({ draws }: World, name: string, words: string): ClientOrder {
     ratio: draws.pick(`${name} ratio`, RATIOS),
     picture: draws.happens(`${name} picture`, WITH_PICTURE) ? `https://pictures.example/${name}.png` : undefined,
     webhookUrl: draws.happens(`${name} webhook`, WITH_WEBHOOK) ? draws.pick(`${name} receiver`, RECEIVERS) : undefined,
+    maxAmount: undefined,
   };
+}
+
+/** The order with a bound of its price, and whether the bound is below the price. */
+function drawBound({ draws }: World, name: string, order: ClientOrder): readonly [ClientOrder, boolean] {
+  if (!draws.happens(`${name} bound`, BOUNDED)) return [order, false];
+  const percent = draws.pick(`${name} bound percent`, BOUNDS);
+  const price = (NANOS_PER_SECOND[order.resolution] ?? 0n) * BigInt(order.seconds);
+  return [{ ...order, maxAmount: (Number((price * percent) / 100n) / 1e9).toFixed(9) }, percent < 100n];
 }
 
 async function runOrder(world: World, caller: Caller, name: string): Promise<void> {
   const { draws } = world;
   const dialect = draws.pick(`${name} dialect`, CLIENT_DIALECTS);
   const key = draws.happens(`${name} key`, WITH_KEY) ? `key-of-${name}` : '';
-  const described = drawOrder(world, name, '');
-  const order: Order = { name, caller, key, request: dialect.create(described) };
+  const drawn = drawOrder(world, name, '');
+  const [described, isTooDear] = dialect.hasMaxAmount ? drawBound(world, name, drawn) : [drawn, false];
+  const order: Order = { name, caller, key, request: dialect.create(described), isTooDear };
   const isRepeated = key !== '' && draws.happens(`${name} repeat`, REPEATED);
   // the second create runs beside the first one
   const creates = [createUntilAnswered(world, order)];
@@ -143,6 +159,7 @@ async function createUntilAnswered(world: World, sent: Order, order = sent.name)
     const leaves = faults.happens('client leaves', `${name} create ${create}`, LEFT_EARLY);
     const leaveAfterMs = leaves ? draws.whole(`${name} create ${create} leave`, 0, LEAVE_MS_MAX) : undefined;
     const answer = await sendOrder(world, name, post(caller, request, key, prefer), { leaveAfterMs });
+    checkBound(world, sent, answer);
     if (answer !== undefined && answer.status < 300) {
       const task = readSeenTask(answer);
       rules.promised({ order, account: caller.account, key }, task);
@@ -156,6 +173,12 @@ async function createUntilAnswered(world: World, sent: Order, order = sent.name)
     await scheduler.pause(retryMs * computeRetryFactor(refusals));
   }
   return undefined;
+}
+
+function checkBound({ rules }: World, { name, isTooDear }: Order, answer: HttpAnswer | undefined): void {
+  if (answer === undefined) return;
+  if (isTooDear && answer.status < 300) rules.break('an order above its bound is refused', `${name}: ${answer.text}`);
+  if (!isTooDear && ABOVE_BOUND.test(answer.text)) rules.break('an order within its bound is accepted', name);
 }
 
 function isFinalRefusal(answer: HttpAnswer, waitsForMoney: boolean): boolean {
@@ -236,7 +259,7 @@ async function remix(world: World, { order, caller, taskId }: Promised): Promise
   const request = world.draws.happens(`${name} by the vendor's route`, 0.5)
     ? { path: '/v2/video_regeneration', body: { ...body, source_task_id: taskId } }
     : { path: `/v1/videos/${taskId}/remix`, body };
-  const remixed = await createUntilAnswered(world, { name, caller, key: `key-of-${name}`, request });
+  const remixed = await createUntilAnswered(world, { name, caller, key: `key-of-${name}`, request, isTooDear: false });
   if (remixed !== undefined) await readUntilEnd(world, { order: name, caller, taskId: remixed }, CLIENT_DIALECTS[0]!);
 }
 

@@ -11,6 +11,8 @@ export interface ClientOrder {
   /** The address of a picture that the video begins with; undefined: none. */
   readonly picture: string | undefined;
   readonly webhookUrl: string | undefined;
+  /** The most that it may cost, in US dollars; undefined: any price. Not every dialect has it. */
+  readonly maxAmount: string | undefined;
 }
 
 /** A task as a client sees it. */
@@ -23,6 +25,8 @@ export interface SeenTask {
 /** The words of one dialect for creates and reads. */
 export interface ClientDialect {
   readonly name: string;
+  /** True if an order can have a bound of its price. */
+  readonly hasMaxAmount: boolean;
   create(order: ClientOrder): Pick<HttpOrder, 'path' | 'body'>;
   read(taskId: string): string;
 }
@@ -30,14 +34,16 @@ export interface ClientDialect {
 const picturePart = (order: ClientOrder): readonly object[] =>
   order.picture === undefined ? [] : [{ type: 'image_url', image_url: { url: order.picture }, role: 'first_frame' }];
 
-const flatOrder = ({ model, prompt, seconds, resolution, ratio, webhookUrl }: ClientOrder): object => ({
+const flatOrder = ({ model, prompt, seconds, resolution, ratio, webhookUrl, maxAmount }: ClientOrder): object => ({
   ...{ model, prompt, seconds: String(seconds), resolution, ratio },
   ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl }),
+  ...(maxAmount === undefined ? {} : { max_amount: maxAmount, currency: 'USD' }),
 });
 
 export const CLIENT_DIALECTS: readonly ClientDialect[] = [
   {
     name: 'openai',
+    hasMaxAmount: true,
     create: (order) => ({
       path: '/v1/videos',
       body: { ...flatOrder(order), ...(order.picture === undefined ? {} : { content: picturePart(order) }) },
@@ -46,6 +52,7 @@ export const CLIENT_DIALECTS: readonly ClientDialect[] = [
   },
   {
     name: 'vendor',
+    hasMaxAmount: false,
     create: (order) => ({
       path: '/v2/video_generation',
       body: {
@@ -57,6 +64,7 @@ export const CLIENT_DIALECTS: readonly ClientDialect[] = [
   },
   {
     name: 'generations',
+    hasMaxAmount: true,
     create: (order) => ({
       path: '/v1/video/generations',
       body: { ...flatOrder(order), ...(order.picture === undefined ? {} : { content: picturePart(order) }) },
