@@ -4,6 +4,7 @@ import { actList } from './commands/act-commands.ts';
 import { adapterNew, adapterTest } from './commands/adapter-commands.ts';
 import { attentionList, attentionResolve } from './commands/attention-commands.ts';
 import { backup, restore } from './commands/backup-commands.ts';
+import { batchCancel, batchList, batchShow } from './commands/batch-commands.ts';
 import { channelList, channelPause, channelResume, channelTest } from './commands/channel-commands.ts';
 import { configCheck, configSchema } from './commands/config-commands.ts';
 import { doctor } from './commands/doctor-commands.ts';
@@ -61,6 +62,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'task show': taskShow,
   'job list': jobList,
   'job show': jobShow,
+  'batch list': batchList,
+  'batch show': batchShow,
+  'batch cancel': batchCancel,
   'webhook create': webhookCreate,
   'webhook list': webhookList,
   'webhook show': webhookShow,

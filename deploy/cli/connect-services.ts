@@ -2,6 +2,7 @@ import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import { OperatorService as MediaOperatorService } from '@reelgate/proto/media/v1/operator_service';
+import { BatchService } from '@reelgate/proto/tasks/v1/batch_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
@@ -29,6 +30,7 @@ export interface Services extends BookServices {
   readonly usage: Client<typeof UsageService>;
   readonly webhooks: Client<typeof WebhookService>;
   readonly queue: Client<typeof QueueService>;
+  readonly batches: Client<typeof BatchService>;
   close(): void;
 }
 
@@ -58,6 +60,9 @@ export function lazyServices(environment: Environment): Services {
     get queue() {
       return services().queue;
     },
+    get batches() {
+      return services().batches;
+    },
     close: () => connected?.close(),
   };
 }
@@ -78,6 +83,7 @@ function connectServices(environment: Environment): Services {
     usage: billing.client(UsageService),
     webhooks: tasks.client(WebhookService),
     queue: tasks.client(QueueService),
+    batches: tasks.client(BatchService),
     close: () => {
       tasks.close();
       billing.close();

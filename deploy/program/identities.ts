@@ -23,7 +23,15 @@ const SCOPES = {
     Scope.SESSIONS_INTERNAL,
   ],
   tasks: [Scope.ACCOUNT_READ, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL],
-  operator: [Scope.OPERATOR, Scope.ACCOUNT_READ, Scope.TOKENS_WRITE, Scope.WEBHOOKS_READ, Scope.WEBHOOKS_WRITE],
+  operator: [
+    Scope.OPERATOR,
+    Scope.TASKS_READ,
+    Scope.TASKS_WRITE,
+    Scope.ACCOUNT_READ,
+    Scope.TOKENS_WRITE,
+    Scope.WEBHOOKS_READ,
+    Scope.WEBHOOKS_WRITE,
+  ],
 } as const;
 
 export type Identity = keyof typeof SCOPES;

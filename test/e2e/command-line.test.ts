@@ -144,6 +144,7 @@ describe('video create', () => {
   test.each<[string[], number, RegExp]>([
     [['a boat', '--duration', '99'], 1, /^refused with 400: /],
     [['a boat', '--model', 'none'], 1, /^refused with 404: /],
+    [['a boat', '--max-amount', '0.01'], 1, /^refused with 422: max_amount /],
     [['a boat', '--image', 'none.png'], 1, /^--image: ENOENT/],
     [['a boat', '--image', '.'], 1, /^--image: EISDIR/],
     [['a boat', '-o', 'no/such/folder/boat.mp4'], 1, /no\/such\/folder is not a writable folder\n$/],
@@ -270,6 +271,7 @@ describe('a list', () => {
     ],
     ['task list --wide', /^ID +STATE .* ACCOUNT +TOKEN +KIND +CHANNEL +CREATED AT/],
     ['job list', /^none$/m],
+    ['batch list --account demo', /^none$/m],
     ['token list --account demo', /^ID +ACCOUNT +NAME +USED +LIMIT +STATE +MODELS\n\S+ +demo /],
     [
       'channel list',

@@ -140,6 +140,12 @@ test(
     ]);
     const [newest] = (await client.batches.list({ limit: 1 })).data;
     expect(newest).toEqual(ended);
+    expect((await program.command('batch', 'show', ended.id, '--account', 'demo')).json).toMatchObject({
+      id: ended.id,
+      status: 'completed',
+      lines: { total: 8, completed: 5, failed: 3 },
+      output_file: ended.output_file_id,
+    });
   },
   TEST_TIMEOUT_MS,
 );
@@ -173,6 +179,8 @@ test(
   'a cancelled batch begins no line, and its files tell what became of each',
   async () => {
     const started = await begin(Array.from({ length: 12 }, (_none, index) => aLine(`line ${index}`)));
+    const { json } = await program.command('batch', 'cancel', started.id, '--account', 'demo');
+    expect(json).toMatchObject({ id: started.id, status: 'cancelling' });
     expect(await client.batches.cancel(started.id)).toMatchObject({ status: 'cancelling' });
     const ended = await end(started);
     expect(ended.status).toBe('cancelled');
@@ -218,7 +226,7 @@ test(
     expect((await stranger.batches.list()).data).toEqual([]);
     for (const [change, status, param] of [
       [{ input_file_id: 'file_none' }, 404, 'input_file_id'],
-      [{ endpoint: '/v1/responses' }, 400, 'endpoint'],
+      [{ endpoint: '/v1/moderations' }, 400, 'endpoint'],
       [{ completion_window: '1h' }, 400, 'completion_window'],
       [{ metadata: { max_amount: 'much' } }, 400, 'metadata.max_amount'],
     ] as const)

@@ -37,6 +37,7 @@ export const videoCreate = defineCommand({
     ratio: { value: 'RATIO', means: 'such as 16:9' },
     image: { value: 'FILE', means: 'the first frame: a file, or its http(s) address' },
     force: { means: 'replace the file if it exists' },
+    'max-amount': { value: 'AMOUNT', means: 'order only if it costs at most this, in the currency of the account' },
     'idempotency-key': { value: 'KEY', means: 'the key of an earlier call that got no answer' },
     ...ACCESS_OPTIONS,
   },
@@ -90,6 +91,7 @@ interface VideoOptions {
   readonly resolution?: string;
   readonly ratio?: string;
   readonly image?: string;
+  readonly 'max-amount'?: string;
 }
 
 function forgetToken(wasForgotten: boolean): void {
@@ -97,7 +99,7 @@ function forgetToken(wasForgotten: boolean): void {
 }
 
 async function buildBody(prompt: string, wanted: VideoOptions, environment: Environment): Promise<object> {
-  const { model = ALPHA, duration, resolution, ratio, image } = wanted;
+  const { model = ALPHA, duration, resolution, ratio, image, 'max-amount': maxAmount } = wanted;
   const bytes = async (file: string): Promise<Buffer> => {
     try {
       return await readFile(resolveTypedPath(environment, file));
@@ -111,6 +113,7 @@ async function buildBody(prompt: string, wanted: VideoOptions, environment: Envi
     ...(duration === undefined ? {} : { seconds: duration }),
     ...(resolution === undefined ? {} : { resolution }),
     ...(ratio === undefined ? {} : { ratio }),
+    ...(maxAmount === undefined ? {} : { max_amount: maxAmount }),
     ...(image === undefined ? {} : { input_reference: await imageReference(image, bytes) }),
   };
 }
