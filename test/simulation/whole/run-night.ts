@@ -11,7 +11,7 @@ import type { SeedReport } from './seed-report.ts';
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const MAIN = path.join(import.meta.dirname, 'main.ts');
 const KEPT = path.join(ROOT, '.simulation');
-const BATCH_SEEDS = 25;
+const BATCH_SEEDS = 100;
 const HEAP_MB_MAX = 2048;
 /** A seed takes some seconds. One that takes this long hangs. */
 const SEED_MS_MAX = 5 * 60_000;
