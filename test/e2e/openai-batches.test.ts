@@ -124,7 +124,12 @@ test(
       expect(error).toBeNull();
       expect(response).toMatchObject({
         status_code: 200,
-        body: { object: 'video', status: 'completed', seconds: '4' },
+        body: {
+          object: 'video',
+          status: 'completed',
+          seconds: '4',
+          charge: { state: 'charged', amount: '0.32', currency: 'USD' },
+        },
       });
       expect(await client.videos.retrieve(response!.body.id)).toMatchObject({ status: 'completed' });
     }

@@ -1,6 +1,7 @@
 import type { EndedLine, NewLine } from '../clients/batches-client.ts';
 import type { ByteReader } from '../clients/media-port.ts';
 import type { Links } from '../dialects/dialect.ts';
+import type { Charge } from '../domain/charge.ts';
 import type { Models } from '../domain/model-defaults.ts';
 
 /** A route that the lines of a batch can call. */
@@ -18,6 +19,8 @@ export type LineResult = Exclude<EndedLine['end'], { readonly fault: unknown }>;
 export interface EncodeParts {
   readonly links: Links;
   readonly media: ByteReader;
+  /** What the tasks of lines were charged. A task without a known charge is left out. */
+  readonly charges: ReadonlyMap<string, Charge>;
 }
 
 /** The answer that the route would have given, or why there is none. A long body comes in pieces. */

@@ -29,7 +29,7 @@ async function encode(
     return text === undefined ? undefined : Readable.from([Buffer.from(text)]);
   };
   const job = { id: 'job_1', state: 'completed' as const, answer: whole, failure };
-  return readAnswer(await endpoint.encode({ job }, { links, media: { read } }));
+  return readAnswer(await endpoint.encode({ job }, { links, media: { read }, charges: new Map() }));
 }
 
 async function readAnswer(answer: LineAnswer): Promise<unknown> {

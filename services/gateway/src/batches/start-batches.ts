@@ -23,12 +23,12 @@ const WORK: Readonly<
 /** Starts the workers that read the files of batches and write those of their results. */
 export function startBatches(
   { clock, log }: Foundation,
-  { batches, files, media, links, catalogue }: GatewayParts,
+  { batches, files, media, links, charges, catalogue }: GatewayParts,
   dialects: readonly Dialect[],
   lifecycle: Lifecycle,
 ): void {
   const deps = {
-    ...{ batches, files, media, links, clock, log },
+    ...{ batches, files, media, links, charges, clock, log },
     endpoints: listBatchEndpoints(dialects),
     models: () => catalogue().models,
   };

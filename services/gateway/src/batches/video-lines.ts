@@ -12,9 +12,9 @@ export function videoEndpoint(create: CreateRoute, read: ReadRoute): BatchEndpoi
   return {
     path: create.path,
     decode: (body, models) => decodeOrder(create, body, models),
-    encode: async (end, { links }) => {
+    encode: async (end, { links, charges }) => {
       if (!('task' in end)) throw new Error('the line of a video has a task');
-      return { statusCode: OK, body: read.encode(end.task, links) };
+      return { statusCode: OK, body: read.encode(end.task, links, charges.get(end.task.id)) };
     },
   };
 }

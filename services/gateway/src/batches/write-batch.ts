@@ -1,5 +1,9 @@
 import type { BatchLease, EndedLine, LeasedBatch } from '../clients/batches-client.ts';
 import type { Links } from '../dialects/dialect.ts';
+import { isSettled } from '../domain/charge.ts';
+import type { Charge } from '../domain/charge.ts';
+import type { Task } from '../clients/tasks-client.ts';
+import type { ChargeReader } from '../operations/read-charge.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 import type { BatchWorkDeps } from './read-batch.ts';
 
@@ -8,8 +12,14 @@ const PAGE_LINES = 200;
 /** The bytes of one write to a file. */
 const PIECE_BYTES = 256 * 1024;
 
+/** The tasks whose charges are read with one call. */
+const CHARGES_MAX = 100;
+/** The last tasks of a batch are settled a moment after their end. */
+const SETTLE = { tries: 10, apartMs: 300 };
+
 export interface BatchWriteDeps extends BatchWorkDeps {
   readonly links: Links;
+  readonly charges: ChargeReader;
 }
 
 /** Another process writes the files now. */
@@ -80,10 +90,12 @@ async function* encodeLines(
   leased: LeasedBatch,
   { first, endpoint, file }: EncodeOptions,
 ): AsyncGenerator<Buffer> {
+  const readCharges = openCharges(deps, leased);
   let page = first;
   while (page.length > 0) {
     file.signal.throwIfAborted();
-    yield* joinPieces(encodePage(deps, leased, endpoint, page));
+    const charges = await readCharges(page);
+    yield* joinPieces(encodePage(deps, leased, endpoint, { lines: page, charges }));
     page = await listPage(deps, leased.lease, page.at(-1)?.number ?? 0, file.withTask);
   }
 }
@@ -103,15 +115,20 @@ async function* joinPieces(pieces: AsyncIterable<string | Buffer>): AsyncGenerat
   if (bytes > 0) yield Buffer.concat(joined);
 }
 
+interface ChargedPage {
+  readonly lines: readonly EndedLine[];
+  readonly charges: ReadonlyMap<string, Charge>;
+}
+
 async function* encodePage(
   { links, media }: BatchWriteDeps,
   { batch, requestId }: LeasedBatch,
   endpoint: BatchEndpoint,
-  page: readonly EndedLine[],
+  { lines, charges }: ChargedPage,
 ): AsyncGenerator<string | Buffer> {
-  for (const { number, customId, end } of page) {
+  for (const { number, customId, end } of lines) {
     const head = JSON.stringify({ id: `${batch.id}_${number}`, custom_id: customId }).slice(0, -1);
-    const answer = 'fault' in end ? { error: end.fault } : await endpoint.encode(end, { links, media });
+    const answer = 'fault' in end ? { error: end.fault } : await endpoint.encode(end, { links, media, charges });
     if ('error' in answer) {
       const { code, message } = answer.error;
       yield `${head},"response":null,"error":${JSON.stringify({ code, message })}}\n`;
@@ -124,4 +141,32 @@ async function* encodePage(
     else yield JSON.stringify(body);
     yield '},"error":null}\n';
   }
+}
+
+type ReadCharges = (page: readonly EndedLine[]) => Promise<ReadonlyMap<string, Charge>>;
+
+/**
+ * Reads what the tasks of a page were charged, if it is known within some seconds. After the first page for which it is
+ * not, no page waits: billing is away.
+ */
+function openCharges({ charges, clock }: BatchWriteDeps, { batch, requestId }: LeasedBatch): ReadCharges {
+  const caller = { accountId: batch.accountId, requestId };
+  let tries: number = SETTLE.tries;
+  return async (page) => {
+    const tasks = page.flatMap(({ end }) => ('task' in end ? [end.task] : []));
+    const found = new Map<string, Charge>();
+    const listOpen = (): readonly Task[] =>
+      tasks.filter(({ id }) => {
+        const charge = found.get(id);
+        return charge === undefined || !isSettled(charge);
+      });
+    for (let attempt = 1, open = listOpen(); open.length > 0 && attempt <= tries; attempt += 1, open = listOpen()) {
+      if (attempt > 1) await clock.sleep(SETTLE.apartMs);
+      for (let from = 0; from < open.length; from += CHARGES_MAX)
+        for (const [id, charge] of await charges.readAll(open.slice(from, from + CHARGES_MAX), caller))
+          found.set(id, charge);
+    }
+    if (listOpen().length > 0) tries = 1;
+    return found;
+  };
 }
