@@ -123,6 +123,7 @@ async function runOrder(world: World, caller: Caller, name: string): Promise<voi
   const drawn = drawOrder(world, name, '');
   const [described, isTooDear] = dialect.hasMaxAmount ? drawBound(world, name, drawn) : [drawn, false];
   const order: Order = { name, caller, key, request: dialect.create(described), isTooDear };
+  if (isTooDear) world.rules.tooDear(name);
   const isRepeated = key !== '' && draws.happens(`${name} repeat`, REPEATED);
   // the second create runs beside the first one
   const creates = [createUntilAnswered(world, order)];
@@ -176,9 +177,7 @@ async function createUntilAnswered(world: World, sent: Order, order = sent.name)
 }
 
 function checkBound({ rules }: World, { name, isTooDear }: Order, answer: HttpAnswer | undefined): void {
-  if (answer === undefined) return;
-  if (isTooDear && answer.status < 300) rules.break('an order above its bound is refused', `${name}: ${answer.text}`);
-  if (!isTooDear && ABOVE_BOUND.test(answer.text)) rules.break('an order within its bound is accepted', name);
+  if (!isTooDear && ABOVE_BOUND.test(answer?.text ?? '')) rules.break('an order within its bound is accepted', name);
 }
 
 function isFinalRefusal(answer: HttpAnswer, waitsForMoney: boolean): boolean {

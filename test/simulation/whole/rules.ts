@@ -40,6 +40,8 @@ interface Observer {
   revoked(token: string): void;
   /** `sentAt`: the time at which the client sent the request. */
   answered(order: HttpOrder, answer: HttpAnswer, sentAt: number): void;
+  /** A client is about to send an order with a bound below its price. */
+  tooDear(order: string): void;
   /** An upstream has taken a relayed call in. */
   called(name: string): void;
   /** A receiver of webhooks has taken a delivery in. */
@@ -133,6 +135,7 @@ export function openRules(folder: () => string, now: () => number): Rules {
       const all = works.filter((work) => work.order === order);
       if (all.length > 1)
         breakRule('an order is accepted at most once', `${order}: ${all.map(({ id }) => id).join(', ')}`);
+      if (observer.isTooDear(order)) breakRule('an order above its bound is not submitted', order);
       // the process that sent it may be dead by now, and its successor may not have begun
       const source = order.replace(/-remix$/, '');
       if (source !== order) return;
@@ -219,6 +222,7 @@ function openReaders(folder: () => string): { readonly read: Read; readonly clos
 
 interface OpenObserver extends Observer {
   wasHeard(subject: string): boolean;
+  isTooDear(order: string): boolean;
   /** A delivery that the store calls delivered has arrived. */
   checkDelivered(read: Read, none: (rule: string, rows: readonly Row[]) => void): void;
 }
@@ -229,6 +233,7 @@ function openObserver(breakRule: Rules['break'], now: () => number): OpenObserve
   const promised = new Map<string, string>();
   const ended = new Map<string, string>();
   const removed = new Set<string>();
+  const tooDear = new Set<string>();
   const revoked = new Map<string, number>();
   const called = new Set<string>();
   const events = openSeenEvents(breakRule);
@@ -257,6 +262,10 @@ function openObserver(breakRule: Rules['break'], now: () => number): OpenObserve
       if (key !== '') promiseKey(account, key, task.id);
       promised.set(task.id, order);
     },
+    tooDear: (order) => {
+      tooDear.add(order);
+    },
+    isTooDear: (order) => tooDear.has(order),
     promisedJob: (key, jobId) => {
       promiseKey('', key, jobId);
     },
