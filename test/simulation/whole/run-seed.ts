@@ -185,7 +185,7 @@ export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions
       if (AIMS.has(message)) aim('line', AIMED_CRASHES);
     },
   });
-  const world: World = { scheduler, draws, faults, machine, events, rules };
+  const world: World = { scheduler, draws, faults, machine, events, rules, hasBounds: programs.length === 1 };
   planDisturbances(world, shared);
   const planned = planCrashes({
     scheduler,
