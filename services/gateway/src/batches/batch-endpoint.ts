@@ -19,7 +19,7 @@ export type LineResult = Exclude<EndedLine['end'], { readonly fault: unknown }>;
 export interface EncodeParts {
   readonly links: Links;
   readonly media: ByteReader;
-  /** What the tasks of lines were charged. A task without a known charge is left out. */
+  /** The charges of the tasks of lines. A task without a known charge is left out. */
   readonly charges: ReadonlyMap<string, Charge>;
 }
 

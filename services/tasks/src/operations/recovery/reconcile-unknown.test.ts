@@ -268,6 +268,22 @@ describe('a task without a match', () => {
     expect(world.journal.names()).not.toContain('main.list');
   });
 
+  test('and without a hold was never submitted: it fails as soon as billing can be asked', async () => {
+    const world = await open();
+    const [task] = await lose(world);
+    (world.billing.holds as Map<string, unknown>).delete(task!.id);
+    world.journal.fail('billing.precludeHold', new Error('away'));
+    await world.clock.advance(MINUTE_MS + 1);
+    expect(await reconcileUnknown(world.deps)).toBe(0);
+    expect(await waiting(world)).toHaveLength(1);
+
+    expect(await reconcileUnknown(world.deps)).toBe(1);
+
+    expect(await world.deps.store.find(task!.id)).toMatchObject({ state: 'failed', failure: { code: 'interrupted' } });
+    expect(await waiting(world)).toEqual([]);
+    expect(world.upstream.submitted).toHaveLength(1);
+  });
+
   test('needs no decision once it is found later', async () => {
     const world = await open();
     await lose(world);

@@ -5,6 +5,9 @@ import type { Task } from '../../domain/task.ts';
 import { inTask } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
+import { endTask } from '../ends/end-task.ts';
+import { INTERRUPTED_FAILURE, askForHolds } from './recover-creates.ts';
+import type { HadNoHold } from './recover-creates.ts';
 import { settleByKey } from './settle-by-key.ts';
 
 /** The upstream dates its work in whole seconds, by its own clock. */
@@ -21,11 +24,13 @@ const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
  * One pass over the tasks whose submission got no answer. Where the upstream can be asked for an attempt by its key, the
  * answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece of work without a task
  * matches it in every fact and in time, and if no other task could own that work. A task whose clock was set during its
- * create could own any matching work of that hour, and so could each task while clocks differ. After a minute, or later where the upstream can be asked, a person is
+ * create could own any matching work of that hour, and so could each task while clocks differ. A task without a hold was never
+ * submitted: its create was interrupted while billing could not be asked, and it fails. After a minute, or later where the upstream can be asked, a person is
  * told. The order is never submitted again. Returns how many tasks were settled.
  */
 export async function reconcileUnknown(deps: Deps): Promise<number> {
   let found = 0;
+  const hadNoHold = askForHolds(deps);
   for (const [channelId, tasks] of Map.groupBy(
     await listAllWithAdmission(deps, 'unknown'),
     ({ mapping }) => mapping?.channel ?? '',
@@ -36,7 +41,7 @@ export async function reconcileUnknown(deps: Deps): Promise<number> {
     found += tasks.length - open.length;
     if (open.length === 0) continue;
     const search = await searchUpstream(deps, channelId, open);
-    for (const task of open) found += await inTask(task, () => adoptOrRaise(deps, task, search));
+    for (const task of open) found += await inTask(task, () => adoptOrRaise(deps, task, search, hadNoHold));
   }
   return found;
 }
@@ -129,7 +134,12 @@ async function listAllWithAdmission(
   return tasks;
 }
 
-async function adoptOrRaise(deps: Deps, task: Task, { channel, claims }: Search): Promise<number> {
+async function adoptOrRaise(
+  deps: Deps,
+  task: Task,
+  { channel, claims }: Search,
+  hadNoHold: HadNoHold,
+): Promise<number> {
   const now = deps.clock.now();
   const fitting = [...(claims ?? [])].filter(
     ([work, claimants]) =>
@@ -150,6 +160,10 @@ async function adoptOrRaise(deps: Deps, task: Task, { channel, claims }: Search)
     return 1;
   }
   if (deps.clock.now() - task.updatedAt > computeSearchMs(channel)) {
+    if (await hadNoHold(task.id)) {
+      const at = deps.clock.now();
+      return (await endTask(deps, task, { state: 'failed', at, failure: INTERRUPTED_FAILURE, causedBy: 'us' })) ? 1 : 0;
+    }
     await raiseAttention(
       deps,
       task,

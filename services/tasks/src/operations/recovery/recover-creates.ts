@@ -12,7 +12,10 @@ const OWN_MAX = 10_000;
 /** The time in milliseconds that billing has to say whether a task has a hold. */
 const HOLD_TIMEOUT_MS = 2000;
 const INTERRUPTED = 'the create ended before the answer of the upstream was written';
-const INTERRUPTED_FAILURE = { code: 'interrupted', message: 'the service stopped before the task was submitted' };
+export const INTERRUPTED_FAILURE = {
+  code: 'interrupted',
+  message: 'the service stopped before the task was submitted',
+};
 const RECOVER = { name: 'recover create', attributes: { 'reelgate.resumed': true } };
 
 /**
@@ -77,10 +80,10 @@ async function refuseOrLeaveUnknown(deps: Deps, task: Task, hadNoHold: HadNoHold
 }
 
 /** Reports whether a task has no hold and can get none from here on, so that nothing was or will be submitted. */
-type HadNoHold = (taskId: string) => Promise<boolean>;
+export type HadNoHold = (taskId: string) => Promise<boolean>;
 
 /** Once billing could not be asked, each further task may have a hold: a start waits for one answer at most. */
-function askForHolds({ billing, clock, log }: Deps): HadNoHold {
+export function askForHolds({ billing, clock, log }: Deps): HadNoHold {
   let isAway = false;
   return async (taskId) => {
     if (isAway) return false;
