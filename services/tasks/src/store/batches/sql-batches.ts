@@ -227,12 +227,15 @@ const TASK_LIST = TASK.names.map((name) => `tasks.${name}`).join(', ');
 const LINE_LIST = `batch_lines.number AS line_number, batch_lines.custom_id, batch_lines.fault_json,
   batch_lines.task_id AS work_id`;
 
+const WITH_RESULT = 'batch_lines.task_id IS NOT NULL AND batch_lines.fault_json IS NULL';
+const WITH_FAULT = 'batch_lines.fault_json IS NOT NULL';
+
 /** The ended lines with a result, or those with a fault. */
 const buildPage = (withTask: boolean): string => `FROM batch_lines
   LEFT JOIN tasks ON tasks.id = batch_lines.task_id AND tasks.deleted_at IS NULL
   LEFT JOIN jobs ON jobs.id = batch_lines.task_id
   WHERE batch_lines.batch_id = $1 AND batch_lines.number > $2
-    AND ${withTask ? 'batch_lines.task_id IS NOT NULL AND batch_lines.fault_json IS NULL' : 'batch_lines.fault_json IS NOT NULL'}`;
+    AND ${withTask ? WITH_RESULT : WITH_FAULT}`;
 
 /** The orders and answers of a page have about this many characters together at most, and a page at least one line. */
 const PAGE_CHARACTERS = 1_000_000;
