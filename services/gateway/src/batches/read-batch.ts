@@ -4,9 +4,9 @@ import type { Batches, BatchFault, LeasedBatch, NewLine } from '../clients/batch
 import type { ClientFiles } from '../clients/client-files.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { Models } from '../domain/model-defaults.ts';
+import { BODY_KEEP_MS, isSmall } from '../jobs/job-bytes.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 import { BATCH_FAULTS_MAX, LINE_BYTES_MAX, lineChecker } from './check-line.ts';
-import { isSmall } from '../jobs/job-bytes.ts';
 import { splitLines } from './split-lines.ts';
 
 /** The lines that are stored at once: a step short enough that other calls do not notice it. */
@@ -25,9 +25,6 @@ export interface BatchWorkDeps {
   readonly clock: Clock;
   readonly log: Log;
 }
-
-/** Longer than any line waits. The bytes are removed earlier when the call of the line has ended. */
-const BODY_KEEP_MS = 8 * 24 * 3_600_000;
 
 const GONE: BatchFault = {
   code: 'invalid_file',

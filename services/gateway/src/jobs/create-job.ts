@@ -6,13 +6,11 @@ import type { JobBytes, JobLease, Jobs } from '../clients/jobs-client.ts';
 import type { PrivateStore } from '../clients/media-port.ts';
 import type { Relay } from '../relay/relay.ts';
 import type { RelayCall } from '../relay/requests/relay-call.ts';
-import { isSmall } from './job-bytes.ts';
+import { BODY_KEEP_MS, isSmall } from './job-bytes.ts';
 
 /** A hold outlasts the longest wait of a job by this time, which covers the call itself and the queue after a crash. */
 export const HOLD_SLACK_MS = 3 * 3_600_000;
 
-/** Longer than any job waits; the bytes are removed earlier when the job ends. */
-const BODY_KEEP_MS = 8 * 24 * 3_600_000;
 const CREATOR = 'create';
 /** Between two renewals while the bytes are stored; well below the shortest lease. */
 const RENEW_MS = 300;

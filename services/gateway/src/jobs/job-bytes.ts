@@ -4,6 +4,9 @@ import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 /** A longer body is stored by media, so that messages between services stay small. */
 const INLINE_BYTES_MAX = 32 * 1024;
 
+/** Longer than any job and any line of a batch waits. The bytes are removed earlier when the job has ended. */
+export const BODY_KEEP_MS = 8 * 24 * 3_600_000;
+
 /** Reports whether bytes are kept beside their job rather than as a private object. */
 export function isSmall(bytes: Buffer): boolean {
   return bytes.length <= INLINE_BYTES_MAX;

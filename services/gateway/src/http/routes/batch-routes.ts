@@ -45,7 +45,7 @@ function createRoute(parts: GatewayParts): RouteEntry {
       operationId: 'createBatch',
       summary: 'Create a batch',
       description:
-        'Each line of the file becomes a create of the class `batch`, or a call that is made later, with a hold of its own.',
+        'Each line of the file becomes a create of the class `batch` or a later call, with a hold of its own.',
       headers: ['Idempotency-Key'],
       json: BATCH_BODY,
       answers: { 'application/json': BATCH_ANSWER },
