@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { OPEN_MS } from '@reelgate/platform/limits/circuit-breaker';
 import { httpCaller } from '../harness/client.ts';
 import type { Program } from '../harness/program.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
@@ -14,6 +15,8 @@ const SETTLED_TIMEOUT_MS = 90_000;
 const TIMEOUT_MS = 120_000;
 const REPLAYED_MAX = 40;
 const READS_MAX = 20;
+/** The time that a task waits for a channel, unless a test needs more. */
+export const LONGEST_WAIT_MS = OPEN_MS + 5000;
 const SECOND_CHANNEL = 'second-channel-of-the-test';
 
 /** A load that has ended, after all disturbances. */
@@ -26,8 +29,11 @@ export interface Simulated {
   readonly ordersMin: number;
 }
 
-/** Enough money, two channels of one upstream account, and no long wait for a missing answer or for a channel. */
-export function forSimulation(config: TestConfig, longestWait = '20s'): TestConfig {
+/**
+ * Enough money, two channels of one upstream account, and no long wait for a missing answer. Tasks wait for longer than
+ * a circuit is open, so that most orders reach the upstream.
+ */
+export function forSimulation(config: TestConfig, longestWait = `${LONGEST_WAIT_MS}ms`): TestConfig {
   const [channel] = config.channels;
   const first = { ...channel!, timeouts: { submit: '3s', poll: '1s' } };
   return {
@@ -42,7 +48,7 @@ export function forSimulation(config: TestConfig, longestWait = '20s'): TestConf
   };
 }
 
-/** Tasks wait for longer than a circuit is open, so that most orders reach the upstream although processes die. */
+/** Tasks wait for longer than processes are away and a circuit is open after that. */
 export function forKills(config: TestConfig): TestConfig {
   return forSimulation(config, '60s');
 }

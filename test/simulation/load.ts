@@ -8,13 +8,23 @@ const CALL_TIMEOUT_MS = 20_000;
 const TRIES_MAX = 400;
 const RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
-/** The words that steer the upstream, with their share in per cent. */
-const BEHAVIOURS: readonly (readonly [share: number, words: string])[] = [
-  [30, ''],
+/** Some words that steer the upstream, with their share in per cent. */
+type Behaviours = readonly (readonly [share: number, words: string])[];
+
+/** The upstream takes each order. Polls may fail, and so may the work. */
+const WORKING: Behaviours = [
   [14, '[slow:400]'],
   [6, '[slow:1500]'],
   [8, '[fail]'],
   [5, '[take:3000]'],
+  [2, '[poll:hang]'],
+  [2, '[poll:reset]'],
+  [2, '[poll:html]'],
+  [2, '[poll:throttle]'],
+  [2, '[poll:gone]'],
+];
+/** The upstream refuses the create or loses the answer to it. */
+const FAILING: Behaviours = [
   [5, '[hang]'],
   [5, '[reset]'],
   [3, '[html]'],
@@ -24,11 +34,6 @@ const BEHAVIOURS: readonly (readonly [share: number, words: string])[] = [
   [2, '[error:500]'],
   [2, '[once] [base-resp]'],
   [1, '[once] [error:500]'],
-  [2, '[poll:hang]'],
-  [2, '[poll:reset]'],
-  [2, '[poll:html]'],
-  [2, '[poll:throttle]'],
-  [2, '[poll:gone]'],
 ];
 
 export interface Order {
@@ -47,12 +52,13 @@ export interface Told {
 }
 
 /** The order with this number, which is the same for the same seed. */
-function orderOf(seed: number, number: number): Order {
+function drawOrder({ seed, isUpstreamWorking = false }: LoadPlan, number: number): Order {
   const { pick, whole, chance } = seeded(seed * 100_003 + number);
   const mark = `m${number}`;
   const [duration, resolution, ratio] = [whole(4, 15), pick(['768P', '2K']), pick(RATIOS)];
   const used = chance() < 0.3 ? ` [seconds:${whole(1, 20)}]` : '';
-  const text = `a red boat [mark:${mark}] ${behaviour(whole(0, 99))}${used}`;
+  const behaviours = isUpstreamWorking ? WORKING : [...WORKING, ...FAILING];
+  const text = `a red boat [mark:${mark}] ${pickBehaviour(behaviours, whole(0, 99))}${used}`;
   if (chance() < 0.5)
     return {
       mark,
@@ -66,9 +72,9 @@ function orderOf(seed: number, number: number): Order {
   };
 }
 
-function behaviour(at: number): string {
+function pickBehaviour(behaviours: Behaviours, at: number): string {
   let below = 0;
-  return BEHAVIOURS.find(([share]) => (below += share) > at)?.[1] ?? '';
+  return behaviours.find(([share]) => (below += share) > at)?.[1] ?? '';
 }
 
 export interface Load {
@@ -87,6 +93,8 @@ export interface LoadPlan {
   readonly ordersMax: number;
   /** The longest pause of a client between two orders. */
   readonly restMs: number;
+  /** The upstream takes every order at once. By default it refuses some, and loses the answers to others. */
+  readonly isUpstreamWorking?: boolean;
 }
 
 /** Clients that send orders one by one, each under a key of its own, and repeat an order until its outcome is known. */
@@ -99,7 +107,7 @@ export function startLoad(plan: LoadPlan): Load {
   const client = async (): Promise<void> => {
     while (next < last) {
       next += 1;
-      told.push(await insist(plan, orderOf(plan.seed, next), answers));
+      told.push(await insist(plan, drawOrder(plan, next), answers));
       await wait(whole(0, plan.restMs));
     }
   };

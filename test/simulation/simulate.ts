@@ -20,6 +20,7 @@ export interface Simulation {
   /** Disturbs the program while the load runs. */
   readonly disturb: (load: Load) => Promise<void>;
   readonly settledTimeoutMs?: number;
+  readonly isUpstreamWorking?: boolean;
 }
 
 /** Starts the program, puts it under load, disturbs it, and waits until every task has ended and is settled. */
@@ -32,9 +33,11 @@ export async function simulate({
   ordersMax,
   disturb,
   settledTimeoutMs = SETTLED_TIMEOUT_MS,
+  isUpstreamWorking = false,
 }: Simulation): Promise<Simulated> {
   await program.start();
-  const load = startLoad({ base: program.base, token: KEYS.demo, seed, clients, ordersMax, restMs: REST_MS });
+  const client = { base: program.base, token: KEYS.demo, restMs: REST_MS };
+  const load = startLoad({ ...client, seed, clients, ordersMax, isUpstreamWorking });
   await disturb(load);
   await load.end(ordersMin);
   const tasks = await untilSettled(program, 'demo', settledTimeoutMs);
