@@ -185,6 +185,8 @@ describeInBrowser('an operator who decides about money', () => {
       });
       await page.getByRole('dialog').getByRole('button', { name: 'Return $0.96' }).click();
       await page.getByText('1 of 3 decided, 2 not decided.').first().waitFor();
+      // the sentence also stands there while the second one is being sent, and then its answer would not be lost
+      await page.getByRole('button', { name: 'Try the rest again (2)' }).waitFor();
       await look(visit, `attention-partly-${width}`);
       await page.unroute(`**/attention/${String(ids[2])}`);
       await page.getByRole('button', { name: 'Try the rest again (2)' }).click();
