@@ -76,7 +76,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
     'the pauses and the counts of minutes, for an operator and the passes that read and remove them',
   ],
   'tasks/sql-moves.ts': [3, 'the pass of a poller, for up to 64 tasks of a channel, and its next due moment'],
-  'tasks/sql-sweeps.ts': [5, 'the passes over deadlines, old tasks, keys and heartbeats'],
+  'tasks/sql-sweeps.ts': [6, 'the passes over deadlines, old tasks, keys, heartbeats and lost work'],
   'tasks/sql-endpoints.ts': [1, 'the pass that seals secrets anew'],
   'tasks/sql-webhooks.ts': [
     6,

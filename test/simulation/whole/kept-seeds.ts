@@ -57,4 +57,13 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
       'be 19 minutes younger than its work. Another process had lost an equal order, so that one adopted the work.',
     mendedOn: '2026-11-27',
   },
+  {
+    seed: 171152,
+    without: [],
+    rule: 'a task has the work of its own order',
+    cause:
+      'As with seed 257, but the process that adopted the work started after the clocks were right again, and nothing ' +
+      'stored told it that they had not been.',
+    mendedOn: '2026-11-27',
+  },
 ];

@@ -161,6 +161,7 @@ async function readTasks(store: ModelledStore): Promise<unknown> {
     blocked: await store.listBlocked('', ALL),
     attention: await store.listOpenAttention(),
     processes: await store.heartbeats(),
+    clockDoubts: await store.listClockDoubts(0),
     unsettled: sortList(await store.listUnsettled({ before: FAR, beyond: FAR, limit: ALL })),
     overdue: sortList(await store.listOverdue(ALL)),
   };

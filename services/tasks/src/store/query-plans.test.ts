@@ -88,6 +88,7 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
   ['the overdue tasks', 'tasks_unfinished', (store) => store.listOverdue(10)],
   ['the tasks past the soft deadline', 'tasks_unfinished', (store) => store.listLate('soft', 1, 10)],
   ['the tasks past the hard deadline', 'tasks_unfinished', (store) => store.listLate('hard', 1, 10)],
+  ['the doubts about clocks', 'clock_doubts_1', (store) => store.listClockDoubts(1)],
   ['creates of dead processes', 'tasks_unsure', (store) => store.listAbandoned(['proc_1', 'proc_2'], 10)],
   ['the creates of a process', 'tasks_unsure', (store) => store.listOwnedCreateIds('proc_1', 10)],
   ['claimed tasks of dead processes', 'tasks_claimed', (store) => store.listAbandoned(['proc_1'], 10)],

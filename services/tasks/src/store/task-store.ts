@@ -396,6 +396,10 @@ export interface ProcessStore {
   /** The processes of a release that does not know tasks that wait for a channel. */
   listWithoutQueue(): Promise<readonly string[]>;
   forget(processId: string): Promise<void>;
+  /** Keeps a time at which clocks were seen to be wrong, also for processes that start later. */
+  noteClockDoubt(at: number): Promise<void>;
+  /** The times since `from` at which clocks were seen to be wrong, the oldest first. */
+  listClockDoubts(from: number): Promise<readonly number[]>;
 }
 
 /** Removes what is no longer needed. Several processes may remove at once. */

@@ -121,6 +121,20 @@ describe('the clocks', () => {
     expect((await lookAt(ahead)).areClocksTrusted()).toBe(false);
   });
 
+  test('that were wrong are known to later processes, hour by hour', async () => {
+    const world = await open();
+    const [liveness, begin] = [openProcessLiveness(world.deps, true), world.clock.now()];
+    await liveness.beat();
+    for (let hour = 1; hour <= 3; hour += 1) {
+      await world.clock.advance(HOUR_MS);
+      await liveness.beat();
+      await liveness.beat();
+    }
+
+    const hours = [1, 2, 3].map((hour) => Math.floor(begin / HOUR_MS + hour) * HOUR_MS);
+    expect(await world.deps.store.listClockDoubts(0)).toEqual(hours);
+  });
+
   test('of this process is not trusted once it was set', async () => {
     const world = await open();
     const liveness = openProcessLiveness(world.deps, true);

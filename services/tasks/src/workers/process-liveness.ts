@@ -6,6 +6,8 @@ import { watchClocks } from './clock-watch.ts';
 export const HEARTBEAT_MS = 1000;
 /** A process whose heartbeat has not changed in this many heartbeats of this process after the first is dead. */
 export const MISSED_HEARTBEATS_MAX = 10;
+/** While clocks are not trusted, a time is kept as often as this. */
+const CLOCK_DOUBT_EVERY_MS = 3_600_000;
 /** Maximum interval in milliseconds between two checks for creates without a running process. */
 const CHECK_MS = 5000;
 
@@ -49,7 +51,8 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
 
   let withoutQueue: readonly string[] = [];
   const clocks = watchClocks();
-  let [hasWarned, lastReadAt]: [boolean, number | undefined] = [false, undefined];
+  const keepClockDoubt = openClockDoubts(deps);
+  let lastReadAt: number | undefined;
 
   /** `after`: the time of the look before; undefined: this is the first one. */
   const note = (id: string, heartbeat: number, look: { readonly after: number | undefined; now: number }): void => {
@@ -70,10 +73,7 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
       withoutQueue = await deps.store.listWithoutQueue();
     for (const id of seen.keys()) if (!heartbeats.has(id)) seen.delete(id);
     for (const [id, heartbeat] of heartbeats) if (id !== deps.processId) note(id, heartbeat, { after, now });
-    if (!hasWarned && !clocks.areTrusted(now)) {
-      hasWarned = true;
-      deps.log.warn({}, 'a clock was set, or the clocks of the processes differ');
-    }
+    if (!clocks.areTrusted(now)) await keepClockDoubt(now);
     return 0;
   };
   let checkedAt: number | undefined;
@@ -123,5 +123,17 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
         while ((await takeOver()) > 0);
       }
     },
+  };
+}
+
+/** Keeps times at which clocks are not trusted, so that processes that start later know of them. */
+function openClockDoubts({ store, log }: Deps): (now: number) => Promise<void> {
+  let last: number | undefined;
+  return async (now) => {
+    const at = Math.floor(now / CLOCK_DOUBT_EVERY_MS) * CLOCK_DOUBT_EVERY_MS;
+    if (at === last) return;
+    await store.noteClockDoubt(at);
+    if (last === undefined) log.warn({}, 'a clock was set, or the clocks of the processes differ');
+    last = at;
   };
 }

@@ -128,5 +128,14 @@ export function attentionConformance(open: OpenStore): void {
 
       expect(await store.heartbeats()).toEqual(new Map());
     });
+
+    test('knows the times at which any process saw that clocks were wrong', async () => {
+      await store.noteClockDoubt(AT + 10);
+      await other.noteClockDoubt(AT + 20);
+      await other.noteClockDoubt(AT + 10);
+      await store.noteClockDoubt(AT);
+
+      expect(await store.listClockDoubts(AT + 1)).toEqual([AT + 10, AT + 20]);
+    });
   });
 }

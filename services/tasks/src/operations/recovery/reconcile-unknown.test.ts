@@ -160,6 +160,21 @@ describe('work on the list of the upstream', () => {
     expect((await world.deps.store.find(late!.id))?.mapping?.upstreamId).toBe(adopted === 1 ? 'up-lost' : undefined);
   });
 
+  test.each<[string, number, number]>([
+    ['within three hours of the work is not adopted', 2.9 * 60 * MINUTE_MS, 0],
+    ['earlier than that is adopted', 3.1 * 60 * MINUTE_MS, 1],
+  ])('of a process that starts after clocks were wrong %s', async (_what, ago, adopted) => {
+    const world = await open();
+    await world.deps.store.noteClockDoubt(world.clock.now());
+    await world.clock.advance(ago - 10 * MINUTE_MS);
+    await lose(world);
+    await world.clock.advance(10 * MINUTE_MS);
+    await lose(world);
+    world.upstream.works = [aWork({ createdAt: world.clock.now() })];
+
+    expect(await reconcileUnknown(world.deps)).toBe(adopted);
+  });
+
   test('that no other task ordered is adopted while clocks differ', async () => {
     const world = await open({ areClocksTrusted: false });
     await lose(world);

@@ -14,6 +14,8 @@ import { settleByKey } from './settle-by-key.ts';
 const CLOCK_SLACK_MS = 5000;
 /** If a clock was set or is wrong, work that differs from the times of the task by less may still be its own. */
 const SET_CLOCK_MS = 3_600_000;
+/** Clocks are in doubt this long before and after a time at which they were seen to be wrong. */
+const DOUBT_MS = 3 * SET_CLOCK_MS;
 const SEARCH_MS = 60_000;
 const PAGE = 500;
 const PAGES_MAX = 200;
@@ -24,7 +26,7 @@ const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
  * One pass over the tasks whose submission got no answer. Where the upstream can be asked for an attempt by its key, the
  * answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece of work without a task
  * matches it in every fact and in time, and if no other task could own that work. A task whose clock was set during its
- * create could own any matching work of that hour, and so could each task while clocks differ. After a minute, or later
+ * create could own any matching work of that hour, and so could each task if clocks were seen to be wrong about then. After a minute, or later
  * where the upstream can be asked, a task without a hold fails: its create was interrupted while billing could not be
  * asked, and it was never submitted. About any other a person is told. The order is never submitted again. Returns how
  * many tasks were settled.
@@ -71,7 +73,9 @@ function computeSearchMs(channel: Channel | undefined): number {
  */
 export async function mayHaveOrdered(deps: Deps, channel: Channel, task: Task, upstreamId: string): Promise<boolean> {
   if (!hasList(channel)) return true;
-  const works = await listWorks(deps, channel, task.createdAt - computeSlackMs(deps, task));
+  const isInDoubt = await readClockDoubts(deps, task.createdAt);
+  const slackMs = computeSlackMs(deps, task, isInDoubt(task.createdAt));
+  const works = await listWorks(deps, channel, task.createdAt - slackMs);
   return works?.some((work) => work.upstreamId === upstreamId && matchesOrder(channel, task, work)) === true;
 }
 
@@ -113,13 +117,26 @@ async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Tas
     upstreamAccount,
     works.map(({ upstreamId }) => upstreamId),
   );
+  const isInDoubt = await readClockDoubts(deps, since);
+  const listClaimants = (work: ListedWork): readonly Task[] => {
+    const areClocksInDoubt = isInDoubt(work.createdAt);
+    return claimants.filter(
+      (task) =>
+        matchesOrder(channel, task, work) &&
+        isInTime(task, work, deps.clock.now(), computeSlackMs(deps, task, areClocksInDoubt)),
+    );
+  };
   const claims = works
     .filter(({ upstreamId }) => !known.has(upstreamId))
-    .map(
-      (work) =>
-        [work, new Set(claimants.filter((task) => mayOwn(deps, channel, task, work)).map(({ id }) => id))] as const,
-    );
+    .map((work) => [work, new Set(listClaimants(work).map(({ id }) => id))] as const);
   return { channel, claims: new Map(claims) };
+}
+
+/** Returns whether clocks may have been wrong at a time since `from`. */
+async function readClockDoubts({ areClocksTrusted, store }: Deps, from: number): Promise<(time: number) => boolean> {
+  if (!areClocksTrusted()) return () => true;
+  const doubts = await store.listClockDoubts(from - DOUBT_MS);
+  return (time) => doubts.some((at) => Math.abs(at - time) <= DOUBT_MS);
 }
 
 async function listAllWithAdmission(
@@ -188,14 +205,9 @@ const FOUND = [
   'more than one piece of work at the upstream matches',
 ];
 
-/** Reports whether the work can be that of the task. */
-function mayOwn(deps: Deps, channel: Channel, task: Task, work: ListedWork): boolean {
-  return matchesOrder(channel, task, work) && isInTime(task, work, deps.clock.now(), computeSlackMs(deps, task));
-}
-
 /** The time by which the work of a task may differ from the times of the task. */
-function computeSlackMs({ clock, areClocksTrusted }: Deps, task: Task): number {
-  return isClockSet(task, clock.now()) || !areClocksTrusted() ? SET_CLOCK_MS : CLOCK_SLACK_MS;
+function computeSlackMs({ clock }: Deps, task: Task, areClocksInDoubt: boolean): number {
+  return areClocksInDoubt || isClockSet(task, clock.now()) ? SET_CLOCK_MS : CLOCK_SLACK_MS;
 }
 
 /** Reports whether the work is what the task ordered. */

@@ -118,5 +118,10 @@ export function sqlProcesses(sql: Sql): ProcessStore {
     forget: async (processId) => {
       await sql.write('DELETE FROM processes WHERE id = $1', [processId]);
     },
+    noteClockDoubt: async (at) => {
+      await sql.reserved.write(...toInsert('clock_doubts', { at }, 'ON CONFLICT (at) DO NOTHING'));
+    },
+    listClockDoubts: async (from) =>
+      (await sql.read('SELECT at FROM clock_doubts WHERE at >= $1 ORDER BY at', [from])).map(({ at }) => Number(at)),
   };
 }

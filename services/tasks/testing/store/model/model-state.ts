@@ -66,6 +66,7 @@ export interface ModelState {
   keys: ModelKey[];
   attention: ModelAttention[];
   readonly processes: Map<string, number>;
+  readonly clockDoubts: Set<number>;
   places: ModelPlace[];
   accountFlows: ModelAccountFlow[];
   tokenFlows: ModelTokenFlow[];
@@ -83,7 +84,17 @@ export interface ModelState {
 
 export function newModelState(): ModelState {
   return {
-    ...{ tasks: [], keys: [], attention: [], processes: new Map(), begun: [], outbox: [], events: [], acts: [] },
+    ...{
+      tasks: [],
+      keys: [],
+      attention: [],
+      processes: new Map(),
+      clockDoubts: new Set(),
+      begun: [],
+      outbox: [],
+      events: [],
+      acts: [],
+    },
     ...{ places: [], accountFlows: [], tokenFlows: [], rules: new Map() },
   };
 }

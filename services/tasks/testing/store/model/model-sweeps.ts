@@ -84,12 +84,14 @@ export function modelDeadlines(state: ModelState): DeadlineStore {
   };
 }
 
-export function modelProcesses({ processes }: ModelState): ProcessStore {
+export function modelProcesses({ processes, clockDoubts }: ModelState): ProcessStore {
   return {
     heartbeat: async (processId, at) => void processes.set(processId, at),
     heartbeats: async () => new Map(processes),
     listWithoutQueue: async () => [],
     forget: async (processId) => void processes.delete(processId),
+    noteClockDoubt: async (at) => void clockDoubts.add(at),
+    listClockDoubts: async (from) => [...clockDoubts].filter((at) => at >= from).toSorted((one, other) => one - other),
   };
 }
 

@@ -328,6 +328,8 @@ const sweeps: readonly Arbitrary<Bind>[] = [
   plain(owner, (by) => ({ name: `heartbeat ${by}`, call: (store, at) => store.heartbeat(by, at) })),
   plain(nothing, () => ({ name: 'heartbeats', call: (store) => store.heartbeats() })),
   plain(owner, (by) => ({ name: `forget ${by}`, call: (store) => store.forget(by) })),
+  plain(soonMs, (ms) => ({ name: `noteClockDoubt ${ms} ms ago`, call: (store, at) => store.noteClockDoubt(at - ms) })),
+  plain(soonMs, (ms) => ({ name: `listClockDoubts of ${ms} ms`, call: (store, at) => store.listClockDoubts(at - ms) })),
 ];
 
 const retention: readonly Arbitrary<Bind>[] = [
