@@ -5,6 +5,7 @@ import { adaptersBench } from './adapters.ts';
 import { batchBench } from './batch.ts';
 import { billingBench } from './billing/billing.ts';
 import { catalogueBench } from './catalogue.ts';
+import { clusterTaskBench } from './cluster-task/cluster-task.ts';
 import { consolePagesBench } from './console-pages.ts';
 import { createBench, grpcCreateBench } from './create.ts';
 import { jsonBytesBench } from './json-bytes.ts';
@@ -42,6 +43,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   'poll-pass': pollPassBench,
   'poller-simulation': pollerSimulation,
   'task-costs': taskCostsBench,
+  'cluster-task': clusterTaskBench,
   media: mediaBench,
   'media-inline': inlineBodiesBench,
   billing: billingBench,

@@ -1,6 +1,7 @@
 /** A real server that runs for the tests of one file. */
 export interface RunningServer {
   readonly url: string;
+  readonly pid: number;
   /** Ends the server and removes its data; may be called twice. */
   stop(): Promise<void>;
 }

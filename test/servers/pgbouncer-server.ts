@@ -19,7 +19,7 @@ export const pgBouncerServer: Launcher = {
     if (postgres === undefined) return undefined;
     const pooler = await startPgBouncer(postgres.url);
     return {
-      url: pooler.url,
+      ...pooler,
       stop: async () => {
         await pooler.stop();
         await postgres.stop();

@@ -33,10 +33,11 @@ export async function startProcess(server: ServerProcess): Promise<RunningServer
       stdio: ['ignore', 'pipe', 'pipe'],
       ...unprivilegedUser(),
     });
-    if (child.pid !== undefined) recordProcess(server.folder, child.pid);
+    const { pid } = child;
+    if (pid !== undefined) recordProcess(server.folder, pid);
     const failure = await failureToStart(child, server.ready);
-    if (failure === undefined) return { url: server.url(port), stop: stopper(child, server) };
-    last = failure;
+    if (failure === undefined && pid !== undefined) return { url: server.url(port), pid, stop: stopper(child, server) };
+    last = failure ?? 'it has no process';
     if (!/in use|bind/i.test(last)) break;
   }
   rmSync(server.folder, { recursive: true, force: true });

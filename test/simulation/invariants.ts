@@ -16,7 +16,7 @@ const TIMEOUT_MS = 120_000;
 const REPLAYED_MAX = 40;
 const READS_MAX = 20;
 /** The time that a task waits for a channel, unless a test needs more. */
-export const LONGEST_WAIT_MS = OPEN_MS + 5000;
+const LONGEST_WAIT_MS = OPEN_MS + 5000;
 const SECOND_CHANNEL = 'second-channel-of-the-test';
 
 /** A load that has ended, after all disturbances. */
