@@ -101,6 +101,7 @@ export function fakeBilling(): FakeBilling {
         if (hold?.state === 'held') holds.set(taskId, { ...hold, state: 'settled', usage });
         return 'settled';
       },
+      findEnded: async (taskIds) => new Set(taskIds.filter((id) => (holds.get(id)?.state ?? 'held') !== 'held')),
     },
   };
   return billing;

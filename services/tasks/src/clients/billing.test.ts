@@ -144,6 +144,15 @@ describe('an answer of billing', () => {
   });
 });
 
+test('only charges and releases end a hold for good', async () => {
+  const bases = { held: Basis.UNSPECIFIED, deferred: Basis.DEFERRED, released: Basis.RELEASED, charged: Basis.USAGE };
+  const charges = Object.entries(bases).map(([taskId, basis]) => ({ taskId, basis }));
+  const { asked, billing } = over({ listCharges: { charges } });
+
+  expect(await billing.findEnded([...Object.keys(bases), 'unknown'])).toEqual(new Set(['released', 'charged']));
+  expect(asked).toEqual([['listCharges', { taskIds: [...Object.keys(bases), 'unknown'] }]]);
+});
+
 describe('a hold whose call ends with its connection', () => {
   const order = { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS };
   const lost = serviceUnavailable(new ConnectError('Connection dropped', Code.Unavailable));

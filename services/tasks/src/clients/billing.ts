@@ -71,6 +71,8 @@ export interface Billing {
     usage: Usage | undefined,
     options?: SettleOptions,
   ): Promise<'settled' | 'deferred' | 'released'>;
+  /** Returns those of at most 100 tasks whose holds have ended for good, by a charge or a release. */
+  findEnded(taskIds: readonly string[], options?: CallOptions): Promise<ReadonlySet<string>>;
 }
 
 /** The end of a hold that was to be settled, if it is not settled by this basis. */
@@ -79,6 +81,7 @@ const SETTLED_BY: Readonly<Partial<Record<Basis, 'deferred' | 'released'>>> = {
   [Basis.RELEASED]: 'released',
 };
 const CHARGED: ReadonlySet<Basis> = new Set([Basis.USAGE, Basis.ESTIMATE, Basis.HOLD]);
+const ENDED: ReadonlySet<Basis> = new Set([...CHARGED, Basis.RELEASED]);
 
 export function billingClient(rpc: Client<typeof BillingService>): Billing {
   return {
@@ -119,6 +122,10 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
       const by = toWireWork(channel, upstreamCostMicroUsd);
       const { settlement } = await rpc.settleHold({ taskId, confirmed, ...by, ...toWireUsage(usage) }, options);
       return SETTLED_BY[settlement?.basis ?? Basis.UNSPECIFIED] ?? 'settled';
+    },
+    findEnded: async (taskIds, options) => {
+      const { charges } = await rpc.listCharges({ taskIds: [...taskIds] }, options);
+      return new Set(charges.flatMap(({ taskId, basis }) => (ENDED.has(basis) ? [taskId] : [])));
     },
   };
 }

@@ -198,6 +198,50 @@ describe('a settlement that gets no answer', () => {
   });
 });
 
+describe('several finished tasks', () => {
+  async function withThree() {
+    const { world, task } = await withEnded('completed', USAGE);
+    const tasks = [task, (await world.create()).task, (await world.create()).task];
+    for (const { id } of tasks.slice(1))
+      await world.deps.store.finish(id, { state: 'completed', at: world.clock.now(), usage: USAGE });
+    // the events of all but the last one
+    for (const { id } of tasks.slice(0, 2)) await world.billing.port.settle(id, USAGE);
+    world.journal.clear();
+    await world.clock.advance(HEAD_START_MS + 1);
+    const calls = (): readonly string[] => world.journal.names().filter((name) => name.startsWith('billing.'));
+    return { world, tasks, calls };
+  }
+
+  test('are asked about in one call, and only what their events have not settled is settled', async () => {
+    const { world, tasks, calls } = await withThree();
+
+    expect(await settleFinished(world.deps)).toBe(3);
+
+    expect(calls()).toEqual(['billing.findEnded', 'billing.settle']);
+    expect(tasks.map((task) => holdOf(world, task)?.state)).toEqual(['settled', 'settled', 'settled']);
+    expect(await settleFinished(world.deps)).toBe(0);
+  });
+
+  test('are settled one by one if that call fails', async () => {
+    const { world, calls } = await withThree();
+    world.journal.fail('billing.findEnded', new Error('billing is away'));
+
+    expect(await settleFinished(world.deps)).toBe(3);
+
+    expect(calls()).toEqual(['billing.findEnded', 'billing.settle', 'billing.settle', 'billing.settle']);
+  });
+
+  test('with one whose usage is far above its hold ask for a decision about that one', async () => {
+    const { world, tasks } = await withThree();
+    const [, , last] = tasks;
+    world.billing.overrun.add(last!.id);
+
+    expect(await settleFinished(world.deps)).toBe(3);
+
+    expect(await world.deps.store.listOpenAttention()).toMatchObject([{ taskId: last!.id, reason: 'overrun' }]);
+  });
+});
+
 test('an unfinished task is not settled', async () => {
   const world = await open();
   await world.create();

@@ -1,4 +1,4 @@
-import { NOT_AWAITED } from '@reelgate/platform/clock';
+import { NOT_AWAITED, withTimeout } from '@reelgate/platform/clock';
 import type { NextDue } from '@reelgate/platform/lifecycle/worker';
 import { settleTask } from '../operations/ends/settle-task.ts';
 import { inTask, inWorkSpan } from '../operations/tracing/work-span.ts';
@@ -28,10 +28,11 @@ export type SlowSettlements = Map<string, Promise<void>>;
  */
 export async function settleFinished(deps: Deps, slow: SlowSettlements = new Map()): Promise<number> {
   const tasks = await listTasksToSettle(deps, slow);
+  const ended = await findEnded(deps, tasks);
   const settled: string[] = [];
   let isOver = false;
   const settleOne = async (task: UnsettledTask): Promise<void> => {
-    if (!(await inTask(task, () => trySettle(deps, task)))) return;
+    if (!(await inTask(task, () => (ended.has(task.id) ? confirm(deps, task) : trySettle(deps, task))))) return;
     if (isOver) await markSettled(deps, [task.id]);
     else settled.push(task.id);
   };
@@ -85,6 +86,23 @@ async function waitForSettlements({ clock }: Deps, works: readonly Promise<void>
 }
 
 const CONFIRM = { name: 'confirm settlement' };
+
+/**
+ * The tasks whose money their events have settled, which is the rule: one call for all of a pass. Without an answer each
+ * is asked about on its own. A refused create has more to undo than its hold.
+ */
+async function findEnded({ billing, clock }: Deps, tasks: readonly UnsettledTask[]): Promise<ReadonlySet<string>> {
+  const ids = tasks.flatMap(({ id, admission }) => (admission === 'refused' ? [] : [id]));
+  if (ids.length < 2) return new Set();
+  return withTimeout(clock, { ms: PASS_MS }, (signal) => billing.findEnded(ids, { signal })).catch(() => new Set());
+}
+
+async function confirm(deps: Deps, task: UnsettledTask): Promise<true> {
+  await inWorkSpan(deps, task, CONFIRM, async () => {
+    deps.log.info({ taskId: task.id, state: task.state }, 'a task was settled by its event');
+  });
+  return true;
+}
 
 async function trySettle(deps: Deps, task: UnsettledTask): Promise<boolean> {
   try {
