@@ -116,7 +116,7 @@ export async function startTasks(
 
   let current = config;
   const chance = chanceFrom(foundation.random);
-  let live: Live = { count: () => 1, allKnowQueue: () => false, areClocksTrusted: () => true };
+  let live = STARTING;
   const operators = sqlOperators(sql, newId);
   const wake = newWake();
   const paused = openPausedChannels(operators, wakeQueue(wake));
@@ -133,6 +133,7 @@ export async function startTasks(
     current: () => current,
     isQueueUsable: () => live.allKnowQueue(),
     areClocksTrusted: () => live.areClocksTrusted(),
+    isKnownAlive: () => live.isKnownAlive(),
     replicas: () => live.count(),
   });
 
@@ -210,7 +211,15 @@ export async function startTasks(
   };
 }
 
-type Live = Pick<ProcessLiveness, 'count' | 'allKnowQueue' | 'areClocksTrusted'>;
+type Live = Pick<ProcessLiveness, 'count' | 'allKnowQueue' | 'areClocksTrusted' | 'isKnownAlive'>;
+
+/** The state before the first heartbeat. */
+const STARTING: Live = {
+  count: () => 1,
+  allKnowQueue: () => false,
+  areClocksTrusted: () => true,
+  isKnownAlive: () => false,
+};
 
 interface WorkOptions {
   readonly passes: Parameters<typeof startWorkers>[1];
@@ -304,6 +313,7 @@ interface TaskParts {
   /** Reports whether every process shows tasks that wait. */
   readonly isQueueUsable: () => boolean;
   readonly areClocksTrusted: Deps['areClocksTrusted'];
+  readonly isKnownAlive: Deps['isKnownAlive'];
   /** The number of live processes. */
   readonly replicas: () => number;
 }

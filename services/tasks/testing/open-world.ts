@@ -50,6 +50,8 @@ export interface WorldOptions {
   readonly isOverloaded?: boolean;
   /** Default: true. */
   readonly areClocksTrusted?: boolean;
+  /** True by default. */
+  readonly isKnownAlive?: () => boolean;
 }
 
 /** What outlives a process of this service. */
@@ -141,6 +143,7 @@ async function openWorld(
     processId: newId('proc'),
     isOverloaded: () => options.isOverloaded ?? false,
     areClocksTrusted: () => options.areClocksTrusted ?? true,
+    isKnownAlive: options.isKnownAlive ?? (() => true),
     creating: new Map(),
     limits: options.limits ?? { inFlightPerToken: 20, inFlightTotal: 1000 },
     queue: { limits: options.queue, lanes: openKnownLanes(() => undefined), rates: openLaneRates(clock) },

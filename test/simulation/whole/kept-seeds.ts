@@ -66,4 +66,13 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
       'stored told it that they had not been.',
     mendedOn: '2026-11-27',
   },
+  {
+    seed: 191811,
+    without: [],
+    rule: 'every task ends and is settled, or waits for a person',
+    cause:
+      'The heartbeats of a process hung while its polls went on. Another process took it for dead and freed its leases. ' +
+      'It leased one more task before it died, and that lease ended a quarter of an hour later.',
+    mendedOn: '2026-11-27',
+  },
 ];

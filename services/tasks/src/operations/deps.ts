@@ -58,6 +58,8 @@ export interface Deps extends PlanDeps, StoreDeps {
   readonly announce: (task: TaskInState) => void;
   /** Reports whether the database is so far behind that a new create would wait long at each of its steps. */
   readonly isOverloaded: () => boolean;
+  /** False while another process may take this one for dead: what it leases then stays leased. */
+  readonly isKnownAlive: () => boolean;
   /** False once the clocks of live processes were seen to differ, or that of this process to be set. */
   readonly areClocksTrusted: () => boolean;
   readonly wake: {

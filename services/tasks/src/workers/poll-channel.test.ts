@@ -97,6 +97,19 @@ describe('a pass', () => {
     expect(world.counted.filter((word) => word === 'poll main running')).toHaveLength(3);
   });
 
+  test('leases nothing while another process may take this one for dead', async () => {
+    let isKnownAlive = false;
+    const { world, poller } = await withOneDue({ isKnownAlive: () => isKnownAlive });
+    expect(await passAndWait({ world, poller })).toBe(0);
+    expect(await world.deps.store.listLeasedIds('main', world.deps.processId)).toEqual([]);
+    expect(world.journal.names()).not.toContain('main.poll');
+
+    isKnownAlive = true;
+    await passAndWait({ world, poller });
+
+    expect(world.journal.names().filter((name) => name === 'main.poll')).toHaveLength(1);
+  });
+
   test('polls no task of another channel, and no task before it is due', async () => {
     const world = await open({ channels: [channelSettings(), channelSettings({ id: 'spare' })] });
     await acceptedTask(world.deps.store, 'task_1', { channel: 'spare', nextPollAt: 0 });

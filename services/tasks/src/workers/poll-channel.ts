@@ -68,7 +68,7 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
       const dueAt = await findNextDue(deps, channelId);
       // work that ends meanwhile can make its task due at any time, so only an idle poller rests
       if (dueAt > deps.clock.now()) return state.running.size === 0 ? { dueAt } : 0;
-      const limit = Math.min(free, current.polls.left() * perCall);
+      const limit = deps.isKnownAlive() ? Math.min(free, current.polls.left() * perCall) : 0;
       return limit === 0 ? 0 : startPolls(deps, current, state, limit);
     },
     idle: async () => {

@@ -101,6 +101,39 @@ describe('a pass', () => {
   });
 });
 
+describe('a process', () => {
+  test('is known to be alive only while no other may take it for dead', async () => {
+    const world = await open();
+    const liveness = openProcessLiveness(world.deps, false);
+    expect(liveness.isKnownAlive()).toBe(false);
+    await liveness.beat();
+    await world.clock.advance((MISSED_HEARTBEATS_MAX - 2) * HEARTBEAT_MS - 1);
+    expect(liveness.isKnownAlive()).toBe(true);
+
+    await world.clock.advance(1);
+
+    expect(liveness.isKnownAlive()).toBe(false);
+    await liveness.beat();
+    expect(liveness.isKnownAlive()).toBe(true);
+  });
+
+  test('is not known to be alive by a heartbeat that fails', async () => {
+    const world = await open();
+    const store = { ...world.deps.store, heartbeat: () => Promise.reject(new Error('the database is away')) };
+    const liveness = openProcessLiveness({ ...world.deps, store }, false);
+
+    await expect(liveness.beat()).rejects.toThrow('the database is away');
+
+    expect(liveness.isKnownAlive()).toBe(false);
+  });
+
+  test('that is alone on its database is always known to be alive', async () => {
+    const world = await open();
+
+    expect(openProcessLiveness(world.deps, true).isKnownAlive()).toBe(true);
+  });
+});
+
 describe('the clocks', () => {
   const lookAt = async (ahead: number): Promise<ProcessLiveness> => {
     const world = await open();

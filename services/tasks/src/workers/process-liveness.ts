@@ -6,6 +6,8 @@ import { watchClocks } from './clock-watch.ts';
 export const HEARTBEAT_MS = 1000;
 /** A process whose heartbeat has not changed in this many heartbeats of this process after the first is dead. */
 export const MISSED_HEARTBEATS_MAX = 10;
+/** No other process takes this one for dead so soon after it sent a heartbeat. */
+const KNOWN_ALIVE_MS = (MISSED_HEARTBEATS_MAX - 2) * HEARTBEAT_MS;
 /** While clocks are not trusted, a time is kept as often as this. */
 const CLOCK_DOUBT_EVERY_MS = 3_600_000;
 /** Maximum interval in milliseconds between two checks for creates without a running process. */
@@ -24,6 +26,11 @@ export interface ProcessLiveness {
   recoverAtStart(): Promise<void>;
   /** The number of live processes at the last heartbeat, this one included. */
   count(): number;
+  /**
+   * False once another process may take this one for dead, because its heartbeats are late. The other one frees the
+   * leases of before, and no process would free a later one.
+   */
+  isKnownAlive(): boolean;
   /** False while a process may be alive that does not know tasks that wait for a channel. */
   allKnowQueue(): boolean;
   /** False once the clocks of live processes differ, or that of this process was set. */
@@ -52,6 +59,7 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   let withoutQueue: readonly string[] = [];
   const clocks = watchClocks();
   const keepClockDoubt = openClockDoubts(deps);
+  const own = openHeartbeat(deps);
   let lastReadAt: number | undefined;
 
   /** `after`: the time of the look before; undefined: this is the first one. */
@@ -65,7 +73,7 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   };
   const beat = async (): Promise<number> => {
     clocks.noteOwn(deps.clock.now());
-    await deps.store.heartbeat(deps.processId, deps.clock.now());
+    await own.send();
     const heartbeats = await deps.store.heartbeats();
     const [after, now] = [lastReadAt, deps.clock.now()];
     lastReadAt = now;
@@ -97,6 +105,7 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   };
   return {
     count: () => 1 + seen.size - dead().length,
+    isKnownAlive: () => exclusive || own.isRecent(),
     allKnowQueue: () => {
       const others = withoutQueue.flatMap((id) => seen.get(id) ?? []);
       return others.every(isDead);
@@ -123,6 +132,19 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
         while ((await takeOver()) > 0);
       }
     },
+  };
+}
+
+/** The heartbeat of this process. */
+function openHeartbeat({ store, clock, processId }: Deps): { send(): Promise<void>; isRecent(): boolean } {
+  let last: number | undefined;
+  return {
+    send: async () => {
+      const at = clock.now();
+      await store.heartbeat(processId, at);
+      last = at;
+    },
+    isRecent: () => last !== undefined && isRecent(clock, last, KNOWN_ALIVE_MS),
   };
 }
 
