@@ -41,21 +41,30 @@ test.each<[string, (clocks: ClockWatch, now: number) => void, boolean]>([
   [
     'a new heartbeat from between the looks',
     (clocks, now) => {
-      clocks.noteNew(now - 500, { after: now - SECOND_MS, now });
+      clocks.noteNew(now - 500, { after: now - SECOND_MS, now, wasLate: true });
     },
     true,
   ],
   [
     'a new heartbeat of a clock that is ahead',
     (clocks, now) => {
-      clocks.noteNew(now + 60_000, { after: now - SECOND_MS, now });
+      clocks.noteNew(now + 60_000, { after: now - SECOND_MS, now, wasLate: false });
     },
     false,
   ],
   [
-    'a new heartbeat of a clock that is behind',
+    'a heartbeat that waited for a slow database',
     (clocks, now) => {
-      clocks.noteNew(now - 60_000, { after: now - SECOND_MS, now });
+      expect(clocks.noteNew(now - 60_000, { after: now - SECOND_MS, now, wasLate: false })).toBe(true);
+      expect(clocks.noteNew(now - 500, { after: now - SECOND_MS, now, wasLate: true })).toBe(false);
+    },
+    true,
+  ],
+  [
+    'a second new heartbeat of a clock that is behind',
+    (clocks, now) => {
+      clocks.noteNew(now - 60_000, { after: now - SECOND_MS, now, wasLate: false });
+      clocks.noteNew(now - 59_000, { after: now - SECOND_MS, now, wasLate: true });
     },
     false,
   ],

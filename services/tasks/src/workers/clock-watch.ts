@@ -7,8 +7,14 @@ const LOOK_APART_MS_MAX = 20_000;
 export interface ClockWatch {
   /** Notes the time of this process. Called at each heartbeat, also at one that fails. */
   noteOwn(now: number): void;
-  /** Notes a heartbeat of another process, which it has written since `after`, and before `now`. */
-  noteNew(heartbeat: number, since: { readonly after: number; readonly now: number }): void;
+  /**
+   * Notes a heartbeat of another process, which came between `after` and `now`. Returns whether its time is earlier than
+   * that. Such a heartbeat can have waited for a slow database, but two in a row tell of a clock that is behind.
+   */
+  noteNew(
+    heartbeat: number,
+    since: { readonly after: number; readonly now: number; readonly wasLate: boolean },
+  ): boolean;
   /** Notes a heartbeat of another process that may be dead for long. */
   noteOld(heartbeat: number, now: number): void;
   /**
@@ -32,8 +38,9 @@ export function watchClocks(): ClockWatch {
       check(now);
       lastLook = now;
     },
-    noteNew: (heartbeat, { after, now }) => {
-      noteRange(heartbeat, { from: after, to: now });
+    noteNew: (heartbeat, { after, now, wasLate }) => {
+      noteRange(heartbeat, { from: wasLate ? after : -Infinity, to: now });
+      return heartbeat < after - SAME_CLOCK_MS;
     },
     noteOld: (heartbeat, now) => {
       noteRange(heartbeat, { from: -Infinity, to: now });

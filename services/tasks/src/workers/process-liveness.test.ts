@@ -154,6 +154,19 @@ describe('the clocks', () => {
     expect((await lookAt(ahead)).areClocksTrusted()).toBe(false);
   });
 
+  test('stay trusted although one heartbeat waited for a slow database', async () => {
+    const world = await open();
+    const liveness = openProcessLiveness(world.deps, false);
+    for (const late of [0, 10 * 60_000, 0, 10 * 60_000, 0]) {
+      await world.clock.advance(HEARTBEAT_MS);
+      await world.deps.store.heartbeat('proc_other', world.clock.now() - late);
+      await liveness.beat();
+    }
+
+    expect(liveness.areClocksTrusted()).toBe(true);
+    expect(await world.deps.store.listClockDoubts(0)).toEqual([]);
+  });
+
   test('that were wrong are known to later processes, hour by hour', async () => {
     const world = await open();
     const [liveness, begin] = [openProcessLiveness(world.deps, true), world.clock.now()];

@@ -2,6 +2,7 @@ import { isRecent } from '@reelgate/platform/clock';
 import type { Deps } from '../operations/deps.ts';
 import { recoverCreates, recoverOwnCreates } from '../operations/recovery/recover-creates.ts';
 import { watchClocks } from './clock-watch.ts';
+import type { ClockWatch } from './clock-watch.ts';
 
 export const HEARTBEAT_MS = 1000;
 /** A process whose heartbeat has not changed in this many heartbeats of this process after the first is dead. */
@@ -43,6 +44,8 @@ interface OtherProcess {
   readonly misses: number;
   /** True if the heartbeat has ever changed. */
   readonly hasChanged: boolean;
+  /** True if the last heartbeat came late by its own time. */
+  readonly isLate: boolean;
 }
 
 /**
@@ -62,15 +65,6 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   const own = openHeartbeat(deps);
   let lastReadAt: number | undefined;
 
-  /** `after`: the time of the look before; undefined: this is the first one. */
-  const note = (id: string, heartbeat: number, look: { readonly after: number | undefined; now: number }): void => {
-    const { heartbeat: last = heartbeat, misses = -1, hasChanged = false } = seen.get(id) ?? {};
-    const isSame = last === heartbeat;
-    const { after, now } = look;
-    if (isSame || after === undefined) clocks.noteOld(heartbeat, now);
-    else clocks.noteNew(heartbeat, { after, now });
-    seen.set(id, { heartbeat, misses: isSame ? misses + 1 : 0, hasChanged: hasChanged || !isSame });
-  };
   const beat = async (): Promise<number> => {
     clocks.noteOwn(deps.clock.now());
     await own.send();
@@ -80,7 +74,8 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
     if (heartbeats.keys().some((id) => id !== deps.processId && !seen.has(id)))
       withoutQueue = await deps.store.listWithoutQueue();
     for (const id of seen.keys()) if (!heartbeats.has(id)) seen.delete(id);
-    for (const [id, heartbeat] of heartbeats) if (id !== deps.processId) note(id, heartbeat, { after, now });
+    for (const [id, heartbeat] of heartbeats)
+      if (id !== deps.processId) seen.set(id, noteHeartbeat(clocks, seen.get(id), heartbeat, { after, now }));
     if (!clocks.areTrusted(now)) await keepClockDoubt(now);
     return 0;
   };
@@ -133,6 +128,21 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
       }
     },
   };
+}
+
+/** `after`: the time of the look before; undefined: this is the first one. */
+function noteHeartbeat(
+  clocks: ClockWatch,
+  before: OtherProcess | undefined,
+  heartbeat: number,
+  { after, now }: { readonly after: number | undefined; readonly now: number },
+): OtherProcess {
+  const { heartbeat: last = heartbeat, misses = -1, hasChanged = false, isLate: wasLate = false } = before ?? {};
+  if (last === heartbeat || after === undefined) {
+    clocks.noteOld(heartbeat, now);
+    return { heartbeat, misses: misses + 1, hasChanged, isLate: wasLate };
+  }
+  return { heartbeat, misses: 0, hasChanged: true, isLate: clocks.noteNew(heartbeat, { after, now, wasLate }) };
 }
 
 /** The heartbeat of this process. */
