@@ -10,19 +10,20 @@ export interface ParserLines {
   await(count: number): void;
   /** The next line, if it has come. */
   take(): string | undefined;
-  /** The next line; undefined: the process has ended. It has one reader. */
+  /** The next line, also of a process that has ended since; undefined: no more come. It has one reader. */
   next(): Promise<string | undefined>;
 }
 
 /**
- * Reads what a process writes. A process that writes more lines than are awaited is ended, and what it wrote last is
- * dropped. A line that comes too late to be noticed so names an earlier job.
+ * Reads what a process writes. A process that writes more lines than are awaited is ended, and the lines beyond them are
+ * dropped. Those before stay: they can be the answers to other files. A line that comes too late to be noticed so names
+ * an earlier job.
  */
 export function parserLines(child: ChildProcess): ParserLines {
   let received = '';
   let isOver = false;
   let awaited = 0;
-  let come: string[] = [];
+  const come: string[] = [];
   let resolve: ((line: string | undefined) => void) | undefined;
   const give = (line: string | undefined): void => {
     const waiting = resolve;
@@ -31,19 +32,18 @@ export function parserLines(child: ChildProcess): ParserLines {
   };
   const end = (): void => {
     isOver = true;
-    come = [];
     child.kill('SIGKILL');
     give(undefined);
   };
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    if (isOver) return;
     const lines = (received + chunk).split('\n');
     received = lines.pop() ?? '';
+    const isTooLong = [...lines, received].some(({ length }) => length > ANSWER_CHARACTERS_MAX);
+    if (!isTooLong) come.push(...lines.slice(0, awaited));
     awaited -= lines.length;
-    const isTooMuch = awaited < 0 || (awaited === 0 && received !== '');
-    if (isTooMuch || [...lines, received].some(({ length }) => length > ANSWER_CHARACTERS_MAX)) end();
-    if (isOver) return;
-    come.push(...lines);
     if (resolve !== undefined && come.length > 0) give(come.shift());
+    if (isTooLong || awaited < 0 || (awaited === 0 && received !== '')) end();
   });
   child.once('exit', end).once('error', end);
   return {
@@ -55,13 +55,11 @@ export function parserLines(child: ChildProcess): ParserLines {
     },
     take: () => come.shift(),
     next: async () => {
-      if (isOver) return undefined;
-      return (
-        come.shift() ??
-        new Promise((asked) => {
-          resolve = asked;
-        })
-      );
+      const [line] = come.splice(0, 1);
+      if (line !== undefined || isOver) return line;
+      return new Promise((asked) => {
+        resolve = asked;
+      });
     },
   };
 }
