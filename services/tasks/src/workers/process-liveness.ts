@@ -158,6 +158,10 @@ function openHeartbeat({ store, clock, processId }: Deps): { send(): Promise<voi
   };
 }
 
+const CLOCKS_DIFFER =
+  'a clock was set, or the clocks of the processes differ: equal orders whose answers are lost wait for a person; ' +
+  'check the time service of the machines';
+
 /** Keeps times at which clocks are not trusted, so that processes that start later know of them. */
 function openClockDoubts({ store, log }: Deps): (now: number) => Promise<void> {
   let last: number | undefined;
@@ -165,7 +169,7 @@ function openClockDoubts({ store, log }: Deps): (now: number) => Promise<void> {
     const at = Math.floor(now / CLOCK_DOUBT_EVERY_MS) * CLOCK_DOUBT_EVERY_MS;
     if (at === last) return;
     await store.noteClockDoubt(at);
-    if (last === undefined) log.warn({}, 'a clock was set, or the clocks of the processes differ');
+    if (last === undefined) log.warn({}, CLOCKS_DIFFER);
     last = at;
   };
 }

@@ -91,10 +91,13 @@ const CONFIRM = { name: 'confirm settlement' };
  * The tasks whose money their events have settled, which is the rule: one call for all of a pass. Without an answer each
  * is asked about on its own. A refused create has more to undo than its hold.
  */
-async function findEnded({ billing, clock }: Deps, tasks: readonly UnsettledTask[]): Promise<ReadonlySet<string>> {
+async function findEnded({ billing, clock, log }: Deps, tasks: readonly UnsettledTask[]): Promise<ReadonlySet<string>> {
   const ids = tasks.flatMap(({ id, admission }) => (admission === 'refused' ? [] : [id]));
   if (ids.length < 2) return new Set();
-  return withTimeout(clock, { ms: PASS_MS }, (signal) => billing.findEnded(ids, { signal })).catch(() => new Set());
+  return withTimeout(clock, { ms: PASS_MS }, (signal) => billing.findEnded(ids, { signal })).catch((error: unknown) => {
+    log.warn({ err: error }, 'billing did not say which tasks are settled, so each is settled on its own');
+    return new Set();
+  });
 }
 
 async function confirm(deps: Deps, task: UnsettledTask): Promise<true> {

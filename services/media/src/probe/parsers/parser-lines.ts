@@ -15,9 +15,9 @@ export interface ParserLines {
 }
 
 /**
- * Reads what a process writes. A process that writes more lines than are awaited is ended, and the lines beyond them are
- * dropped. Those before stay: they can be the answers to other files. A line that comes too late to be noticed so names
- * an earlier job.
+ * Reads what a process writes. A process that writes more lines than are awaited is ended, and the lines beyond them
+ * are dropped. Those before stay: they can be the answers to other files. A line that comes too late to be noticed so
+ * names an earlier job.
  */
 export function parserLines(child: ChildProcess): ParserLines {
   let received = '';
@@ -55,7 +55,7 @@ export function parserLines(child: ChildProcess): ParserLines {
     },
     take: () => come.shift(),
     next: async () => {
-      const [line] = come.splice(0, 1);
+      const line = come.shift();
       if (line !== undefined || isOver) return line;
       return new Promise((asked) => {
         resolve = asked;

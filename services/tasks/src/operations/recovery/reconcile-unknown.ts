@@ -23,13 +23,13 @@ const LIST_TIMEOUT_MS = 20_000;
 const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
 /**
- * One pass over the tasks whose submission got no answer. Where the upstream can be asked for an attempt by its key, the
- * answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece of work without a task
- * matches it in every fact and in time, and if no other task could own that work. A task whose clock was set during its
- * create could own any matching work of that hour, and so could each task if clocks were seen to be wrong about then. After a minute, or later
- * where the upstream can be asked, a task without a hold fails: its create was interrupted while billing could not be
- * asked, and it was never submitted. About any other a person is told. The order is never submitted again. Returns how
- * many tasks were settled.
+ * One pass over the tasks whose submission got no answer. Where the upstream can be asked for an attempt by its key,
+ * the answer settles the task. Otherwise a task adopts work of the upstream only if exactly one piece of work without a
+ * task matches it in every fact and in time, and if no other task could own that work. A task whose clock was set
+ * during its create could own any matching work of that hour, and so could each task if clocks were seen to be wrong
+ * about then. After a minute, or later where the upstream can be asked, a task without a hold fails: its create was
+ * interrupted while billing could not be asked, and it was never submitted. About any other a person is told. The order
+ * is never submitted again. Returns how many tasks were settled.
  */
 export async function reconcileUnknown(deps: Deps): Promise<number> {
   let found = 0;
@@ -132,7 +132,7 @@ async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Tas
   return { channel, claims: new Map(claims) };
 }
 
-/** Returns whether clocks may have been wrong at a time since `from`. */
+/** Reads when clocks were wrong. Returns a function that reports whether they may have been at a time since `from`. */
 async function readClockDoubts({ areClocksTrusted, store }: Deps, from: number): Promise<(time: number) => boolean> {
   if (!areClocksTrusted()) return () => true;
   const doubts = await store.listClockDoubts(from - DOUBT_MS);
