@@ -108,11 +108,15 @@ describeInBrowser('trees of tokens', () => {
         await page.getByRole('button', { name: 'Sign in' }).click();
         await page.getByRole('navigation').waitFor();
       };
+      const openMenu = (): Promise<void> => page.locator('[popovertarget="account-menu"]').click();
+      await openMenu();
       await page.getByRole('button', { name: 'Sign out', exact: true }).click();
       await signIn();
+      await openMenu();
       await page.getByRole('button', { name: 'Sign out everywhere' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
       await signIn();
+      await openMenu();
 
       expect(await page.getByRole('button', { name: 'Sign out', exact: true }).count()).toBe(1);
     },

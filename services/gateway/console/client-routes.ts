@@ -4,7 +4,7 @@ import type { DoorFiles } from './routes.ts';
 export const CLIENT_FILES: DoorFiles = {
   start: './start-client.ts',
   main: './client.ts',
-  styles: ['style.css'],
+  styles: ['style.css', 'client.css'],
   pages: [
     { path: '', module: './pages/client/home.ts', nav: 'home' },
     { path: 'tasks', module: './pages/client/tasks.ts', nav: 'tasks' },

@@ -1,12 +1,13 @@
 import type { Me } from './api/session.ts';
 import { CLIENT_FILES } from './client-routes.ts';
 import { drawConsole } from './main.ts';
+import { navigationWords } from './pages/client/client-words.ts';
 import { words } from './words.ts';
 
 drawConsole<Me>({
   name: 'client',
   pages: CLIENT_FILES.pages,
-  navigation: words.nav,
+  navigation: navigationWords,
   signIn: { field: 'token', label: words.signIn.token, hasDocs: true },
   describe: ({ accountId }) => accountId,
 });

@@ -4,14 +4,13 @@ import type { Me, OperatorMe } from './api/session.ts';
 import { html } from './html.ts';
 import type { VNode } from './html.ts';
 import { ConfirmDialog } from './parts/confirm-dialog.ts';
-import { OutageBanner } from './parts/loaded.ts';
+import { OutageBanner, Skeleton } from './parts/loaded.ts';
 import { Boundary, BrokenPage } from './parts/refusal.ts';
 import { findPage } from './routes.ts';
 import { useAddress } from './state/address.ts';
 import { speakThrough } from './state/announce.ts';
 import { ApiError, api } from './state/api.ts';
 import type { ConsoleDoor, DoorQueue } from './state/door.ts';
-import { useLiveSwitch } from './state/live.ts';
 import { loadModule } from './state/load-page.ts';
 import { useOutage } from './state/outage.ts';
 import { useServerWatch } from './state/use-server-watch.ts';
@@ -54,9 +53,12 @@ export function Frame({ door, me, onSignedOut }: FrameProps): VNode {
       <a class="brand" href="/console">${words.product}</a>
       <${Navigation} door=${door} path=${path} waiting=${waiting} />
       <div class="who">
-        <${LiveSwitch} />
-        <span>${door.describe(me)}</span>
-        <${SignOut} onSignedOut=${onSignedOut} />
+        <button type="button" class="account" popovertarget="account-menu" title=${words.account}>
+          ${door.describe(me)}
+        </button>
+        <div id="account-menu" class="menu" popover>
+          <${SignOut} onSignedOut=${onSignedOut} />
+        </div>
       </div>
     </header>
     <${OutageBanner} outage=${outage} />
@@ -65,7 +67,7 @@ export function Frame({ door, me, onSignedOut }: FrameProps): VNode {
         isMissing
           ? html`<${BrokenPage} what=${words.missingPage} />`
           : Shown === undefined
-            ? html`<p class="quiet">${words.loading}</p>`
+            ? html`<${Skeleton} />`
             : html`<${Boundary} key=${path}><${Shown} params=${params} query=${query} /><//>`
       }
     </main>
@@ -180,24 +182,6 @@ function useReloadAfter(isOut: boolean, isMissing: boolean): void {
   }, [isOut, isMissing]);
 }
 
-/** Says how the page follows changes, and pauses it. */
-function LiveSwitch(): VNode | null {
-  const { state, toggle } = useLiveSwitch();
-  const outage = useOutage();
-  if (state === 'none') return null;
-  // an outage stops the updates, unless only a part of the page has one
-  const isOff = outage !== undefined && (outage.kind === 'silent' ? state !== 'paused' : state === 'polling');
-  return html`<button
-    type="button"
-    class=${state === 'live' && !isOff ? 'live connected' : `live ${state}`}
-    aria-pressed=${state === 'paused'}
-    title=${state === 'paused' ? words.live.resume : words.live.pause}
-    onClick=${toggle}
-  >
-    ${isOff ? words.live.off : words.live[state]}
-  </button>`;
-}
-
 /** Ends the session of this browser, or all sessions of the visitor. `onSignedOut` gets the text to show. */
 function SignOut({ onSignedOut }: { onSignedOut: (notice: string) => void }): VNode {
   const [fault, setFault] = useState('');
@@ -213,11 +197,10 @@ function SignOut({ onSignedOut }: { onSignedOut: (notice: string) => void }): VN
       else setFault(message);
     }
   };
-  return html`<span class="fault" role="alert">${fault}</span>
-    <button type="button" class="quiet" onClick=${() => void end('/session')}>${words.signOut}</button>
+  return html`<p class="fault" role="alert">${fault}</p>
+    <button type="button" onClick=${() => void end('/session')}>${words.signOut}</button>
     <button
       type="button"
-      class="quiet"
       onClick=${() => {
         setAsking(true);
       }}

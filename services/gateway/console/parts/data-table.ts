@@ -1,5 +1,6 @@
 import { html } from '../html.ts';
 import type { ComponentChildren, VNode } from '../html.ts';
+import { EmptyState } from './empty-state.ts';
 import { words } from '../words.ts';
 
 export interface Column<Row> {
@@ -9,6 +10,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** The cell that names the row. */
   readonly isHead?: boolean;
+  /** A picture or a button: on a phone it has no name before it. */
+  readonly isBare?: boolean;
 }
 
 export interface DataTableProps<Row> {
@@ -18,10 +21,13 @@ export interface DataTableProps<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   /** Told instead of a table without rows. */
-  readonly empty?: string;
+  readonly empty?: string | VNode;
 }
 
-/** A real table. On a narrow screen it scrolls by itself, and each cell can say the name of its column. */
+/**
+ * A real table. On a phone its rows are stacked, and each value stands behind the name of its column; the roles keep
+ * the meaning that the stacked elements lose.
+ */
 export function DataTable<Row>({
   caption,
   columns,
@@ -29,21 +35,21 @@ export function DataTable<Row>({
   keyOf,
   empty = words.pages.none,
 }: DataTableProps<Row>): VNode {
-  if (rows.length === 0) return html`<p class="quiet">${empty}</p>`;
+  if (rows.length === 0) return typeof empty === 'string' ? html`<${EmptyState} title=${empty} />` : empty;
   return html`<div class="table" tabindex="0" role="region" aria-label=${caption}>
-    <table>
+    <table class="stacks" role="table">
       <caption class="spoken">
         ${caption}
       </caption>
-      <thead>
-        <tr>
-          ${columns.map(({ name, isNumber }) => html`<th scope="col" class=${isNumber === true ? 'number' : undefined}>${name}</th>`)}
+      <thead role="rowgroup">
+        <tr role="row">
+          ${columns.map(({ name, isNumber }) => html`<th scope="col" role="columnheader" class=${isNumber === true ? 'number' : undefined}>${name}</th>`)}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         ${rows.map(
           (row) =>
-            html`<tr key=${keyOf(row)}>
+            html`<tr role="row" key=${keyOf(row)}>
               ${columns.map((column) => renderCell(column, row))}
             </tr>`,
         )}
@@ -52,9 +58,10 @@ export function DataTable<Row>({
   </div>`;
 }
 
-function renderCell<Row>({ name, cell, isNumber, isHead }: Column<Row>, row: Row): VNode {
+function renderCell<Row>({ name, cell, isNumber, isHead, isBare }: Column<Row>, row: Row): VNode {
   const style = isNumber === true ? 'number' : undefined;
+  const named = isBare === true ? undefined : name;
   return isHead === true
-    ? html`<th scope="row" class=${style} data-name=${name}>${cell(row)}</th>`
-    : html`<td class=${style} data-name=${name}>${cell(row)}</td>`;
+    ? html`<th scope="row" role="rowheader" class=${style}>${cell(row)}</th>`
+    : html`<td role="cell" class=${style} data-name=${named}>${cell(row)}</td>`;
 }

@@ -7,11 +7,18 @@ import { words } from '../words.ts';
 import { Refusal } from './refusal.ts';
 import { clockText } from './time.ts';
 
+export interface LoadedProps<T> {
+  readonly view: View<T>;
+  /** The form of what will be drawn, shown while it is read. */
+  readonly shape?: SkeletonProps;
+  readonly children: (data: T) => VNode;
+}
+
 /**
  * Draws a view once it is read. A failed refresh is told above what was read before, an outage in the banner of the
  * page: what was read before it is marked as old.
  */
-export function Loaded<T>({ view, children }: { view: View<T>; children: (data: T) => VNode }): VNode {
+export function Loaded<T>({ view, shape = {}, children }: LoadedProps<T>): VNode {
   const { data, error, refresh } = view;
   const isSilent = useOutage()?.kind === 'silent';
   const isOut = isSilent || (error !== undefined && isOutage(error));
@@ -19,7 +26,7 @@ export function Loaded<T>({ view, children }: { view: View<T>; children: (data: 
     ${error === undefined || isOut ? null : html`<${Refusal} error=${error} retry=${refresh} />`}
     ${
       data === undefined
-        ? html`<${NothingRead} isOut=${isOut} view=${view} />`
+        ? html`<${NothingRead} isOut=${isOut} view=${view} shape=${shape} />`
         : html`
             ${isOut ? html`<${OldMark} readAt=${view.readAt} />` : null}
             <div class=${isOut ? 'loaded old' : 'loaded'}>${children(data)}</div>
@@ -28,8 +35,16 @@ export function Loaded<T>({ view, children }: { view: View<T>; children: (data: 
   `;
 }
 
-function NothingRead({ isOut, view }: { isOut: boolean; view: View<unknown> }): VNode | null {
-  if (!isOut) return view.isLoading ? html`<p class="quiet">${words.loading}</p>` : null;
+function NothingRead({
+  isOut,
+  view,
+  shape,
+}: {
+  isOut: boolean;
+  view: View<unknown>;
+  shape: SkeletonProps;
+}): VNode | null {
+  if (!isOut) return view.isLoading ? html`<${Skeleton} ...${shape} />` : null;
   return html`<p>${words.outage.nothing}</p>
     <button type="button" onClick=${view.refresh}>${words.tryAgain}</button>`;
 }
@@ -54,4 +69,18 @@ export function outageText({ kind, status, since }: Outage): string {
   const time = since === undefined ? undefined : clockText(since);
   if (kind === 'failing') return failing(status, time);
   return kind === 'slow' ? slow(time) : silent(time);
+}
+
+export interface SkeletonProps {
+  /** The form of what is being read. */
+  readonly of?: 'rows' | 'cards' | 'text';
+  readonly count?: number;
+}
+
+/** The place of what is being read. Screen readers hear a word instead. */
+export function Skeleton({ of = 'rows', count = 4 }: SkeletonProps): VNode {
+  return html`<div class=${`skeleton ${of}`}>
+    <span class="spoken">${words.loading}</span>
+    ${Array.from({ length: count }, (_none, at) => html`<i key=${at} aria-hidden="true"></i>`)}
+  </div>`;
 }

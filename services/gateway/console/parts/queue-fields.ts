@@ -1,7 +1,7 @@
 import type { TokenQueue } from '../api/tokens.ts';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
-import { tokenQueueWords as words } from '../words.ts';
+import { tokenQueueWords as words } from './token-queue-words.ts';
 import { SelectField } from './select-field.ts';
 
 export const DEFAULT_QUEUE: TokenQueue = { wait: 'capacity', class: 'standard' };

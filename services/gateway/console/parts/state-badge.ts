@@ -1,9 +1,17 @@
 import { html } from '../html.ts';
-import type { VNode } from '../html.ts';
-import { deliveryWords, words } from '../words.ts';
-import type { Delivery } from '../api/webhooks.ts';
+import type { ComponentChildren, VNode } from '../html.ts';
+import { words } from '../words.ts';
 
 export type State = 'queued' | 'in_progress' | 'completed' | 'failed';
+
+export type Tone = 'good' | 'bad' | 'busy' | 'accent' | 'quiet';
+
+/** A word in the colour of its meaning. The shape before it says the same without the colour. */
+export function Badge({ tone, shape, children }: { tone: Tone; shape?: string; children: ComponentChildren }): VNode {
+  return html`<span class=${`badge ${tone}`}
+    >${shape === undefined ? null : html`<span aria-hidden="true">${shape} </span>`}${children}</span
+  >`;
+}
 
 /** A shape for each state, so that no state is known by its colour alone. */
 const SHAPES: Readonly<Record<State, string>> = { queued: '○', in_progress: '◐', completed: '●', failed: '✕' };
@@ -12,15 +20,5 @@ const SHAPES: Readonly<Record<State, string>> = { queued: '○', in_progress: '�
 export function StateBadge({ state, text = words.states[state] }: { state: State; text?: string }): VNode {
   return html`<span class=${`state ${state}`}
     ><span aria-hidden="true">${SHAPES[state]}</span> <span>${text}</span></span
-  >`;
-}
-
-const DELIVERY_SHAPES = { pending: '○', delivered: '●', failed: '✕' };
-const DELIVERY_TONES = { pending: 'in_progress', delivered: 'completed', failed: 'failed' };
-
-/** The state of a delivery by a word and a shape. */
-export function DeliveryState({ state }: { state: Delivery['state'] }): VNode {
-  return html`<span class=${`state ${DELIVERY_TONES[state]}`}
-    ><span aria-hidden="true">${DELIVERY_SHAPES[state]}</span> ${deliveryWords.states[state]}</span
   >`;
 }

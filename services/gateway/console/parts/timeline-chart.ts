@@ -4,7 +4,7 @@ import type { VNode } from '../html.ts';
 import { moneyText } from './number-text.ts';
 import { BAR_UNITS, buildBar, readEnd, isLong, buildLines } from './timeline-lanes.ts';
 import type { Bar, Line } from './timeline-lanes.ts';
-import { timelineWords as words } from '../words.ts';
+import { timelineWords as words } from './timeline-words.ts';
 import { clockText, durationText, utcText } from './time.ts';
 
 const LANE_HEIGHT = 14;

@@ -3,19 +3,22 @@ import type { TaskRow } from '../../api/tasks.ts';
 import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText } from '../../parts/number-text.ts';
+import { Stats } from '../../parts/stats.ts';
+import type { Stat } from '../../parts/stats.ts';
 import { TaskTable, taskTitle, Thumbnail } from './parts/task-table.ts';
-import { homeWords as words } from '../../words.ts';
+import { homeWords as words } from './client-words.ts';
 
 const LIST = '/console/tasks';
 
 export function page(): VNode {
   const view = useView<Home>('/home', ['tasks']);
-  return html`<div class="title-line">
-      <h1>${words.title}</h1>
-      <a class="button main" href="/console/try">${words.create}</a>
-    </div>
+  return html`<${PageTitle}
+      title=${words.title}
+      actions=${html`<a class="button main" href="/console/try">${words.create}</a>`}
+    />
     <${Loaded} view=${view}>${(home: Home) => html`<${HomeView} home=${home} />`}<//>`;
 }
 
@@ -49,25 +52,19 @@ function SectionHead({ title, all, path }: { title: string; all: string; path: s
 function Balance({ money }: { money: HomeMoney }): VNode {
   const { free, balance, held, spentToday, spent30Days } = money;
   const text = ({ amount, currency }: HomeMoney['free']): string => moneyText(amount, currency);
-  const figures = [
-    [words.money.free, text(free), words.money.balance(text(balance))],
-    [words.money.held, text(held), ''],
-    [words.money.today, text(spentToday), ''],
-    [words.money.month, text(spent30Days), ''],
-  ] as const;
+  const stats: readonly Stat[] = [
+    { name: words.money.free, value: text(free), note: words.money.balance(text(balance)) },
+    { name: words.money.held, value: text(held) },
+    { name: words.money.today, value: text(spentToday) },
+    {
+      name: words.money.month,
+      value: text(spent30Days),
+      note: html`<a href="/console/usage">${words.money.usage}</a>`,
+    },
+  ];
   return html`<section>
     <h2 class="spoken">${words.money.title}</h2>
-    <dl class="cards figures">
-      ${figures.map(
-        ([name, amount, more], at) =>
-          html`<div class="card" key=${name}>
-            <dt class="quiet">${name}</dt>
-            <dd class="figure">${amount}</dd>
-            ${more === '' ? null : html`<dd class="quiet small">${more}</dd>`}
-            ${at === figures.length - 1 ? html`<dd class="small"><a href="/console/usage">${words.money.usage}</a></dd>` : null}
-          </div>`,
-      )}
-    </dl>
+    <${Stats} stats=${stats} />
   </section>`;
 }
 

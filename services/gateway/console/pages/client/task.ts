@@ -7,11 +7,13 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { CodeBlock, CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Timeline } from '../../parts/timeline-chart.ts';
 import { useNow, durationText, localText, relativeText } from '../../parts/time.ts';
-import { taskWords, words } from '../../words.ts';
+import { taskWords } from './task-words.ts';
+import { words } from '../../words.ts';
 import { MoneyLine } from './parts/money-line.ts';
 import { TaskActs } from './parts/task-acts.ts';
 import { TaskRequest } from './parts/task-request.ts';
@@ -27,11 +29,11 @@ export function page({ params }: PageProps): VNode {
   const view = useView<TaskView>(`/tasks/${encodeURIComponent(id)}`, [`task:${id}`]);
   const { webhooks } = useMe();
   return html`
-    <p class="above"><a href="/console/tasks">${taskWords.back}</a></p>
-    <div class="heading">
-      <h1>${taskWords.title} <span class="id">${id}</span></h1>
-      <${CopyButton} text=${id} what=${taskWords.id} />
-    </div>
+    <${PageTitle}
+      back=${{ href: '/console/tasks', name: taskWords.back }}
+      title=${html`${taskWords.title} <span class="id">${id}</span>`}
+      beside=${html`<${CopyButton} text=${id} what=${taskWords.id} />`}
+    />
     <${Loaded} view=${view}>
       ${(task: TaskView) =>
         html`<${TaskPage} view=${task} maySeeWebhooks=${webhooks !== 'none'} onChanged=${view.refresh} />`}

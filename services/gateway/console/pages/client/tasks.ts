@@ -4,10 +4,12 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { NewRows, Pager } from '../../parts/pager.ts';
 import { At } from '../../parts/time.ts';
-import { tasksWords as words, words as common } from '../../words.ts';
+import { tasksWords as words } from './client-words.ts';
+import { words as common } from '../../words.ts';
 import { TaskFilters, isFiltered, listPath } from './parts/task-filters.ts';
 import { TaskTable } from './parts/task-table.ts';
 
@@ -16,7 +18,7 @@ const PATH = '/console/tasks';
 export function page({ query }: PageProps): VNode {
   const path = listPath(query);
   const view = useView<TaskList>(path, ['tasks']);
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${TaskFilters} query=${query} models=${view.data?.models ?? []} />
     <${Loaded} view=${view}
       >${(list: TaskList) => html`<${TaskListView} key=${path} list=${list} query=${query} />`}<//

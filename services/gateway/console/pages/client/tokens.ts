@@ -6,6 +6,7 @@ import { useAct } from '../../state/use-act.ts';
 import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.ts';
 import { CodeBlock } from '../../parts/copy-button.ts';
 import { MadeChoice } from '../../parts/made-choice.ts';
@@ -14,13 +15,13 @@ import { Loaded } from '../../parts/loaded.ts';
 import { Refusal } from '../../parts/refusal.ts';
 import { TokenForm } from './parts/token-form.ts';
 import { TokenTable } from './parts/token-table.ts';
-import { words as commonWords, tokensWords as words } from '../../words.ts';
+import { tokensWords as words } from './tokens-words.ts';
+import { words as commonWords } from '../../words.ts';
 
 export function page(): VNode {
   const { tokens: right } = useMe();
   const view = useView<TokenList>(right === 'none' ? undefined : '/tokens');
-  return html`<h1>${words.title}</h1>
-    ${
+  return html`<${PageTitle} title=${words.title} /> ${
       right === 'none'
         ? html`<p>${words.noRight}</p>`
         : html`<${Loaded} view=${view}>

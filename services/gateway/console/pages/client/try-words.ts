@@ -1,6 +1,6 @@
 /** The form that creates a video. */
 export const tryWords = {
-  title: 'Try',
+  title: 'Playground',
   intro: 'What you create here is a task like any other: it is charged, and your programs see it.',
   noModels: 'This token may use no video model.',
   views: { legend: 'Edit as', form: 'Form', json: 'JSON' },

@@ -5,6 +5,7 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText } from '../../parts/number-text.ts';
 import { words as common } from '../../words.ts';
@@ -25,8 +26,7 @@ export function page({ query }: PageProps): VNode {
   const view = useView<TryView>('/try');
   const task = useView<TaskView>(from === '' ? undefined : `/tasks/${encodeURIComponent(from)}`);
   const isReady = from === '' || task.data !== undefined || task.error !== undefined;
-  return html`<h1>${words.title}</h1>
-    <p class="quiet">${words.intro}</p>
+  return html`<${PageTitle} title=${words.title} lead=${words.intro} />
     <${Loaded} view=${view}>
       ${(data: TryView) => {
         if (!isReady) return html`<p class="quiet">${common.loading}</p>`;

@@ -5,6 +5,7 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
@@ -12,7 +13,7 @@ import { moneyText } from '../../parts/number-text.ts';
 import { UsageChart } from './parts/usage-chart.ts';
 import { PRESETS, parsePeriod, resolvePreset, parseSplit } from './parts/usage-query.ts';
 import type { Period } from './parts/usage-query.ts';
-import { usageWords as words } from '../../words.ts';
+import { usageWords as words } from './usage-words.ts';
 
 /** No count of usage needs more of a name. */
 const COUNTS = ['requests', 'seconds', 'inputTokens', 'outputTokens', 'images'] as const;
@@ -21,7 +22,7 @@ export function page({ query }: PageProps): VNode {
   const period = parsePeriod(query, serverNow());
   const split = parseSplit(query);
   const view = useView<UsageView>(`/usage?${new URLSearchParams({ ...period, split }).toString()}`);
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${Presets} period=${period} />
     <${UsageFilters} period=${period} split=${split} />
     <${Loaded} view=${view}>${(usage: UsageView) => html`<${UsageReport} usage=${usage} period=${period} />`}<//>`;

@@ -3,13 +3,14 @@ import type { Attempt, Delivery, DeliveryView } from '../../api/webhooks.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { At, durationText } from '../../parts/time.ts';
 import { useMe } from '../../state/door.ts';
 import { useDueReads } from '../../state/use-due-reads.ts';
 import { useView } from '../../state/use-view.ts';
-import { DeliveryState } from '../../parts/state-badge.ts';
+import { DeliveryState } from '../../parts/delivery-state.ts';
 import { Due, errorText, lastAnswer } from './parts/delivery-table.ts';
 import { ResendDelivery } from './parts/resend-delivery.ts';
 import { SubjectLink } from '../../parts/links.ts';
@@ -30,11 +31,11 @@ export function page({ params }: PageProps): VNode {
     view.refresh,
   );
   return html`
-    <p class="above"><a href=${`/console/webhooks/${endpoint}`}>${words.back}</a></p>
-    <div class="heading">
-      <h1>${words.title} <span class="id">${id}</span></h1>
-      <${CopyButton} text=${id} what=${words.what} />
-    </div>
+    <${PageTitle}
+      back=${{ href: `/console/webhooks/${endpoint}`, name: words.back }}
+      title=${html`${words.title} <span class="id">${id}</span>`}
+      beside=${html`<${CopyButton} text=${id} what=${words.what} />`}
+    />
     ${
       isAllowed
         ? html`<${Loaded} view=${view}>

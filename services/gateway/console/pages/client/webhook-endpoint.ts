@@ -8,6 +8,7 @@ import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { SecretOnce } from '../../parts/secret-once.ts';
 import { EndpointActs } from './parts/endpoint-acts.ts';
 import { DeliveryFilter, EndpointDeliveries } from './parts/endpoint-deliveries.ts';
@@ -28,7 +29,6 @@ export function page({ params, query }: PageProps): VNode {
   useDueReads(view.data?.deliveries ?? NONE, view.refresh);
   const shown = useKept(view.data);
   return html`
-    <p class="above"><a href="/console/webhooks">${words.endpoint.back}</a></p>
     <${Heading} id=${id} name=${shown === undefined ? id : endpointName(shown.endpoint)} />
     ${isAllowed ? null : html`<p class="note">${words.noRight}</p>`}
     ${shown === undefined ? null : html`<${EndpointHead} view=${shown} onChanged=${view.refresh} />`}
@@ -53,10 +53,12 @@ function useKept<T>(data: T | undefined): T | undefined {
 }
 
 function Heading({ id, name }: { id: string; name: string }): VNode {
-  return html`<div class="heading">
-    <h1>${name} ${name === id || id === DEFAULT_ENDPOINT ? null : html`<span class="id">${id}</span>`}</h1>
-    ${id === DEFAULT_ENDPOINT ? null : html`<${CopyButton} text=${id} what=${words.endpoint.what} />`}
-  </div>`;
+  const isOwn = id !== DEFAULT_ENDPOINT;
+  return html`<${PageTitle}
+    back=${{ href: '/console/webhooks', name: words.endpoint.back }}
+    title=${isOwn && name !== id ? html`${name} <span class="id">${id}</span>` : name}
+    beside=${isOwn ? html`<${CopyButton} text=${id} what=${words.endpoint.what} />` : null}
+  />`;
 }
 
 function DeliveriesTop({ query }: { query: URLSearchParams }): VNode {

@@ -4,6 +4,7 @@ import { useMe } from '../../state/door.ts';
 import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { SecretOnce } from '../../parts/secret-once.ts';
 import { EndpointForm } from './parts/endpoint-form.ts';
@@ -13,8 +14,7 @@ import { webhooksWords as words } from './webhooks-words.ts';
 
 export function page(): VNode {
   const { webhooks } = useMe();
-  return html`<h1>${words.title}</h1>
-    <p class="quiet">${words.intro}</p>
+  return html`<${PageTitle} title=${words.title} lead=${words.intro} />
     ${webhooks === 'none' ? html`<p class="note">${words.noRight}</p>` : html`<${Endpoints} />`}`;
 }
 

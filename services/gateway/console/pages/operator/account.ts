@@ -3,6 +3,7 @@ import type { AccountRow, AccountView as Answer, CreditRequest } from '../../api
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
@@ -37,7 +38,7 @@ const CREDITS: readonly Column<Credit>[] = [
 export function page({ params, query }: PageProps): VNode {
   const id = params['accountId'] ?? '';
   const view = useView<Answer>(`/accounts/${encodeURIComponent(id)}?${query.toString()}`);
-  return html`<h1>${words.account} <span class="id">${id}</span></h1>
+  return html`<${PageTitle} title=${html`${words.account} <span class="id">${id}</span>`} />
     <${Loaded} view=${view}>
       ${(answer: Answer) => html`<${AccountView} view=${answer} query=${query} onChanged=${view.refresh} />`}
     <//>`;

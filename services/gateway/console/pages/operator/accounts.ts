@@ -3,6 +3,7 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
@@ -43,7 +44,7 @@ const COLUMNS: readonly Column<AccountRow>[] = [
 
 export function page({ query }: PageProps): VNode {
   const view = useView<AccountList>(`/accounts?${query.toString()}`);
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${FilterForm} fields=${FIELDS} query=${query} path=${PATH} />
     <${Loaded} view=${view}>${(list: AccountList) => html`<${AccountsView} list=${list} query=${query} />`}<//>`;
 }

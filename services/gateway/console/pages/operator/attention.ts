@@ -5,6 +5,7 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { AttentionItem } from './parts/attention-item.ts';
 import { BatchForm } from './parts/batch-form.ts';
@@ -22,7 +23,7 @@ const NEXT = 'n';
 
 export function page({ query }: PageProps): VNode {
   const view = useView<AttentionList>('/attention', ['attention']);
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${Loaded} view=${view}>
       ${(list: AttentionList) =>
         html`<${AttentionView} list=${list} open=${query.get('open') ?? ''} onChanged=${view.refresh} />`}

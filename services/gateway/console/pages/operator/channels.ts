@@ -2,6 +2,7 @@ import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
 import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { ActList } from './parts/act-list.ts';
 import { ChannelCard } from './parts/channel-card.ts';
@@ -11,7 +12,7 @@ const words = operatorWords.channels;
 
 export function page(): VNode {
   const view = useView<ChannelList>('/channels', ['channels']);
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${Loaded} view=${view}>
       ${(list: ChannelList) => html`<${ChannelsView} list=${list} onChanged=${view.refresh} />`}
     <//>`;

@@ -3,6 +3,7 @@ import type { ConfigurationView as Answer } from '../../api/operator-configurati
 import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
@@ -25,7 +26,7 @@ const COLUMNS: readonly Column<Difference>[] = [
 
 export function page(): VNode {
   const view = useView<Answer>('/configuration');
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${Loaded} view=${view}>${(answer: Answer) => html`<${ConfigurationView} view=${answer} />`}<//>`;
 }
 

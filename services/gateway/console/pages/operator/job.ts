@@ -3,6 +3,7 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { CopyButton } from '../../parts/copy-button.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { StateBadge } from '../../parts/state-badge.ts';
@@ -17,7 +18,7 @@ const words = operatorWords.jobs;
 export function page({ params }: PageProps): VNode {
   const id = params['jobId'] ?? '';
   const view = useView<JobView>(`/jobs/${encodeURIComponent(id)}`);
-  return html`<h1>${words.job} <span class="id">${id}</span></h1>
+  return html`<${PageTitle} title=${html`${words.job} <span class="id">${id}</span>`} />
     <${Loaded} view=${view}>${(job: JobView) => html`<${OneJobView} view=${job} />`}<//>`;
 }
 

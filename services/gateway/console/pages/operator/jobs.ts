@@ -3,6 +3,7 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
@@ -47,8 +48,7 @@ const COLUMNS: readonly Column<JobRow>[] = [
 
 export function page({ query }: PageProps): VNode {
   const view = useView<JobList>(`/jobs?${query.toString()}`);
-  return html`<h1>${words.title}</h1>
-    <p class="lead">${words.intro}</p>
+  return html`<${PageTitle} title=${words.title} lead=${words.intro} />
     <${FilterForm} fields=${FIELDS} query=${query} path=${PATH} />
     <${Loaded} view=${view}>${(list: JobList) => html`<${JobsView} list=${list} query=${query} />`}<//>`;
 }

@@ -2,6 +2,7 @@ import type { ContractRow, CostPart, LedgerCheck, MoneyView as Answer } from '..
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText, shareText, sumDecimals, formatMoney } from '../../parts/number-text.ts';
@@ -24,7 +25,7 @@ const FIELDS: readonly FilterField[] = [
 
 export function page({ query }: PageProps): VNode {
   const view = useView<Answer>(`/money?${query.toString()}`);
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${Loaded} view=${view}>
       ${(money: Answer) => html`<${MoneyView} money=${money} query=${query} onVerified=${view.refresh} />`}
     <//>`;

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Grade, Light, LightName, Now, ServiceState, UnservedModels } from '../../api/operator-now.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { Sparkline } from '../../parts/sparkline.ts';
 import { At } from '../../parts/time.ts';
@@ -26,7 +27,7 @@ const HREFS: Readonly<Record<LightName, string>> = {
 
 export function page(): VNode {
   const view = useView<Now>('/now', ['now', 'attention', 'channels']);
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${Loaded} view=${view}>${(now: Now) => html`<${NowView} now=${now} />`}<//>`;
 }
 

@@ -3,6 +3,7 @@ import type { Delivery } from '../../api/webhooks.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { CodeBlock } from '../../parts/copy-button.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
@@ -11,7 +12,7 @@ import { formatMoney } from '../../parts/number-text.ts';
 import { Ago, useNow } from '../../parts/time.ts';
 import { Timeline } from '../../parts/timeline-chart.ts';
 import { useView } from '../../state/use-view.ts';
-import { DeliveryState } from '../../parts/state-badge.ts';
+import { DeliveryState } from '../../parts/delivery-state.ts';
 import { lastAnswer } from '../client/parts/delivery-table.ts';
 import { MoneyLine } from '../client/parts/money-line.ts';
 import { operatorWords } from './operator-words.ts';
@@ -37,7 +38,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
 export function page({ params }: PageProps): VNode {
   const id = params['taskId'] ?? '';
   const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(id)}`, [`task:${id}`]);
-  return html`<h1>${words.title} <span class="id">${id}</span></h1>
+  return html`<${PageTitle} title=${html`${words.title} <span class="id">${id}</span>`} />
     <${Loaded} view=${view}>${(task: OperatorTaskView) => html`<${TaskView} view=${task} />`}<//>`;
 }
 

@@ -7,6 +7,7 @@ import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { ComponentChildren, VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
@@ -70,7 +71,7 @@ export function page({ query }: PageProps): VNode {
   const isLive = !query.has('after');
   const path = `/tasks?${query.toString()}`;
   const view = useView<OperatorTaskList>(path, isLive ? ['tasks'] : []);
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${FilterForm} fields=${FIELDS} query=${query} path=${PATH} />
     <${Loaded} view=${view}>
       ${(list: OperatorTaskList) => html`<${TasksView} key=${path} list=${list} query=${query} />`}

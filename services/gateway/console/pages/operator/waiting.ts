@@ -9,6 +9,7 @@ import type {
 } from '../../api/operator-waiting.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { PageTitle } from '../../parts/page-title.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
@@ -30,7 +31,7 @@ interface WantedChange extends Omit<WaitingChangeRequest, 'reason'> {
 
 export function page(): VNode {
   const view = useView<WaitingList>('/queue', ['now', 'channels']);
-  return html`<h1>${words.title}</h1>
+  return html`<${PageTitle} title=${words.title} />
     <${Loaded} view=${view}>
       ${(list: WaitingList) => html`<${WaitingView} list=${list} onChanged=${view.refresh} />`}
     <//>`;

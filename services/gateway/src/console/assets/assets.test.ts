@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findPage } from '../../../console/routes.ts';
 import { attentionWords } from '../../../console/pages/operator/attention-words.ts';
 import { operatorWords } from '../../../console/pages/operator/operator-words.ts';
-import * as clientWords from '../../../console/words.ts';
+import * as clientWords from '../../../console/pages/client/client-words.ts';
+import * as taskWords from '../../../console/pages/client/task-words.ts';
+import * as tokensWords from '../../../console/pages/client/tokens-words.ts';
+import * as usageWords from '../../../console/pages/client/usage-words.ts';
+import * as deliveryWords from '../../../console/parts/delivery-words.ts';
+import * as timelineWords from '../../../console/parts/timeline-words.ts';
+import * as queueWords from '../../../console/parts/token-queue-words.ts';
+import * as sharedWords from '../../../console/words.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { DOOR_FILES, assetPath } from './select-files.ts';
@@ -11,6 +18,16 @@ import { prepareAssets } from './prepare-assets.ts';
 import type { DoorAssets } from './prepare-assets.ts';
 import { renderShell } from './shell.ts';
 
+const CLIENT_WORDS = [
+  sharedWords,
+  clientWords,
+  taskWords,
+  tokensWords,
+  usageWords,
+  deliveryWords,
+  timelineWords,
+  queueWords,
+];
 const FIRST_LOAD_BYTES_MAX = 60 * 1024;
 
 let under: GatewayUnderTest;
@@ -97,7 +114,7 @@ describe('the public door', () => {
   });
 
   test('names in no file a page, an address, a role or a text of operators', () => {
-    const known = JSON.stringify(listPhrases(clientWords)) + DOOR_FILES.client.pages.map(({ path }) => path).join(' ');
+    const known = JSON.stringify(listPhrases(CLIENT_WORDS)) + DOOR_FILES.client.pages.map(({ path }) => path).join(' ');
     const isKnown = (word: string): boolean => new RegExp(`\\b${word}`, 'i').test(known);
     const segments = DOOR_FILES.operator.pages.flatMap(({ path }) => path.split('/'));
     const words = [

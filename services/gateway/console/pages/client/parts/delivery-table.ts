@@ -4,8 +4,8 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { Ago, useNow } from '../../../parts/time.ts';
-import { deliveryWords as words } from '../../../words.ts';
-import { DeliveryState } from '../../../parts/state-badge.ts';
+import { deliveryWords as words } from '../../../parts/delivery-words.ts';
+import { DeliveryState } from '../../../parts/delivery-state.ts';
 import { SubjectLink } from '../../../parts/links.ts';
 
 export interface DeliveryTableProps {

@@ -5,7 +5,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { NewRows, Pager } from '../../../parts/pager.ts';
 import { SelectField } from '../../../parts/select-field.ts';
-import { deliveryWords } from '../../../words.ts';
+import { deliveryWords } from '../../../parts/delivery-words.ts';
 import { webhooksWords } from '../webhooks-words.ts';
 import { DeliveryTable } from './delivery-table.ts';
 

@@ -5,7 +5,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { moneyText } from '../../../parts/number-text.ts';
-import { taskWords } from '../../../words.ts';
+import { taskWords } from '../task-words.ts';
 import type { Estimate } from './estimate.ts';
 
 const words = taskWords.acts;

@@ -3,7 +3,7 @@ import type { TaskView } from '../../../api/task.ts';
 import { go } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { taskWords } from '../../../words.ts';
+import { taskWords } from '../task-words.ts';
 import { ActDialog } from './act-dialog.ts';
 import { RegenerateDialog } from './regenerate-dialog.ts';
 

@@ -4,8 +4,10 @@ import type { Filter, FilterOf } from '../../../filters.ts';
 import { setQuery } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
+import { FilterBar } from '../../../parts/filter-bar.ts';
 import { SelectField } from '../../../parts/select-field.ts';
-import { tasksWords, words as common } from '../../../words.ts';
+import { tasksWords } from '../client-words.ts';
+import { words as common } from '../../../words.ts';
 
 const words = tasksWords.filters;
 
@@ -43,12 +45,14 @@ export function TaskFilters({ query, models }: { query: URLSearchParams; models:
     if (own !== undefined) return html`<${SelectField} ...${props} options=${[all, ...own]} />`;
     return type === 'search' ? html`<${SearchField} ...${props} />` : html`<${InputField} ...${props} type=${type} />`;
   };
-  return html`<form class="filters" role="search" onSubmit=${search}>
-    ${Object.entries(TASK_FILTERS).map(renderField)}
-    <p class="filter-end">
-      <button type="submit">${words.apply}</button>
-      ${isFiltered(query) ? html`<button type="button" class="quiet" onClick=${clear}>${words.clear}</button>` : null}
-    </p>
+  return html`<form role="search" onSubmit=${search}>
+    <${FilterBar} setCount=${Object.keys(TASK_FILTERS).filter((name) => query.has(name)).length}>
+      ${Object.entries(TASK_FILTERS).map(renderField)}
+      <p class="filter-end">
+        <button type="submit">${words.apply}</button>
+        ${isFiltered(query) ? html`<button type="button" onClick=${clear}>${words.clear}</button>` : null}
+      </p>
+    <//>
   </form>`;
 }
 

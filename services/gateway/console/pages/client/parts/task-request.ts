@@ -5,7 +5,8 @@ import { CodeBlock } from '../../../parts/copy-button.ts';
 import { ExternalLink, SubjectLink } from '../../../parts/links.ts';
 import { Tabs } from '../../../parts/tabs.ts';
 import { At } from '../../../parts/time.ts';
-import { taskWords, words as common } from '../../../words.ts';
+import { taskWords } from '../task-words.ts';
+import { words as common } from '../../../words.ts';
 
 const words = taskWords.request;
 const SOURCE = 'source_task_id';

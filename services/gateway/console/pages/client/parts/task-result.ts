@@ -3,7 +3,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { CodeBlock } from '../../../parts/copy-button.ts';
 import { At, relativeText } from '../../../parts/time.ts';
-import { taskWords } from '../../../words.ts';
+import { taskWords } from '../task-words.ts';
 import { bytesText } from '../../../parts/number-text.ts';
 
 const words = taskWords.video;

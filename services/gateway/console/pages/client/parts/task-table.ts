@@ -7,7 +7,8 @@ import type { Column } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/number-text.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { Ago, durationText, useNow } from '../../../parts/time.ts';
-import { tasksWords as words, words as common } from '../../../words.ts';
+import { tasksWords as words } from '../client-words.ts';
+import { words as common } from '../../../words.ts';
 
 export interface TaskTableProps {
   readonly tasks: readonly TaskRow[];
@@ -23,7 +24,7 @@ export function TaskTable({ tasks, caption, empty }: TaskTableProps): VNode {
 }
 
 const COLUMNS: readonly Column<TaskRow>[] = [
-  { name: words.columns.picture, cell: (task) => html`<${Thumbnail} task=${task} />` },
+  { name: words.columns.picture, isBare: true, cell: (task) => html`<${Thumbnail} task=${task} />` },
   {
     name: words.columns.prompt,
     isHead: true,

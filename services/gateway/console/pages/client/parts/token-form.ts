@@ -8,7 +8,7 @@ import { ChoicesField } from '../../../parts/choices-field.ts';
 import { QueueFields } from '../../../parts/queue-fields.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
-import { tokensWords } from '../../../words.ts';
+import { tokensWords } from '../tokens-words.ts';
 import { COUNTS, EMPTY_TOKEN, toNewToken } from './new-token.ts';
 import type { TokenDraft } from './new-token.ts';
 

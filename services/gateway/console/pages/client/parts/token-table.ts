@@ -7,12 +7,13 @@ import type { Column } from '../../../parts/data-table.ts';
 import { describeQueue } from '../../../parts/queue-fields.ts';
 import { moneyText } from '../../../parts/number-text.ts';
 import { Ago, At } from '../../../parts/time.ts';
-import { tokensWords as words } from '../../../words.ts';
+import { tokensWords as words } from '../tokens-words.ts';
+import { Badge } from '../../../parts/state-badge.ts';
 import { labelToken, orderTree, TokenPlace } from '../../../parts/token-tree.ts';
 import type { PlacedToken } from '../../../parts/token-tree.ts';
 
 const SHAPES = { live: '●', expired: '○', revoked: '✕' } as const;
-const STYLES = { live: 'good', expired: 'quiet', revoked: 'bad' } as const;
+const TONES = { live: 'good', expired: 'quiet', revoked: 'bad' } as const;
 
 export interface TokenTableProps {
   readonly tokens: readonly Token[];
@@ -42,7 +43,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
     { name: words.columns.rights, cell: ({ token }) => describeRights(token) },
     ...(onRevoke === undefined
       ? []
-      : [{ name: words.columns.act, cell: ({ token }: PlacedToken) => revokeButton(token, onRevoke) }]),
+      : [{ name: words.columns.act, isBare: true, cell: ({ token }: PlacedToken) => revokeButton(token, onRevoke) }]),
   ];
   return html`<${DataTable}
     caption=${words.caption}
@@ -64,9 +65,7 @@ function renderName(placed: PlacedToken): VNode {
 
 function renderState(token: Token): VNode {
   const state = tokenState(token, serverNow());
-  return html`<span class=${`state ${STYLES[state]}`}
-    ><span aria-hidden="true">${SHAPES[state]}</span> ${words.states[state]}</span
-  >`;
+  return html`<${Badge} tone=${TONES[state]} shape=${SHAPES[state]}>${words.states[state]}<//>`;
 }
 
 function describeSpending({ used, limit }: Token): string {

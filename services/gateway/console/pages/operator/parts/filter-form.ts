@@ -1,6 +1,7 @@
 import { setQuery } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
+import { FilterBar } from '../../../parts/filter-bar.ts';
 import { operatorWords } from '../operator-words.ts';
 
 export interface FilterField {
@@ -27,7 +28,7 @@ export function FilterForm({ fields, query, path, defaults = {} }: FilterFormPro
   const apply = (form: HTMLFormElement): void => {
     setQuery(filtersIn(new FormData(form), fields));
   };
-  const isFiltered = fields.some(({ name }) => query.has(name));
+  const set = fields.filter(({ name }) => query.has(name));
   return html`<form
     role="search"
     onSubmit=${(event: SubmitEvent) => {
@@ -35,13 +36,16 @@ export function FilterForm({ fields, query, path, defaults = {} }: FilterFormPro
       apply(event.currentTarget as HTMLFormElement);
     }}
   >
-    <div class="filters" key=${query.toString()}>
-      ${fields.map((field) => html`<${Field} key=${field.name} field=${field} value=${query.get(field.name) ?? defaults[field.name] ?? ''} onPick=${apply} />`)}
-    </div>
-    <div class="actions filter-actions">
-      <button type="submit">${operatorWords.filters.apply}</button>
-      ${isFiltered ? html`<a class="button" href=${path}>${operatorWords.filters.clear}</a>` : null}
-    </div>
+    <${FilterBar} setCount=${set.length}>
+      ${fields.map((field) => {
+        const value = query.get(field.name) ?? defaults[field.name] ?? '';
+        return html`<${Field} key=${`${field.name}=${value}`} field=${field} value=${value} onPick=${apply} />`;
+      })}
+      <p class="filter-end">
+        <button type="submit">${operatorWords.filters.apply}</button>
+        ${set.length > 0 ? html`<a class="button" href=${path}>${operatorWords.filters.clear}</a>` : null}
+      </p>
+    <//>
   </form>`;
 }
 

@@ -1,0 +1,79 @@
+import type { TaskFilterName } from '../../client-filters.ts';
+
+/** The names of the pages in the navigation. */
+export const navigationWords = {
+  home: 'Home',
+  tasks: 'Tasks',
+  try: 'Playground',
+  usage: 'Usage',
+  webhooks: 'Webhooks',
+  tokens: 'Tokens',
+};
+
+/** The first page. */
+export const homeWords = {
+  title: 'Home',
+  money: {
+    title: 'Money',
+    free: 'Free to spend',
+    held: 'Held for running work',
+    today: 'Spent today (UTC)',
+    month: 'Spent in 30 days',
+    balance: (amount: string) => `of a balance of ${amount}`,
+    usage: 'Usage by day',
+    unavailable: 'The money of the account cannot be read now.',
+  },
+  running: { title: 'Running', none: 'Nothing runs now.', all: 'All running tasks' },
+  recent: { title: 'Last results', none: 'There are no results yet.', all: 'All completed tasks' },
+  failures: { title: 'Last failures', none: 'No task has failed.', all: 'All failed tasks' },
+  limits: {
+    title: 'Limits of this token',
+    none: 'This token has no limits of its own.',
+    names: {
+      creates_per_minute: 'Creates a minute',
+      reads_per_minute: 'Reads a minute',
+      calls_per_minute: 'Calls a minute',
+      in_flight: 'Tasks at a time',
+    },
+    used: (used: number, limit: number) => `${used} of ${limit}`,
+    most: (limit: number) => `at most ${limit}`,
+  },
+  create: 'Create a video',
+};
+
+/** The list of tasks, and tasks in other lists. */
+export const tasksWords = {
+  title: 'Tasks',
+  caption: 'Tasks, the newest first',
+  filters: {
+    legend: 'Filter',
+    state: 'State',
+    kind: 'Kind',
+    model: 'Model',
+    from: 'From',
+    to: 'To',
+    find: 'Task id or idempotency key',
+    apply: 'Search',
+    clear: 'Clear',
+    all: 'All',
+    running: 'Running',
+  } satisfies Readonly<Record<TaskFilterName, string>> & Readonly<Record<string, string>>,
+  columns: {
+    picture: 'Picture',
+    prompt: 'Prompt',
+    order: 'Order',
+    state: 'State',
+    age: 'Created',
+    took: 'Took',
+    charge: 'Charge',
+  },
+  seconds: (seconds: number) => `${seconds} s`,
+  percent: (progress: number) => `${progress} %`,
+  progressOf: (progress: number) => `Progress: ${progress} %`,
+  held: (amount: string) => `${amount} held`,
+  notYet: '–',
+  none: 'No task matches.',
+  noneYet: 'There are no tasks yet.',
+  first: 'Make the first one',
+  searchedTo: 'Searched back to',
+};

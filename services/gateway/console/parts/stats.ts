@@ -1,0 +1,23 @@
+import { html } from '../html.ts';
+import type { ComponentChildren, VNode } from '../html.ts';
+
+export interface Stat {
+  readonly name: string;
+  readonly value: ComponentChildren;
+  /** A line under the figure, such as a share or a link. */
+  readonly note?: ComponentChildren;
+}
+
+/** Figures beside each other, each in a card with its name above it. */
+export function Stats({ stats }: { stats: readonly Stat[] }): VNode {
+  return html`<dl class="figures">
+    ${stats.map(
+      ({ name, value, note }) =>
+        html`<div class="card" key=${name}>
+          <dt>${name}</dt>
+          <dd class="figure">${value}</dd>
+          ${note === undefined ? null : html`<dd class="small quiet">${note}</dd>`}
+        </div>`,
+    )}
+  </dl>`;
+}
