@@ -31,13 +31,13 @@ describeInBrowser('trees of tokens', () => {
   };
   /** Fills the form of a new token, and gives its key. */
   const makeToken = async ({ page }: Visit, name: string): Promise<string> => {
-    const form = page.locator('form').filter({ has: page.getByRole('button', { name: 'Make the token' }) });
+    const form = page.locator('form').filter({ has: page.getByRole('button', { name: 'Create token' }) });
     await form.getByLabel('Name', { exact: false }).fill(name);
     await form.getByLabel('Every model, also later ones').check();
     await form.getByLabel('Tokens', { exact: true }).selectOption({ label: 'see and change' });
-    await form.getByRole('button', { name: 'Make the token' }).click();
+    await form.getByRole('button', { name: 'Create token' }).click();
     const key = await page.locator('.key-once pre').textContent();
-    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
     return key ?? '';
   };
   const shoot = async (visit: Visit, name: string): Promise<void> => {

@@ -43,6 +43,13 @@ export const words = {
   chartMissing: 'The chart cannot be loaded. The table below has the same numbers.',
   notFound: { title: 'Page not found', text: 'The console has no page at this address.', home: 'Go to the first page' },
   failed: { title: 'This could not be read', request: 'Request' },
+  /** Refusals and failures whose messages are for a program, by their codes. */
+  faults: {
+    invalid_api_key: () => 'This token is not known here. Check that you have copied all of it.',
+    insufficient_quota: (shortage: string) =>
+      `There is not enough money: ${shortage}. Ask the person who gave you this token for more.`,
+    caller_left: () => 'The program that asked for it had gone before the work began.',
+  },
   copy: { copy: 'Copy', copied: 'Copied', what: (what: string) => `Copy ${what}` },
   live: {
     live: 'Live',

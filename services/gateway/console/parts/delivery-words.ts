@@ -14,11 +14,11 @@ export const deliveryWords = {
   because: (what: string, why: string) => `${what}: ${why}`,
   /** The reasons for which an attempt failed, or a delivery was given up. */
   errors: {
-    status: 'the status is no success',
-    redirect: 'redirects are not followed',
+    status: 'the receiver answered with an error',
+    redirect: 'the receiver points to another address, which is not followed',
     address_refused: 'the host has no public address',
     not_reached: 'the receiver could not be reached',
-    tls: 'the TLS handshake failed',
+    tls: 'no secure connection could be made',
     timeout: 'it took more than 15 s',
     too_large: 'the answer is larger than 64 KiB',
     busy: 'it could not be sent at that moment',

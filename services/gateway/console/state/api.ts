@@ -1,3 +1,5 @@
+import { plainMessage } from './plain-message.ts';
+
 /** A refusal of the console's API, in words for the person at the page. */
 export class ApiError extends Error {
   /** 0: no answer came. */
@@ -79,9 +81,10 @@ interface Refusal {
 
 async function readApiError(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as Refusal;
-  return new ApiError(body.error?.message ?? `the service answered ${response.status}`, {
+  const { code = '', message = `the service answered ${response.status}` } = body.error ?? {};
+  return new ApiError(plainMessage({ code, message }), {
     status: response.status,
-    code: body.error?.code ?? '',
+    code,
     field: body.error?.param,
     requestId: response.headers.get('x-request-id') ?? undefined,
   });

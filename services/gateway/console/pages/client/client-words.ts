@@ -7,7 +7,7 @@ export const navigationWords = {
   try: 'Playground',
   usage: 'Usage',
   webhooks: 'Webhooks',
-  tokens: 'Tokens',
+  tokens: 'API tokens',
 };
 
 /** The first page. */
@@ -22,12 +22,18 @@ export const homeWords = {
     balance: (amount: string) => `of a balance of ${amount}`,
     usage: 'Usage by day',
     unavailable: 'The money of the account cannot be read now.',
+    none: 'There is no money left, so new videos are refused. Ask the person who gave you this token for credit.',
   },
-  running: { title: 'Running', none: 'Nothing runs now.', all: 'All running tasks' },
-  recent: { title: 'Last results', none: 'There are no results yet.', all: 'All completed tasks' },
-  failures: { title: 'Last failures', none: 'No task has failed.', all: 'All failed tasks' },
+  running: { title: 'Running', none: 'Nothing is being made now', all: 'All running tasks' },
+  recent: {
+    title: 'Latest videos',
+    none: 'No videos yet',
+    teach: 'Your finished videos appear here. Describe one in the playground to make the first.',
+    all: 'All completed tasks',
+  },
+  failures: { title: 'Latest failures', none: 'No task has failed', all: 'All failed tasks' },
   limits: {
-    title: 'Limits of this token',
+    title: 'Limits of your token',
     none: 'This token has no limits of its own.',
     names: {
       creates_per_minute: 'Creates a minute',

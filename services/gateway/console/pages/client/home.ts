@@ -4,8 +4,9 @@ import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { PageTitle } from '../../parts/page-title.ts';
+import { EmptyState } from '../../parts/empty-state.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { moneyText } from '../../parts/number-text.ts';
+import { moneyText, parseNanos } from '../../parts/number-text.ts';
 import { Stats } from '../../parts/stats.ts';
 import type { Stat } from '../../parts/stats.ts';
 import { TaskTable, taskTitle, Thumbnail } from './parts/task-table.ts';
@@ -19,7 +20,7 @@ export function page(): VNode {
       title=${words.title}
       actions=${html`<a class="button main" href="/console/try">${words.create}</a>`}
     />
-    <${Loaded} view=${view}>${(home: Home) => html`<${HomeView} home=${home} />`}<//>`;
+    <${Loaded} view=${view} shape=${{ of: 'cards' }}>${(home: Home) => html`<${HomeView} home=${home} />`}<//>`;
 }
 
 /** Shows the facts that a visitor needs first: money, running tasks, results and failures. */
@@ -64,12 +65,18 @@ function Balance({ money }: { money: HomeMoney }): VNode {
   ];
   return html`<section>
     <h2 class="spoken">${words.money.title}</h2>
+    ${(parseNanos(free.amount) ?? 0n) > 0n ? null : html`<p class="note">${words.money.none}</p>`}
     <${Stats} stats=${stats} />
   </section>`;
 }
 
 function Gallery({ tasks }: { tasks: readonly TaskRow[] }): VNode {
-  if (tasks.length === 0) return html`<p class="quiet">${words.recent.none}</p>`;
+  if (tasks.length === 0)
+    return html`<${EmptyState}
+      title=${words.recent.none}
+      text=${words.recent.teach}
+      action=${html`<a class="button" href="/console/try">${words.create}</a>`}
+    />`;
   return html`<ul class="gallery">
     ${tasks.map(
       (task) =>

@@ -1,8 +1,8 @@
 /** The tokens of an account. */
 export const tokensWords = {
-  title: 'Tokens',
+  title: 'API tokens',
   caption: 'Tokens, each below the token that made it',
-  none: 'There are no tokens.',
+  none: 'No tokens yet',
   noRight:
     'The token that you are signed in with may not see the tokens of its account. That takes the right ' +
     'tokens: read or tokens: write. Ask for a token with it where you got this one.',
@@ -39,7 +39,7 @@ export const tokensWords = {
     cancel: 'Keep it',
   },
   make: {
-    title: 'Make a token',
+    title: 'Create a token',
     lead: 'The new token can do no more than the one that you are signed in with.',
     name: 'Name',
     models: 'Models',
@@ -58,12 +58,12 @@ export const tokensWords = {
     readsPerMinute: 'Reads a minute',
     callsPerMinute: 'Calls a minute',
     inFlight: 'Tasks at a time',
-    submit: 'Make the token',
+    submit: 'Create token',
   },
   made: {
-    title: 'The key of the new token',
-    text: 'This is the only time that it is shown. Copy it now and keep it like a password.',
+    title: 'Copy your new token',
+    text: 'It is shown this once. Keep it like a password.',
     key: 'the key',
-    done: 'I have kept it',
+    done: 'I have copied it',
   },
 };

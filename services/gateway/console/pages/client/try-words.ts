@@ -41,7 +41,7 @@ export const tryWords = {
     },
   },
   json: {
-    label: 'Body of POST /v1/video/generations',
+    label: 'The order as JSON',
     hint: 'Files that you added stand here as upload:… and are sent in their place.',
     invalid: (why: string) => `This is no JSON object: ${why}`,
     noObject: 'a body begins with { and ends with }',

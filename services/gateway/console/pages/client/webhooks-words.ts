@@ -2,14 +2,17 @@
 export const webhooksWords = {
   title: 'Webhooks',
   intro:
-    'Events of this account are sent to each endpoint that hears them, signed, and again until the receiver answers ' +
-    'with a 2xx status.',
+    'When a video is ready or has failed, Reelgate tells your program at an address of yours. Each message is signed, ' +
+    'and sent again until your program confirms it.',
   noRight:
     'The token that you are signed in with may not see webhooks. Ask for a token with the right webhooks: read or ' +
     'webhooks: write.',
   readOnly: 'The token that you are signed in with may see webhooks and not change them.',
   caption: 'Webhook endpoints',
-  none: 'There are no endpoints yet.',
+  none: {
+    title: 'No endpoints yet',
+    text: 'An endpoint is an address of your program that hears of videos. Create the first one below.',
+  },
   defaultName: 'URLs of requests',
   defaultText:
     'Tasks that carry a webhook_url of their own. Their deliveries are signed with one secret of the account.',
@@ -113,7 +116,7 @@ export const webhooksWords = {
       created: 'Created',
       ended: 'Ended',
     },
-    eventIdHint: 'the header webhook-id of every attempt',
+    eventIdHint: 'the same at every attempt, so that a receiver knows a repeat',
     resend: 'Send again',
     sendNow: 'Send now',
     resent: 'It is due now.',
@@ -132,7 +135,7 @@ export const webhooksWords = {
     noAnswer: 'No answer',
     took: (duration: string) => `in ${duration}`,
     milliseconds: (ms: number) => `${ms} ms`,
-    headers: 'Request headers',
+    headers: 'Sent with the message',
     withoutSignature: 'The signature is not kept.',
     noHeaders: 'Nothing was sent.',
     answer: 'Answer',

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../../api/webhooks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
+import { EmptyState } from '../../../parts/empty-state.ts';
 import { Ago } from '../../../parts/time.ts';
 import { webhooksWords as words } from '../webhooks-words.ts';
 import { EndpointHealth } from './endpoint-health.ts';
@@ -16,7 +17,7 @@ export function EndpointTable({ endpoints }: { endpoints: readonly Endpoint[] })
       caption=${words.caption}
       rows=${endpoints}
       keyOf=${({ id }: Endpoint) => id}
-      empty=${words.none}
+      empty=${html`<${EmptyState} title=${words.none.title} text=${words.none.text} />`}
       columns=${[
         {
           name: columns.name,

@@ -1,5 +1,6 @@
 import type { Charge } from '../../../api/money.ts';
 import type { TaskRow } from '../../../api/tasks.ts';
+import { plainMessage } from '../../../state/plain-message.ts';
 import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
@@ -31,7 +32,7 @@ const COLUMNS: readonly Column<TaskRow>[] = [
     cell: (task) => html`
       <a class="prompt-link" href=${`/console/tasks/${encodeURIComponent(task.id)}`}>${taskTitle(task)}</a>
       <span class="id quiet">${task.id}</span>
-      ${task.failure === undefined ? null : html`<span class="fault small">${task.failure.message}</span>`}
+      ${task.failure === undefined ? null : html`<span class="fault small">${plainMessage(task.failure)}</span>`}
     `,
   },
   { name: words.columns.state, cell: (task) => html`<${Standing} task=${task} />` },
