@@ -14,6 +14,8 @@ const PAGE_TIMEOUT_MS = 120_000;
 const FIRST_LOAD_BYTES_MAX = 60 * 1024;
 const FIRST_LOAD_REQUESTS_MAX = 60;
 const LCP_MS_MAX = 1000;
+/** The sum of what moves by itself while a page loads, as browsers measure it. */
+const SHIFTS_MAX = 0.02;
 /** On a slow machine a page takes longer, by at most this many times what the page of the sign-in takes on it. */
 const SIGN_INS_MAX = 4;
 const SETTLED_MS = 400;
@@ -52,6 +54,13 @@ describeInBrowser('every page of the console', () => {
     page.evaluate<number>(`new Promise((resolve) => {
       new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
         .observe({ type: 'largest-contentful-paint', buffered: true });
+    })`);
+  const shiftsOf = ({ page }: Visit): Promise<number> =>
+    page.evaluate<number>(`new Promise((resolve) => {
+      const shifts = [];
+      new PerformanceObserver((list) => shifts.push(...list.getEntries()))
+        .observe({ type: 'layout-shift', buffered: true });
+      setTimeout(() => resolve(shifts.reduce((sum, { value }) => sum + value, 0)), 50);
     })`);
   const open = async (visit: Visit, door: Door, path: string): Promise<void> => {
     await visit.page.goto(world.origins[door] + addressOf(path));
@@ -95,19 +104,21 @@ describeInBrowser('every page of the console', () => {
   }, START_TIMEOUT_MS);
 
   test.each(pages)(
-    'the %s page "%s" reads one view, and its first load is small and quick',
+    'the %s page "%s" reads one view, and its first load is small, quick and does not move',
     async (door, path) => {
       const fresh = await world.visit(door);
       await fresh.page.context().addCookies(cookies.get(door)!);
       await open(fresh, door, path);
       const { requests, bytes } = await fresh.traffic();
       const lcpMs = await lcpOf(fresh);
+      const shifts = await shiftsOf(fresh);
       // the price of an order is asked for with a POST
       const reads = fresh.apiReads().filter((read) => /^GET /.test(read) && !/\/(me|content)$/.test(read));
       await fresh.close();
 
       expect(requests).toBeLessThanOrEqual(FIRST_LOAD_REQUESTS_MAX);
       expect(bytes).toBeLessThanOrEqual(FIRST_LOAD_BYTES_MAX);
+      expect(shifts).toBeLessThan(SHIFTS_MAX);
       expect(lcpMs).toBeLessThan(Math.max(LCP_MS_MAX, SIGN_INS_MAX * signInMs));
       expect(new Set(reads).size).toBeLessThanOrEqual(1);
     },

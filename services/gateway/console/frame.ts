@@ -79,7 +79,12 @@ function Navigation({ door, path, waiting }: Pick<FrameProps, 'door'> & { path: 
   const shown = door.pages.filter(({ nav }) => nav !== undefined);
   const isCurrent = (own: string): boolean =>
     own === '' ? /^\/console\/?$/.test(path) : `${path}/`.startsWith(`/console/${own}/`);
-  return html`<nav aria-label=${words.navigation}>
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // on a phone the line of pages is longer than the screen
+    bar.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [path]);
+  return html`<nav aria-label=${words.navigation} ref=${bar}>
     <ul>
       ${shown.map(
         ({ path: own, nav = '' }) =>

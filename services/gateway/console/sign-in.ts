@@ -48,10 +48,10 @@ export function SignIn({ door: { field, label, hasDocs }, notice, onSignedIn }: 
         aria-describedby="kept fault"
         aria-invalid=${fault === '' ? undefined : 'true'}
       />
+      <p id="kept" class="hint small quiet">${words.signIn.kept}</p>
       <p id="fault" class="fault" role="alert">${fault}</p>
-      <p id="kept" class="quiet">${words.signIn.kept}</p>
       <button type="submit" class="main" disabled=${isBusy}>${words.signIn.submit}</button>
-      ${hasDocs ? html`<p><a href="/docs">${words.signIn.docs}</a></p>` : null}
     </form>
+    ${hasDocs ? html`<p class="small"><a href="/docs">${words.signIn.docs}</a></p>` : null}
   </main>`;
 }

@@ -1,9 +1,10 @@
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
+import { PageTitle } from '../parts/page-title.ts';
 import { words } from '../words.ts';
 
 export function page(): VNode {
-  return html`<h1>${words.notFound.title}</h1>
-    <p>${words.notFound.text}</p>
-    <p><a href="/console">${words.notFound.home}</a></p>`;
+  const { title, text, home } = words.notFound;
+  return html`<${PageTitle} title=${title} lead=${text} />
+    <p><a class="button" href="/console">${home}</a></p>`;
 }

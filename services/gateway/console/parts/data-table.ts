@@ -1,6 +1,5 @@
 import { html } from '../html.ts';
 import type { ComponentChildren, VNode } from '../html.ts';
-import { EmptyState } from './empty-state.ts';
 import { words } from '../words.ts';
 
 export interface Column<Row> {
@@ -35,7 +34,7 @@ export function DataTable<Row>({
   keyOf,
   empty = words.pages.none,
 }: DataTableProps<Row>): VNode {
-  if (rows.length === 0) return typeof empty === 'string' ? html`<${EmptyState} title=${empty} />` : empty;
+  if (rows.length === 0) return typeof empty === 'string' ? html`<p class="empty">${empty}</p>` : empty;
   return html`<div class="table" tabindex="0" role="region" aria-label=${caption}>
     <table class="stacks" role="table">
       <caption class="spoken">

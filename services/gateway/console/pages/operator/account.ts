@@ -9,6 +9,8 @@ import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { formatDecimal, parseNanos, moneyText, AmountText } from '../../parts/number-text.ts';
 import { Loaded } from '../../parts/loaded.ts';
+import { Stats } from '../../parts/stats.ts';
+import type { Stat } from '../../parts/stats.ts';
 import { At } from '../../parts/time.ts';
 import { announce } from '../../state/announce.ts';
 import { useAct } from '../../state/use-act.ts';
@@ -38,7 +40,10 @@ const CREDITS: readonly Column<Credit>[] = [
 export function page({ params, query }: PageProps): VNode {
   const id = params['accountId'] ?? '';
   const view = useView<Answer>(`/accounts/${encodeURIComponent(id)}?${query.toString()}`);
-  return html`<${PageTitle} title=${html`${words.account} <span class="id">${id}</span>`} />
+  return html`<${PageTitle}
+      back=${{ href: '/console/accounts', name: words.title }}
+      title=${html`${words.account} <span class="id">${id}</span>`}
+    />
     <${Loaded} view=${view}>
       ${(answer: Answer) => html`<${AccountView} view=${answer} query=${query} onChanged=${view.refresh} />`}
     <//>`;
@@ -52,22 +57,13 @@ export interface AccountViewProps {
 
 export function AccountView({ view, query, onChanged }: AccountViewProps): VNode {
   const { account, tokens, credits, usage, acts, canChange } = view;
-  const figures = [
-    { name: words.free, hint: words.freeHint, money: account.free },
-    { name: words.balance, hint: words.balanceHint, money: account.balance },
-    { name: words.held, hint: words.heldHint, money: account.held },
+  const stats: readonly Stat[] = [
+    { name: words.free, note: words.freeHint, value: html`<${AmountText} money=${account.free} />` },
+    { name: words.balance, note: words.balanceHint, value: html`<${AmountText} money=${account.balance} />` },
+    { name: words.held, note: words.heldHint, value: html`<${AmountText} money=${account.held} />` },
   ];
   return html`
-    <div class="cards">
-      ${figures.map(
-        ({ name, hint, money }) =>
-          html`<section class="card" key=${name}>
-            <h2>${name}</h2>
-            <p class="figure"><${AmountText} money=${money} /></p>
-            <p class="small quiet">${hint}</p>
-          </section>`,
-      )}
-    </div>
+    <${Stats} stats=${stats} />
     <p class="account-links">
       <a href=${`/console/tasks?account=${encodeURIComponent(account.id)}`}>${words.itsTasks}</a>
       <a href=${`/console/jobs?account=${encodeURIComponent(account.id)}`}>${words.itsJobs}</a>

@@ -7,6 +7,7 @@ import { PageTitle } from '../../parts/page-title.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
+import { Badge } from '../../parts/state-badge.ts';
 import { At } from '../../parts/time.ts';
 import { ValueTree, listLeaves, leafText } from './parts/value-tree.ts';
 import { operatorWords } from './operator-words.ts';
@@ -26,14 +27,13 @@ const COLUMNS: readonly Column<Difference>[] = [
 
 export function page(): VNode {
   const view = useView<Answer>('/configuration');
-  return html`<${PageTitle} title=${words.title} />
+  return html`<${PageTitle} title=${words.title} lead=${words.intro} />
     <${Loaded} view=${view}>${(answer: Answer) => html`<${ConfigurationView} view=${answer} />`}<//>`;
 }
 
 export function ConfigurationView({ view }: { view: Answer }): VNode {
   const { effective, files, differences, appliedAt, refused, warnings, version } = view;
   return html`
-    <p class="lead">${words.intro}</p>
     <${Reload} refused=${refused} isSame=${differences.length === 0} />
     <dl class="facts">
       <dt>${words.applied}</dt>
@@ -73,8 +73,8 @@ function Reload({ refused, isSame }: { refused: string | undefined; isSame: bool
       <p>${words.keptOld}</p>
     </div>`;
   return isSame
-    ? html`<p class="good"><span aria-hidden="true">●</span> ${words.inUse}</p>`
-    : html`<p class="busy"><span aria-hidden="true">▲</span> ${words.differs}</p>`;
+    ? html`<p><${Badge} tone="good" shape="●">${words.inUse}<//></p>`
+    : html`<p><${Badge} tone="busy" shape="▲">${words.differs}<//></p>`;
 }
 
 function Effective({ effective }: { effective: unknown }): VNode {

@@ -18,14 +18,18 @@ const words = operatorWords.jobs;
 export function page({ params }: PageProps): VNode {
   const id = params['jobId'] ?? '';
   const view = useView<JobView>(`/jobs/${encodeURIComponent(id)}`);
-  return html`<${PageTitle} title=${html`${words.job} <span class="id">${id}</span>`} />
+  return html`<${PageTitle}
+      back=${{ href: '/console/jobs', name: words.title }}
+      title=${html`${words.job} <span class="id">${id}</span>`}
+      beside=${html`<${CopyButton} text=${id} what=${id} />`}
+    />
     <${Loaded} view=${view}>${(job: JobView) => html`<${OneJobView} view=${job} />`}<//>`;
 }
 
 export function OneJobView({ view: { job, history, acts, isInAttention } }: { view: JobView }): VNode {
   const { id, accountId, tokenId, endpoint, model, state, starts, createdAt, endedAt, failure } = job;
   return html`
-    <p><${StateBadge} state=${state} /> <${CopyButton} text=${id} what=${id} /></p>
+    <p><${StateBadge} state=${state} /></p>
     ${isInAttention ? html`<${AttentionNote} id=${id} />` : null}
     ${
       failure === undefined

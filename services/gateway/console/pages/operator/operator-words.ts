@@ -382,8 +382,8 @@ const booksWords = {
     expired: 'Expired',
     expires: 'expires',
     acts: 'Action',
-    make: 'Make a token',
-    makeButton: 'Make it',
+    make: 'Create a token',
+    makeButton: 'Create token',
     nameHint: 'What it is for, such as batch or studio.',
     modelsHint: 'One on each line; * is every model.',
     limit: (currency: string) => `Spending limit in ${currency}`,
@@ -442,8 +442,8 @@ export const operatorWords = {
   /** Told instead of what a visitor may not do. */
   needsRole: (needed: OperatorMe['role'], to: string) => `You need the role ${needed} to ${to}.`,
   acts: {
-    title: 'Recent acts',
-    none: 'No acts are recorded yet.',
+    title: 'Audit log',
+    none: 'Nothing is recorded yet. What operators do stands here, with who did it, when and why.',
     when: 'When',
     who: 'Who',
     what: 'What',

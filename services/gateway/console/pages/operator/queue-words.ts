@@ -9,6 +9,7 @@ export const queueWords = {
   lanes: 'Lanes',
   accounts: 'Accounts',
   empty: 'No task waits for a channel.',
+  emptyText: 'When every channel is at a limit, what waits for its turn stands here, by lane and by account.',
   more: 'More accounts wait. The command queue list finds them.',
   model: 'Model',
   kind: 'Kind',

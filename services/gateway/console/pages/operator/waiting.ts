@@ -9,6 +9,7 @@ import type {
 } from '../../api/operator-waiting.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
+import { EmptyState } from '../../parts/empty-state.ts';
 import { PageTitle } from '../../parts/page-title.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.ts';
 import { DataTable } from '../../parts/data-table.ts';
@@ -42,6 +43,7 @@ export function WaitingView({ list, onChanged }: { list: WaitingList; onChanged:
   const [wanted, setWanted] = useState<WantedChange | undefined>(undefined);
   const ofLane: Column<WaitingLane> = {
     name: words.acts,
+    isBare: true,
     cell: ({ model, isHeld }) =>
       model === ''
         ? null
@@ -49,28 +51,18 @@ export function WaitingView({ list, onChanged }: { list: WaitingList; onChanged:
   };
   const ofAccount: Column<WaitingAccount> = {
     name: words.acts,
+    isBare: true,
     cell: ({ accountId, weight, isHeld }) =>
       html`<${Changes} of=${{ accountId, weight }} isHeld=${isHeld} canOperate=${canOperate} onWant=${setWanted} />`,
   };
   return html`
     <p class="lead">${words.intro(total, totalMax)}</p>
     ${canOperate ? null : html`<p class="quiet" id="may-not-operate">${operatorWords.needsRole('operator', words.needed)}</p>`}
-    <h2>${words.lanes}</h2>
-    <${DataTable}
-      caption=${words.lanes}
-      columns=${[...LANES, ofLane]}
-      rows=${lanes}
-      keyOf=${(lane: WaitingLane) => JSON.stringify([nameShared(lane), lane.channels.map(({ id }) => id), lane.oldestAt])}
-      empty=${words.empty}
-    />
-    <h2>${words.accounts}</h2>
-    <${DataTable}
-      caption=${words.accounts}
-      columns=${[...ACCOUNTS, ofAccount]}
-      rows=${accounts}
-      keyOf=${(account: WaitingAccount) => JSON.stringify([account.accountId, nameShared(account), account.oldestAt])}
-      empty=${words.empty}
-    />
+    ${
+      lanes.length === 0 && accounts.length === 0
+        ? html`<${EmptyState} title=${words.empty} text=${words.emptyText} />`
+        : html`<${Waiting} lanes=${lanes} accounts=${accounts} ofLane=${ofLane} ofAccount=${ofAccount} />`
+    }
     ${hasMore ? html`<p class="quiet">${words.more}</p>` : null}
     <${ActList} acts=${acts} />
     ${
@@ -85,6 +77,33 @@ export function WaitingView({ list, onChanged }: { list: WaitingList; onChanged:
           />`
     }
   `;
+}
+
+interface WaitingProps {
+  readonly lanes: readonly WaitingLane[];
+  readonly accounts: readonly WaitingAccount[];
+  readonly ofLane: Column<WaitingLane>;
+  readonly ofAccount: Column<WaitingAccount>;
+}
+
+/** Shows what waits, by lane and by account, each with the decisions over it. */
+function Waiting({ lanes, accounts, ofLane, ofAccount }: WaitingProps): VNode {
+  return html`<h2>${words.lanes}</h2>
+    <${DataTable}
+      caption=${words.lanes}
+      columns=${[...LANES, ofLane]}
+      rows=${lanes}
+      keyOf=${(lane: WaitingLane) => JSON.stringify([nameShared(lane), lane.channels.map(({ id }) => id), lane.oldestAt])}
+      empty=${words.empty}
+    />
+    <h2>${words.accounts}</h2>
+    <${DataTable}
+      caption=${words.accounts}
+      columns=${[...ACCOUNTS, ofAccount]}
+      rows=${accounts}
+      keyOf=${(account: WaitingAccount) => JSON.stringify([account.accountId, nameShared(account), account.oldestAt])}
+      empty=${words.empty}
+    />`;
 }
 
 type LaneTasks = Pick<WaitingLane, 'model' | 'kind' | 'class' | 'waiting' | 'oldestAt' | 'reason'>;

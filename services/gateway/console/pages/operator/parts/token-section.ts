@@ -10,6 +10,7 @@ import type { Column } from '../../../parts/data-table.ts';
 import { QueueFields, describeQueue } from '../../../parts/queue-fields.ts';
 import { moneyText } from '../../../parts/number-text.ts';
 import { Ago, At, useNow } from '../../../parts/time.ts';
+import { Badge } from '../../../parts/state-badge.ts';
 import { labelToken, countValidMade, orderTree, TokenPlace } from '../../../parts/token-tree.ts';
 import type { PlacedToken } from '../../../parts/token-tree.ts';
 import { announce } from '../../../state/announce.ts';
@@ -95,7 +96,7 @@ function columnsAt(now: number): readonly Column<PlacedToken>[] {
       cell: (placed) => {
         const { id, name } = placed.token;
         return html`<${TokenPlace} placed=${placed}>
-          ${name === '' ? null : html`<span>${name}</span>`} <span class="id small">${id}</span>
+          ${name === '' ? null : html`<strong>${name}</strong>`} <span class="id quiet">${id}</span>
         <//>`;
       },
     },
@@ -108,7 +109,10 @@ function columnsAt(now: number): readonly Column<PlacedToken>[] {
     { name: words.limits, cell: ({ token }) => renderLimits(token) },
     {
       name: words.rights,
-      cell: ({ token: { webhooks, tokens } }) => html`${words.webhooks(webhooks)}<br />${words.tokens(tokens)}`,
+      cell: ({ token: { webhooks, tokens } }) =>
+        html`<span class="lines small">
+          <span>${words.webhooks(webhooks)}</span><span>${words.tokens(tokens)}</span>
+        </span>`,
     },
     {
       name: words.lastCharged,
@@ -132,24 +136,32 @@ function actsColumn(canChange: boolean, open: (next: Open) => void): Column<Plac
     </button>`;
   return {
     name: words.acts,
+    isBare: true,
     cell: ({ token }) =>
       token.revokedAt === undefined
-        ? html`${button(token, 'limits', words.change)} ${button(token, 'revoke', words.revoke)}`
+        ? html`<span class="row-acts">
+            ${button(token, 'limits', words.change)}${button(token, 'revoke', words.revoke)}
+          </span>`
         : '–',
   };
 }
 
 function renderState({ revokedAt, expiresAt }: Token, now: number): ComponentChildren {
   if (revokedAt !== undefined)
-    return html`<span class="quiet"><span aria-hidden="true">✕</span> ${words.revoked}</span>${' '}
-      <${Ago} at=${revokedAt} />`;
-  if (expiresAt === undefined) return html`<span class="good"><span aria-hidden="true">●</span> ${words.live}</span>`;
+    return html`<span class="lines">
+      <${Badge} tone="quiet" shape="✕">${words.revoked}<//>
+      <span class="small quiet"><${Ago} at=${revokedAt} /></span>
+    </span>`;
+  if (expiresAt === undefined) return html`<${Badge} tone="good" shape="●">${words.live}<//>`;
   return expiresAt <= now
-    ? html`<span class="quiet"><span aria-hidden="true">✕</span> ${words.expired}</span>${' '}
-        <${Ago} at=${expiresAt} />`
-    : html`<span class="good"><span aria-hidden="true">●</span> ${words.live}</span>${`, ${words.expires} `}<${At}
-          at=${expiresAt}
-        />`;
+    ? html`<span class="lines">
+        <${Badge} tone="quiet" shape="✕">${words.expired}<//>
+        <span class="small quiet"><${Ago} at=${expiresAt} /></span>
+      </span>`
+    : html`<span class="lines">
+        <${Badge} tone="good" shape="●">${words.live}<//>
+        <span class="small quiet">${words.expires} <${At} at=${expiresAt} /></span>
+      </span>`;
 }
 
 /** The books keep the hour of a charge. */
