@@ -1,19 +1,28 @@
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { UsageGroup as WireGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
+import type { ChargeBasis } from '../domain/hold.ts';
 import type { Quantities, UsageGroup } from '../domain/usage.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { getUsage } from '../operations/usage/get-usage.ts';
+import { listChargedItems } from '../operations/usage/list-charged-items.ts';
 import type { UsageLine } from '../operations/usage/get-usage.ts';
 
 const GROUPS: Readonly<Partial<Record<WireGroup, UsageGroup>>> = {
   [WireGroup.MODEL]: 'model',
   [WireGroup.DAY]: 'day',
   [WireGroup.TOKEN]: 'token',
+};
+
+const BASES: Readonly<Record<ChargeBasis, Basis>> = {
+  usage: Basis.USAGE,
+  estimate: Basis.ESTIMATE,
+  hold: Basis.HOLD,
 };
 
 const NO_LABEL = { key: '', name: '', splitKey: '', splitName: '' } as const;
@@ -34,6 +43,27 @@ export function usageService(deps: BillingDeps): Binding {
         total: toWireUsage(total),
         currency,
         truncated: isTruncated,
+      };
+    },
+    listChargedItems: async ({ accountId, from, to, limit, after }) => {
+      const page = await listChargedItems(deps, {
+        accountId,
+        from: timestampMs(requireField(from, 'from')),
+        to: timestampMs(requireField(to, 'to')),
+        limit,
+        after,
+      });
+      return {
+        items: page.items.map(({ id, at, tokenId, tokenName, basis, model, sum }) => ({
+          id,
+          settledAt: timestampFromMs(at),
+          tokenId,
+          tokenName,
+          basis: BASES[basis],
+          usage: toWireUsage(sum, { ...NO_LABEL, key: model }),
+        })),
+        currency: page.currency,
+        continueAfter: page.continueAfter,
       };
     },
   });

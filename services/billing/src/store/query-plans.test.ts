@@ -111,6 +111,13 @@ test('a usage statement and an authentication read through an index', async () =
   expect(await scans()).toEqual([]);
 });
 
+test('a page of charged items is read through an index', async () => {
+  await sqlUsageStore(sql).items({ accountId: 'demo', after: { at: 1, id: 'task_1' }, to: 9, limit: 10 });
+
+  expect(asked.size).toBe(2);
+  expect(await scans()).toEqual([]);
+});
+
 test('the reads of the console find their rows through an index', async () => {
   await on.billing.placeHold(order(on, 'task_1'));
   for (const splitBy of ['model', 'token'] as const)

@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Basis } from "./hold_pb.js";
 
 /**
  * Describes the file reelgate/billing/v1/usage_service.proto.
@@ -198,6 +199,143 @@ export declare type GetUsageResponse = Message<"reelgate.billing.v1.GetUsageResp
 export declare const GetUsageResponseSchema: GenMessage<GetUsageResponse>;
 
 /**
+ * ListChargedItemsRequest asks for a page of the charges of an account.
+ *
+ * @generated from message reelgate.billing.v1.ListChargedItemsRequest
+ */
+export declare type ListChargedItemsRequest = Message<"reelgate.billing.v1.ListChargedItemsRequest"> & {
+  /**
+   * The account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The begin of the period.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 2;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * The end of the period, exclusive, at most 366 days later.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 3;
+   */
+  to?: Timestamp | undefined;
+
+  /**
+   * The most items of the page; 0: 1000.
+   *
+   * @generated from field: int32 limit = 4;
+   */
+  limit: number;
+
+  /**
+   * `continue_after` of the page before. Empty: from the begin of the period.
+   *
+   * @generated from field: string after = 5;
+   */
+  after: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListChargedItemsRequest.
+ * Use `create(ListChargedItemsRequestSchema)` to create a new message.
+ */
+export declare const ListChargedItemsRequestSchema: GenMessage<ListChargedItemsRequest>;
+
+/**
+ * ChargedItem is one settled task, job or call.
+ *
+ * @generated from message reelgate.billing.v1.ChargedItem
+ */
+export declare type ChargedItem = Message<"reelgate.billing.v1.ChargedItem"> & {
+  /**
+   * The id of the task, the job or the call.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * When it was settled.
+   *
+   * @generated from field: google.protobuf.Timestamp settled_at = 2;
+   */
+  settledAt?: Timestamp | undefined;
+
+  /**
+   * The token that ordered it.
+   *
+   * @generated from field: string token_id = 3;
+   */
+  tokenId: string;
+
+  /**
+   * The name of the token; empty: it has none, or is not known any more.
+   *
+   * @generated from field: string token_name = 4;
+   */
+  tokenName: string;
+
+  /**
+   * The source of the charge.
+   *
+   * @generated from field: reelgate.billing.v1.Basis basis = 5;
+   */
+  basis: Basis;
+
+  /**
+   * The charge and its quantities; the key is the model.
+   *
+   * @generated from field: reelgate.billing.v1.Usage usage = 6;
+   */
+  usage?: Usage | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ChargedItem.
+ * Use `create(ChargedItemSchema)` to create a new message.
+ */
+export declare const ChargedItemSchema: GenMessage<ChargedItem>;
+
+/**
+ * ListChargedItemsResponse carries a page, in the order of settlement.
+ *
+ * @generated from message reelgate.billing.v1.ListChargedItemsResponse
+ */
+export declare type ListChargedItemsResponse = Message<"reelgate.billing.v1.ListChargedItemsResponse"> & {
+  /**
+   * The items.
+   *
+   * @generated from field: repeated reelgate.billing.v1.ChargedItem items = 1;
+   */
+  items: ChargedItem[];
+
+  /**
+   * ISO 4217 code.
+   *
+   * @generated from field: string currency = 2;
+   */
+  currency: string;
+
+  /**
+   * Where the next page begins; empty: there is none.
+   *
+   * @generated from field: string continue_after = 3;
+   */
+  continueAfter: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.ListChargedItemsResponse.
+ * Use `create(ListChargedItemsResponseSchema)` to create a new message.
+ */
+export declare const ListChargedItemsResponseSchema: GenMessage<ListChargedItemsResponse>;
+
+/**
  * UsageGroup is the grouping of a statement.
  *
  * @generated from enum reelgate.billing.v1.UsageGroup
@@ -252,6 +390,16 @@ export declare const UsageService: GenService<{
     methodKind: "unary";
     input: typeof GetUsageRequestSchema;
     output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * ListChargedItems returns the settled tasks, jobs and calls of an account one by one, the oldest settlement first.
+   *
+   * @generated from rpc reelgate.billing.v1.UsageService.ListChargedItems
+   */
+  listChargedItems: {
+    methodKind: "unary";
+    input: typeof ListChargedItemsRequestSchema;
+    output: typeof ListChargedItemsResponseSchema;
   },
 }>;
 

@@ -1,19 +1,17 @@
-import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour, toModel } from '../../domain/usage.ts';
+import { HOUR_MS, NOTHING_USED, addQuantities, floorToHour, toModel } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
 import type { UsageQuery, UsageSum } from '../../store/usage/usage-store.ts';
 import type { BillingDeps } from '../deps.ts';
 import { findAccount } from '../accounts/read-accounts.ts';
+import { assertPeriod } from './assert-period.ts';
 
-const DAYS_MAX = 366;
 const GROUPS_MAX = 1000;
 /** A day of a year can have one of each model. */
 const SPLITS_MAX = 10_000;
 const TOKENS_MAX = 10_000;
 /** The most that clocks differ. A time range that ends later is rounded up, since nothing is settled in the future. */
 const AHEAD_MS = 5 * 60_000;
-/** The end of the year 9999. */
-const TIME_MAX = 253_402_300_800_000;
 
 export interface UsageLine {
   /** The model, the day as YYYY-MM-DD, or the token's id. */
@@ -54,9 +52,7 @@ export async function getUsage(deps: BillingDeps, query: UsageQuery): Promise<St
 function assertBounds({ from, to, groupBy, splitBy }: UsageQuery): void {
   if (splitBy !== undefined && (groupBy !== 'day' || splitBy === 'day'))
     throw badField('split_by', 'must be model or token, and group_by must be day');
-  if (from < 0 || to > TIME_MAX) throw badField('from', 'and to must be times from 1970 to 9999');
-  if (from >= to) throw badField('to', 'must be later than from');
-  if (to - from > DAYS_MAX * DAY_MS) throw badField('to', `must be at most ${DAYS_MAX} days after from`);
+  assertPeriod({ from, to });
 }
 
 async function buildUsageLines(

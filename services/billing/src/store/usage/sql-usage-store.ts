@@ -1,24 +1,13 @@
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
-import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour, computeQuantities } from '../../domain/usage.ts';
+import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
-import { toPriceFacts } from '../prices/facts-rows.ts';
-import type { FactsRow } from '../prices/facts-rows.ts';
+import { ENDED_CALL_COLUMNS, ENDED_HOLD_COLUMNS, toQuantities } from './ended-rows.ts';
+import type { EndedRow } from './ended-rows.ts';
+import { listChargedItems } from './sql-charged-items.ts';
 import { QUANTITY_COLUMNS } from './sql-usage-hours.ts';
 import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
 
 type QuantityRow = Record<(typeof QUANTITY_COLUMNS)[number], SqlInteger>;
-type EndedRow = FactsRow & {
-  token_id: string;
-  charged_nanos: SqlInteger;
-  ended_at: SqlInteger;
-  used_seconds: SqlInteger | null;
-  used_images: SqlInteger | null;
-  used_input_tokens: SqlInteger | null;
-  used_cached_input_tokens: SqlInteger | null;
-  used_output_tokens: SqlInteger | null;
-  used_characters: SqlInteger | null;
-};
-
 type HourRow = QuantityRow & { name: string | SqlInteger; split: string | SqlInteger };
 /** By their group and split. */
 type Sums = Map<string, UsageSum>;
@@ -39,13 +28,9 @@ const sumsBy = (group: string, split: string): string => `SELECT ${group} AS nam
   FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY 1, 2`;
 const LAST_HOURS =
   'SELECT token_id, MAX(hour) AS hour FROM usage_hours WHERE account_id = $1 AND hour >= $2 GROUP BY token_id';
-const ENDED_HOLDS = `SELECT token_id, price_key, charged_nanos, ended_at, seconds, input_video_seconds, images,
-    input_tokens, output_tokens, characters, used_seconds, NULL AS used_images, used_input_tokens,
-    NULL AS used_cached_input_tokens, used_output_tokens, NULL AS used_characters
+const ENDED_HOLDS = `SELECT ${ENDED_HOLD_COLUMNS}
   FROM holds WHERE account_id = $1 AND state = 'settled' AND ended_at >= $2 AND ended_at < $3 LIMIT $4`;
-const ENDED_CALLS = `SELECT token_id, price_key, charged_nanos, ended_at, seconds, 0 AS input_video_seconds, images,
-    input_tokens, output_tokens, characters, used_seconds, used_images, used_input_tokens, used_cached_input_tokens,
-    used_output_tokens, used_characters
+const ENDED_CALLS = `SELECT ${ENDED_CALL_COLUMNS}
   FROM calls WHERE account_id = $1 AND ended_at IS NOT NULL AND ended_at >= $2 AND ended_at < $3
     AND basis <> 'released' LIMIT $4`;
 
@@ -65,6 +50,7 @@ export function sqlUsageStore(sql: Sql): UsageStore {
       const rows = await sql.read<{ token_id: string; hour: SqlInteger }>(LAST_HOURS, [accountId, since]);
       return new Map(rows.map((row) => [row.token_id, Number(row.hour)]));
     },
+    items: (query) => listChargedItems(sql.read, query),
   };
 }
 
@@ -120,22 +106,7 @@ async function addRows(
   return true;
 }
 
-function toQuantities(row: EndedRow): Quantities {
-  return computeQuantities(BigInt(row.charged_nanos), toPriceFacts(row), {
-    seconds: toCount(row.used_seconds),
-    images: toCount(row.used_images),
-    inputTokens: toCount(row.used_input_tokens),
-    cachedInputTokens: toCount(row.used_cached_input_tokens),
-    outputTokens: toCount(row.used_output_tokens),
-    characters: toCount(row.used_characters),
-  });
-}
-
 function add(sums: Sums, [group, split]: readonly [string, string], more: Quantities): void {
   const name = `${group} ${split}`;
   sums.set(name, { group, split, sum: addQuantities(sums.get(name)?.sum ?? NOTHING_USED, more) });
-}
-
-function toCount(value: SqlInteger | null): bigint | undefined {
-  return value === null ? undefined : BigInt(value);
 }

@@ -1,4 +1,5 @@
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
+import type { ChargedItem, ItemQuery } from './charged-items.ts';
 
 export interface UsageQuery {
   readonly accountId: string;
@@ -27,4 +28,6 @@ export interface UsageStore {
   sums(query: UsageQuery): Promise<readonly UsageSum[] | undefined>;
   /** The last hour since a whole one in which each token of the account was charged, by token id. */
   lastHours(accountId: string, since: number): Promise<ReadonlyMap<string, number>>;
+  /** A page of the settled tasks, jobs and calls of the account, the oldest settlement first. */
+  items(query: ItemQuery): Promise<readonly ChargedItem[]>;
 }

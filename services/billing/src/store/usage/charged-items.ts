@@ -1,0 +1,27 @@
+import type { ChargeBasis } from '../../domain/hold.ts';
+import type { Quantities } from '../../domain/usage.ts';
+
+/** A place in the order of settlements: after the item with this id that was settled then. */
+export interface ItemPlace {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly id: string;
+}
+
+/** A settled task, job or call. */
+export interface ChargedItem extends ItemPlace {
+  readonly tokenId: string;
+  readonly priceKey: string;
+  readonly basis: ChargeBasis;
+  readonly sum: Quantities;
+}
+
+export interface ItemQuery {
+  readonly accountId: string;
+  /** Where the page begins, exclusive. */
+  readonly after: ItemPlace;
+  /** Milliseconds since 1970, exclusive. */
+  readonly to: number;
+  /** The most items of the page. */
+  readonly limit: number;
+}
