@@ -161,6 +161,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.billing.v1.SessionService/EndSessions': () => ({ subject: 'token:nobody' }),
   'reelgate.billing.v1.SessionService/ListEndedSessions': () => ({}),
   'reelgate.billing.v1.UsageService/GetUsage': ({ accountId }) => ({ accountId }),
+  'reelgate.billing.v1.UsageService/ListChargedItems': ({ accountId }) => ({ accountId }),
   'reelgate.media.v1.MediaService/StageMedia': ({ accountId }) => ({ accountId }),
   'reelgate.media.v1.MediaService/RemoveStaged': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.media.v1.MediaService/IngestResult': ({ accountId, taskId }) => ({ accountId, taskId }),

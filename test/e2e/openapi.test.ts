@@ -52,6 +52,7 @@ const BEYOND_SCHEMAS_IN_WORDS =
 /** The messages of single routes, by operation. */
 const OWN_REASONS: Readonly<Record<string, RegExp>> = {
   getUsage: /must be later than|at most \d+ days/,
+  listChargedItems: /must be later than|at most \d+ days|continue_after/,
   listVideos: /^after must be the id of a task/,
   relay_v1_realtime: /requires a WebSocket/,
   listWebhookEndpoints: /^after must be the id of/,
@@ -333,6 +334,7 @@ describe('what the document says of every operation holds', () => {
         ['listVideos', 400, { target: '/v1/videos?limit=0', headers: {} }],
         ['queryVideoTasks', 400, { target: '/v2/query/video_generation?page_num=x', headers: {} }],
         ['getUsage', 400, { target: '/v1/usage?from=x', headers: {} }],
+        ['listChargedItems', 400, { target: '/v1/usage/items?limit=0', headers: {} }],
         ['listModels', 200, { target: '/v1/models', headers: { 'anthropic-version': '2023-06-01' } }],
         ['listModels', 200, { target: '/v1/models', headers: { 'x-goog-api-key': 'none' } }],
         ['getModel', 404, { target: '/v1/models/none', headers: { 'x-goog-api-key': 'none' } }],

@@ -21,6 +21,7 @@ import { listOrderableModels } from './clients/models-client.ts';
 import { accountBooks, readTaskCharges } from './clients/money-client.ts';
 import { newLinkSigner } from './clients/signed-links.ts';
 import { readUnitPrices } from './clients/unit-prices-client.ts';
+import { billingChargedItems } from './clients/charged-items-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { gatewayConfig, readCatalogue } from './config.ts';
@@ -117,6 +118,7 @@ export async function startGateway(
       media: clients.media,
       files: clientFiles(clients.files, clients.media),
       usage: billingUsage(clients.usage),
+      chargedItems: billingChargedItems(clients.usage),
       limits: config.limits,
       catalogue: () => catalogue,
       ...openBounds(config, clock),

@@ -1,3 +1,5 @@
+import type { Money } from './money.ts';
+
 /** GET /usage. Query: `from`, `to` (dates), `split` (`model` or `token`). */
 export interface UsageView {
   readonly currency: string;
@@ -8,8 +10,29 @@ export interface UsageView {
   readonly days: readonly string[];
   readonly series: readonly UsageSeries[];
   readonly total: UsageSums;
+  /** The same number of days just before; undefined: the page does not compare. */
+  readonly before?: UsageBefore;
+  /** Undefined: the balance cannot be read now, or the page has it elsewhere. */
+  readonly budget?: Budget;
   /** True if there is more than fits. */
   readonly isTruncated: boolean;
+}
+
+export interface UsageBefore {
+  readonly from: number;
+  readonly to: number;
+  readonly total: UsageSums;
+  /** By the key of a series; absent: nothing was charged. */
+  readonly amounts: Readonly<Record<string, string>>;
+}
+
+/** The money that is left and how long it lasts. */
+export interface Budget {
+  readonly free: Money;
+  /** The mean of the last seven whole days. */
+  readonly perDay: Money;
+  /** When nothing is left at that pace; undefined: not within ten years. */
+  readonly reachedAt?: number;
 }
 
 /** A model or a token. */

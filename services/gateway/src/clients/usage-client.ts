@@ -74,7 +74,8 @@ export function billingUsage(usage: Client<typeof UsageService>): ReadUsage {
   };
 }
 
-function fromWireUsage(usage: Usage = create(UsageSchema)): UsageSum {
+/** Sums under the names that a client sees. */
+export function fromWireUsage(usage: Usage = create(UsageSchema)): UsageSum {
   const { key, name, splitKey, splitName, amountNanos } = usage;
   return {
     key,

@@ -9,6 +9,7 @@ import type { Catalogue, GatewayLimits } from '../config.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { TasksClient } from '../clients/tasks-client.ts';
+import type { ReadChargedItems } from '../clients/charged-items-client.ts';
 import type { ReadUsage } from '../clients/usage-client.ts';
 import type { Webhooks } from '../clients/webhooks-client.ts';
 import type { RateCounters } from '../rate-counters/rate-counters.ts';
@@ -42,6 +43,7 @@ export interface GatewayParts extends RequestBounds {
   readonly media: MediaPort;
   readonly files: ClientFiles;
   readonly usage: ReadUsage;
+  readonly chargedItems: ReadChargedItems;
   readonly reader: TaskReader;
   readonly charges: ChargeReader;
   readonly videoModels: VideoModels;

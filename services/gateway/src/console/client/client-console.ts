@@ -16,7 +16,6 @@ import { sessionCookie } from '../session/session-cookie.ts';
 import { clientStreamRoute } from '../stream/stream-routes.ts';
 import type { FollowParts } from '../stream/follow-changes.ts';
 import type { StreamParts } from '../stream/serve-stream.ts';
-import { readUsagePeriod, usageQuestion, usageView } from '../views/usage-view.ts';
 import { homeRoute } from './home-route.ts';
 import { sessionRoutes } from './session-routes.ts';
 import type { TaskPageParts } from './task-parts.ts';
@@ -24,6 +23,7 @@ import { taskRoute } from './task-route.ts';
 import { tasksRoute } from './tasks-route.ts';
 import { tokensRoutes } from './tokens-routes.ts';
 import type { TokenPageParts } from './tokens-routes.ts';
+import { consoleUsageRoute } from './usage-route.ts';
 import { webhooksRoutes } from './webhooks-routes.ts';
 
 /** The parts of the public API that pages use. */
@@ -67,7 +67,7 @@ export function clientConsoleRoutes(
     homeRoute(parts),
     tasksRoute(parts),
     taskRoute(parts),
-    usageRoute(parts),
+    consoleUsageRoute(parts),
     ...webhooksRoutes(parts),
     ...tokensRoutes(parts, sessions),
     tryRoute(parts),
@@ -105,20 +105,6 @@ function tryRoute({ catalogue, limits }: GatewayParts): RouteEntry {
         bodyBytesMax: limits.bodyBytes,
         webhooks: principal.webhooks === 'write',
       };
-    },
-  });
-}
-
-/** `GET /usage`: what the account was charged, by day and by model or token. */
-function usageRoute({ clock, usage }: GatewayParts): RouteEntry {
-  return consoleRoute({
-    method: 'GET',
-    path: '/usage',
-    name: 'getUsage',
-    answer: async (exchange) => {
-      const period = readUsagePeriod(new URLSearchParams(exchange.querystring), clock.now());
-      const question = usageQuestion(requirePrincipal(exchange).accountId, period);
-      return usageView(period, await usage(question, exchange.state.requestId));
     },
   });
 }

@@ -125,7 +125,7 @@ async function accountView(parts: AccountsParts, exchange: Exchange): Promise<Ac
     account: accountRow(account),
     tokens: tokens.map((token) => tokenView(token, { currency })),
     credits: credits.map(({ amountNanos, ...rest }) => ({ ...rest, amount: toMoney(amountNanos, currency) })),
-    usage: usageView(period, statement),
+    usage: usageView(period, { statement }),
     acts,
     canChange: covers(requireOperator(exchange).role, 'treasurer'),
   };

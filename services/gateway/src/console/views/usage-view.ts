@@ -1,5 +1,6 @@
-import type { UsageSeries, UsageSums, UsageView } from '../../../console/api/usage.ts';
+import type { Budget, UsageBefore, UsageSeries, UsageSums, UsageView } from '../../../console/api/usage.ts';
 import type { Statement, UsageQuestion, UsageSum } from '../../clients/usage-client.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { listDays, readPeriod } from './period.ts';
@@ -21,8 +22,21 @@ export function usageQuestion(accountId: string, { from, to, split }: UsagePerio
   return { accountId, from, to, groupBy: 'day', splitBy: split };
 }
 
+/** The question about the same number of days just before, by model or token. */
+export function questionBefore(accountId: string, period: UsagePeriod): UsageQuestion {
+  return { accountId, ...toPeriodBefore(period), groupBy: period.split };
+}
+
+export interface UsageFacts {
+  readonly statement: Statement;
+  readonly before?: Statement;
+  readonly budget?: Budget | undefined;
+}
+
 /** A statement by days as one series for each model or token, the largest first. */
-export function usageView({ from, to, split }: UsagePeriod, { groups, total, ...rest }: Statement): UsageView {
+export function usageView(period: UsagePeriod, { statement, before, budget }: UsageFacts): UsageView {
+  const { from, to, split } = period;
+  const { groups, total, ...rest } = statement;
   const days = listDays({ from, to });
   const bySeries = Map.groupBy(groups, ({ splitKey }) => splitKey);
   const series = [...bySeries].map(([key, sums]) => ({ amount: sumAmounts(sums), view: toSeries(key, sums, days) }));
@@ -34,8 +48,21 @@ export function usageView({ from, to, split }: UsagePeriod, { groups, total, ...
     days,
     series: series.toSorted((one, other) => Number(other.amount - one.amount)).map(({ view }) => view),
     total: sumUsage([total]),
+    ...dropUndefined({ budget, before: before === undefined ? undefined : toUsageBefore(period, before) }),
     isTruncated: rest.truncated,
   };
+}
+
+function toUsageBefore(period: Period, { total, groups }: Statement): UsageBefore {
+  return {
+    ...toPeriodBefore(period),
+    total: sumUsage([total]),
+    amounts: Object.fromEntries(groups.map(({ key, amountNanos }) => [key, formatDecimal(amountNanos)])),
+  };
+}
+
+function toPeriodBefore({ from, to }: Period): Period {
+  return { from: Math.max(0, from - (to - from)), to: from };
 }
 
 function toSeries(key: string, sums: readonly UsageSum[], days: readonly string[]): UsageSeries {

@@ -5,6 +5,7 @@ import { parseTimestamp } from '../../domain/timestamp.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
+import { formatCsvLine } from './csv-text.ts';
 import type { RouteEntry } from './route.ts';
 import { USAGE_FORMATS, USAGE_GROUPINGS, usageDoc } from './usage-doc.ts';
 import { USAGE_COUNTS } from '../../clients/usage-client.ts';
@@ -37,11 +38,15 @@ export function usageRoute({ clock, usage }: GatewayParts): RouteEntry {
   };
 }
 
-/** Without `to` the statement ends with the current hour; without `from` it begins 30 days earlier. */
 export function readUsageQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 'accountId'> {
+  return { ...readUsageSpan(query, now), groupBy: readEnumValue(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };
+}
+
+/** Without `to` the span ends with the current hour; without `from` it begins 30 days earlier. */
+export function readUsageSpan(query: URLSearchParams, now: number): Pick<UsageQuestion, 'from' | 'to'> {
   const to = readTimestamp(query, 'to') ?? (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
   const from = readTimestamp(query, 'from') ?? Math.max(0, (Math.floor((to - 1) / DAY_MS) - DAYS_DEFAULT) * DAY_MS);
-  return { from, to, groupBy: readEnumValue(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };
+  return { from, to };
 }
 
 /** Reads a time of a query; undefined if it is not set. A date as the end includes its day. */
@@ -59,7 +64,7 @@ export function readTimestamp(query: URLSearchParams, name: 'from' | 'to'): numb
 }
 
 /** The query overrides the header. A client that accepts anything gets JSON. */
-function wantsCsv(exchange: Exchange, query: URLSearchParams): boolean {
+export function wantsCsv(exchange: Exchange, query: URLSearchParams): boolean {
   return (
     (readEnumValue(query, 'format', USAGE_FORMATS) ??
       (exchange.accepts('json', 'text/csv') === 'text/csv' ? 'csv' : 'json')) === 'csv'
@@ -93,13 +98,7 @@ function toCsvStatement({ groupBy }: UsageQuestion, { groups, currency }: Statem
     currency,
     ...USAGE_COUNTS.map((name) => String(sum.counts[name])),
   ]);
-  return [head, ...rows].map((cells) => `${cells.map(escapeCell).join(',')}\r\n`).join('');
-}
-
-/** Escapes a cell. A leading quote keeps a spreadsheet from running the text as a formula. */
-function escapeCell(text: string): string {
-  const safe = /^[=+@\t]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return [head, ...rows].map(formatCsvLine).join('');
 }
 
 function toGroupLabel(groupBy: UsageGrouping, { key, name }: UsageSum): object {

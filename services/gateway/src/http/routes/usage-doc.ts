@@ -10,7 +10,8 @@ export const USAGE_GROUPINGS: Readonly<Record<UsageGrouping, UsageGrouping>> = {
 export const USAGE_FORMATS = { json: 'json', csv: 'csv' } as const;
 
 const count = { type: 'integer' };
-const SUM = {
+/** The charge and the quantities of a group or of one item. */
+export const SUM = {
   amount: { type: 'string', description: 'A decimal number.' },
   ...Object.fromEntries(USAGE_COUNTS.map((name) => [name, count])),
 };
@@ -20,6 +21,19 @@ const timestamp = {
 };
 const TIMESTAMP = 'A date (UTC), an RFC 3339 timestamp, or Unix seconds.';
 
+export const SPAN_PARAMETERS: NonNullable<RouteDoc['parameters']> = [
+  {
+    name: 'from',
+    description: `${TIMESTAMP} Default: 30 days ago.`,
+    schema: { ...timestamp, examples: ['2026-11-01'] },
+  },
+  {
+    name: 'to',
+    description: `${TIMESTAMP} A date is inclusive, a timestamp exclusive. Default: now.`,
+    schema: { ...timestamp, examples: ['2026-11-30'] },
+  },
+];
+
 /** The documentation of `GET /v1/usage` in OpenAPI. */
 export const usageDoc: RouteDoc = {
   tag: 'Usage',
@@ -28,16 +42,7 @@ export const usageDoc: RouteDoc = {
   description:
     'A charge belongs to the day of its settlement, in UTC. A statement covers at most 366 days and 1000 groups.',
   parameters: [
-    {
-      name: 'from',
-      description: `${TIMESTAMP} Default: 30 days ago.`,
-      schema: { ...timestamp, examples: ['2026-11-01'] },
-    },
-    {
-      name: 'to',
-      description: `${TIMESTAMP} A date is inclusive, a timestamp exclusive. Default: now.`,
-      schema: { ...timestamp, examples: ['2026-11-30'] },
-    },
+    ...SPAN_PARAMETERS,
     {
       name: 'group_by',
       description: 'Groups the charges by this property.',

@@ -1,0 +1,58 @@
+import type { RouteDoc } from './route.ts';
+import { SPAN_PARAMETERS, SUM, USAGE_FORMATS } from './usage-doc.ts';
+
+const ITEM = {
+  id: { type: 'string', description: 'The task, the job or the call.' },
+  settled_at: { type: 'string', format: 'date-time' },
+  model: { type: 'string' },
+  token: { type: 'string', description: 'The id of the token that ordered it.' },
+  token_name: { type: 'string' },
+  basis: {
+    enum: ['usage', 'estimate', 'hold', 'unknown'],
+    description: 'The source of the charge: reported usage, the estimate of the order, or the whole hold.',
+  },
+  ...SUM,
+};
+
+/** The documentation of `GET /v1/usage/items` in OpenAPI. */
+export const chargedItemsDoc: RouteDoc = {
+  tag: 'Usage',
+  operationId: 'listChargedItems',
+  summary: 'List the charged tasks and calls of the account one by one',
+  description:
+    'The oldest settlement comes first. JSON has a page, CSV has the whole period with at most 100000 charges. ' +
+    'A list covers at most 366 days.',
+  parameters: [
+    ...SPAN_PARAMETERS,
+    { name: 'limit', description: 'The most items of a page.', schema: { type: 'integer', minimum: 1, maximum: 1000 } },
+    { name: 'after', description: '`next_after` of the page before.', schema: { type: 'string', maxLength: 300 } },
+    {
+      name: 'format',
+      description: 'The format of the list. `Accept: text/csv` selects csv too.',
+      schema: { enum: [...Object.keys(USAGE_FORMATS), ''], default: 'json' },
+    },
+  ],
+  refuses: [400],
+  answers: {
+    'application/json': {
+      title: 'ChargedItems',
+      type: 'object',
+      required: ['object', 'account', 'currency', 'from', 'to', 'data', 'has_more', 'next_after'],
+      additionalProperties: false,
+      properties: {
+        object: { const: 'list' },
+        account: { type: 'string' },
+        currency: { type: 'string' },
+        from: { type: 'string', format: 'date-time' },
+        to: { type: 'string', format: 'date-time', description: 'The exclusive end of the list.' },
+        data: {
+          type: 'array',
+          items: { type: 'object', required: Object.keys(ITEM), additionalProperties: false, properties: ITEM },
+        },
+        has_more: { type: 'boolean' },
+        next_after: { type: ['string', 'null'], description: 'The value of `after` for the next page.' },
+      },
+    },
+    'text/csv': { type: 'string' },
+  },
+};
