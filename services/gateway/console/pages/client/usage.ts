@@ -1,31 +1,78 @@
 import type { UsageSeries, UsageSums, UsageView } from '../../api/usage.ts';
-import { setQuery } from '../../state/address.ts';
-import { serverNow } from '../../state/server-clock.ts';
-import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
-import { PageTitle } from '../../parts/page-title.ts';
 import { DataTable } from '../../parts/data-table.ts';
 import type { Column } from '../../parts/data-table.ts';
+import { EmptyState } from '../../parts/empty-state.ts';
+import { FilterBar } from '../../parts/filter-bar.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText } from '../../parts/number-text.ts';
-import { UsageChart } from './parts/usage-chart.ts';
-import { PRESETS, parsePeriod, resolvePreset, parseSplit } from './parts/usage-query.ts';
-import type { Period } from './parts/usage-query.ts';
+import { PageTitle } from '../../parts/page-title.ts';
+import { SelectField } from '../../parts/select-field.ts';
+import { setQuery } from '../../state/address.ts';
+import { serverNow } from '../../state/server-clock.ts';
+import { useView } from '../../state/use-view.ts';
+import { nameSeries } from './parts/name-series.ts';
+import { UsageChart, seriesClass } from './parts/usage-chart.ts';
+import { PRESETS, parsePeriod, parseShape, parseSplit, resolvePreset } from './parts/usage-query.ts';
+import type { ChartShape, Period } from './parts/usage-query.ts';
+import { UsageStats, changeText } from './parts/usage-stats.ts';
 import { usageWords as words } from './usage-words.ts';
 
 /** No count of usage needs more of a name. */
 const COUNTS = ['requests', 'seconds', 'inputTokens', 'outputTokens', 'images'] as const;
+const FILES = '/console/api/v1/usage';
 
 export function page({ query }: PageProps): VNode {
   const period = parsePeriod(query, serverNow());
   const split = parseSplit(query);
+  const shape = parseShape(query);
   const view = useView<UsageView>(`/usage?${new URLSearchParams({ ...period, split }).toString()}`);
-  return html`<${PageTitle} title=${words.title} />
-    <${Presets} period=${period} />
-    <${UsageFilters} period=${period} split=${split} />
-    <${Loaded} view=${view}>${(usage: UsageView) => html`<${UsageReport} usage=${usage} period=${period} />`}<//>`;
+  return html`<${PageTitle} title=${words.title} lead=${words.lead} />
+    <${UsageFilters} period=${period} split=${split} shape=${shape} />
+    <${Loaded} view=${view}>
+      ${(usage: UsageView) => html`<${UsageReport} usage=${usage} period=${period} shape=${shape} />`}
+    <//>`;
+}
+
+interface FilterProps {
+  readonly period: Period;
+  readonly split: 'model' | 'token';
+  readonly shape: ChartShape;
+}
+
+function UsageFilters({ period, split, shape }: FilterProps): VNode {
+  const change = (name: string) => (event: Event) => {
+    setQuery({ [name]: (event.currentTarget as HTMLInputElement).value });
+  };
+  return html`<${Presets} period=${period} />
+    <${FilterBar} setCount=${0}>
+      <div class="field">
+        <label for="from">${words.from}</label>
+        <input id="from" type="date" value=${period.from} max=${period.to} onChange=${change('from')} />
+      </div>
+      <div class="field">
+        <label for="to">${words.to}</label>
+        <input id="to" type="date" value=${period.to} min=${period.from} onChange=${change('to')} />
+      </div>
+      <${SelectField}
+        label=${words.split}
+        value=${split}
+        options=${listOptions(words.splits)}
+        onChange=${(value: string) => {
+          setQuery({ split: value });
+        }}
+      />
+      <${SelectField}
+        label=${words.shape}
+        value=${shape}
+        options=${listOptions(words.shapes)}
+        onChange=${(value: string) => {
+          setQuery({ show: value });
+        }}
+      />
+    <//>`;
 }
 
 function Presets({ period }: { period: Period }): VNode {
@@ -46,71 +93,92 @@ function Presets({ period }: { period: Period }): VNode {
   </div>`;
 }
 
-function UsageFilters({ period, split }: { period: Period; split: 'model' | 'token' }): VNode {
-  const change = (name: string) => (event: Event) => {
-    setQuery({ [name]: (event.currentTarget as HTMLInputElement).value });
-  };
-  return html`<form class="filters" role="search" onSubmit=${(event: SubmitEvent) => event.preventDefault()}>
-    <div>
-      <label for="from">${words.from}</label>
-      <input id="from" type="date" value=${period.from} max=${period.to} onChange=${change('from')} />
-    </div>
-    <div>
-      <label for="to">${words.to}</label>
-      <input id="to" type="date" value=${period.to} min=${period.from} onChange=${change('to')} />
-    </div>
-    <div>
-      <label for="split">${words.split}</label>
-      <select id="split" value=${split} onChange=${change('split')}>
-        ${Object.entries(words.splits).map(([value, name]) => html`<option value=${value} selected=${value === split}>${name}</option>`)}
-      </select>
-    </div>
-  </form>`;
+function listOptions(names: Readonly<Record<string, string>>): readonly { value: string; name: string }[] {
+  return Object.entries(names).map(([value, name]) => ({ value, name }));
 }
 
-export function UsageReport({ usage, period }: { usage: UsageView; period: Period }): VNode {
-  const { series, total, currency, split, isTruncated } = usage;
-  const csv = `/console/api/v1/usage?${new URLSearchParams({ ...period, group_by: 'day', format: 'csv' }).toString()}`;
+export interface ReportProps {
+  readonly usage: UsageView;
+  readonly period: Period;
+  readonly shape: ChartShape;
+}
+
+export function UsageReport({ usage, period, shape }: ReportProps): VNode {
   return html`
-    <p class="figure">${moneyText(total.amount, currency)} <span class="unit">${words.spent}</span></p>
-    ${isTruncated ? html`<p class="busy">${words.truncated}</p>` : null}
+    <${UsageStats} usage=${usage} />
+    ${usage.isTruncated ? html`<p class="busy">${words.truncated}</p>` : null}
     ${
-      series.length === 0
-        ? html`<p class="quiet">${words.none}</p>`
-        : html`<${UsageChart} usage=${usage} />
+      usage.series.length === 0
+        ? html`<${EmptyState}
+            title=${words.none}
+            text=${words.noneText}
+            action=${html`<a class="button" href="/console/try">${words.make}</a>`}
+          />`
+        : html`<${UsageChart} usage=${usage} shape=${shape} />
             <${SeriesTable} usage=${usage} />
             <h2>${words.byDay}</h2>
-            <${DayTable} usage=${usage} />`
+            <${DayTable} usage=${usage} />
+            <${Downloads} usage=${usage} period=${period} />`
     }
-    <p><a class="button" href=${csv} download>${words.csv}</a></p>
-    <p class="spoken">${words.splits[split]}</p>
   `;
 }
 
+/** Files of what the page shows, and of every charge with its task. */
+function Downloads({ usage: { split }, period }: { usage: UsageView; period: Period }): VNode {
+  const shown = new URLSearchParams({ ...period, group_by: 'day', split_by: split, format: 'csv' });
+  const items = new URLSearchParams({ ...period, format: 'csv' });
+  return html`<p class="actions">
+    <a class="button" href=${`${FILES}?${shown.toString()}`} download="reelgate-usage.csv">${words.csv}</a>
+    <a class="button" href=${`${FILES}/items?${items.toString()}`} download="reelgate-charges.csv">${words.itemsCsv}</a>
+  </p>`;
+}
+
+interface SeriesRow {
+  readonly name: string;
+  readonly key: string;
+  readonly sums: UsageSums;
+  readonly before: string;
+  /** The place among the series; undefined: the total. */
+  readonly at: number | undefined;
+}
+
 function SeriesTable({ usage }: { usage: UsageView }): VNode {
-  const { series, total, currency, split } = usage;
-  type Row = { readonly name: string; readonly key: string; readonly sums: UsageSums; readonly at: number | undefined };
-  const rows: readonly Row[] = [
-    ...series.map((one, at) => ({ name: nameSeries(one), key: one.key, sums: one.total, at })),
-    { name: words.total, key: '', sums: total, at: undefined },
+  const { series, total, currency, split, before } = usage;
+  const rows: readonly SeriesRow[] = [
+    ...series.map((one, at) => ({
+      name: nameSeries(one),
+      key: one.key,
+      sums: one.total,
+      before: before?.amounts[one.key] ?? '0',
+      at,
+    })),
+    { name: words.total, key: '', sums: total, before: before?.total.amount ?? '0', at: undefined },
   ];
-  const columns: readonly Column<Row>[] = [
+  const columns: readonly Column<SeriesRow>[] = [
     {
       name: words.splits[split],
       isHead: true,
       cell: ({ name, at }) =>
-        html`${at === undefined ? null : html`<span class=${`swatch series-${(series.length - 1 - at) % 6}`} aria-hidden="true"></span>`}
+        html`${at === undefined ? null : html`<span class=${`swatch ${seriesClass(series.length, at)}`} aria-hidden="true"></span>`}
         ${name}`,
     },
     { name: words.spent, isNumber: true, cell: ({ sums }) => moneyText(sums.amount, currency) },
+    ...(before === undefined ? [] : comparingColumns(currency)),
     ...COUNTS.filter((count) => total[count] > 0).map((count) => ({
       name: words[count],
       isNumber: true,
-      cell: ({ sums }: Row) => sums[count].toLocaleString('en'),
+      cell: ({ sums }: SeriesRow) => sums[count].toLocaleString('en'),
     })),
   ];
   return html`<h2>${words.sums[split]}</h2>
-    <${DataTable} caption=${words.sums[split]} columns=${columns} rows=${rows} keyOf=${({ key }: Row) => key} />`;
+    <${DataTable} caption=${words.sums[split]} columns=${columns} rows=${rows} keyOf=${({ key }: SeriesRow) => key} />`;
+}
+
+function comparingColumns(currency: string): readonly Column<SeriesRow>[] {
+  return [
+    { name: words.before, isNumber: true, cell: ({ before }) => moneyText(before, currency) },
+    { name: words.change, isNumber: true, cell: ({ sums, before }) => changeText(sums.amount, before) ?? '–' },
+  ];
 }
 
 function DayTable({ usage: { days, series, currency } }: { usage: UsageView }): VNode {
@@ -120,17 +188,13 @@ function DayTable({ usage: { days, series, currency } }: { usage: UsageView }): 
   type Row = (typeof rows)[number];
   const columns: readonly Column<Row>[] = [
     { name: words.day, isHead: true, cell: ({ day }) => html`<time datetime=${day}>${day}</time>` },
-    ...series.map((one) => ({
+    ...series.map((one: UsageSeries) => ({
       name: nameSeries(one),
       isNumber: true,
       cell: ({ at }: Row) => (isZero(one.amounts[at]) ? '–' : moneyText(one.amounts[at] ?? '0', currency)),
     })),
   ];
   return html`<${DataTable} caption=${words.byDay} columns=${columns} rows=${rows} keyOf=${({ day }: Row) => day} />`;
-}
-
-function nameSeries({ key, name }: UsageSeries): string {
-  return name === '' ? (key === '' ? words.unnamed : key) : name;
 }
 
 function isZero(amount: string | undefined): boolean {

@@ -93,6 +93,23 @@ describe('the usage of an account', () => {
   });
 
   test.each([
+    ['model', UsageGroup.MODEL, { model: 'Alpha-H3' }, 'day,model,amount'],
+    ['token', UsageGroup.TOKEN, { token: 'Alpha-H3', name: 'ci' }, 'day,token,name,amount'],
+  ] as const)('has the days split by %s', async (word, splitBy, label, head) => {
+    under.usage.groups = [{ key: '2026-01-01', splitKey: 'Alpha-H3', splitName: 'ci', amountNanos: 730_000_000n }];
+
+    const { json } = await read(`?split_by=${word}`);
+    const { text } = await read(`?split_by=${word}&format=csv`);
+
+    expect(under.usage.asked).toMatchObject([{ splitBy }, { splitBy }]);
+    expect(json).toMatchObject({ split_by: word, data: [{ day: '2026-01-01', ...label, amount: '0.73' }] });
+    expect(text.split('\r\n').slice(0, 2)).toEqual([
+      expect.stringContaining(`${head},`),
+      expect.stringContaining(`2026-01-01,${Object.values(label).join(',')},0.73,`),
+    ]);
+  });
+
+  test.each([
     ['the query', '?group_by=token&format=csv', {}],
     ['the header', '?group_by=token', { accept: 'text/csv' }],
   ])('is CSV if %s requests it', async (_what, query, headers) => {
@@ -119,6 +136,7 @@ describe('the usage of an account', () => {
     ['from', '?from=yesterday'],
     ['to', '?to=2026-02-30'],
     ['group_by', '?group_by=week'],
+    ['split_by', '?split_by=day'],
     ['format', '?format=xml'],
   ])('is refused for an invalid %s', async (param, query) => {
     const { status, json } = await read(query);

@@ -7,7 +7,7 @@ import { requirePrincipal } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { formatCsvLine } from './csv-text.ts';
 import type { RouteEntry } from './route.ts';
-import { USAGE_FORMATS, USAGE_GROUPINGS, usageDoc } from './usage-doc.ts';
+import { USAGE_FORMATS, USAGE_GROUPINGS, USAGE_SPLITS, usageDoc } from './usage-doc.ts';
 import { USAGE_COUNTS } from '../../clients/usage-client.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 
@@ -39,7 +39,11 @@ export function usageRoute({ clock, usage }: GatewayParts): RouteEntry {
 }
 
 export function readUsageQuestion(query: URLSearchParams, now: number): Omit<UsageQuestion, 'accountId'> {
-  return { ...readUsageSpan(query, now), groupBy: readEnumValue(query, 'group_by', USAGE_GROUPINGS) ?? 'day' };
+  return {
+    ...readUsageSpan(query, now),
+    groupBy: readEnumValue(query, 'group_by', USAGE_GROUPINGS) ?? 'day',
+    splitBy: readEnumValue(query, 'split_by', USAGE_SPLITS),
+  };
 }
 
 /** Without `to` the span ends with the current hour; without `from` it begins 30 days earlier. */
@@ -73,7 +77,7 @@ export function wantsCsv(exchange: Exchange, query: URLSearchParams): boolean {
 
 /** The statement as a JSON body. */
 function toJsonStatement(
-  { accountId, from, to, groupBy }: UsageQuestion,
+  { accountId, from, to, groupBy, splitBy }: UsageQuestion,
   { groups, total, currency, truncated }: Statement,
 ): object {
   return {
@@ -83,17 +87,21 @@ function toJsonStatement(
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
     group_by: groupBy,
-    data: groups.map((sum) => ({ ...toGroupLabel(groupBy, sum), ...toAmounts(sum) })),
+    ...(splitBy === undefined ? {} : { split_by: splitBy }),
+    data: groups.map((sum) => ({ ...toGroupLabel(groupBy, sum), ...toSplitLabel(splitBy, sum), ...toAmounts(sum) })),
     total: toAmounts(total),
     has_more: truncated,
   };
 }
 
 /** The statement as CSV (RFC 4180). */
-function toCsvStatement({ groupBy }: UsageQuestion, { groups, currency }: Statement): string {
-  const head = [groupBy, ...(groupBy === 'token' ? ['name'] : []), 'amount', 'currency', ...USAGE_COUNTS];
+function toCsvStatement({ groupBy, splitBy }: UsageQuestion, { groups, currency }: Statement): string {
+  const labels = [groupBy, ...(splitBy === undefined ? [] : [splitBy])].flatMap((one) =>
+    one === 'token' ? ['token', 'name'] : [one],
+  );
+  const head = [...labels, 'amount', 'currency', ...USAGE_COUNTS];
   const rows = groups.map((sum) => [
-    ...(Object.values(toGroupLabel(groupBy, sum)) as string[]),
+    ...Object.values({ ...toGroupLabel(groupBy, sum), ...toSplitLabel(splitBy, sum) }),
     formatDecimal(sum.amountNanos),
     currency,
     ...USAGE_COUNTS.map((name) => String(sum.counts[name])),
@@ -101,8 +109,12 @@ function toCsvStatement({ groupBy }: UsageQuestion, { groups, currency }: Statem
   return [head, ...rows].map(formatCsvLine).join('');
 }
 
-function toGroupLabel(groupBy: UsageGrouping, { key, name }: UsageSum): object {
+function toGroupLabel(groupBy: UsageGrouping, { key, name }: Pick<UsageSum, 'key' | 'name'>): Record<string, string> {
   return groupBy === 'token' ? { token: key, name } : { [groupBy]: key };
+}
+
+function toSplitLabel(splitBy: UsageQuestion['splitBy'], { splitKey, splitName }: UsageSum): Record<string, string> {
+  return splitBy === undefined ? {} : toGroupLabel(splitBy, { key: splitKey, name: splitName });
 }
 
 function toAmounts({ amountNanos, counts }: UsageSum): object {

@@ -7,6 +7,7 @@ export const USAGE_GROUPINGS: Readonly<Record<UsageGrouping, UsageGrouping>> = {
   day: 'day',
   token: 'token',
 };
+export const USAGE_SPLITS = { model: 'model', token: 'token' } as const;
 export const USAGE_FORMATS = { json: 'json', csv: 'csv' } as const;
 
 const count = { type: 'integer' };
@@ -40,13 +41,18 @@ export const usageDoc: RouteDoc = {
   operationId: 'getUsage',
   summary: 'Read what the account was charged for tasks and calls',
   description:
-    'A charge belongs to the day of its settlement, in UTC. A statement covers at most 366 days and 1000 groups.',
+    'A charge belongs to the day of its settlement, in UTC. A statement covers at most 366 days and 1000 groups, or 10000 parts of days.',
   parameters: [
     ...SPAN_PARAMETERS,
     {
       name: 'group_by',
       description: 'Groups the charges by this property.',
       schema: { enum: [...Object.keys(USAGE_GROUPINGS), ''], default: 'day' },
+    },
+    {
+      name: 'split_by',
+      description: 'Splits each day once more. It needs `group_by=day`.',
+      schema: { enum: [...Object.keys(USAGE_SPLITS), ''] },
     },
     {
       name: 'format',
@@ -68,13 +74,14 @@ export const usageDoc: RouteDoc = {
         from: { type: 'string', format: 'date-time' },
         to: { type: 'string', format: 'date-time', description: 'The exclusive end of the statement.' },
         group_by: { enum: Object.keys(USAGE_GROUPINGS) },
+        split_by: { enum: Object.keys(USAGE_SPLITS) },
         data: {
           type: 'array',
           items: {
             type: 'object',
             required: Object.keys(SUM),
             additionalProperties: false,
-            description: 'Names its group in `model`, in `day`, or in `token` and `name`.',
+            description: 'Names its group, and the part of its day, in `model`, in `day`, or in `token` and `name`.',
             properties: {
               model: { type: 'string' },
               day: { type: 'string', format: 'date' },

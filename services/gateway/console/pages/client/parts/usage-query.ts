@@ -35,6 +35,13 @@ export function parseSplit(query: URLSearchParams): 'model' | 'token' {
   return query.get('split') === 'token' ? 'token' : 'model';
 }
 
+/** The form of the chart: each day alone, or the sum up to it. */
+export type ChartShape = 'days' | 'sum';
+
+export function parseShape(query: URLSearchParams): ChartShape {
+  return query.get('show') === 'sum' ? 'sum' : 'days';
+}
+
 function toUtcDate(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
