@@ -128,6 +128,12 @@ describe('the sums', () => {
 
     expect(buildChart({ ...usage, budget: slow }, 'sum', NOW).days).toHaveLength(3 + 7);
   });
+
+  test('have no line far above them, which would press them to the ground', () => {
+    const slow = { free: usd('2000'), perDay: usd('0.5') };
+
+    expect(buildChart({ ...usage, budget: slow }, 'sum', NOW)).not.toHaveProperty('budget');
+  });
 });
 
 test.each([

@@ -2,6 +2,8 @@ import type { UsageView } from '../../../api/usage.ts';
 import type { ChartShape } from './usage-query.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** A line that is more than this many times above the sums would press them to the ground. */
+const BUDGET_OVER_SUMS_MAX = 5;
 /** A projection is drawn for at least this many days, and for no longer than the period itself. */
 const AHEAD_DAYS_MIN = 7;
 const ISO_DAY_CHARACTERS = 10;
@@ -53,13 +55,15 @@ function buildSums(usage: ChartFacts, now: number): ChartData {
     ...days.slice(0, today + 1),
     ...Array.from({ length: ahead }, (_, at) => toDay(now + (at + 1) * DAY_MS)),
   ];
+  const projection = all.map((_, at) =>
+    at < today ? null : Math.min(spent + perDay * (at - today), Math.max(limit, spent)),
+  );
+  const isNear = limit <= BUDGET_OVER_SUMS_MAX * (projection.at(-1) ?? 0);
   return {
     days: all,
     stacks: sums.map((tops) => all.map((_, at) => (at <= today ? (tops[at] ?? 0) : null))),
-    projection: all.map((_, at) =>
-      at < today ? null : Math.min(spent + perDay * (at - today), Math.max(limit, spent)),
-    ),
-    budget: all.map(() => limit),
+    projection,
+    ...(isNear ? { budget: all.map(() => limit) } : {}),
   };
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type UPlot from 'uplot';
 import type { UsageView } from '../../../api/usage.ts';
 import { html } from '../../../html.ts';
@@ -22,6 +22,7 @@ const BAR = { share: 0.7, most: 48 };
 /** Colours that differ in brightness too; more series than these repeat them. */
 export const COLOURS = 6;
 const DASH = [6, 4];
+const AXIS_DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 type Chart = InstanceType<typeof UPlot>;
 type Mark = (day: number) => void;
@@ -39,11 +40,11 @@ interface DrawnChart {
 export function UsageChart({ usage, shape }: { usage: UsageView; shape: ChartShape }): VNode {
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<DrawnChart | undefined>(undefined);
+  const data = useMemo(() => buildChart(usage, shape, serverNow()), [usage, shape]);
   const [day, setDay] = useState(usage.days.length - 1);
   useEffect(() => {
     const { current } = place;
     if (current === null) return undefined;
-    const data = buildChart(usage, shape, serverNow());
     const chart = drawChart(current, { data, currency: usage.currency, shape }, (at) => {
       setDay(Math.min(at, usage.days.length - 1));
     });
@@ -52,7 +53,7 @@ export function UsageChart({ usage, shape }: { usage: UsageView; shape: ChartSha
       drawn.current = undefined;
       chart.end();
     };
-  }, [usage, shape]);
+  }, [data]);
   const move = (event: KeyboardEvent): void => {
     const to = findDayByKey(event.key, day, usage.days.length);
     if (to === undefined) return;
@@ -77,7 +78,7 @@ export function UsageChart({ usage, shape }: { usage: UsageView; shape: ChartSha
       onBlur=${() => drawn.current?.mark(undefined)}
     ></div>
     <${Readout} usage=${usage} day=${shown} />
-    ${shape === 'sum' && usage.budget !== undefined ? html`<${BudgetLegend} />` : null}`;
+    <${LineLegend} data=${data} />`;
 }
 
 /** The amounts of the chosen day. A screen reader hears them as the value of the chart. */
@@ -98,10 +99,11 @@ function Readout({ usage, day }: { usage: UsageView; day: number }): VNode {
   </p>`;
 }
 
-function BudgetLegend(): VNode {
+function LineLegend({ data: { projection, budget } }: { data: ChartData }): VNode | null {
+  if (projection === undefined) return null;
   return html`<p class="readout small quiet">
-    <span><i class="line-key budget"></i>${usageWords.budget}</span>
     <span><i class="line-key projection"></i>${usageWords.projection}</span>
+    ${budget === undefined ? null : html`<span><i class="line-key budget"></i>${usageWords.budget}</span>`}
   </p>`;
 }
 
@@ -231,7 +233,12 @@ function openChart(Library: typeof UPlot, place: HTMLElement, { data, currency, 
 /** The days below, the money at the left. */
 function buildAxes(colour: (name: string) => string, currency: string): object[] {
   return [
-    { stroke: colour('--quiet'), grid: { show: false } },
+    {
+      stroke: colour('--quiet'),
+      grid: { show: false },
+      values: (_chart: unknown, seconds: readonly number[]) =>
+        seconds.map((second) => AXIS_DAY.format(new Date(second * 1000))),
+    },
     {
       stroke: colour('--quiet'),
       grid: { stroke: colour('--line'), width: 1 },
