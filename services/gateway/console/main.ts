@@ -12,7 +12,7 @@ import { html } from './html.ts';
 import type { VNode } from './html.ts';
 import { SignIn } from './sign-in.ts';
 import { Boundary } from './parts/refusal.ts';
-import { OutageBanner } from './parts/loaded.ts';
+import { OutageBanner, Skeleton } from './parts/loaded.ts';
 import { Refusal } from './parts/refusal.ts';
 import { words } from './words.ts';
 
@@ -52,7 +52,7 @@ function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
     ask();
   }, [ask]);
   useRetry(standing instanceof ApiError ? failures : 0, ask);
-  if (standing === 'unknown') return html`<p class="alone">${words.loading}</p>`;
+  if (standing === 'unknown') return html`<div class="alone"><${Skeleton} of="text" count=${3} /></div>`;
   if (standing instanceof ApiError)
     return html`<main class="alone"><${Unstarted} error=${standing} retry=${ask} /></main>`;
   if ('notice' in standing)

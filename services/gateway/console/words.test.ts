@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 
@@ -44,6 +44,15 @@ describe('the words of both consoles', () => {
 
   test('name no header and no other part of the protocol', () => {
     expect(phrases.filter(({ at, text }) => JARGON.test(text) && !CODE.includes(at))).toEqual([]);
+  });
+
+  test('have no two spaces in a row, because a page is served without them', () => {
+    const sources = globSync('**/*.ts', { cwd: import.meta.dirname }).filter(
+      (file) => !/\.test\.ts$|^api\//.test(file),
+    );
+    const lines = sources.flatMap((file) => readFileSync(path.join(import.meta.dirname, file), 'utf8').split('\n'));
+
+    expect(lines.filter((line) => /\S {2}/.test(line.replace(/\/\/.*|^\s*\/?\*.*/, '')))).toEqual([]);
   });
 
   test('have no exception that is not needed', () => {

@@ -41,8 +41,8 @@ export const homeWords = {
       calls_per_minute: 'Calls a minute',
       in_flight: 'Tasks at a time',
     },
-    used: (used: number, limit: number) => `${used} of ${limit}`,
-    most: (limit: number) => `at most ${limit}`,
+    used: (used: number, limit: number) => `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`,
+    most: (limit: number) => `at most ${limit.toLocaleString('en')}`,
   },
   create: 'Create a video',
 };

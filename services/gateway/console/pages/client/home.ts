@@ -77,7 +77,7 @@ function Gallery({ tasks }: { tasks: readonly TaskRow[] }): VNode {
       text=${words.recent.teach}
       action=${html`<a class="button" href="/console/try">${words.create}</a>`}
     />`;
-  return html`<ul class="gallery">
+  return html`<ul class="gallery latest">
     ${tasks.map(
       (task) =>
         html`<li key=${task.id}>

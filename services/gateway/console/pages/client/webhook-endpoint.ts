@@ -34,7 +34,7 @@ export function page({ params, query }: PageProps): VNode {
     ${shown === undefined ? null : html`<${EndpointHead} view=${shown} onChanged=${view.refresh} />`}
     ${
       isAllowed
-        ? html`<section>
+        ? html`<section key=${shown === undefined ? 'unread' : 'read'}>
             ${shown === undefined ? null : html`<${DeliveriesTop} query=${query} />`}
             <${Loaded} view=${view}
               >${(read: EndpointView) => html`<${EndpointDeliveries} key=${path} view=${read} query=${query} />`}<//

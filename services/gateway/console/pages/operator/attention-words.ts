@@ -5,6 +5,8 @@ export const attentionWords = {
     needed: 'decide',
     intro: 'Tasks and jobs that only a person can decide. The oldest is first.',
     empty: 'Nothing waits for a decision.',
+    emptyText:
+      'Work whose outcome or usage is in doubt stands here, with the evidence and with the price of each decision.',
     queue: 'Queue',
     count: (count: number, more: boolean) => {
       if (more) return `More than ${count} wait.`;

@@ -6,6 +6,7 @@ import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { PageTitle } from '../../parts/page-title.ts';
+import { EmptyState } from '../../parts/empty-state.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { AttentionItem } from './parts/attention-item.ts';
 import { BatchForm } from './parts/batch-form.ts';
@@ -23,7 +24,7 @@ const NEXT = 'n';
 
 export function page({ query }: PageProps): VNode {
   const view = useView<AttentionList>('/attention', ['attention']);
-  return html`<${PageTitle} title=${words.title} />
+  return html`<${PageTitle} title=${words.title} lead=${words.intro} />
     <${Loaded} view=${view}>
       ${(list: AttentionList) =>
         html`<${AttentionView} list=${list} open=${query.get('open') ?? ''} onChanged=${view.refresh} />`}
@@ -53,7 +54,7 @@ export function AttentionView({ list, open, onChanged }: AttentionViewProps): VN
   });
   const isEmpty = list.items.length === 0;
   return html`
-    <p class="lead">${isEmpty ? words.empty : words.intro}</p>
+    ${isEmpty ? html`<${EmptyState} title=${words.empty} text=${words.emptyText} />` : null}
     ${list.canDecide ? null : html`<p class="quiet" id="may-not-decide">${operatorWords.needsRole('operator', words.needed)}</p>`}
     <${QueueBar} count=${isEmpty ? '' : words.count(list.items.length, list.hasMore)} isOn=${isOn} onSwitch=${setOn} />
     ${

@@ -18,6 +18,10 @@ const COMMENTS = /^[ \t]*(?:\/\*\*?[\s\S]*?\*\/|\/\/.*)[ \t]*\n/gm;
 /** No text of a page spans lines, so these say nothing to a browser. */
 const INDENTS = /^[ \t]+|[ \t]+$/gm;
 const EMPTY_LINES = /\n{2,}/g;
+/** Types leave spaces where they were. No text of a page has two spaces in a row. */
+const SPACES = / {2,}/g;
+/** A style says the same without the spaces around its marks. */
+const STYLE_MARKS = /\s*([{};])\s*/g;
 
 /** A file as browsers get it. */
 export interface Asset {
@@ -68,5 +72,6 @@ function compress(path: string, text: string, sources: ReadonlyMap<string, strin
 /** In the image the sources have lost their types already. */
 function stripSource(path: string, text: string): string {
   const code = path.endsWith('.ts') ? stripTypeScriptTypes(text, { mode: 'strip' }) : text;
-  return code.replace(COMMENTS, '').replace(INDENTS, '').replace(EMPTY_LINES, '\n');
+  const lines = code.replace(COMMENTS, '').replace(INDENTS, '').replace(EMPTY_LINES, '\n');
+  return path.endsWith('.css') ? lines.replace(STYLE_MARKS, '$1') : lines.replace(SPACES, ' ');
 }

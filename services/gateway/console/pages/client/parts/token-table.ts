@@ -40,7 +40,7 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
       cell: ({ token: { expiresAt } }) => (expiresAt === undefined ? words.never : html`<${At} at=${expiresAt} />`),
     },
     { name: words.columns.limits, cell: ({ token }) => renderLimits(token) },
-    { name: words.columns.rights, cell: ({ token }) => describeRights(token) },
+    { name: words.columns.rights, cell: ({ token }) => html`<span class="small">${describeRights(token)}</span>` },
     ...(onRevoke === undefined
       ? []
       : [{ name: words.columns.act, isBare: true, cell: ({ token }: PlacedToken) => revokeButton(token, onRevoke) }]),

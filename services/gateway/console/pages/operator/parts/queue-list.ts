@@ -91,7 +91,7 @@ interface QueueBarProps {
 export function QueueBar({ count, isOn, onSwitch }: QueueBarProps): VNode {
   return html`<div class="queue-bar">
     <span>${count}</span>
-    <label>
+    <label class="shortcuts">
       <input
         type="checkbox"
         role="switch"
@@ -102,7 +102,7 @@ export function QueueBar({ count, isOn, onSwitch }: QueueBarProps): VNode {
       />
       ${words.shortcuts}
     </label>
-    ${isOn ? html`<span class="small quiet">${words.shortcutsHint}</span>` : null}
+    ${isOn ? html`<span class="shortcuts small quiet">${words.shortcutsHint}</span>` : null}
   </div>`;
 }
 
