@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { renderDesignSheet } from './testing/design-sheet.ts';
 
 const read = (file: string): string => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 const STYLES = ['style.css', 'client.css', 'operator.css'] as const;
@@ -42,6 +43,27 @@ describe('the page of the look', () => {
     );
     expect(new Set(values('font-weight'))).toEqual(new Set(['var(--weight)', 'var(--weight-strong)']));
     expect(rules.match(/#[0-9a-f]{3,8}\b|\brgba?\(|\bhsla?\(/gi) ?? []).toEqual([]);
+  });
+
+  test.each([
+    'page-title',
+    'figures',
+    'stacks',
+    'filter-bar',
+    'skeleton rows',
+    'skeleton cards',
+    'skeleton text',
+    'empty',
+    'refusal',
+    'badge good',
+    'state in_progress',
+    'tabs',
+    'field',
+    'main',
+    'danger',
+    'quiet',
+  ])('is drawn by the sheet with the part %s', (style) => {
+    expect(renderDesignSheet()).toMatch(new RegExp(`class="(?:[^"]* )?${style}(?: [^"]*)?"`));
   });
 
   test('changes in the dark every colour that can be seen', () => {
