@@ -39,6 +39,13 @@ export const stepsNotCombined = (): Problem =>
     message: 'cannot be combined with offset or with_total; page with after',
   });
 
+export const stepsNeeded = (): Problem =>
+  toRefusal({
+    reason: 'invalid_request',
+    field: 'in_steps',
+    message: 'must be set with words, token_id or count_max; page with after',
+  });
+
 export const sourceGone = (): Problem =>
   toRefusal({
     reason: 'source_task_unsupported',

@@ -34,7 +34,15 @@ const CREATED_BEFORE = { createdBefore: at(FILTERED.createdBefore.wanted) };
 
 const OF_OWNERS: Narrowing<
   ListTasksRequest,
-  'limit' | 'after' | 'ascending' | 'offset' | 'withTotal' | 'inSteps' | 'idempotencyKey'
+  | 'limit'
+  | 'after'
+  | 'ascending'
+  | 'offset'
+  | 'withTotal'
+  | 'inSteps'
+  | 'idempotencyKey'
+  | 'countMax'
+  | keyof typeof IN_STEPS
 > = {
   accountId: ['accountId', {}],
   states: ['states', { states: [TaskState.COMPLETED] }],
@@ -45,7 +53,10 @@ const OF_OWNERS: Narrowing<
   createdBefore: ['createdBefore', CREATED_BEFORE],
 };
 
-const OF_OPERATORS: Narrowing<ListTaskRecordsRequest, 'limit' | 'after' | 'brief' | 'inSteps'> = {
+const OF_OPERATORS: Narrowing<
+  ListTaskRecordsRequest,
+  'limit' | 'after' | 'brief' | 'inSteps' | 'countMax' | keyof typeof IN_STEPS
+> = {
   accountId: ['accountId', { accountId: 'acme' }],
   state: ['states', { state: TaskState.COMPLETED }],
   model: ['model', { model: 'Other-V1' }],
@@ -55,6 +66,12 @@ const OF_OPERATORS: Narrowing<ListTaskRecordsRequest, 'limit' | 'after' | 'brief
   createdBefore: ['createdBefore', CREATED_BEFORE],
   upstreamId: ['upstream', { upstreamId: 'up-task_1' }],
 };
+
+/** Lists in steps alone answer these within a bound. */
+const IN_STEPS = {
+  words: ['prompt', { words: 'Red, kit' }],
+  tokenId: ['tokenId', { tokenId: 'token_2' }],
+} as const;
 
 const OF_WATCHES: Narrowing<WatchTasksRequest, 'cursor'> = {
   accountId: ['accountId', { accountId: 'acme' }],
@@ -83,6 +100,47 @@ describe.each([false, true])('with steps: %s', (inSteps) => {
 
     expect(records.map(({ task }) => task?.id)).toEqual([matching]);
   });
+});
+
+describe.each(Object.entries(IN_STEPS))('%s', (_field, [member, fields]) => {
+  test("narrows an owner's list in steps, with its count", async () => {
+    const { deps } = await open();
+    const client = directClient(TaskService, partialService(TaskService, readMethods(deps)), aCaller());
+    const [matching] = await writeFiltered(deps.store, member);
+
+    const answer = await client.listTasks({ accountId: 'acme', inSteps: true, countMax: 9, ...fields });
+
+    expect(answer.tasks.map(({ id }) => id)).toEqual([matching]);
+    expect(answer).toMatchObject({ narrowed: true, counted: 1, countedAll: true });
+  });
+
+  test.each(['acme', ''])("narrows an operator's list in steps of the account '%s'", async (accountId) => {
+    const { deps } = await open();
+    const client = directClient(OperatorService, partialService(OperatorService, operateTasks(deps)), aCaller());
+    const [matching] = await writeFiltered(deps.store, member);
+
+    const answer = await client.listTaskRecords({ accountId, brief: true, inSteps: true, countMax: 9, ...fields });
+
+    expect(answer.records.map(({ task }) => task?.id)).toEqual([matching]);
+    expect(answer).toMatchObject({ narrowed: true, counted: 1, countedAll: true });
+  });
+
+  test('is refused for a whole list', async () => {
+    const { deps } = await open();
+    const client = directClient(TaskService, partialService(TaskService, readMethods(deps)), aCaller());
+
+    await expect(client.listTasks({ accountId: 'acme', ...fields })).rejects.toMatchObject({ field: 'in_steps' });
+  });
+});
+
+test('words of which none can be searched for find no task', async () => {
+  const { deps } = await open();
+  const client = directClient(TaskService, partialService(TaskService, readMethods(deps)), aCaller());
+  await accepted(deps.store, 'task_1');
+
+  const answer = await client.listTasks({ accountId: 'acme', inSteps: true, countMax: 9, words: 'the … a' });
+
+  expect(answer).toMatchObject({ tasks: [], counted: 0, countedAll: true, narrowed: true });
 });
 
 test('an idempotency key narrows the list of its owner', async () => {

@@ -6,6 +6,7 @@ import type { EveryMember } from '../domain/every-member.ts';
 import type { Result, State, Task, TaskFilter, TaskOrigin, Usage } from '../domain/task.ts';
 import type { PlaceView } from '../operations/queue/describe-place.ts';
 import { pollAfterMs } from '../operations/reads/read-tasks.ts';
+import type { TaskCount } from '../store/task-store.ts';
 import { KINDS, fromWireEnum, toWireOrder } from './mapping-order.ts';
 import { toWirePlace } from './mapping-queue.ts';
 import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
@@ -119,4 +120,13 @@ export function readTaskFilter({ accountId, states, model, kind }: WireTaskFilte
 /** The state of a filter; undefined for every state. */
 export function readStateFilter(state: TaskState): State | undefined {
   return state === TaskState.UNSPECIFIED ? undefined : fromWireEnum(STATES, state);
+}
+
+/** The count of an answer, and that this service knows what is counted; absent: nothing was. */
+export function toWireCount(counted?: TaskCount): {
+  readonly narrowed: boolean;
+  readonly counted: number;
+  readonly countedAll: boolean;
+} {
+  return { narrowed: true, counted: counted?.count ?? 0, countedAll: counted?.isWhole ?? false };
 }

@@ -15,10 +15,10 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { isTerminal } from '../domain/task.ts';
 import type { Mapping, Task } from '../domain/task.ts';
 import type { Deps } from '../operations/deps.ts';
-import { listTaskStep, listTasks } from '../operations/reads/read-tasks.ts';
+import { assertInSteps, listTaskStep, listTasks } from '../operations/reads/read-tasks.ts';
 import { taskNotFound } from '../operations/task-refusals.ts';
-import type { Attempt, HistoryEntry, ListFilter, Page, TaskStep } from '../store/task-store.ts';
-import { readTaskFilter, toWireTask } from './mapping-task.ts';
+import type { Attempt, HistoryEntry, ListFilter, Page, TaskCount, TaskStep } from '../store/task-store.ts';
+import { readTaskFilter, toWireCount, toWireTask } from './mapping-task.ts';
 import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
 import type { EveryMember } from '../domain/every-member.ts';
 
@@ -38,12 +38,13 @@ export function operateTasks(deps: Deps) {
       return { record: await readTaskRecord(deps, task) };
     },
     listTaskRecords: async (request) => {
-      const { tasks, continueAfter = '' } = await listRecorded(deps, request);
-      if (request.brief) return { records: tasks.map((task) => toWireRecord(deps, task)), continueAfter };
+      const { tasks, continueAfter = '', counted } = await listRecorded(deps, request);
+      const page = { continueAfter, ...toWireCount(counted) };
+      if (request.brief) return { records: tasks.map((task) => toWireRecord(deps, task)), ...page };
       const reads = newSemaphore({ permits: RECORDS_AT_ONCE, waitingMax: tasks.length });
       return {
         records: await Promise.all(tasks.map((task) => reads.run(() => readTaskRecord(deps, task)))),
-        continueAfter,
+        ...page,
       };
     },
     classifyHolds: async ({ taskIds }) => {
@@ -58,13 +59,18 @@ export function operateTasks(deps: Deps) {
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 
-function listRecorded(deps: Deps, request: ListTaskRecordsRequest): Promise<TaskStep> {
+function listRecorded(
+  deps: Deps,
+  request: ListTaskRecordsRequest,
+): Promise<TaskStep & { readonly counted?: TaskCount }> {
   const filter = toRecordFilter(deps, request);
   const page: Page = {
     limit: readLimit(request.limit, LIST_LIMIT),
     after: emptyToUndefined(request.after),
   };
-  return request.inSteps ? listTaskStep(deps, filter, page) : listTasks(deps, filter, page, false);
+  if (request.inSteps) return listTaskStep(deps, filter, page, request);
+  assertInSteps(request);
+  return listTasks(deps, filter, page, false);
 }
 
 function toRecordFilter({ channels }: Deps, request: ListTaskRecordsRequest): EveryMember<ListFilter> {
@@ -72,6 +78,8 @@ function toRecordFilter({ channels }: Deps, request: ListTaskRecordsRequest): Ev
     ...readTaskFilter({ ...request, states: request.state === TaskState.UNSPECIFIED ? [] : [request.state] }),
     hidden: true,
     taskIds: undefined,
+    tokenId: undefined,
+    prompt: undefined,
     channel: emptyToUndefined(request.channel),
     createdFrom: readTime(request.createdFrom),
     createdBefore: readTime(request.createdBefore),

@@ -31,13 +31,20 @@ import type { TokenReader } from '../operations/cached-tokens.ts';
 import type { Deps } from '../operations/deps.ts';
 import { planCreateWait } from '../operations/creates/admit-create.ts';
 import { describePlace } from '../operations/queue/describe-place.ts';
-import { getTask, listTasks, listTaskStep, readTimeline, withKey } from '../operations/reads/read-tasks.ts';
+import {
+  assertInSteps,
+  getTask,
+  listTasks,
+  listTaskStep,
+  readTimeline,
+  withKey,
+} from '../operations/reads/read-tasks.ts';
 import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { ListFilter, Page } from '../store/task-store.ts';
 import { KINDS, ROLES } from './mapping-order.ts';
 import { CLASSES } from './mapping-queue.ts';
-import { readTaskFilter, toWireTask } from './mapping-task.ts';
+import { readTaskFilter, toWireCount, toWireTask } from './mapping-task.ts';
 import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
 
 const LIST_LIMIT = 20;
@@ -65,23 +72,26 @@ export function readMethods(deps: Deps) {
     listTasks: async (request) => {
       if (request.inSteps && (request.offset !== 0 || request.withTotal)) throw stepsNotCombined();
       const filter = await toOwnersFilter(deps, request);
-      if (filter === undefined) return {};
+      if (filter === undefined) return { narrowed: true, countedAll: true };
       const page = toPage(request);
       if (request.inSteps) {
-        const { tasks, continueAfter } = await listTaskStep(deps, filter, page);
+        const { tasks, continueAfter, counted } = await listTaskStep(deps, filter, page, request);
         return toMessage(ListTasksResponseSchema, {
           tasks: tasks.map((task) => toWireTask(task, now())),
           hasMore: continueAfter !== undefined,
           total: undefined,
           continueAfter,
+          ...toWireCount(counted),
         });
       }
+      assertInSteps(request);
       const { tasks, hasMore, total } = await listTasks(deps, filter, page, request.withTotal);
       return toMessage(ListTasksResponseSchema, {
         tasks: tasks.map((task) => toWireTask(task, now())),
         hasMore,
         total: BigInt(total ?? 0),
         continueAfter: undefined,
+        ...toWireCount(),
       });
     },
   } satisfies Partial<Implementation<typeof TaskService>>;
@@ -95,6 +105,9 @@ async function toOwnersFilter(deps: Deps, request: ListTasksRequest): Promise<Ow
     taskIds: request.taskIds,
     createdFrom: readTime(request.createdFrom),
     createdBefore: readTime(request.createdBefore),
+    // Lists in steps alone have these two.
+    tokenId: undefined,
+    prompt: undefined,
     // An owner sees nothing of channels.
     channel: undefined,
     upstream: undefined,

@@ -134,6 +134,42 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
     (store) => store.listStep({ hidden: true, upstream: { accounts: ['a', 'b'], id: '1' } }, { limit: 10 }),
   ],
   [
+    'a search for words',
+    'autoindex_prompt_words_1',
+    (store) =>
+      store.listStep({ accountId: 'acme', prompt: { whole: ['red', 'car'], beginning: 'kit' } }, { limit: 10 }),
+  ],
+  [
+    'a search for the beginning of a word',
+    'autoindex_prompt_words_1',
+    (store) => store.listStep({ accountId: 'acme', prompt: { whole: [], beginning: 'kit' } }, { limit: 10 }),
+  ],
+  [
+    'the count of a search',
+    'autoindex_read_prompts_1',
+    (store) => store.countStep({ accountId: 'acme', prompt: { whole: ['red'], beginning: undefined } }, 10),
+  ],
+  [
+    "a step of an operator's search",
+    'autoindex_read_prompts_1',
+    (store) => store.listStep({ hidden: true, prompt: { whole: ['red'], beginning: undefined } }, { limit: 10 }),
+  ],
+  ['the count of a list', 'tasks_by_account', (store) => store.countStep({ accountId: 'acme' }, 10)],
+  ['the ends whose prompts may be unread', 'events_by_seq', (store) => store.listEndsAfter(1, 10)],
+  [
+    'the prompts of new tasks',
+    'autoindex_tasks_1',
+    (store) => store.listNewPrompts({ after: 'task_1', before: 'task_2', limit: 10 }),
+  ],
+  ['the prompts of old tasks', 'autoindex_tasks_1', (store) => store.listOldPrompts('task_1', 10)],
+  ['the unread prompts', 'autoindex_read_prompts_1', (store) => store.listUnreadPrompts(['task_1'])],
+  ['the words of removed tasks', 'autoindex_read_prompts_1', (store) => store.listLeftWords('task_1', 10)],
+  [
+    'the removal of words',
+    'autoindex_prompt_words_1',
+    (store) => store.removeWords([{ id: 'task_1', accountId: 'acme', words: ['red'] }]),
+  ],
+  [
     'the changes of some accounts',
     'tasks_changed',
     (store) => store.listChanges(['acme', 'rival'], { at: 1, id: 'task_1' }, 10),

@@ -1,5 +1,7 @@
+import type { WantedWords } from '../domain/prompt-words.ts';
 import type { Doubt, Failure, Mapping, StagedMedia, State, Task, TaskFilter, TaskOrigin } from '../domain/task.ts';
 import type { Finish, PhaseTimes } from './finish.ts';
+import type { PromptStore } from './prompt-store.ts';
 import type { QueueOperatorStore, QueueStore } from './queue-store.ts';
 
 /** The part of a create that tasks and jobs have in common. */
@@ -149,6 +151,10 @@ export interface ListFilter extends TaskFilter {
   /** The times of creation: from the first one on, and before the second one. */
   readonly createdFrom?: number | undefined;
   readonly createdBefore?: number | undefined;
+  /** The token that created it. */
+  readonly tokenId?: string | undefined;
+  /** The words of its prompt. A task is found by them within seconds of its create. */
+  readonly prompt?: WantedWords | undefined;
   /** The channel that has the work. */
   readonly channel?: string | undefined;
   /** The work with this id at any of these upstream accounts. */
@@ -171,8 +177,17 @@ export interface TaskStep {
   readonly continueAfter?: string | undefined;
 }
 
+/** A number of tasks that match. */
+export interface TaskCount {
+  readonly count: number;
+  /** False: there may be more. */
+  readonly isWhole: boolean;
+}
+
 /** Lists for pages. */
 export interface StepStore {
+  /** Counts up to `max` tasks that match, among a bounded number of tasks. */
+  countStep(filter: ListFilter, max: number): Promise<TaskCount>;
   /** Lists tasks that match among a bounded number of tasks, so that each answer is quick. */
   listStep(filter: ListFilter, page: Omit<Page, 'offset'>): Promise<TaskStep>;
 }
@@ -424,4 +439,5 @@ export type TaskStore = CreateStore &
   AttentionStore &
   DeadlineStore &
   ProcessStore &
-  RetentionStore;
+  RetentionStore &
+  PromptStore;

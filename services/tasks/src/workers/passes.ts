@@ -13,6 +13,7 @@ import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { reconcileUnknown } from '../operations/recovery/reconcile-unknown.ts';
 import { sweepJobs } from '../operations/recovery/end-lost-jobs.ts';
 import { removeOldBatches, removeOldJobs, removeOldTasks } from '../operations/retention/remove-old-records.ts';
+import { readPrompts, removeLeftWords } from '../operations/search/read-prompts.ts';
 import { HEARTBEAT_MS } from './process-liveness.ts';
 import type { ProcessLiveness } from './process-liveness.ts';
 import { findNextSettlement, settleFinished } from './settle-finished.ts';
@@ -27,6 +28,9 @@ const DEADLINE_IDLE_MS = 60_000;
 const REMOVE_IDLE_MS = 1000;
 const SWEEP_IDLE_MS = 1000;
 const BATCH_IDLE_MS = 100;
+const PROMPTS_IDLE_MS = 2000;
+/** A service whose tasks are read for the first time leaves its database to creates. */
+const PROMPTS_APART_MS = 100;
 
 export interface WorkerParts {
   readonly sql: Sql;
@@ -63,6 +67,8 @@ export function listPasses(
     ...jobPasses(jobs, passParts.hasAllWorkers),
     ['batches', BATCH_IDLE_MS, () => runBatches(batches)],
     ['batch retention', REMOVE_IDLE_MS, () => removeOldBatches(batches)],
+    ['prompts', PROMPTS_IDLE_MS, () => readPrompts(tasks), PROMPTS_APART_MS],
+    ['prompt retention', REMOVE_IDLE_MS, () => removeLeftWords(tasks, parts.config.retentionMs)],
   ];
 }
 

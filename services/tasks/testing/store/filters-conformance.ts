@@ -27,6 +27,8 @@ export const FILTERED: { readonly [F in keyof Required<ListFilter>]: FilteredTas
     writeMatching: (store, id) => accepted(store, id, { order: anOrder({ model: 'Other-V1' }) }),
   },
   kind: { wanted: 'context_ir', writeMatching: (store, id) => accepted(store, id, { order: aContextIr() }) },
+  tokenId: { wanted: 'token_2', writeMatching: (store, id) => accepted(store, id, { tokenId: 'token_2' }) },
+  prompt: { wanted: { whole: ['red'], beginning: 'kit' }, writeMatching: writeKite },
   taskIds: { wanted: [IDS[0]] },
   createdFrom: { wanted: LATE, ids: [idAt(LATE), idAt(EARLY)] },
   createdBefore: { wanted: LATE, ids: [idAt(EARLY), idAt(LATE)] },
@@ -34,6 +36,13 @@ export const FILTERED: { readonly [F in keyof Required<ListFilter>]: FilteredTas
   upstream: { wanted: { accounts: ['other', 'vendor'], id: `up-${IDS[0]}` } },
   hidden: { wanted: false, writeOther: begun },
 };
+
+/** A task whose prompt has been read. */
+async function writeKite(store: TaskStore, id: string): Promise<void> {
+  await accepted(store, id);
+  const from = await store.getPromptReading();
+  await store.keepPromptWords(from, { ...from, seenId: id }, [{ id, accountId: 'acme', words: ['red', 'kite'] }]);
+}
 
 function idAt(ms: number): string {
   return `${firstIdAt('task', ms)}1`;

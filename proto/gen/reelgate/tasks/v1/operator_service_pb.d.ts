@@ -347,6 +347,28 @@ export declare type ListTaskRecordsRequest = Message<"reelgate.tasks.v1.ListTask
    * @generated from field: bool in_steps = 12;
    */
   inSteps: boolean;
+
+  /**
+   * Only tasks whose prompts have each of these words, as in TaskService.ListTasks. Without an account the answer goes
+   * along all tasks of the time, so a short time is searched sooner. Needs `in_steps`. Empty: all.
+   *
+   * @generated from field: string words = 13;
+   */
+  words: string;
+
+  /**
+   * Only tasks that this token created; empty: all. Needs `in_steps`.
+   *
+   * @generated from field: string token_id = 14;
+   */
+  tokenId: string;
+
+  /**
+   * Count up to this many tasks that match, at most 1000; zero: none are counted. Needs `in_steps`.
+   *
+   * @generated from field: int32 count_max = 15;
+   */
+  countMax: number;
 };
 
 /**
@@ -374,6 +396,27 @@ export declare type ListTaskRecordsResponse = Message<"reelgate.tasks.v1.ListTas
    * @generated from field: string continue_after = 2;
    */
   continueAfter: string;
+
+  /**
+   * Whether `words`, `token_id` and `count_max` were applied. A service of a release before ignores them.
+   *
+   * @generated from field: bool narrowed = 3;
+   */
+  narrowed: boolean;
+
+  /**
+   * The number of tasks that were counted, from the beginning of the list or from `after`.
+   *
+   * @generated from field: int32 counted = 4;
+   */
+  counted: number;
+
+  /**
+   * Whether these are all that match.
+   *
+   * @generated from field: bool counted_all = 5;
+   */
+  countedAll: boolean;
 };
 
 /**

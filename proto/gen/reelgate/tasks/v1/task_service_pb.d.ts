@@ -713,6 +713,29 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
    * @generated from field: bool in_steps = 14;
    */
   inSteps: boolean;
+
+  /**
+   * Only tasks whose prompts have each of these words; the last one may be the beginning of a word. Case and form of
+   * letters do not matter, and words that most prompts have, such as `the`, are not compared. A task is found within
+   * seconds of its create. At most 8 words are compared. Needs `in_steps`. Empty: all.
+   *
+   * @generated from field: string words = 15;
+   */
+  words: string;
+
+  /**
+   * Only tasks that this token created; empty: all. Needs `in_steps`.
+   *
+   * @generated from field: string token_id = 16;
+   */
+  tokenId: string;
+
+  /**
+   * Count up to this many tasks that match, at most 1000; zero: none are counted. Needs `in_steps`.
+   *
+   * @generated from field: int32 count_max = 17;
+   */
+  countMax: number;
 };
 
 /**
@@ -754,6 +777,27 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
    * @generated from field: string continue_after = 4;
    */
   continueAfter: string;
+
+  /**
+   * Whether `words`, `token_id` and `count_max` were applied. A service of a release before ignores them.
+   *
+   * @generated from field: bool narrowed = 5;
+   */
+  narrowed: boolean;
+
+  /**
+   * The number of tasks that were counted, from the beginning of the list or from `after`.
+   *
+   * @generated from field: int32 counted = 6;
+   */
+  counted: number;
+
+  /**
+   * Whether these are all that match.
+   *
+   * @generated from field: bool counted_all = 7;
+   */
+  countedAll: boolean;
 };
 
 /**

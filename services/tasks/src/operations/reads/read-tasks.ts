@@ -1,11 +1,12 @@
 import { Problem } from '@reelgate/platform/problem';
+import { readWantedWords } from '../../domain/prompt-words.ts';
 import { buildTimeline } from '../../domain/rules/timeline.ts';
 import type { TimelineEntry } from '../../domain/rules/timeline.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
-import type { ListFilter, Page, TaskStep } from '../../store/task-store.ts';
+import type { ListFilter, Page, TaskCount, TaskStep } from '../../store/task-store.ts';
 import type { Deps, StoreDeps } from '../deps.ts';
-import { taskNotFound } from '../task-refusals.ts';
+import { stepsNeeded, taskNotFound } from '../task-refusals.ts';
 
 /** A caller that polls more often learns nothing sooner. */
 const POLL_AFTER_MS_MIN = 1000;
@@ -48,14 +49,43 @@ export async function listTasks(
   };
 }
 
+/** The narrowing that only lists in steps have, as a caller asks for it. */
+export interface StepQuestion {
+  /** Words of the prompt, as a person writes them; empty: any. */
+  readonly words: string;
+  readonly tokenId: string;
+  /** Count up to this many; 0: none. */
+  readonly countMax: number;
+}
+
+export interface CountedStep extends TaskStep {
+  readonly counted: TaskCount;
+}
+
+const NONE: CountedStep = { tasks: [], counted: { count: 0, isWhole: true } };
+const UNCOUNTED: TaskCount = { count: 0, isWhole: false };
+
+/** Refuses a question that a whole list cannot answer within a bound. */
+export function assertInSteps({ words, tokenId, countMax }: StepQuestion): void {
+  if (words !== '' || tokenId !== '' || countMax !== 0) throw stepsNeeded();
+}
+
 /** Lists the next tasks that match, among a bounded number of tasks. */
 export async function listTaskStep(
   { store }: StoreDeps,
-  filter: ListFilter,
+  wanted: ListFilter,
   page: Omit<Page, 'offset'>,
-): Promise<TaskStep> {
-  if (page.after !== undefined) assertPosition(await store.find(page.after), filter.accountId ?? '', 'task');
-  return store.listStep(filter, page);
+  { words, tokenId, countMax }: StepQuestion,
+): Promise<CountedStep> {
+  if (page.after !== undefined) assertPosition(await store.find(page.after), wanted.accountId ?? '', 'task');
+  const prompt = words === '' ? undefined : readWantedWords(words);
+  if (words !== '' && prompt === undefined) return NONE;
+  const filter = { ...wanted, prompt, tokenId: tokenId === '' ? undefined : tokenId };
+  const [step, counted] = await Promise.all([
+    store.listStep(filter, page),
+    countMax === 0 ? UNCOUNTED : store.countStep(filter, countMax),
+  ]);
+  return { ...step, counted };
 }
 
 /** The filter for the task of a create with this key. Undefined: no task matches. */

@@ -10,7 +10,7 @@ import { aContextIr, anOrder } from '../../../testing/orders.ts';
 import { AT, accepted, begun, completed, idsOf, unknown } from '../../../testing/store/opened-store.ts';
 import type { State } from '../../domain/task.ts';
 import type { ListFilter, StepStore, TaskStore } from '../task-store.ts';
-import { sqlListSteps } from './sql-reads.ts';
+import { sqlListSteps } from './sql-list-steps.ts';
 import { sqlTaskStore } from './sql-task-store.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');

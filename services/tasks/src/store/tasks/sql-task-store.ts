@@ -6,7 +6,8 @@ import { sqlCreates } from './sql-creates.ts';
 import { sqlNotes } from './sql-history.ts';
 import { sqlMoves } from './sql-moves.ts';
 import type { ToFinishedEvent } from './sql-moves.ts';
-import { sqlChanges, sqlListSteps, sqlReads } from './sql-reads.ts';
+import { sqlListSteps } from './sql-list-steps.ts';
+import { sqlChanges, sqlReads } from './sql-reads.ts';
 import { sqlDeadlines, sqlProcesses, sqlRetention } from './sql-sweeps.ts';
 import { sqlQueueReads, sqlSchedule } from './sql-queue-reads.ts';
 import { sqlQueue } from './sql-queue.ts';
@@ -14,6 +15,7 @@ import { sqlIdleFlows } from './sql-flows.ts';
 import { sqlQueueOperators } from './sql-queue-operators.ts';
 import { shardsOn, sqlPermits } from './sql-permits.ts';
 import type { TaskStore } from '../task-store.ts';
+import { sqlPrompts } from '../prompts/sql-prompts.ts';
 import { sqlEventWrites } from '../webhooks/sql-events.ts';
 
 export function sqlTaskStore(
@@ -42,5 +44,6 @@ export function sqlTaskStore(
     ...sqlDeadlines(sql, note),
     ...sqlProcesses(sql),
     ...sqlRetention(sql),
+    ...sqlPrompts(sql),
   };
 }

@@ -120,6 +120,17 @@ const CONDITIONS: Conditions = {
     },
   },
   model: equalsIfGiven('model'),
+  tokenId: equalsIfGiven('token_id'),
+  prompt: {
+    columns: [],
+    where: (prompt, bind) => {
+      if (prompt === undefined) return '';
+      const { whole, beginning } = prompt;
+      const patterns = [...whole.map((word) => `%|${word}|%`), ...(beginning === undefined ? [] : [`%|${beginning}%`])];
+      const compared = patterns.map((pattern) => `words LIKE ${bind(pattern)}`).join(' AND ');
+      return `EXISTS (SELECT 1 FROM read_prompts WHERE task_id = id AND ${compared})`;
+    },
+  },
   kind: equalsIfGiven('kind'),
   channel: equalsIfGiven('channel', ' AND upstream_account IS NOT NULL'),
 };

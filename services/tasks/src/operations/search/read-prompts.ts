@@ -1,0 +1,58 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { firstIdAt } from '@reelgate/platform/ids';
+import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
+import type { PassResult } from '@reelgate/platform/lifecycle/worker';
+import { listPromptWords } from '../../domain/prompt-words.ts';
+import type { PromptReading, PromptStore, UnreadPrompt } from '../../store/prompt-store.ts';
+
+const EVENTS_MAX = 200;
+const NEWER_MAX = 100;
+const OLDER_MAX = 100;
+const LEFT_MAX = 200;
+/** Ids of replicas are committed a little out of order. One that comes later is read at its end. */
+const SETTLED_MS = 1000;
+
+export interface PromptDeps {
+  readonly store: PromptStore;
+  readonly clock: Clock;
+}
+
+/**
+ * One pass that reads the prompts of tasks, so that they are found by their words. It reads the new ones, then of each
+ * task that ended the prompt that was missed, and between them those of before the search existed. What a process
+ * leaves undone the next pass of any process does, because words and place are written together.
+ */
+export async function readPrompts({ store, clock }: PromptDeps): Promise<PassResult> {
+  const from = await store.getPromptReading();
+  const before = firstIdAt('task', clock.now() - SETTLED_MS);
+  const [ends, newer, older] = await Promise.all([
+    store.listEndsAfter(from.endedSeq, EVENTS_MAX),
+    store.listNewPrompts({ after: from.seenId, before, limit: NEWER_MAX }),
+    from.olderId === '' ? [] : store.listOldPrompts(from.olderId, OLDER_MAX),
+  ]);
+  const to: PromptReading = {
+    endedSeq: ends.lastSeq ?? from.endedSeq,
+    seenId: newer.at(-1)?.id ?? from.seenId,
+    olderId: from.olderId === '' ? '' : (older.at(-1)?.id ?? ''),
+  };
+  if (to.endedSeq === from.endedSeq && to.seenId === from.seenId && to.olderId === from.olderId) return NOTHING_DUE;
+  const missed = ends.taskIds.length === 0 ? [] : await store.listUnreadPrompts(ends.taskIds);
+  const read = new Map([...older, ...newer, ...missed].map((prompt) => [prompt.id, prompt]));
+  await store.keepPromptWords(from, to, [...read.values()].map(toWords));
+  return 1;
+}
+
+function toWords({ id, accountId, order }: UnreadPrompt) {
+  return { id, accountId, words: listPromptWords(order) };
+}
+
+/**
+ * One pass that removes the words of tasks that are removed. A task is removed once it is older than the retention
+ * time, so only words of older tasks are compared.
+ */
+export async function removeLeftWords({ store, clock }: PromptDeps, retentionMs: number): Promise<PassResult> {
+  const left = await store.listLeftWords(firstIdAt('task', clock.now() - retentionMs), LEFT_MAX);
+  if (left.length === 0) return NOTHING_DUE;
+  await store.removeWords(left);
+  return left.length;
+}

@@ -1,0 +1,46 @@
+import type { Order } from '../domain/order.ts';
+import type { TaskIdentity } from '../domain/task.ts';
+
+/** How far the prompts of tasks have been read for the search by words. */
+export interface PromptReading {
+  /** The place of the last event of an end that was read. */
+  readonly endedSeq: number;
+  /** The last new task that was read. */
+  readonly seenId: string;
+  /** The last task that was read of those before the search existed, the newest first; empty: all are read. */
+  readonly olderId: string;
+}
+
+export interface UnreadPrompt extends TaskIdentity {
+  readonly order: Order;
+}
+
+/** The words of a task for the search. */
+export interface PromptWords extends TaskIdentity {
+  readonly words: readonly string[];
+}
+
+/** The words of prompts. They are read after the create of a task, so that no create waits for it. */
+export interface PromptStore {
+  getPromptReading(): Promise<PromptReading>;
+  /** The events after a place: the tasks that ended, and the place of the last event; undefined: there is none. */
+  listEndsAfter(
+    afterSeq: number,
+    limit: number,
+  ): Promise<{ readonly taskIds: readonly string[]; readonly lastSeq: number | undefined }>;
+  /** The next tasks in the order of their ids. */
+  listNewPrompts(range: {
+    readonly after: string;
+    readonly before: string;
+    readonly limit: number;
+  }): Promise<readonly UnreadPrompt[]>;
+  /** The tasks before an id, the newest first. */
+  listOldPrompts(before: string, limit: number): Promise<readonly UnreadPrompt[]>;
+  /** Those of the tasks whose prompts have not been read. */
+  listUnreadPrompts(taskIds: readonly string[]): Promise<readonly UnreadPrompt[]>;
+  /** Writes words and how far the reading has come, unless another process has come further. Returns whether it wrote. */
+  keepPromptWords(from: PromptReading, to: PromptReading, prompts: readonly PromptWords[]): Promise<boolean>;
+  /** Words of tasks with an id before this one that are removed. */
+  listLeftWords(before: string, limit: number): Promise<readonly PromptWords[]>;
+  removeWords(prompts: readonly PromptWords[]): Promise<void>;
+}

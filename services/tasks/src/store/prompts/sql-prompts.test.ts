@@ -1,0 +1,204 @@
+import path from 'node:path';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { newIds } from '@reelgate/platform/ids';
+import { migrate } from '@reelgate/platform/sql/migrate';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { aText, anOrder } from '../../../testing/orders.ts';
+import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
+import { AT, accepted, begun, completed, idsOf } from '../../../testing/store/opened-store.ts';
+import { readPrompts, removeLeftWords } from '../../operations/search/read-prompts.ts';
+import { readWantedWords } from '../../domain/prompt-words.ts';
+import { sqlTaskStore } from '../tasks/sql-task-store.ts';
+import { sqlListSteps } from '../tasks/sql-list-steps.ts';
+import { sqlWebhooks } from '../webhooks/sql-webhooks.ts';
+import type { ListFilter, TaskStore } from '../task-store.ts';
+
+const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
+const ROOMY = { caps: [{ scope: 'total', limit: 1000 }] };
+const DAY_MS = 86_400_000;
+
+describeOnEngines('the search by words', (open) => {
+  let sql: Sql;
+  let store: TaskStore;
+  const clock = fakeClock();
+  const newId = newIds(clock);
+  const deps = () => ({ store, clock });
+  beforeEach(async () => {
+    sql = open();
+    await migrate(sql, MIGRATIONS);
+    store = sqlTaskStore(sql, newId, () => ({ type: 'finished', payload: '{}' }));
+  });
+  const make = async (prompt: string, how = accepted, changes: object = {}): Promise<string> => {
+    const id = newId('task');
+    await how(store, id, { ...ROOMY, order: anOrder({ content: [{ ...aText(), text: prompt }] }), ...changes });
+    await clock.advance(2000);
+    return id;
+  };
+  const read = async (): Promise<void> => {
+    await sqlWebhooks(sql, newId).dispatch({ now: clock.now(), limit: 100 });
+    while ((await readPrompts(deps())) === 1);
+  };
+  const find = async (text: string, filter: ListFilter = { accountId: 'acme' }): Promise<readonly string[]> =>
+    idsOf((await store.listStep({ ...filter, prompt: readWantedWords(text) }, { limit: 50 })).tasks);
+  const rows = async (table: string): Promise<number> =>
+    Number((await sql.read(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.['count']);
+
+  test('finds tasks by all words of their prompts, the newest first', async () => {
+    const [first, second] = [await make('A red kite over dunes'), await make('red kites at night')];
+    await make('a red car');
+    await read();
+
+    expect(await find('red kite')).toEqual([second, first]);
+    expect(await find('KITE red ')).toEqual([first]);
+    expect(await find('kit')).toEqual([second, first]);
+    expect(await find('blue kite')).toEqual([]);
+  });
+
+  test('finds no task of another account, by any filter', async () => {
+    await make('a red kite', accepted, { accountId: 'rival' });
+    const own = await make('a red kite');
+    await read();
+
+    expect(await find('red kite')).toEqual([own]);
+    expect(await find('red')).toEqual([own]);
+    expect(await find('kit', { accountId: 'acme', states: ['queued'] })).toEqual([own]);
+    expect(await store.countStep({ accountId: 'acme', prompt: readWantedWords('red') }, 10)).toEqual({
+      count: 1,
+      isWhole: true,
+    });
+  });
+
+  test('finds the tasks of every account for an operator', async () => {
+    const ids = [await make('a red kite', accepted, { accountId: 'rival' }), await make('red kites')];
+    await make('a blue kite');
+    await read();
+
+    expect(await find('red kite', { hidden: true })).toEqual(ids.toReversed());
+  });
+
+  test('finds no task that its owner removed, and none that no upstream took', async () => {
+    const removed = await make('a red kite', completed);
+    await store.remove(removed, AT);
+    await store.refuse(await make('a red kite', begun), { code: 'x', message: 'y' }, AT);
+    await read();
+
+    expect(await find('red kite')).toEqual([]);
+  });
+
+  test('finds by other conditions too', async () => {
+    const wanted = await make('a red kite', completed, { tokenId: 'token_2' });
+    await make('a red kite', completed);
+    await make('a red kite', accepted, { tokenId: 'token_2' });
+    await read();
+
+    expect(await find('kite red', { accountId: 'acme', tokenId: 'token_2', states: ['completed'] })).toEqual([wanted]);
+  });
+
+  test('reads a task at its end that became visible behind the others', async () => {
+    await make('a blue car');
+    await read();
+    const late = `task_${'0'.repeat(26)}`;
+    await completed(store, late, { ...ROOMY, order: anOrder({ content: [{ ...aText(), text: 'a red kite' }] }) });
+    await read();
+
+    expect(await find('red kite')).toEqual([late]);
+  });
+
+  test('reads the tasks of before the search, also those of a process that knows nothing of it', async () => {
+    const old = [await make('a red kite', completed), await make('another red kite')];
+    await sql.write('DELETE FROM prompt_reading WHERE id = 1');
+    await sql.write(
+      `INSERT INTO prompt_reading (id, ended_seq, seen_id, older_id)
+       SELECT 1, (SELECT last FROM event_sequence WHERE id = 1), MAX(id), MAX(id) || 'z' FROM tasks`,
+    );
+    const newer = await make('a red kite');
+    await read();
+
+    expect(await find('red kite')).toEqual([newer, ...old.toReversed()]);
+  });
+
+  test('goes on where it was when a pass dies before it has written, and writes nothing twice', async () => {
+    await make('a red kite');
+    const dying = { ...store, keepPromptWords: () => Promise.reject(new Error('the process dies')) };
+
+    await expect(readPrompts({ store: dying, clock })).rejects.toThrow('dies');
+    expect([await rows('prompt_words'), await rows('read_prompts')]).toEqual([0, 0]);
+
+    await read();
+    await read();
+    expect([await rows('prompt_words'), await rows('read_prompts')]).toEqual([2, 1]);
+  });
+
+  test('is written by one of two processes that read at once', async () => {
+    const id = await make('a red kite');
+    const from = await store.getPromptReading();
+    const keep = () =>
+      store.keepPromptWords(from, { ...from, seenId: id }, [{ id, accountId: 'acme', words: ['red', 'kite'] }]);
+
+    expect((await Promise.all([keep(), keep()])).toSorted()).toEqual([false, true]);
+    expect(await rows('prompt_words')).toBe(2);
+  });
+
+  test('forgets the words of a task with the task', async () => {
+    const gone = await make('a red kite', completed);
+    await store.markSettled([gone], AT);
+    await make('a blue kite');
+    await read();
+    await clock.advance(DAY_MS);
+    expect(await store.removeFinished({ before: AT + 1, now: clock.now(), limit: 10 })).toBe(1);
+
+    expect(await removeLeftWords(deps(), DAY_MS)).toBe(1);
+
+    expect((await sql.read('SELECT word FROM prompt_words ORDER BY word')).map(({ word }) => word)).toEqual([
+      'blue',
+      'kite',
+    ]);
+    expect(await rows('read_prompts')).toBe(1);
+  });
+
+  describe('with more tasks than one answer examines', () => {
+    const bounds = { examinedMax: 4, unfinishedMax: 2 };
+    const walk = async (text: string, ascending: boolean): Promise<readonly string[]> => {
+      const steps = sqlListSteps(sql, store, bounds);
+      const found: string[] = [];
+      let after: string | undefined;
+      do {
+        const step = await steps.listStep(
+          { accountId: 'acme', prompt: readWantedWords(text) },
+          { limit: 3, after, ascending },
+        );
+        found.push(...idsOf(step.tasks));
+        after = step.continueAfter;
+      } while (after !== undefined);
+      return found;
+    };
+
+    test.each([
+      ['red kite ', (at: number) => at % 3 === 0],
+      ['red', () => true],
+      ['kit', (at: number) => at % 3 === 0 || at % 4 === 1],
+      ['red kit', (at: number) => at % 3 === 0 || at % 4 === 1],
+      ['kite kitten ', (at: number) => at % 3 === 0 && at % 4 === 1],
+    ])('the steps of "%s" are all that match, in their order', async (text, matches) => {
+      const ids: string[] = [];
+      for (let at = 0; at < 24; at += 1)
+        ids.push(await make(`red ${at % 3 === 0 ? 'kite' : ''} ${at % 4 === 1 ? 'kitten' : ''} ${at}`));
+      await read();
+      const wanted = ids.filter((_id, at) => matches(at));
+
+      expect(await walk(text, true)).toEqual(wanted);
+      expect(await walk(text, false)).toEqual(wanted.toReversed());
+    });
+
+    test('a count says that there may be more', async () => {
+      for (let at = 0; at < 6; at += 1) await make('a red kite');
+      await read();
+      const count = (max: number) =>
+        sqlListSteps(sql, store, bounds).countStep({ accountId: 'acme', prompt: readWantedWords('red') }, max);
+
+      expect(await count(10)).toEqual({ count: 4, isWhole: false });
+      expect(await count(3)).toEqual({ count: 3, isWhole: false });
+    });
+  });
+});

@@ -1,0 +1,116 @@
+import { byRows, inChunks, parameters, rowValues } from '@reelgate/platform/sql/multi-row';
+import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
+import { inJson, inText, insertMany, readChunks, recordColumns, text } from '../columns.ts';
+import type { PromptStore, PromptWords, UnreadPrompt } from '../prompt-store.ts';
+
+const PROMPT = recordColumns<UnreadPrompt>({
+  id: inText('id'),
+  accountId: inText('account_id'),
+  order: inJson('order_json'),
+});
+const UNREAD = byRows(
+  (rows) => `SELECT ${PROMPT.list} FROM tasks WHERE id IN (${parameters(rows)})
+    AND NOT EXISTS (SELECT 1 FROM read_prompts WHERE read_prompts.task_id = tasks.id)`,
+);
+const MOVE = `UPDATE prompt_reading SET ended_seq = $1, seen_id = $2, older_id = $3
+  WHERE id = 1 AND ended_seq = $4 AND seen_id = $5 AND older_id = $6`;
+const INSERT_READ = insertMany('read_prompts', ['task_id', 'account_id', 'words'], 'ON CONFLICT DO NOTHING');
+const INSERT_WORDS = insertMany('prompt_words', ['account_id', 'word', 'task_id'], 'ON CONFLICT DO NOTHING');
+const REMOVE_WORDS = byRows((rows) => {
+  const among = Array.from({ length: rows }, (_row, row) => `($${3 * row + 1}, $${3 * row + 2}, $${3 * row + 3})`);
+  return `DELETE FROM prompt_words WHERE (account_id, word, task_id) IN (VALUES ${among.join(', ')})`;
+});
+const REMOVE_READ = byRows((rows) => `DELETE FROM read_prompts WHERE task_id IN (${parameters(rows)})`);
+/** Between words. No word has one. */
+const BAR = '|';
+
+type WordRow = Readonly<Record<'account_id' | 'word' | 'task_id', string>>;
+
+/** The words of prompts, for the search of tasks. */
+export function sqlPrompts(sql: Sql): PromptStore {
+  const list = async (where: string, values: readonly (string | number)[]): Promise<readonly UnreadPrompt[]> =>
+    (await sql.read(`SELECT ${PROMPT.list} FROM tasks WHERE ${where}`, values)).map(PROMPT.read);
+  return {
+    getPromptReading: async () => {
+      const [row] = await sql.read('SELECT ended_seq, seen_id, older_id FROM prompt_reading WHERE id = 1');
+      return {
+        endedSeq: Number(row?.['ended_seq'] ?? 0),
+        seenId: text(row?.['seen_id']),
+        olderId: text(row?.['older_id']),
+      };
+    },
+    listEndsAfter: async (afterSeq, limit) => {
+      const rows = await sql.read(
+        'SELECT seq, type, subject_id FROM events WHERE seq IS NOT NULL AND seq > $1 ORDER BY seq LIMIT $2',
+        [afterSeq, limit],
+      );
+      const last = rows.at(-1)?.['seq'];
+      return {
+        taskIds: rows.filter(({ type }) => text(type).startsWith('video.')).map((row) => text(row['subject_id'])),
+        lastSeq: last === undefined ? undefined : Number(last),
+      };
+    },
+    listNewPrompts: ({ after, before, limit }) =>
+      list('id > $1 AND id < $2 ORDER BY id LIMIT $3', [after, before, limit]),
+    listOldPrompts: (before, limit) => list('id < $1 ORDER BY id DESC LIMIT $2', [before, limit]),
+    listUnreadPrompts: async (taskIds) => (await readChunks(sql.read, UNREAD, taskIds)).map(PROMPT.read),
+    keepPromptWords: (from, to, prompts) =>
+      sql.commitUnsynced(async (query) => {
+        const moved = await query.changes(MOVE, [
+          ...[to.endedSeq, to.seenId, to.olderId],
+          ...[from.endedSeq, from.seenId, from.olderId],
+        ]);
+        if (moved === 0) return false;
+        await insertPrompts(query, prompts);
+        return true;
+      }),
+    listLeftWords: async (before, limit) =>
+      (
+        await sql.read(
+          `SELECT task_id, account_id, words FROM read_prompts WHERE task_id < $1
+             AND NOT EXISTS (SELECT 1 FROM tasks WHERE tasks.id = read_prompts.task_id) ORDER BY task_id LIMIT $2`,
+          [before, limit],
+        )
+      ).map(readWords),
+    removeWords: async (prompts) => {
+      await sql.commitUnsynced(async (query) => {
+        for (const chunk of inChunks(prompts.flatMap(toWordRows)))
+          await query(
+            REMOVE_WORDS(chunk.length),
+            rowValues([], chunk, (row) => [row.account_id, row.word, row.task_id]),
+          );
+        for (const ids of inChunks(prompts.map(({ id }) => id))) await query(REMOVE_READ(ids.length), ids);
+      });
+    },
+  };
+}
+
+/** In the order of the index, so that neighbours are written together and no two processes wait for each other. */
+async function insertPrompts(query: SqlWork, prompts: readonly PromptWords[]): Promise<void> {
+  const read = prompts.map(({ id, accountId, words }) => ({
+    task_id: id,
+    account_id: accountId,
+    words: `${BAR}${words.join(BAR)}${BAR}`,
+  }));
+  for (const chunk of inChunks(read)) await query.changes(...INSERT_READ(chunk));
+  for (const chunk of inChunks(prompts.flatMap(toWordRows).toSorted(compareRows)))
+    await query.changes(...INSERT_WORDS(chunk));
+}
+
+function toWordRows({ id, accountId, words }: PromptWords): WordRow[] {
+  return words.map((word) => ({ account_id: accountId, word, task_id: id }));
+}
+
+function compareRows(one: WordRow, other: WordRow): number {
+  const [left, right] = [toSortKey(one), toSortKey(other)];
+  return left < right ? -1 : Number(left > right);
+}
+
+function toSortKey({ account_id: accountId, word, task_id: taskId }: WordRow): string {
+  return `${accountId}\0${word}\0${taskId}`;
+}
+
+function readWords(row: SqlRow): PromptWords {
+  const words = text(row['words']).split(BAR).filter(Boolean);
+  return { id: text(row['task_id']), accountId: text(row['account_id']), words };
+}
