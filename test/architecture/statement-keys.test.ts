@@ -49,10 +49,9 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
     5,
     'the lanes and accounts of the queue and the rules of operators over them, for an operator, and the end of weights',
   ],
-  'tasks/sql-reads.ts': [
-    11,
-    'the settlement pass and its next due moment, the recovery of creates, the list of an operator',
-  ],
+  'tasks/sql-reads.ts': [8, 'the settlement pass and its next due moment, the recovery of creates'],
+  'tasks/sql-list-steps.ts': [3, 'the list and the search of an operator'],
+  'tasks/sql-prompts.ts': [2, 'the pass that reads prompts, along new and old tasks and the events of ends'],
   'tasks/sql-events.ts': [2, 'the pass that wakes event streams'],
   'tasks/sql-leased-receivers.ts': [4, 'the look for due receivers, and the first due one'],
   'billing/sql-account-list.ts': [1, 'the list of accounts, for an operator'],

@@ -130,6 +130,9 @@ export function fakeTasks(): FakeTasks {
         tasks: [...tasks.values()].filter((task) => isListed(task, request)),
         hasMore: false,
         total: BigInt(tasks.size),
+        narrowed: true,
+        counted: tasks.size,
+        countedAll: true,
       };
     },
     getTaskTimeline: async ({ accountId, taskId }) => {

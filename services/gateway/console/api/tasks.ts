@@ -27,7 +27,7 @@ export interface TaskRow {
 
 /**
  * GET /tasks. Query: `TASK_FILTERS` and `after`. A state can also be `running`. Times are dates or Unix seconds, in
- * milliseconds when given as `1795…` with 13 digits. `find` is a task id or an own idempotency key.
+ * milliseconds when given as `1795…` with 13 digits. `find` is a task id, an own idempotency key, or words of the prompt.
  */
 export interface TaskList {
   readonly tasks: readonly TaskRow[];
@@ -38,6 +38,10 @@ export interface TaskList {
    * remain; the next page searches on.
    */
   readonly searchedTo?: number;
+  /** How many tasks match; only on the first page. `isLeast`: there may be more. */
+  readonly total?: { readonly count: number; readonly isLeast: boolean };
+  /** The tokens that the visitor may see, for the filter; if they cannot be read, its own one. */
+  readonly tokens: readonly { readonly id: string; readonly name: string }[];
   /** The models that the token may use, for the filter. */
   readonly models: readonly string[];
 }

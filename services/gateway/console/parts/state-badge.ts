@@ -16,6 +16,13 @@ export function Badge({ tone, shape, children }: { tone: Tone; shape?: string; c
 /** A shape for each state, so that no state is known by its colour alone. */
 const SHAPES: Readonly<Record<State, string>> = { queued: '○', in_progress: '◐', completed: '●', failed: '✕' };
 
+/** The state by its shape alone. Its word is for screen readers, and for a pointer that rests on it. */
+export function StateShape({ state }: { state: State }): VNode {
+  return html`<span class=${`state ${state}`} title=${words.states[state]}
+    ><span aria-hidden="true">${SHAPES[state]}</span><span class="spoken">${words.states[state]}</span></span
+  >`;
+}
+
 /** The state by its word, or by a text that says more than the word. */
 export function StateBadge({ state, text = words.states[state] }: { state: State; text?: string }): VNode {
   return html`<span class=${`state ${state}`}

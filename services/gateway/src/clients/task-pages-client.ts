@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { Problem } from '@reelgate/platform/problem';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ListTasksRequestSchema } from '@reelgate/proto/tasks/v1/task_service';
@@ -14,6 +15,7 @@ import type { TasksClient } from './tasks-client.ts';
 import { toMs, emptyToUndefined } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
+const UPDATE_MS = 30_000;
 
 /** The filter of a list of an account's tasks, newest first. An undefined field selects all. */
 export interface TaskQuestion extends TextFilters<typeof TASK_FILTERS> {
@@ -27,12 +29,24 @@ export interface TaskQuestion extends TextFilters<typeof TASK_FILTERS> {
   readonly after?: string | undefined;
   readonly taskIds?: readonly string[] | undefined;
   readonly idempotencyKey?: string | undefined;
+  /** Words of the prompt; the last one may be unfinished. */
+  readonly words?: string | undefined;
+  /** Count up to this many; undefined: none. */
+  readonly countMax?: number | undefined;
 }
 
 export interface FoundTasks {
   readonly tasks: readonly PlainTask[];
   /** The last task that was examined, if older ones remain. */
   readonly continueAfter: string | undefined;
+  /** How many match; undefined: they were not counted. */
+  readonly counted: CountedTasks | undefined;
+}
+
+export interface CountedTasks {
+  readonly count: number;
+  /** False: there may be more. */
+  readonly isWhole: boolean;
 }
 
 export type StepName =
@@ -75,11 +89,16 @@ const STEPS: Readonly<Record<TimelineStep, StepName | undefined>> = {
 export function taskPages(rpc: TasksClient): TaskPages {
   return {
     list: async ({ accountId, ...call }, question) => {
-      const { tasks, continueAfter } = await rpc.listTasks(
+      const { tasks, continueAfter, narrowed, counted, countedAll } = await rpc.listTasks(
         toWireQuestion(accountId, question),
         withDeadline(call, DEADLINE_MS),
       );
-      return { tasks: tasks.map(toPlainTask), continueAfter: emptyToUndefined(continueAfter) };
+      if (!narrowed && (question.words !== undefined || question.token !== undefined)) throw notYet();
+      return {
+        tasks: tasks.map(toPlainTask),
+        continueAfter: emptyToUndefined(continueAfter),
+        counted: narrowed && question.countMax !== undefined ? { count: counted, isWhole: countedAll } : undefined,
+      };
     },
     timeline: async ({ accountId, ...call }, taskId) => {
       const { entries, tokenId, requestId } = await rpc.getTaskTimeline(
@@ -91,9 +110,21 @@ export function taskPages(rpc: TasksClient): TaskPages {
   };
 }
 
+/** A service of the release before would answer with tasks that do not match. */
+function notYet(): Problem {
+  return new Problem({
+    kind: 'unavailable',
+    reason: 'service_unavailable',
+    message: 'the search comes with the update that is running now; try again in a minute',
+    retryAfterMs: UPDATE_MS,
+  });
+}
+
 function toWireQuestion(accountId: string, question: TaskQuestion): WholeMessage<typeof ListTasksRequestSchema> {
   const { limit, states = [], kind, model = '', from, to, after = '', taskIds = [], idempotencyKey = '' } = question;
+  const { words = '', token: tokenId = '', countMax = 0 } = question;
   return {
+    ...{ words, tokenId, countMax },
     ...{ accountId, limit, model, after, idempotencyKey, inSteps: true },
     // older pages go on after a task, and count nothing
     ...{ ascending: false, offset: 0, withTotal: false },

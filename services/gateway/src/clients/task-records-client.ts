@@ -112,6 +112,7 @@ function toWireQuestion(question: RecordsQuestion): WholeMessage<typeof ListTask
   } = question;
   return {
     ...{ limit, accountId: account, model, channel, upstreamId, after, brief: true, inSteps: true },
+    ...{ words: '', tokenId: '', countMax: 0 },
     state: state === undefined ? TaskState.UNSPECIFIED : WIRE_TASK_STATES[state],
     kind: kind === undefined ? TaskKind.UNSPECIFIED : WIRE_KINDS[kind],
     ...(from === undefined ? {} : { createdFrom: timestampFromMs(from) }),

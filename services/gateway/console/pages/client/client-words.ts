@@ -58,7 +58,8 @@ export const tasksWords = {
     model: 'Model',
     from: 'From',
     to: 'To',
-    find: 'Task id or idempotency key',
+    token: 'Token',
+    find: 'Words of the prompt, or an id',
     apply: 'Search',
     clear: 'Clear',
     all: 'All',
@@ -78,8 +79,15 @@ export const tasksWords = {
   progressOf: (progress: number) => `Progress: ${progress} %`,
   held: (amount: string) => `${amount} held`,
   notYet: '–',
-  none: 'No task matches.',
-  noneYet: 'There are no tasks yet.',
-  first: 'Make the first one',
+  views: { legend: 'Show as', list: 'List', compact: 'Compact', gallery: 'Gallery' },
+  total: (count: number, isLeast: boolean) => {
+    const figure = `${count.toLocaleString('en')}${isLeast ? '+' : ''}`;
+    return count === 1 && !isLeast ? '1 task' : `${figure} tasks`;
+  },
+  none: 'No task matches',
+  noneTeach: 'Each word that you look for must stand in the prompt. Use fewer words, or fewer filters.',
+  noneYet: 'No videos yet',
+  noneYetTeach: 'Everything that you or your programs make is listed here, and is found again by words of its prompt.',
+  first: 'Create a video',
   searchedTo: 'Searched back to',
 };

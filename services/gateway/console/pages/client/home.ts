@@ -9,7 +9,8 @@ import { Loaded } from '../../parts/loaded.ts';
 import { moneyText, parseNanos } from '../../parts/number-text.ts';
 import { Stats } from '../../parts/stats.ts';
 import type { Stat } from '../../parts/stats.ts';
-import { TaskTable, taskTitle, Thumbnail } from './parts/task-table.ts';
+import { TaskGallery } from './parts/task-gallery.ts';
+import { TaskTable } from './parts/task-table.ts';
 import { homeWords as words } from './client-words.ts';
 
 const LIST = '/console/tasks';
@@ -77,17 +78,7 @@ function Gallery({ tasks }: { tasks: readonly TaskRow[] }): VNode {
       text=${words.recent.teach}
       action=${html`<a class="button" href="/console/try">${words.create}</a>`}
     />`;
-  return html`<ul class="gallery latest">
-    ${tasks.map(
-      (task) =>
-        html`<li key=${task.id}>
-          <a href=${`/console/tasks/${encodeURIComponent(task.id)}`}>
-            <${Thumbnail} task=${task} />
-            <span>${taskTitle(task)}</span>
-          </a>
-        </li>`,
-    )}
-  </ul>`;
+  return html`<${TaskGallery} tasks=${tasks} isLatest />`;
 }
 
 function Limits({ limits }: { limits: readonly Limit[] }): VNode {

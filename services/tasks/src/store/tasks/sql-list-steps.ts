@@ -49,7 +49,10 @@ export function sqlListSteps(
       const { values, bind } = newValues();
       const { before, where } = buildWalk(filter, page, walk, bind);
       const [row] = await sql.read(
-        `${before} SELECT COUNT(*) AS count FROM (SELECT id FROM tasks WHERE ${where} LIMIT ${bind(max + 1)}) AS found`,
+        // the order leads the plan along the ids of the walk, and not along the states of all tasks
+        `${before} SELECT COUNT(*) AS count FROM (
+           SELECT id FROM tasks WHERE ${where} ORDER BY id DESC LIMIT ${bind(max + 1)}
+         ) AS found`,
         values,
       );
       return toTaskCount(Number(row?.['count'] ?? 0), max, walk.last === undefined);

@@ -1,6 +1,7 @@
 import { TASK_FILTERS } from '../../../client-filters.ts';
 import type { TaskFilterName } from '../../../client-filters.ts';
 import type { Filter, FilterOf } from '../../../filters.ts';
+import type { TaskList } from '../../../api/tasks.ts';
 import { setQuery } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
@@ -14,10 +15,14 @@ const words = tasksWords.filters;
 type Option = Readonly<Record<'value' | 'name', string>>;
 
 /** A choice among what is known; other texts are typed. */
-type OptionsOf = Readonly<Record<FilterOf<typeof TASK_FILTERS, 'select'> | 'model', readonly Option[]>>;
+type OptionsOf = Readonly<Record<FilterOf<typeof TASK_FILTERS, 'select'> | 'model' | 'token', readonly Option[]>>;
+
+export interface TaskFiltersProps extends Pick<TaskList, 'models' | 'tokens'> {
+  readonly query: URLSearchParams;
+}
 
 /** The filters stand in the address. A choice acts at once, a text with Enter. */
-export function TaskFilters({ query, models }: { query: URLSearchParams; models: readonly string[] }): VNode {
+export function TaskFilters({ query, models, tokens }: TaskFiltersProps): VNode {
   const { states, kinds } = common;
   const set = (name: string) => (value: string) => {
     setQuery({ [name]: value, after: '' });
@@ -32,11 +37,17 @@ export function TaskFilters({ query, models }: { query: URLSearchParams; models:
   const clear = (): void => {
     setQuery(Object.fromEntries([...Object.keys(TASK_FILTERS), 'after'].map((name) => [name, ''])));
   };
-  const modelNames = of('model') === '' || models.includes(of('model')) ? models : [of('model'), ...models];
   const options: OptionsOf = {
     state: [{ value: 'running', name: words.running }, ...toOptions(states)],
     kind: toOptions(kinds),
-    model: modelNames.map((name) => ({ value: name, name })),
+    model: withChosen(
+      models.map((name) => ({ value: name, name })),
+      of('model'),
+    ),
+    token: withChosen(
+      tokens.map(({ id, name }) => ({ value: id, name: name === '' ? id : name })),
+      of('token'),
+    ),
   };
   const renderField = ([key, { type }]: readonly [string, Filter]): VNode => {
     const name = key as TaskFilterName;
@@ -86,6 +97,13 @@ function SearchField({ name, label, value }: FieldProps): VNode {
     <label for=${name}>${label}</label>
     <input id=${name} name=${name} type="search" maxlength=${TASK_FILTERS.find.most} value=${value} />
   </div>`;
+}
+
+/** A link can name a value that is not known here. */
+function withChosen(options: readonly Option[], value: string): readonly Option[] {
+  return value === '' || options.some((option) => option.value === value)
+    ? options
+    : [{ value, name: value }, ...options];
 }
 
 function toOptions(names: Readonly<Record<string, string>>): readonly Option[] {

@@ -14,7 +14,7 @@ import { words as common } from '../../../words.ts';
 export interface TaskTableProps {
   readonly tasks: readonly TaskRow[];
   readonly caption: string;
-  readonly empty: string;
+  readonly empty: string | VNode;
 }
 
 /** Tasks with what tells them apart: the picture, the prompt, the order, the state, the time, the money. */
