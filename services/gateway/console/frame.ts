@@ -173,8 +173,20 @@ function useFocusOnNavigation(main: { readonly current: HTMLElement | null }, pa
 /** The tab is named after the heading of its page, behind the number of entries that wait. */
 function useTitle(main: { readonly current: HTMLElement | null }, path: string | undefined, count: string): void {
   useEffect(() => {
-    const heading = main.current?.querySelector('h1')?.textContent;
-    document.title = count + (path === undefined || heading === undefined ? '' : `${heading} · `) + words.product;
+    const { current: content } = main;
+    const name = (): void => {
+      const heading = path === undefined ? undefined : content?.querySelector('h1')?.textContent;
+      const title = count + (heading === undefined ? '' : `${heading} · `) + words.product;
+      if (document.title !== title) document.title = title;
+    };
+    name();
+    if (content === null) return undefined;
+    // a page can know its name only once it is read
+    const named = new MutationObserver(name);
+    named.observe(content, { childList: true, subtree: true, characterData: true });
+    return () => {
+      named.disconnect();
+    };
   }, [path, count]);
 }
 

@@ -38,6 +38,8 @@ export interface FakeTasks {
   /** The orders that were checked before bytes were stored. */
   readonly checks: CheckOrderRequest[];
   readonly lists: ListTasksRequest[];
+  /** A service of the release before answers a search with every task. */
+  readonly release: { knowsSearch: boolean };
   /** The callbacks that were passed on. */
   readonly callbacks: readonly PassedCallback[];
   /** Readable tasks by `account/id`. */
@@ -56,6 +58,7 @@ export function fakeTasks(): FakeTasks {
   const checked: Order[] = [];
   const checks: CheckOrderRequest[] = [];
   const lists: ListTasksRequest[] = [];
+  const release = { knowsSearch: true };
   const callbacks: PassedCallback[] = [];
   const tasks = new Map<string, Task>();
   const models: FakeTasks['models'] = [aModel()];
@@ -130,7 +133,7 @@ export function fakeTasks(): FakeTasks {
         tasks: [...tasks.values()].filter((task) => isListed(task, request)),
         hasMore: false,
         total: BigInt(tasks.size),
-        narrowed: true,
+        narrowed: release.knowsSearch,
         counted: tasks.size,
         countedAll: true,
       };
@@ -163,6 +166,7 @@ export function fakeTasks(): FakeTasks {
     checked,
     checks,
     lists,
+    release,
     callbacks,
     tasks,
     models,

@@ -3,6 +3,14 @@ import type { Charge } from './money.ts';
 export type State = 'queued' | 'in_progress' | 'completed' | 'failed';
 export type Kind = 'generation' | 'regeneration' | 'context_ir';
 
+/** The end of a task that failed. */
+export interface TaskFailure {
+  readonly code: string;
+  readonly message: string;
+  /** The party whose doing it is: the order, the generator or this service; undefined: it is not known. */
+  readonly cause?: 'order' | 'upstream' | 'service';
+}
+
 /** A task in a list. */
 export interface TaskRow {
   readonly id: string;
@@ -21,7 +29,7 @@ export interface TaskRow {
   readonly endedAt?: number;
   /** The address of a picture of the video; undefined: there is none. */
   readonly thumbnail?: string;
-  readonly failure?: { readonly code: string; readonly message: string };
+  readonly failure?: TaskFailure;
   readonly charge?: Charge;
 }
 

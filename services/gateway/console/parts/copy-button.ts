@@ -8,8 +8,16 @@ const SHOWN_MS = 2000;
 /** Browsers give pages a clipboard over https and on this machine; elsewhere a text is copied by hand. */
 const HAS_CLIPBOARD = typeof document === 'undefined' || 'clipboard' in navigator;
 
-/** Copies a text. `what` names it for screen readers. */
-export function CopyButton({ text, what }: { text: string; what: string }): VNode | null {
+export interface CopyButtonProps {
+  readonly text: string;
+  /** Names the text for screen readers. */
+  readonly what: string;
+  /** The text of a button that stands among others; absent: a small one beside what it copies. */
+  readonly label?: string;
+}
+
+/** Copies a text. */
+export function CopyButton({ text, what, label }: CopyButtonProps): VNode | null {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(text);
@@ -19,8 +27,13 @@ export function CopyButton({ text, what }: { text: string; what: string }): VNod
     }, SHOWN_MS);
   };
   if (!HAS_CLIPBOARD) return null;
-  return html`<button type="button" class="copy" aria-label=${words.copy.what(what)} onClick=${() => void copy()}>
-    ${isCopied ? words.copy.copied : words.copy.copy}
+  return html`<button
+    type="button"
+    class=${label === undefined ? 'copy' : undefined}
+    aria-label=${label ?? words.copy.what(what)}
+    onClick=${() => void copy()}
+  >
+    ${isCopied ? words.copy.copied : (label ?? words.copy.copy)}
   </button>`;
 }
 

@@ -18,7 +18,7 @@ const SHAPES: Readonly<Record<State, string>> = { queued: 'â—‹', in_progress: 'â
 
 /** The state by its shape alone. Its word is for screen readers, and for a pointer that rests on it. */
 export function StateShape({ state }: { state: State }): VNode {
-  return html`<span class=${`state ${state}`} title=${words.states[state]}
+  return html`<span class=${`state-shape ${state}`} title=${words.states[state]}
     ><span aria-hidden="true">${SHAPES[state]}</span><span class="spoken">${words.states[state]}</span></span
   >`;
 }

@@ -1,9 +1,10 @@
-import type { TimelineEntry } from '../api/task.ts';
+import type { Step, TimelineEntry } from '../api/task.ts';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
 import { moneyText } from './number-text.ts';
 import { BAR_UNITS, buildBar, readEnd, isLong, buildLines } from './timeline-lanes.ts';
 import type { Bar, Line } from './timeline-lanes.ts';
+import type { Colour } from './timeline-words.ts';
 import { timelineWords as words } from './timeline-words.ts';
 import { clockText, durationText, utcText } from './time.ts';
 
@@ -17,7 +18,7 @@ export function Timeline({ entries, now }: { entries: readonly TimelineEntry[]; 
   const start = bar?.from ?? entries[0]?.from ?? now;
   if (entries.length === 0) return html`<p class="quiet">${words.empty}</p>`;
   return html`<div class="timeline">
-    ${bar === undefined ? null : html`<${TimelineBar} bar=${bar} now=${now} />`}
+    ${bar === undefined ? null : html`<${TimelineBar} bar=${bar} now=${now} /><${Legend} bar=${bar} />`}
     <ol>
       ${buildLines(entries, now).map((line) => html`<${TimelineLine} key=${toLineKey(line)} line=${line} start=${start} now=${now} />`)}
     </ol>
@@ -35,7 +36,7 @@ function TimelineBar({ bar, now }: { bar: Bar; now: number }): VNode {
             ${spans.map(
               ({ entry, x, width }) =>
                 html`<rect
-                  class=${`step ${entry.step}${entry.to === undefined ? ' open' : ''}`}
+                  class=${`step ${COLOURS[entry.step]}${entry.to === undefined ? ' open' : ''}`}
                   x=${x}
                   width=${width}
                   height=${LANE_HEIGHT}
@@ -50,6 +51,34 @@ function TimelineBar({ bar, now }: { bar: Bar; now: number }): VNode {
       ><span>0 s</span><span>${durationText(length / 2)}</span><span>${durationText(length)}</span></span
     >
   </div>`;
+}
+
+/** The colour of each step in the bar. */
+const COLOURS: Readonly<Record<Step, Colour>> = {
+  created: 'ours',
+  submitted: 'ours',
+  fetched: 'ours',
+  prepared: 'waits',
+  queued: 'waits',
+  checked: 'waits',
+  in_progress: 'makes',
+  held: 'holds',
+  completed: 'done',
+  settled: 'done',
+  webhook: 'done',
+  failed: 'failed',
+};
+
+/** Says what the colours of this bar mean. The list below it says the same in words. */
+function Legend({ bar }: { bar: Bar }): VNode {
+  const shown = new Set(bar.lanes.flatMap(({ spans }) => spans.map(({ entry }) => COLOURS[entry.step])));
+  const colours = Object.values(COLOURS).filter((colour, at, all) => all.indexOf(colour) === at && shown.has(colour));
+  return html`<ul class="lane-legend" aria-label=${words.legend.title}>
+    ${colours.map(
+      (colour) =>
+        html`<li key=${colour}><i class=${`swatch ${colour}`} aria-hidden="true"></i>${words.legend[colour]}</li>`,
+    )}
+  </ul>`;
 }
 
 function TimelineLine({ line, start, now }: { line: Line; start: number; now: number }): VNode {

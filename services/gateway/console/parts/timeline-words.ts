@@ -33,10 +33,22 @@ const LANES: Readonly<Record<Lane, string>> = {
   client: 'Webhooks',
 };
 
+/** The meanings of the colours of the bar. */
+export type Colour = 'ours' | 'waits' | 'makes' | 'holds' | 'done' | 'failed';
+
 export const timelineWords = {
   steps: STEPS,
   long: LONG,
   lanes: LANES,
+  legend: {
+    title: 'Colours of the bar',
+    ours: 'Work of Reelgate',
+    waits: 'Waits and checks',
+    makes: 'The video is made',
+    holds: 'Money is held',
+    done: 'Done',
+    failed: 'Failed',
+  } satisfies Readonly<Record<Colour | 'title', string>>,
   empty: 'Nothing is recorded yet.',
   soFar: (duration: string) => `${duration} so far`,
   after: (duration: string) => `+${duration}`,

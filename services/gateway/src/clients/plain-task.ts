@@ -1,6 +1,6 @@
 import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem, Order } from '@reelgate/proto/tasks/v1/order';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { FailureCause, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, TaskFailure, TaskResult } from '@reelgate/proto/tasks/v1/task';
 import { toPlainPlace } from './task-queue.ts';
 import type { PlainPlace } from './task-queue.ts';
@@ -54,9 +54,16 @@ export interface PlainTask {
   readonly video: PlainVideo | undefined;
   /** The enhanced prompt; undefined if the task has none. */
   readonly text: string | undefined;
-  readonly failure: { readonly code: string; readonly message: string } | undefined;
+  readonly failure: PlainFailure | undefined;
   /** Its place; undefined unless it waits and was read alone. */
   readonly queue: PlainPlace | undefined;
+}
+
+export interface PlainFailure {
+  readonly code: string;
+  readonly message: string;
+  /** Absent: it is not known. */
+  readonly cause?: 'order' | 'upstream' | 'service';
 }
 
 export interface PlainVideo {
@@ -156,8 +163,17 @@ function toPlainVideo(result: TaskResult | undefined): PlainVideo | undefined {
   } satisfies MessageMapping<TaskResult, 'object' | 'prompt'>;
 }
 
-function toPlainFailure(failure: TaskFailure | undefined): NonNullable<PlainTask['failure']> {
-  return { code: failure?.code ?? 'failed', message: failure?.message ?? 'the task failed' };
+const CAUSES: Readonly<Record<FailureCause, PlainFailure['cause'] | undefined>> = {
+  [FailureCause.UNSPECIFIED]: undefined,
+  [FailureCause.ORDER]: 'order',
+  [FailureCause.UPSTREAM]: 'upstream',
+  [FailureCause.SERVICE]: 'service',
+};
+
+function toPlainFailure(failure: TaskFailure | undefined): PlainFailure {
+  const { code = 'failed', message = 'the task failed', cause = FailureCause.UNSPECIFIED } = failure ?? {};
+  const known = CAUSES[cause];
+  return { code, message, ...(known === undefined ? {} : { cause: known }) };
 }
 
 function mapValuesToNames<N extends string, V>(values: Readonly<Record<N, V>>): ReadonlyMap<V, N> {

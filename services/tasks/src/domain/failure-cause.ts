@@ -25,6 +25,26 @@ export function classifyFailure(code = ''): Cause {
   return OF_ORDER.has(code) || ORDER_WORDS.test(code) ? 'client' : 'upstream';
 }
 
+/** Codes of this service that no upstream caused. */
+const OF_SERVICE: ReadonlySet<string> = new Set([
+  'gateway_busy',
+  'internal_error',
+  'interrupted',
+  'never_arrived',
+  'no_channel_available',
+  'operator',
+  'queue_full',
+  'queue_timeout',
+  'service_unavailable',
+  'would_wait_too_long',
+]);
+
+/** Tells an owner what caused the failure of a task; undefined: a task that was cancelled has no fault. */
+export function findFailureCause(code: string): Cause | undefined {
+  if (code === 'cancelled') return undefined;
+  return OF_SERVICE.has(code) ? 'us' : classifyFailure(code);
+}
+
 /**
  * The codes that log lines and spans may name: our own, and common ones of upstreams. An upstream can answer with any
  * text, such as an id, a key or a prompt.

@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
+import { FailureCause, TaskSchema, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import { aTask } from '../../testing/tasks.ts';
 import type { State, Task, Usage } from '../domain/task.ts';
@@ -57,6 +57,17 @@ const tasks = fc
   })
   .map((changes) => aTask(changes as Partial<Task>));
 
+test.each([
+  ['1026', FailureCause.ORDER],
+  ['video_generation_failed', FailureCause.UPSTREAM],
+  ['queue_timeout', FailureCause.SERVICE],
+  ['cancelled', FailureCause.UNSPECIFIED],
+])('the failure %s has the cause %s', (code, cause) => {
+  const { failure } = overTheWire(aTask({ state: 'failed', failure: { code, message: 'x' } }));
+
+  expect(failure?.cause).toBe(cause);
+});
+
 test('a task is unchanged by the wire', () => {
   fc.assert(
     fc.property(tasks, (task) => {
@@ -73,7 +84,7 @@ test('a task is unchanged by the wire', () => {
         finishedAt: task.finishedAt,
         expiresAt: task.expiresAt,
         result: task.result && { ...task.result, mediaType: '' },
-        failure: task.failure,
+        failure: task.failure && { ...task.failure, cause: expect.any(Number) },
         usage: task.usage,
       });
       expect(wire.unrecognisedStatus).toBe(task.unrecognised ? (task.upstreamStatus ?? '') : '');

@@ -1,9 +1,18 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import { TaskFailureSchema, TaskResultSchema, TaskSchema, TaskState, UsageSchema } from '@reelgate/proto/tasks/v1/task';
-import type { Task as WireTask, TaskResult, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
+import {
+  FailureCause,
+  TaskFailureSchema,
+  TaskResultSchema,
+  TaskSchema,
+  TaskState,
+  UsageSchema,
+} from '@reelgate/proto/tasks/v1/task';
+import type { Task as WireTask, TaskFailure, TaskResult, Usage as WireUsage } from '@reelgate/proto/tasks/v1/task';
 import type { EveryMember } from '../domain/every-member.ts';
-import type { Result, State, Task, TaskFilter, TaskOrigin, Usage } from '../domain/task.ts';
+import { findFailureCause } from '../domain/failure-cause.ts';
+import type { Cause } from '../domain/failure-cause.ts';
+import type { Failure, Result, State, Task, TaskFilter, TaskOrigin, Usage } from '../domain/task.ts';
 import type { PlaceView } from '../operations/queue/describe-place.ts';
 import { pollAfterMs } from '../operations/reads/read-tasks.ts';
 import type { TaskCount } from '../store/task-store.ts';
@@ -37,9 +46,24 @@ export function toWireTask(task: Task, now: number, place?: PlaceView): WireTask
     completedAt: toWireTime(finishedAt),
     expiresAt: toWireTime(expiresAt),
     result: result && toWireResult(result),
-    failure: failure && toMessage(TaskFailureSchema, { code: failure.code, message: failure.message }),
+    failure: failure && toWireFailure(failure),
     usage: usage && toWireUsage(usage),
     queue: place && toWirePlace(place),
+  });
+}
+
+const CAUSES: Readonly<Record<Cause, FailureCause>> = {
+  client: FailureCause.ORDER,
+  upstream: FailureCause.UPSTREAM,
+  us: FailureCause.SERVICE,
+};
+
+function toWireFailure({ code, message }: Failure): TaskFailure {
+  const cause = findFailureCause(code);
+  return toMessage(TaskFailureSchema, {
+    code,
+    message,
+    cause: cause === undefined ? FailureCause.UNSPECIFIED : CAUSES[cause],
   });
 }
 

@@ -170,6 +170,13 @@ export declare type TaskFailure = Message<"reelgate.tasks.v1.TaskFailure"> & {
    * @generated from field: string message = 2;
    */
   message: string;
+
+  /**
+   * What caused it; unspecified: it is not known.
+   *
+   * @generated from field: reelgate.tasks.v1.FailureCause cause = 3;
+   */
+  cause: FailureCause;
 };
 
 /**
@@ -350,4 +357,44 @@ export enum TaskState {
  * Describes the enum reelgate.tasks.v1.TaskState.
  */
 export declare const TaskStateSchema: GenEnum<TaskState>;
+
+/**
+ * FailureCause is the party whose doing a failure is.
+ *
+ * @generated from enum reelgate.tasks.v1.FailureCause
+ */
+export enum FailureCause {
+  /**
+   * Not known.
+   *
+   * @generated from enum value: FAILURE_CAUSE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The order: its content, its media or its parameters.
+   *
+   * @generated from enum value: FAILURE_CAUSE_ORDER = 1;
+   */
+  ORDER = 1,
+
+  /**
+   * The generator of the video.
+   *
+   * @generated from enum value: FAILURE_CAUSE_UPSTREAM = 2;
+   */
+  UPSTREAM = 2,
+
+  /**
+   * This service, or its operators.
+   *
+   * @generated from enum value: FAILURE_CAUSE_SERVICE = 3;
+   */
+  SERVICE = 3,
+}
+
+/**
+ * Describes the enum reelgate.tasks.v1.FailureCause.
+ */
+export declare const FailureCauseSchema: GenEnum<FailureCause>;
 

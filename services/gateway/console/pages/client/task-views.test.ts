@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { T0, aTaskRow, aTaskView, usd } from '../../testing/a-task.ts';
+import { T0, aTaskMoney, aTaskRow, aTaskView, usd } from '../../testing/a-task.ts';
 import { textOf } from '../../testing/text-of.ts';
 import { HomeView } from './home.ts';
 import { TaskPage } from './task.ts';
@@ -13,7 +13,7 @@ const pageOf = (view = aTaskView(), maySeeWebhooks = true): string =>
 describe('a task', () => {
   test('is told from its state to its raw answer', () => {
     const text = textOf(pageOf());
-    const order = ['● Completed in 62 s', '1280 × 720', 'Charged $0.40 by usage', '47 s in the queue', 'The same call'];
+    const order = ['● Completed in 62 s', 'Charged $0.40 by usage', '1280 × 720', 'The same call', '47 s in the queue'];
 
     expect(order.map((part) => text.indexOf(part))).toEqual(
       order.map((part) => text.indexOf(part)).toSorted((one, other) => one - other),
@@ -48,6 +48,28 @@ describe('a task', () => {
     expect(text).not.toContain('Delete');
   });
 
+  test('keeps the place of its video in the form of the order until the video is there', () => {
+    const { video: _video, ...running } = aTaskView();
+    const markup = pageOf({ ...running, task: { ...running.task, state: 'in_progress', ratio: '9:16' } });
+
+    expect(markup).toContain('viewBox="0 0 9 16"');
+    expect(pageOf()).toContain('viewBox="0 0 1280 720"');
+  });
+
+  test.each([
+    ['order', usd('0'), 'The fault is in the order. Nothing was charged for it. Change the prompt or the references'],
+    ['upstream', usd('0'), 'The fault is with the generator, not with your order. Nothing was charged for it.'],
+    ['service', undefined, 'The fault is ours, not in your order. The $0.40 that were held go back'],
+    [undefined, usd('0.4'), 'the model fell asleep Create it again, and change the prompt if it fails again.'],
+  ] as const)('that failed by the %s says whose fault it was and what it costs', (cause, charged, told) => {
+    const { video: _video, ...failed } = aTaskView();
+    const failure = { code: 'x', message: 'the model fell asleep', ...(cause === undefined ? {} : { cause }) };
+    const { charged: _charged, basis: _basis, ...held } = aTaskMoney();
+    const money = charged === undefined ? held : { ...held, charged, basis: 'released' as const };
+
+    expect(textOf(pageOf({ ...failed, money, task: { ...failed.task, state: 'failed', failure } }))).toContain(told);
+  });
+
   test('that waits says for what, how many are before it, and when its turn is expected', () => {
     const waiting = aTaskView();
     const { endedAt: _ended, ...row } = waiting.task;
@@ -69,13 +91,24 @@ describe('a task', () => {
 });
 
 describe('the list of tasks', () => {
-  const list = { tasks: [aTaskRow()], models: ['Alpha-H3'], after: 'task_1' };
+  const list = { tasks: [aTaskRow()], models: ['Alpha-H3'], tokens: [], after: 'task_1' };
   const shown = (query = '', over: object = {}): string =>
     renderToString(h(TaskListView, { list: { ...list, ...over }, query: new URLSearchParams(query) }));
 
   test('has a row for each task, and a link to older ones that keeps the filters', () => {
     expect(textOf(shown())).toContain('a &lt;b>boat&lt;/b> task_1 ● Completed Alpha-H3 5 s · 768P · 16:9');
     expect(shown('state=running')).toContain('href="/console/tasks?state=running&amp;after=task_1"');
+  });
+
+  test.each(['gallery', 'compact', 'list'])('links each task in the form of the %s', (view) => {
+    const markup = shown(`view=${view}`);
+
+    expect(markup).toContain('href="/console/tasks/task_1"');
+    expect(textOf(markup)).toContain('$0.40');
+  });
+
+  test('plays nothing before the pointer or the focus is on it', () => {
+    expect(shown('view=gallery', { tasks: [aTaskRow({ thumbnail: '/t' })] })).not.toContain('<video');
   });
 
   test('names a task without a prompt by what it does', () => {
@@ -87,7 +120,7 @@ describe('the list of tasks', () => {
   test('says how far a search has come', () => {
     const text = textOf(shown('state=failed', { tasks: [], searchedTo: T0 }));
 
-    expect(text).toContain('No task matches.');
+    expect(text).toContain('No task matches');
     expect(text).toContain('Searched back to');
     expect(text).toContain('Search further back');
   });

@@ -1,7 +1,7 @@
 /** The page of a task. */
 export const taskWords = {
   title: 'Task',
-  back: 'All tasks',
+  back: 'Tasks',
   id: 'task id',
   status: {
     queued: (age: string) => `Waiting for ${age}`,
@@ -30,6 +30,8 @@ export const taskWords = {
     regenerateTitle: 'Render this video again at 2K?',
     regenerateText: 'A new task renders the same video at 2K. This one stays as it is.',
     again: 'Create again',
+    copyLink: 'Copy link',
+    videoLink: 'the link to the video',
     delete: 'Delete',
     deleteTitle: 'Delete this task?',
     deleteText: 'The task and its result are removed for good. What was charged stays charged.',
@@ -49,12 +51,30 @@ export const taskWords = {
     perSecond: (rate: string) => `${rate} frames a second`,
     waiting: 'The video will be here as soon as it is made.',
     gone: 'The video is not kept any more.',
-    none: 'There is no video, because the task failed. Why: ',
     player: 'The video of this task',
+  },
+  failure: {
+    title: 'Why there is no video',
+    cause: {
+      order: 'The fault is in the order.',
+      upstream: 'The fault is with the generator, not with your order.',
+      service: 'The fault is ours, not in your order.',
+    },
+    advice: {
+      order: 'Change the prompt or the references, then create it again.',
+      upstream:
+        'Create it again as it is. If it fails again, use another model or tell the person who gave you the token.',
+      service: 'Create it again as it is.',
+      unknown: 'Create it again, and change the prompt if it fails again.',
+    },
+    free: 'Nothing was charged for it.',
+    returning: (amount: string) => `The ${amount} that were held go back to the account.`,
+    code: (code: string) => `Code: ${code}`,
   },
   text: 'Enhanced prompt',
   money: 'Money',
   timeline: 'Timeline',
+  facts: 'File',
   timelineUnavailable: 'The timeline cannot be read now.',
   request: {
     title: 'Request',

@@ -16,12 +16,15 @@ import { taskWords } from './task-words.ts';
 import { words } from '../../words.ts';
 import { MoneyLine } from './parts/money-line.ts';
 import { TaskActs } from './parts/task-acts.ts';
-import { TaskRequest } from './parts/task-request.ts';
+import { TaskCall, TaskRequest } from './parts/task-request.ts';
+import { taskTitle } from './parts/task-table.ts';
 import { TaskResult } from './parts/task-result.ts';
 import { StateBadge } from '../../parts/state-badge.ts';
 import type { Delivery } from '../../api/webhooks.ts';
 import { DeliveryTable } from './parts/delivery-table.ts';
 
+/** The letters of a prompt that are the title; the whole prompt stands with the request. */
+const NAME_MAX = 120;
 const { status: statusWords, webhooks: webhooksWords } = taskWords;
 
 export function page({ params }: PageProps): VNode {
@@ -31,14 +34,21 @@ export function page({ params }: PageProps): VNode {
   return html`
     <${PageTitle}
       back=${{ href: '/console/tasks', name: taskWords.back }}
-      title=${html`${taskWords.title} <span class="id">${id}</span>`}
-      beside=${html`<${CopyButton} text=${id} what=${taskWords.id} />`}
+      title=${view.data === undefined ? taskWords.title : nameTask(view.data.task)}
+      lead=${html`<span class="id">${id}</span> <${CopyButton} text=${id} what=${taskWords.id} />`}
     />
-    <${Loaded} view=${view}>
+    <${Loaded} view=${view} shape=${{ of: 'cards', count: 2 }}>
       ${(task: TaskView) =>
         html`<${TaskPage} view=${task} maySeeWebhooks=${webhooks !== 'none'} onChanged=${view.refresh} />`}
     <//>
   `;
+}
+
+/** The name of the page and of its tab: the beginning of the prompt. */
+function nameTask(task: TaskView['task']): string {
+  const name = taskTitle({ ...task, prompt: task.fullPrompt }).replaceAll(/\s+/g, ' ');
+  const letters = [...name];
+  return letters.length > NAME_MAX ? `${letters.slice(0, NAME_MAX).join('').trimEnd()}…` : name;
 }
 
 export interface TaskPageProps {
@@ -55,21 +65,28 @@ export function TaskPage({ view, maySeeWebhooks, onChanged }: TaskPageProps): VN
   useRefreshWhile(isSettling(view), onChanged);
   useAnnouncedState(task.state);
   return html`<article class="task">
-    <div class="task-head">
-      <${TaskStatus} task=${task} now=${isRunning ? now : view.now} />
-      <${TaskActs} view=${view} onChanged=${onChanged} />
+    <div class="task-top">
+      <div class="task-screen"><${TaskResult} view=${view} /></div>
+      <div class="task-side">
+        <${TaskStatus} task=${task} now=${isRunning ? now : view.now} />
+        <${TaskActs} view=${view} onChanged=${onChanged} />
+        <section>
+          <h2>${taskWords.money}</h2>
+          <${MoneyLine}
+            money=${view.money}
+            resolution=${task.resolution}
+            isUnavailable=${unavailable.includes('money')}
+          />
+        </section>
+        <${TaskRequest} view=${view} />
+      </div>
     </div>
-    <${TaskResult} view=${view} />
-    <section>
-      <h2>${taskWords.money}</h2>
-      <${MoneyLine} money=${view.money} resolution=${task.resolution} isUnavailable=${unavailable.includes('money')} />
-    </section>
+    <${TaskCall} call=${view.sameCall} />
     <section>
       <h2>${taskWords.timeline}</h2>
       ${unavailable.includes('timeline') ? html`<p class="note">${taskWords.timelineUnavailable}</p>` : null}
       <${Timeline} entries=${timeline} now=${isRunning ? now : view.now} />
     </section>
-    <${TaskRequest} view=${view} />
     <${TaskWebhooks}
       deliveries=${view.deliveries}
       maySee=${maySeeWebhooks}
@@ -101,7 +118,7 @@ function useAnnouncedState(state: TaskView['task']['state']): void {
 
 /** The state in words, how long it lasts, and how far the work has come. */
 function TaskStatus({ task, now }: { task: TaskView['task']; now: number }): VNode {
-  const { state, progress, createdAt, endedAt, failure, queue } = task;
+  const { state, progress, createdAt, endedAt, queue } = task;
   const isRunning = endedAt === undefined && (state === 'queued' || state === 'in_progress');
   return html`<div class="task-status">
     <p class="status-line">
@@ -116,7 +133,6 @@ function TaskStatus({ task, now }: { task: TaskView['task']; now: number }): VNo
         : null
     }
     ${queue === undefined ? null : html`<p>${describePlace(queue, now)}</p>`}
-    ${failure === undefined ? null : html`<p class="fault">${failure.message} <code>${failure.code}</code></p>`}
   </div>`;
 }
 

@@ -4,7 +4,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { FailureCause, TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
 import { WebhookDeliveryState } from '@reelgate/proto/tasks/v1/webhook';
 import { CREATED_MS, TASK_ID, aCompletedTask, aTask, anOrder } from '../../../testing/a-task.ts';
@@ -202,23 +202,45 @@ describe('the list of tasks', () => {
     ],
     ['to=2026-01-01', { createdBefore: timestampFromMs(Date.UTC(2026, 0, 2)) }],
     [`find=${TASK_ID}&state=failed`, { taskIds: [TASK_ID], states: [] }],
-    ['find=my-key-1', { idempotencyKey: 'my-key-1' }],
-    [`after=${OTHER_ID}`, { after: OTHER_ID }],
+    [`after=${OTHER_ID}`, { after: OTHER_ID, countMax: 0 }],
+    ['find=red%20kit&state=completed', { words: 'red kit', states: [TaskState.COMPLETED], countMax: 1000 }],
+    ['find=%C3%A9t%C3%A9&token=token-1', { words: 'été', tokenId: 'token-1' }],
   ])('asks for what its query says: %s', async (query, asked) => {
     await page.get(`/tasks?${query}`);
 
-    expect(under.tasks.lists).toMatchObject([{ accountId: 'demo', inSteps: true, limit: 25, ...asked }]);
+    expect(under.tasks.lists).toMatchObject([{ accountId: 'demo', inSteps: true, limit: 50, ...asked }]);
   });
 
   test.each([
     ['state=done', 'state'],
     ['from=yesterday', 'from'],
-    ['find=%C3%A9', 'find'],
+    [`find=${'x'.repeat(501)}`, 'find'],
     ['after=%27', 'after'],
   ])('refuses %s', async (query, field) => {
     const { status, json } = await page.get(`/tasks?${query}`);
 
     expect([status, json.error.param]).toEqual([400, field]);
+  });
+
+  test('takes a text that can be a key for words if it is none', async () => {
+    const { json } = await page.get('/tasks?find=kite');
+
+    expect(under.tasks.lists).toMatchObject([
+      { idempotencyKey: 'kite', words: '' },
+      { idempotencyKey: '', words: 'kite' },
+    ]);
+    expect(json.total).toEqual({ count: 0, isLeast: false });
+  });
+
+  test('has the names of the tokens that the visitor may see', async () => {
+    expect((await page.get('/tasks')).json.tokens).toHaveLength(1);
+  });
+
+  test('refuses a search that a service of the release before would ignore', async () => {
+    under.tasks.release.knowsSearch = false;
+
+    expect((await page.get('/tasks')).status).toBe(200);
+    expect((await page.get('/tasks?find=red%20kite')).status).toBe(503);
   });
 
   test('is shown without charges while they cannot be read', async () => {
@@ -227,6 +249,19 @@ describe('the list of tasks', () => {
     const { status, json } = await page.get('/tasks');
 
     expect([status, json.tasks.length, json.tasks[0].charge]).toEqual([200, 1, undefined]);
+  });
+});
+
+describe('the failure of a task', () => {
+  test.each([
+    [FailureCause.ORDER, 'order'],
+    [FailureCause.SERVICE, 'service'],
+    [FailureCause.UNSPECIFIED, undefined],
+  ])('has the cause %s in the page and not in the answer of a program', async (cause, shown) => {
+    keep(aTask({ state: TaskState.FAILED, failure: { code: 'x', message: 'y', cause } }));
+    const { json } = await page.get(`/tasks/${TASK_ID}`);
+
+    expect([json.task.failure.cause, json.raw.error]).toEqual([shown, { code: 'x', message: 'y' }]);
   });
 });
 

@@ -4,6 +4,7 @@ import { go } from '../../../state/address.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { taskWords } from '../task-words.ts';
+import { CopyButton } from '../../../parts/copy-button.ts';
 import { ActDialog } from './act-dialog.ts';
 import { RegenerateDialog } from './regenerate-dialog.ts';
 
@@ -18,14 +19,28 @@ export function TaskActs({ view, onChanged }: { view: TaskView; onChanged: () =>
   const opener = (what: Open) => (): void => {
     setOpen(what);
   };
+  const { video } = view;
+  const link = readVideoLink(view.raw);
   return html`<div class="actions">
-    ${canCancel ? html`<button type="button" class="danger" onClick=${opener('cancel')}>${words.cancel}</button>` : null}
-    ${canRegenerate ? html`<button type="button" onClick=${opener('regenerate')}>${words.regenerate}</button>` : null}
+    ${
+      video === undefined
+        ? null
+        : html`<a class="button main" href=${video.download} download=${`${task.id}.mp4`}
+            >${taskWords.video.download}</a
+          >`
+    }
     ${
       task.kind === 'generation'
-        ? html`<a class="button" href=${`/console/try?from=${encodeURIComponent(task.id)}`}>${words.again}</a>`
+        ? html`<a
+            class=${video === undefined ? 'button main' : 'button'}
+            href=${`/console/try?from=${encodeURIComponent(task.id)}`}
+            >${words.again}</a
+          >`
         : null
     }
+    ${canRegenerate ? html`<button type="button" onClick=${opener('regenerate')}>${words.regenerate}</button>` : null}
+    ${link === undefined ? null : html`<${CopyButton} text=${link} what=${words.videoLink} label=${words.copyLink} />`}
+    ${canCancel ? html`<button type="button" class="danger" onClick=${opener('cancel')}>${words.cancel}</button>` : null}
     ${
       task.endedAt === undefined
         ? null
@@ -40,6 +55,12 @@ export function TaskActs({ view, onChanged }: { view: TaskView; onChanged: () =>
       }}
     />
   </div>`;
+}
+
+/** The link of the answer that a program reads. It works without a token, and ends with the video. */
+function readVideoLink(raw: unknown): string | undefined {
+  const url = typeof raw === 'object' && raw !== null && 'video_url' in raw ? raw.video_url : undefined;
+  return typeof url === 'string' ? url : undefined;
 }
 
 interface TaskDialogProps {

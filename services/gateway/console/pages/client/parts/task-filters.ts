@@ -54,15 +54,19 @@ export function TaskFilters({ query, models, tokens }: TaskFiltersProps): VNode 
     const props = { key: name, name, label: words[name], value: of(name), onChange: set(name) };
     const own = options[name as keyof OptionsOf];
     if (own !== undefined) return html`<${SelectField} ...${props} options=${[all, ...own]} />`;
-    return type === 'search' ? html`<${SearchField} ...${props} />` : html`<${InputField} ...${props} type=${type} />`;
+    return html`<${InputField} ...${props} type=${type} />`;
   };
-  return html`<form role="search" onSubmit=${search}>
-    <${FilterBar} setCount=${Object.keys(TASK_FILTERS).filter((name) => query.has(name)).length}>
-      ${Object.entries(TASK_FILTERS).map(renderField)}
-      <p class="filter-end">
-        <button type="submit">${words.apply}</button>
-        ${isFiltered(query) ? html`<button type="button" onClick=${clear}>${words.clear}</button>` : null}
-      </p>
+  // a phone folds all but the search
+  const folded = Object.entries(TASK_FILTERS).filter(([, { type }]) => type !== 'search');
+  return html`<form role="search" class="task-filters" onSubmit=${search}>
+    <${SearchField} name="find" label=${words.find} value=${of('find')} />
+    <${FilterBar} setCount=${folded.filter(([name]) => query.has(name)).length}>
+      ${folded.map(renderField)}
+      ${
+        isFiltered(query)
+          ? html`<p class="filter-end"><button type="button" onClick=${clear}>${words.clear}</button></p>`
+          : null
+      }
     <//>
   </form>`;
 }
@@ -95,7 +99,10 @@ function InputField({ name, label, value, type, onChange }: InputFieldProps): VN
 function SearchField({ name, label, value }: FieldProps): VNode {
   return html`<div class="find">
     <label for=${name}>${label}</label>
-    <input id=${name} name=${name} type="search" maxlength=${TASK_FILTERS.find.most} value=${value} />
+    <div class="find-line">
+      <input id=${name} name=${name} type="search" maxlength=${TASK_FILTERS.find.most} value=${value} />
+      <button type="submit">${words.apply}</button>
+    </div>
   </div>`;
 }
 

@@ -1,31 +1,46 @@
 import type { Reference, SameCall, TaskView } from '../../../api/task.ts';
 import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
-import { CodeBlock } from '../../../parts/copy-button.ts';
+import { CodeBlock, CopyButton } from '../../../parts/copy-button.ts';
 import { ExternalLink, SubjectLink } from '../../../parts/links.ts';
 import { Tabs } from '../../../parts/tabs.ts';
 import { At } from '../../../parts/time.ts';
 import { taskWords } from '../task-words.ts';
+import { listVideoFacts } from './task-result.ts';
 import { words as common } from '../../../words.ts';
 
 const words = taskWords.request;
 const SOURCE = 'source_task_id';
 
-/** Shows the order, and the call that makes it again. */
+/** Shows the order, and the file that was made of it. */
 export function TaskRequest({ view }: { view: TaskView }): VNode {
-  const { task, sameCall } = view;
+  const { task } = view;
+  const facts = [...listRequestFacts(task), ...listVideoFacts(view)];
   return html`<section>
     <h2>${words.title}</h2>
-    ${task.fullPrompt === '' ? null : html`<p class="prompt">${task.fullPrompt}</p>`}
+    ${
+      task.fullPrompt === ''
+        ? null
+        : html`<div class="prompt">
+            <p>${task.fullPrompt}</p>
+            <${CopyButton} text=${task.fullPrompt} what=${words.prompt} />
+          </div>`
+    }
     <dl class="facts">
-      ${listRequestFacts(task).map(
+      ${facts.map(
         ([name, value]) =>
           html`<dt key=${name}>${name}</dt>
             <dd>${value}</dd>`,
       )}
     </dl>
-    <h3>${words.call}</h3>
-    ${sameCall === undefined ? html`<p class="quiet">${words.noCall}</p>` : html`<${CallTabs} call=${sameCall} />`}
+  </section>`;
+}
+
+/** Shows the call that makes the order again. */
+export function TaskCall({ call }: { call: SameCall | undefined }): VNode {
+  return html`<section>
+    <h2>${words.call}</h2>
+    ${call === undefined ? html`<p class="quiet">${words.noCall}</p>` : html`<${CallTabs} call=${call} />`}
   </section>`;
 }
 

@@ -1,35 +1,52 @@
 import type { TaskView } from '../../../api/task.ts';
 import { html } from '../../../html.ts';
-import type { VNode } from '../../../html.ts';
+import type { ComponentChildren, VNode } from '../../../html.ts';
 import { CodeBlock } from '../../../parts/copy-button.ts';
 import { At, relativeText } from '../../../parts/time.ts';
 import { taskWords } from '../task-words.ts';
 import { bytesText } from '../../../parts/number-text.ts';
+import { FailureNote } from './failure-note.ts';
 
 const words = taskWords.video;
+/** The form of a video whose order leaves it to the model. */
+const WIDE = { width: 16, height: 9 };
 
-/** Shows the result of the task: the video, or the enhanced prompt; else why there is none. */
-export function TaskResult({ view }: { view: TaskView }): VNode | null {
-  const { task, video, text, now } = view;
-  if (text !== undefined)
-    return html`<section>
-      <h2>${taskWords.text}</h2>
-      <${CodeBlock} text=${text} what=${taskWords.text} />
-    </section>`;
-  if (video !== undefined) return html`<${Player} task=${task} video=${video} now=${now} />`;
-  if (task.kind === 'context_ir' || task.state === 'failed') return null;
-  return html`<p class="quiet placeholder">${task.state === 'completed' ? words.gone : words.waiting}</p>`;
+/**
+ * Shows the result of the task: the video, or the enhanced prompt; else what happens, or why there is none. The place
+ * has the form of the video from the first moment on, because the order says it.
+ */
+export function TaskResult({ view }: { view: TaskView }): VNode {
+  const { task, video, text } = view;
+  if (text !== undefined) return html`<${CodeBlock} text=${text} what=${taskWords.text} />`;
+  if (task.failure !== undefined) return html`<${FailureNote} failure=${task.failure} money=${view.money} />`;
+  if (task.kind === 'context_ir') return html`<p class="quiet placeholder">${words.waiting}</p>`;
+  const { width, height } = video ?? readRatio(task.ratio);
+  return html`<svg class="screen-size" viewBox=${`0 0 ${width} ${height}`} aria-hidden="true"></svg> ${
+      video === undefined
+        ? html`<p class="screen-fill quiet">${task.state === 'completed' ? words.gone : words.waiting}</p>`
+        : html`<video
+            class="screen-fill"
+            controls
+            playsinline
+            preload="metadata"
+            src=${video.src}
+            poster=${video.thumbnail}
+            aria-label=${words.player}
+          ></video>`
+    }`;
 }
 
-interface PlayerProps {
-  readonly task: TaskView['task'];
-  readonly video: NonNullable<TaskView['video']>;
-  readonly now: number;
+/** The form that an order asks for, such as `16:9`. */
+export function readRatio(ratio: string): { readonly width: number; readonly height: number } {
+  const [width = 0, height = 0] = ratio.split(':').map(Number);
+  return width > 0 && height > 0 ? { width, height } : WIDE;
 }
 
-function Player({ task, video, now }: PlayerProps): VNode {
-  const { src, thumbnail, download, bytes, mediaType, width, height, durationMs, frameRate } = video;
-  const facts: readonly (readonly [string, unknown])[] = [
+/** The facts of the file of a video. */
+export function listVideoFacts({ task, video, now }: TaskView): readonly (readonly [string, ComponentChildren])[] {
+  if (video === undefined) return [];
+  const { bytes, mediaType, width, height, durationMs, frameRate } = video;
+  return [
     [words.size, words.pixels(width, height)],
     [words.length, taskWords.request.seconds(Math.round(durationMs / 100) / 10)],
     [words.rate, words.perSecond(String(Math.round(frameRate * 100) / 100))],
@@ -38,27 +55,4 @@ function Player({ task, video, now }: PlayerProps): VNode {
       ? []
       : [[words.kept, html`<${At} at=${task.expiresAt} /> (${relativeText(task.expiresAt, now)})`] as const]),
   ];
-  return html`<section class="result">
-    <h2 class="spoken">${words.title}</h2>
-    <video
-      controls
-      playsinline
-      preload="metadata"
-      src=${src}
-      poster=${thumbnail}
-      width=${width}
-      height=${height}
-      aria-label=${words.player}
-    ></video>
-    <div class="result-facts">
-      <dl class="facts">
-        ${facts.map(
-          ([name, value]) =>
-            html`<dt key=${name}>${name}</dt>
-              <dd>${value}</dd>`,
-        )}
-      </dl>
-      <p><a class="button main" href=${download} download=${`${task.id}.mp4`}>${words.download}</a></p>
-    </div>
-  </section>`;
 }
