@@ -14,13 +14,18 @@ export const UPSTREAM_MODEL = 'vendor-secret-model-2026';
 export const KINDS = ['JSON', 'JSON after 10 ms', 'SSE'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export function chatRequest(kind: Kind, model: string, headers: readonly string[] = []): Buffer {
+interface ChatCaller {
+  readonly headers?: readonly string[];
+  readonly token?: string | undefined;
+}
+
+export function chatRequest(kind: Kind, model: string, { headers = [], token = KEYS.demo }: ChatCaller = {}): Buffer {
   const words = kind === 'JSON after 10 ms' ? UNHURRIED : 'a red boat at dawn';
   const content = `${words}; ${'the camera glides over the water. '.repeat(20)}`;
   return requestOf({
     method: 'POST',
     target: PATH,
-    token: KEYS.demo,
+    token,
     headers,
     body: {
       model,

@@ -9,6 +9,8 @@ export interface Peer {
   readonly pid: number;
   /** What a request needs besides the client's own headers, to reach the upstream. */
   readonly headers: readonly string[];
+  /** The client's token, if the gateway chose it. */
+  readonly token?: string;
   stop(): void;
 }
 

@@ -1,6 +1,7 @@
 import { startBenchProgram } from './bench-program.ts';
 import type { BenchProgram } from './bench-program.ts';
 import { installLitellm } from './peer-litellm.ts';
+import { installOneApi } from './peer-one-api.ts';
 import { installPortkey } from './peer-portkey.ts';
 import type { NotInstalled, Peer, PeerProgram } from './peer.ts';
 import { startRelayBaseline } from './relay-baseline.ts';
@@ -15,7 +16,7 @@ type Kind = (typeof KINDS)[number];
 const IN_FLIGHT = [1, 32] as const;
 const WARM_UP = { inFlight: 32 };
 const WARM_UP_MS = 4000;
-const PEERS = { Portkey: installPortkey, LiteLLM: installLitellm } as const;
+const PEERS = { Portkey: installPortkey, 'one-api': installOneApi, LiteLLM: installLitellm } as const;
 /** Portkey counts neither tokens nor money. */
 const RATE_GOALS: Readonly<Record<string, string>> = { 'Portkey, JSON, 32': 'ratio 3.5' };
 
@@ -73,9 +74,9 @@ async function beside(installed: PeerProgram, { name, kind, upstreamPort, bench 
   }
 }
 
-const targetOf = ({ port, headers, pid }: Peer, kind: Kind): RelayTarget => ({
+const targetOf = ({ port, headers, token, pid }: Peer, kind: Kind): RelayTarget => ({
   port,
-  request: chatRequest(kind, UPSTREAM_MODEL, headers),
+  request: chatRequest(kind, UPSTREAM_MODEL, { headers, token }),
   pids: () => [pid],
 });
 
