@@ -133,6 +133,28 @@ test('the log hides a key in every field that may hold one', async () => {
   expect(written).toContain('a call');
 });
 
+test('the line of a request has what other lines have, and hides a key that its log holds', async () => {
+  const CONTEXT = new URL('./request-context.ts', import.meta.url).href;
+  const lines = await linesOf(
+    'info',
+    `const { inRequest, inTrace } = await import('${CONTEXT}'); ` +
+      "const child = log.child({ part: 1, key: 'hunter2', headers: { authorization: 'hunter2' } }); " +
+      "const fields = { route: '/a\"b', ms: 3, model: undefined }; " +
+      "const access = () => child.access({ level: 'info', failed: false }, fields, 'same'); " +
+      "inRequest('req-1', () => inTrace('4bf9', () => { child.info(fields, 'same'); access() })); access(); " +
+      "inRequest('req-1', () => child.access({ level: 'info', failed: false }, { requestId: 'own' }, 'own'))",
+  );
+  const withoutTime = lines.map((line) => ({ ...line, time: typeof line['time'] }));
+
+  expect(withoutTime[1]).toEqual(withoutTime[0]);
+  expect(withoutTime[1]).toMatchObject({ level: 30, service: 'media', requestId: 'req-1', trace_id: '4bf9' });
+  expect(lines.slice(2).map(({ requestId, route }) => [requestId, route])).toEqual([
+    [undefined, '/a"b'],
+    ['own', undefined],
+  ]);
+  expect(JSON.stringify(lines)).not.toContain('hunter2');
+});
+
 test('the log writes an error with its message, stack and cause', async () => {
   const [line] = await linesOf(
     'info',
