@@ -101,10 +101,27 @@ export function inColumns<T extends object>(
   };
 }
 
-/** The statement that inserts a row, with what follows its values. */
+/** The texts of inserts that were made last, by their table. */
+const inserts = new Map<string, InsertText>();
+
+interface InsertText {
+  readonly names: readonly string[];
+  readonly end: string;
+  readonly text: string;
+}
+
+/** The statement that inserts a row, with what follows its values. A table whose rows have the same columns has one text. */
 export function toInsert(table: string, row: SqlRow, end = ''): SqlStatement {
   const names = Object.keys(row);
-  return [`INSERT INTO ${table} (${names.join(', ')}) VALUES (${parameters(names.length)}) ${end}`, Object.values(row)];
+  const known = inserts.get(table);
+  if (known?.end === end && isSameList(known.names, names)) return [known.text, Object.values(row)];
+  const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${parameters(names.length)}) ${end}`;
+  inserts.set(table, { names, end, text });
+  return [text, Object.values(row)];
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((name, at) => name === other[at]);
 }
 
 /** The statements that insert many rows of these columns, each of a number of rows that `inChunks` makes. */
