@@ -66,3 +66,23 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', over, { once: true });
     }),
 };
+
+/**
+ * Runs `end` after a time of the clock, unless the returned function is called before. Each call between services and
+ * to an upstream has such a timer. A sleep that is aborted costs microseconds more than a timer of the system.
+ */
+export function startTimer(clock: Sleeper, ms: number, end: () => void): () => void {
+  if (clock === systemClock) {
+    const timer = setTimeout(end, ms);
+    return () => {
+      clearTimeout(timer);
+    };
+  }
+  const stopping = new AbortController();
+  void clock.sleep(ms, stopping.signal).then(() => {
+    if (!stopping.signal.aborted) end();
+  });
+  return () => {
+    stopping.abort(NOT_AWAITED);
+  };
+}

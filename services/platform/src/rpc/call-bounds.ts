@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { NOT_AWAITED, systemClock } from '../clock.ts';
+import { startTimer, systemClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Log } from '../log.ts';
@@ -61,26 +61,6 @@ export function watchBounds(
       stopTimer?.();
       gone?.removeEventListener('abort', end);
     },
-  };
-}
-
-/**
- * Runs `end` after a time of the clock, unless the returned function is called before. Each call has such a timer. A wait
- * with a signal costs two microseconds more than a timer of the system, half as much as the rest of `withinBounds`.
- */
-function startTimer(clock: Clock, ms: number, end: () => void): () => void {
-  if (clock === systemClock) {
-    const timer = setTimeout(end, ms);
-    return () => {
-      clearTimeout(timer);
-    };
-  }
-  const stopping = new AbortController();
-  void clock.sleep(ms, stopping.signal).then(() => {
-    if (!stopping.signal.aborted) end();
-  });
-  return () => {
-    stopping.abort(NOT_AWAITED);
   };
 }
 

@@ -1,4 +1,4 @@
-import { NOT_AWAITED } from '@reelgate/platform/clock';
+import { startTimer } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -35,11 +35,12 @@ export function exchange(
   { clock, timeoutMs, signal }: ExchangeBounds,
 ): Promise<WholeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<WholeAnswer>();
-  const over = new AbortController();
+  let isOver = false;
   let controller: Dispatcher.DispatchController | undefined;
   const end = (): void => {
+    isOver = true;
     signal.removeEventListener('abort', leave);
-    over.abort(NOT_AWAITED);
+    stopTimer();
   };
   const stop = (reason: Error): void => {
     end();
@@ -50,18 +51,18 @@ export function exchange(
     stop(toError(signal.reason));
   };
   if (signal.aborted) {
-    leave();
+    reject(toError(signal.reason));
     return promise;
   }
   signal.addEventListener('abort', leave, { once: true });
-  void clock.sleep(timeoutMs, over.signal).then(() => {
-    if (!over.signal.aborted) stop(new DOMException('no answer came in time', 'TimeoutError'));
+  const stopTimer = startTimer(clock, timeoutMs, () => {
+    stop(new DOMException('no answer came in time', 'TimeoutError'));
   });
   const answer = openAnswerCollector();
   dispatcher.dispatch(request, {
     onRequestStart: (started) => {
       controller = started;
-      if (over.signal.aborted) started.abort(new Error('the answer is no longer awaited'));
+      if (isOver) started.abort(new Error('the answer is no longer awaited'));
     },
     onResponseStart: (_controller, status, headers) => {
       answer.begin(status, headers);
