@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /*
  * Every npm script that needs the packages runs it first, in its own command: npm skips pre-scripts where
- * ignore-scripts is set, as .npmrc does. It installs the packages if node_modules is missing or package-lock.json has changed
- * since the last install, and checks that the Node of the scripts is new enough. If there is nothing to do, it takes
- * some 30 ms. It is plain JavaScript because it must run in an empty checkout with an older Node. It writes only to
- * standard error, because standard output belongs to the script that follows.
+ * ignore-scripts is set, as .npmrc does. `install.mjs program` installs what the program and the command line run;
+ * without that word it installs the packages of the tests, checks and benchmarks too, beside those of the program if
+ * they are there. It does so if node_modules is missing or package-lock.json has changed since the last install, and
+ * checks that the Node of the scripts is new enough. If there is nothing to do, it takes some 30 ms. It is plain
+ * JavaScript because it must run in an empty checkout with an older Node. It writes only to standard error, because
+ * standard output belongs to the script that follows.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,14 +16,21 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const lockPath = `${root}package-lock.json`;
 /** npm's own list of the packages in node_modules. */
 const installedPath = `${root}node_modules/.package-lock.json`;
-/** Holds the hash of the lock file of the last install, and which Node runs the scripts. */
+/** Holds the hash of the lock file of the last install, which Node runs the scripts, and which packages are there. */
 const markerPath = `${root}node_modules/.reelgate-lock`;
 const packagedNode = `${root}node_modules/.bin/node`;
 const platform = `${process.platform} ${process.arch}`;
 const nodeIsPackaged = platform === 'linux x64' || platform === 'linux arm64';
 
-const CI = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
-const REBUILD = ['rebuild', '--ignore-scripts=false', '--no-audit', '--no-fund', '--loglevel=error'];
+const QUIETLY = ['--no-audit', '--no-fund', '--loglevel=error'];
+/** Installs into an empty node_modules. */
+const CI = {
+  program: ['ci', '--omit=dev', '--include=optional', ...QUIETLY],
+  all: ['ci', '--include=dev', '--include=optional', ...QUIETLY],
+};
+/** Adds what is missing, and leaves alone what is there: a program may be running from it. */
+const ADD = ['install', '--no-save', '--include=dev', '--include=optional', ...QUIETLY];
+const REBUILD = ['rebuild', '--ignore-scripts=false', ...QUIETLY];
 const INSTALL_TIMEOUT_MS = 15 * 60_000;
 const MUTEX_TIMEOUT_MS = INSTALL_TIMEOUT_MS + 60_000;
 const MUTEX_POLL_MS = 200;
@@ -51,23 +60,40 @@ function runsTypeScript(version) {
   return major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18);
 }
 
-/** Why an install is needed; undefined if the last one is still valid. */
-function reasonToInstall() {
+/** The last finished install. A record of two words is from before there were two sets of packages. */
+function readMarker() {
+  const [hash, node, set = 'all'] = (readIfThere(markerPath) ?? '').trim().split(' ');
+  return hash === '' ? undefined : { hash, node, set };
+}
+
+const ONLY_PROGRAM = 'only those of the program are here';
+
+/** Why an install of the set is needed; undefined if the last one is still valid. */
+function reasonToInstall(set) {
   if (!existsSync(`${root}node_modules`)) return 'node_modules is missing';
-  const [installedHash, node] = (readIfThere(markerPath) ?? '').split(' ');
-  if (installedHash === '') return 'no finished install is on record';
-  if (installedHash !== hashOf(readFileSync(lockPath))) return 'package-lock.json has changed';
-  if (nodeIsPackaged && node !== 'own-node' && !existsSync(packagedNode)) return 'node_modules/.bin/node is missing';
+  const last = readMarker();
+  if (last === undefined) return 'no finished install is on record';
+  if (last.hash !== hashOf(readFileSync(lockPath))) return 'package-lock.json has changed';
+  if (nodeIsPackaged && last.node !== 'own-node' && !existsSync(packagedNode))
+    return 'node_modules/.bin/node is missing';
+  if (set === 'all' && last.set !== 'all') return ONLY_PROGRAM;
   return undefined;
 }
 
+const readLock = () => JSON.parse(readFileSync(lockPath, 'utf8')).packages;
+
+/** The packages that the program does not run. A link is one if its folder is. */
+const developmentLocations = (lock) =>
+  Object.keys(lock).filter((location) => (lock[location].link ? lock[lock[location].resolved] : lock[location]).dev);
+
 const sameParcel = (a, b) => a.version === b.version && a.integrity === b.integrity && a.link === b.link;
 
-/** Whether an `npm install` by hand has already made node_modules match the lock file. */
-function alreadyInstalled() {
-  const lock = JSON.parse(readFileSync(lockPath, 'utf8')).packages;
+/** Whether npm, started by hand or here, has made node_modules match the lock file. */
+function alreadyInstalled(set) {
+  const lock = readLock();
   const installed = JSON.parse(readIfThere(installedPath) ?? '{}').packages ?? {};
-  const wanted = Object.entries(lock).filter(([location]) => location !== '');
+  const leftOut = new Set(set === 'all' ? [] : developmentLocations(lock));
+  const wanted = Object.entries(lock).filter(([location]) => location !== '' && !leftOut.has(location));
   return (
     wanted.every(([location, entry]) =>
       location in installed ? sameParcel(entry, installed[location]) : entry.optional === true,
@@ -142,12 +168,13 @@ function commandOfNpm(options) {
 
 /**
  * The installed packages whose install scripts may run: package.json names each package that has any. Beside them the
- * packaged Node, which has no script: where scripts are ignored, `npm ci` of npm 10 does not link it.
+ * packaged Node if it is not linked yet. It has no script: where scripts are ignored, `npm ci` of npm 10 links nothing.
  */
 function packagesToRebuild() {
   const { allowScripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
   const named = Object.keys(allowScripts).filter((name) => allowScripts[name]);
-  return [...named, `node-linux-${process.arch}`].filter((name) => existsSync(`${root}node_modules/${name}`));
+  const unlinked = existsSync(packagedNode) ? [] : [`node-linux-${process.arch}`];
+  return [...named, ...unlinked].filter((name) => existsSync(`${root}node_modules/${name}`));
 }
 
 /** Runs npm. Returns how it failed, or undefined. A signal that ends this program ends npm too. */
@@ -183,20 +210,43 @@ function refuseAfter(command, failure) {
   );
 }
 
-async function install(reason) {
+async function runNpm(mutexPath, command, options = []) {
+  const failure = await failureOfNpm(mutexPath, [...command, ...options]);
+  if (failure !== undefined) refuseAfter(['npm', command[0], ...options].join(' '), failure);
+}
+
+/**
+ * Adds the packages of the tests to those of the program. The record of the program's install stays: a start needs
+ * nothing else, whatever becomes of this install. What an earlier one has left half written goes first.
+ */
+async function addTheRest(mutexPath) {
+  for (const location of developmentLocations(readLock()))
+    if (location.includes('node_modules/')) rmSync(root + location, { recursive: true, force: true });
+  rmSync(installedPath, { force: true });
+  await runNpm(mutexPath, ADD);
+}
+
+async function installAnew(mutexPath, set) {
+  rmSync(markerPath, { force: true });
+  await runNpm(mutexPath, CI[set]);
+}
+
+async function install(wanted) {
   const mutexPath = await takeMutex();
-  if (reasonToInstall() === undefined) return;
+  const reason = reasonToInstall(wanted);
+  if (reason === undefined) return;
   const hash = hashOf(readFileSync(lockPath));
-  if (!alreadyInstalled()) {
+  const last = readMarker();
+  // A new lock file takes away none of what is here.
+  const set = last?.set === 'all' ? 'all' : wanted;
+  if (!alreadyInstalled(set)) {
     say(`installing the packages, because ${reason}`);
-    rmSync(markerPath, { force: true });
-    const failure = await failureOfNpm(mutexPath, CI);
-    if (failure !== undefined) refuseAfter('npm ci', failure);
+    if (reason === ONLY_PROGRAM) await addTheRest(mutexPath);
+    else await installAnew(mutexPath, set);
   }
   const rebuilt = packagesToRebuild();
-  const failure = rebuilt.length === 0 ? undefined : await failureOfNpm(mutexPath, [...REBUILD, ...rebuilt]);
-  if (failure !== undefined) refuseAfter(`npm rebuild ${rebuilt.join(' ')}`, failure);
-  writeFileSync(markerPath, `${hash} ${await usableNode()}`);
+  if (rebuilt.length > 0) await runNpm(mutexPath, REBUILD, rebuilt);
+  writeFileSync(markerPath, `${hash} ${await usableNode()} ${set}`);
 }
 
 function versionOfTheScripts() {
@@ -205,8 +255,8 @@ function versionOfTheScripts() {
   return manifest ? JSON.parse(manifest).version : process.versions.node;
 }
 
-const reason = reasonToInstall();
-if (reason !== undefined) await install(reason);
+const wantedSet = process.argv[2] === 'program' ? 'program' : 'all';
+if (reasonToInstall(wantedSet) !== undefined) await install(wantedSet);
 if (!runsTypeScript(versionOfTheScripts())) {
   refuse(
     `the scripts need Node 22.18 or newer; this machine would run them on ${versionOfTheScripts()} (${platform}).`,

@@ -23,6 +23,32 @@ test.each([
   expect([checked.status, /install script: wanted has one/.test(checked.stderr)]).toEqual([status, status === 1]);
 });
 
+/** They need no package, or name only scripts that install. */
+const WITHOUT_INSTALL = [
+  'test:all',
+  'release:contracts',
+  'check:lock',
+  'check:licences',
+  'check:advisories',
+  'lock:fill',
+];
+const PROGRAMS = ['start', 'start:gateway', 'start:tasks', 'start:billing', 'start:media', 'reelgate'];
+
+test('each script installs what it runs: the program its packages, every other script all of them', () => {
+  const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Readonly<Record<string, string>>;
+  };
+  const installs = ([, script]: [string, string]): string | undefined =>
+    /^node deploy\/local\/install\.mjs( program)? && /.exec(script)?.[0];
+  const named = (install: string | undefined): string[] =>
+    Object.entries(scripts)
+      .filter((script) => installs(script) === install)
+      .map(([name]) => name);
+
+  expect(named('node deploy/local/install.mjs program && ')).toEqual(PROGRAMS);
+  expect(named(undefined)).toEqual(WITHOUT_INSTALL);
+});
+
 test('npm runs no install script, and no script of this repository needs a pre-script', () => {
   const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
   const names = Object.keys(scripts);
