@@ -24,12 +24,20 @@ const PARTS = [videoChannelSchema, relayChannelSchema] as const;
 const mergeParts = (key: 'properties' | 'limits' | 'timeouts'): object =>
   Object.fromEntries(PARTS.flatMap((part) => Object.entries(part[key])));
 
-/**
- * Returns the JSON Schema of the list `channels`: the keys of every channel, and the keys of the service that calls it.
- * `named` is the schema of the name of an adapter; by default it accepts the known ones.
- */
-export function describeChannels(known: KnownAdapters, named: object = { enum: listAdapterNames(known) }): object {
+export interface ChannelsSchemaOptions {
+  /** The schema of the name of an adapter; by default it accepts the known ones. */
+  readonly named?: object | undefined;
+  /** The adapters that the value names; by default it may name each of them. The keys of the others are left out. */
+  readonly used?: ReadonlySet<unknown> | undefined;
+}
+
+/** Returns the JSON Schema of the list `channels`: the keys of every channel, and the keys of the service that calls it. */
+export function describeChannels(
+  known: KnownAdapters,
+  { named = { enum: listAdapterNames(known) }, used }: ChannelsSchemaOptions = {},
+): object {
   const { endpointsByAdapter, propertiesByAdapter } = describeAdapters(known);
+  const ownKeys = Object.entries(propertiesByAdapter).filter(([adapter]) => used === undefined || used.has(adapter));
   const byService = [
     { names: Object.keys(endpointsByAdapter), required: videoChannelSchema.required },
     { names: Object.keys(relayChannelSchema.endpointsByAdapter), required: relayChannelSchema.required },
@@ -67,7 +75,7 @@ export function describeChannels(known: KnownAdapters, named: object = { enum: l
         ...mergeParts('properties'),
       },
       allOf: [
-        ...Object.entries(propertiesByAdapter).map(([adapter, properties]) => ({
+        ...ownKeys.map(([adapter, properties]) => ({
           if: { properties: { adapter: { const: adapter } }, required: ['adapter'] },
           then: { properties },
         })),

@@ -46,7 +46,7 @@ export function configJsonSchema(): Schema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'The configuration of Reelgate',
-    ...publishSchema(describeConfig(BUILT_IN, ADAPTER_NAME)),
+    ...publishSchema(describeConfig(BUILT_IN, { named: ADAPTER_NAME })),
     definitions: {
       variable_or_empty: { anyOf: [{ type: 'string', pattern: VARIABLE_PATTERN }, { enum: ['', null] }] },
     },

@@ -28,7 +28,7 @@ export function openOwnAdapters(): OwnAdaptersReader {
       );
       adapters = files.map((file, index) => loadAdapter(at.fault, index, file));
       assertNamesDiffer(at.fault, adapters);
-      return { schema: describeConfig(listAdapters(adapters)), files: versions };
+      return { schema: describeConfig(listAdapters(adapters), { used: readUsed(value) }), files: versions };
     },
   };
 }
@@ -37,6 +37,13 @@ export function openOwnAdapters(): OwnAdaptersReader {
 function readNames(value: unknown): readonly string[] {
   const { adapters } = (value ?? {}) as { readonly adapters?: unknown };
   return Array.isArray(adapters) && adapters.every((file) => typeof file === 'string') ? adapters : [];
+}
+
+/** The adapters that the channels of a value name. To compile the keys of all would take a third of the whole check. */
+function readUsed(value: unknown): ReadonlySet<unknown> {
+  const { channels } = (value ?? {}) as { readonly channels?: unknown };
+  const named = Array.isArray(channels) ? channels : [];
+  return new Set(named.map((channel: unknown) => (channel as { readonly adapter?: unknown } | null)?.adapter));
 }
 
 function loadAdapter(fault: ConfigFile['fault'], index: number, file: string): TestedAdapter {

@@ -8,16 +8,14 @@ import { listAdapters, tasksSchema } from '@reelgate/tasks/config';
 import type { KnownAdapters } from '@reelgate/tasks/config';
 import { allowedHostsSchema } from './read-allowed-hosts.ts';
 import { describeChannels } from './channels-schema.ts';
+import type { ChannelsSchemaOptions } from './channels-schema.ts';
 import { internalCallersSchema } from './internal-callers.ts';
 import { liveSchema } from './live-settings.ts';
 
 const address: object = { type: 'string', format: 'host-port' };
 
-/**
- * Returns the schema of the whole file: the program's own keys, and the keys of each service. `adapterName` is the
- * schema of the name of an adapter; by default it accepts the known ones.
- */
-export function describeConfig(known: KnownAdapters, adapterName?: object) {
+/** Returns the schema of the whole file: the program's own keys, and the keys of each service. */
+export function describeConfig(known: KnownAdapters, channels: ChannelsSchemaOptions = {}) {
   return {
     type: 'object',
     additionalProperties: false,
@@ -65,7 +63,7 @@ export function describeConfig(known: KnownAdapters, adapterName?: object) {
       sandbox: { type: 'object', additionalProperties: false, required: ['listen'], properties: { listen: address } },
       ...gatewaySchema,
       ...tasksSchema,
-      channels: describeChannels(known, adapterName),
+      channels: describeChannels(known, channels),
       ...billingSchema,
       ...mediaSchema,
     },

@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
-import { redisScript } from '@reelgate/platform/limits/redis-link';
+import { redisScript } from '@reelgate/platform/limits/redis-script';
 import { WINDOW_MS, judge, judgeAll, findWindow } from '../domain/sliding-window.ts';
 import type { RateCounters } from './rate-counters.ts';
 

@@ -1,5 +1,5 @@
 import { ADMITTED, FULL_RETRY_MS } from './peer-limits.ts';
-import { redisScript } from './redis-link.ts';
+import { redisScript } from './redis-script.ts';
 import { SECOND_MS, WINDOW_MS } from './window-log.ts';
 import { FAULTS_TO_OPEN, OPEN_MS } from './circuit-breaker.ts';
 

@@ -1,5 +1,4 @@
 import type { SecureContextOptions } from 'node:tls';
-import { createHash } from 'node:crypto';
 import { createClient } from 'redis';
 import { systemClock } from '../clock.ts';
 import { startWorker } from '../lifecycle/worker.ts';
@@ -7,16 +6,7 @@ import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import { rereadTls } from '../tls/reread-tls.ts';
 import { TLS_FILES } from '../tls/tls-material.ts';
-
-/** A Lua script, which Redis runs as one step. */
-interface RedisScript {
-  readonly text: string;
-  readonly sha: string;
-}
-
-export function redisScript(text: string): RedisScript {
-  return { text, sha: createHash('sha1').update(text).digest('hex') };
-}
+import type { RedisScript } from './redis-script.ts';
 
 const SECURE = 'rediss://';
 const CONNECT_TIMEOUT_MS = 2000;

@@ -12,7 +12,8 @@ import { newAuthority, writeTls } from '../../testing/certificates.ts';
 import type { WrittenTls } from '../../testing/certificates.ts';
 import { silentLog } from '../log.ts';
 import { Secret } from '../secret.ts';
-import { openRedisLink, redisScript } from './redis-link.ts';
+import { openRedisLink } from './redis-link.ts';
+import { redisScript } from './redis-script.ts';
 
 const withRedis = redisServer.missing() === undefined ? describe : describe.skip;
 const ONE = redisScript('return 1');

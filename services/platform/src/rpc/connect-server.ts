@@ -9,7 +9,6 @@ import type {
 } from '@bufbuild/protobuf';
 import { ConnectError, createContextKey, createContextValues } from '@connectrpc/connect';
 import type { ConnectRouter, ContextValues, HandlerContext } from '@connectrpc/connect';
-import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import { systemClock } from '../clock.ts';
 import type { HostPort } from '../config/units.ts';
@@ -32,7 +31,7 @@ import { openRefusals } from './connect-refusals.ts';
 import { deprecations } from './deprecations.ts';
 import { fromConnectError, isFault, toConnectError } from './problems.ts';
 import { newServedMethod } from './served-method.ts';
-import type { IncomingCall, ServedMethod, ServingDeps } from './served-method.ts';
+import type { IncomingCall, ServedMethod } from './served-method.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { openRunningStreams } from './streams.ts';
@@ -76,7 +75,12 @@ export interface ConnectOptions extends Omit<ConnectServerOptions, 'listen' | 't
   readonly hasTls: boolean;
 }
 
-/** Serves RPCs and plain routes on a port that is open. */
+type Serve = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Serves RPCs and plain routes on a port that is open. The first RPC loads Connect: people call this port, and most
+ * processes never serve one.
+ */
 export function connectHandler({
   bindings,
   identify,
@@ -89,29 +93,28 @@ export function connectHandler({
   const calls = openRunningCalls(log);
   const wrongKeys = openWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
   const streams = openRunningStreams();
-  let refuse = openRefusals([]);
-  const rpc = connectNodeAdapter({
-    routes: (router) => {
-      mount(router, bindings, {
-        identify,
-        wrongKeys,
-        calls,
-        streams,
-        deprecations: deprecations(metrics),
-        log,
-        tracing,
-      });
-      refuse = openRefusals(router.handlers);
-    },
-    readMaxBytes: MESSAGE_BYTES_MAX,
-    writeMaxBytes: MESSAGE_BYTES_MAX,
-    contextValues: (request) => toPeerContext(request, hasTls),
-  });
+  const serving = { identify, wrongKeys, calls, streams, deprecations: deprecations(metrics), log, tracing };
+  const mounts = bindings.flatMap((binding) =>
+    binding.service.methods.map((method) => newMount(method, newServedMethod(binding, method, serving), log)),
+  );
+  let mounted: Promise<Serve> | undefined;
+  const rpc: Serve = (request, response) => {
+    mounted ??= mountConnect(mounts, hasTls);
+    mounted.then(
+      (serve) => {
+        serve(request, response);
+      },
+      (error: unknown) => {
+        log.error({ err: error }, 'Connect cannot be served');
+        response.destroy();
+      },
+    );
+  };
   return {
     handle: (request, response) => {
       inRequest(readRequestId(request.headers['x-request-id']), () => {
         if (routes.some((route) => route(request, response))) logRequest(log, request, response);
-        else if (!refuse(request, response)) rpc(request, response);
+        else rpc(request, response);
       });
     },
     close: () => {
@@ -121,13 +124,28 @@ export function connectHandler({
   };
 }
 
-function mount(router: ConnectRouter, bindings: readonly Binding[], serving: ServingDeps): void {
-  for (const binding of bindings)
-    for (const method of binding.service.methods)
-      mountMethod(router, method, newServedMethod(binding, method, serving), serving.log);
+async function mountConnect(mounts: readonly Mount[], hasTls: boolean): Promise<Serve> {
+  const { connectNodeAdapter } = await import('@connectrpc/connect-node');
+  let refuse = openRefusals([]);
+  const serve = connectNodeAdapter({
+    routes: (router) => {
+      for (const mount of mounts) mount(router);
+      refuse = openRefusals(router.handlers);
+    },
+    readMaxBytes: MESSAGE_BYTES_MAX,
+    writeMaxBytes: MESSAGE_BYTES_MAX,
+    contextValues: (request) => toPeerContext(request, hasTls),
+  });
+  return (request, response) => {
+    if (!refuse(request, response)) serve(request, response);
+  };
 }
 
-function mountMethod(router: ConnectRouter, method: DescMethod, served: ServedMethod, log: Log): void {
+/** Adds a method to a router. */
+type Mount = (router: ConnectRouter) => void;
+
+/** Throws if the kind of the method is not served. */
+function newMount(method: DescMethod, served: ServedMethod, log: Log): Mount {
   const refuse = (thrown: unknown): never => {
     if (isFault(thrown)) log.error({ method: method.name, err: thrown }, 'a call failed');
     throw toConnectError(thrown);
@@ -135,32 +153,32 @@ function mountMethod(router: ConnectRouter, method: DescMethod, served: ServedMe
   const options = { jsonOptions: strictJsonOptions(method) };
   switch (method.methodKind) {
     case 'unary':
-      router.rpc(
-        method as DescMethodUnary,
-        (request, context) => served.unary(toIncomingCall(context), request).catch(refuse),
-        options,
-      );
-      return;
+      return (router) =>
+        router.rpc(
+          method as DescMethodUnary,
+          (request, context) => served.unary(toIncomingCall(context), request).catch(refuse),
+          options,
+        );
     case 'client_streaming':
-      router.rpc(
-        method as DescMethodClientStreaming,
-        (requests, context) => served.clientStream(toIncomingCall(context), readRequests(requests)).catch(refuse),
-        options,
-      );
-      return;
+      return (router) =>
+        router.rpc(
+          method as DescMethodClientStreaming,
+          (requests, context) => served.clientStream(toIncomingCall(context), readRequests(requests)).catch(refuse),
+          options,
+        );
     case 'server_streaming':
-      router.rpc(
-        method as DescMethodServerStreaming,
-        async function* (request, context) {
-          try {
-            yield* served.serverStream(toIncomingCall(context), request);
-          } catch (thrown) {
-            refuse(thrown);
-          }
-        },
-        options,
-      );
-      return;
+      return (router) =>
+        router.rpc(
+          method as DescMethodServerStreaming,
+          async function* (request, context) {
+            try {
+              yield* served.serverStream(toIncomingCall(context), request);
+            } catch (thrown) {
+              refuse(thrown);
+            }
+          },
+          options,
+        );
     case 'bidi_streaming':
       throw new Error('a stream in both directions is not supported');
   }

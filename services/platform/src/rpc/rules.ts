@@ -40,7 +40,7 @@ const FITS: readonly (readonly [name: string, isSet: (rules: FieldRules) => bool
  * here, at the start of the program.
  */
 export function compileRuleCheck(message: DescMessage): AssertRules {
-  const find = compileMessage(message, new Map());
+  const find = compileMessage(message);
   if (find === undefined) return NOTHING;
   return (value) => {
     const breach = find(value);
@@ -56,20 +56,33 @@ export function requireField<T>(value: T | undefined, name: string): T {
   return value;
 }
 
+interface CompiledMessage {
+  /** False while its fields are compiled, one of which may contain it. */
+  isWhole: boolean;
+  find?: Find | undefined;
+}
+
+/** Many methods contain the same messages. */
+let compiledMessages = new WeakMap<DescMessage, CompiledMessage>();
+
 /** Undefined: the rules never refuse such a message. */
-function compileMessage(
-  message: DescMessage,
-  above: ReadonlyMap<DescMessage, { find?: Find | undefined }>,
-): Find | undefined {
-  const outer = above.get(message);
-  if (outer !== undefined) return (value) => outer.find?.(value);
-  const self: { find?: Find | undefined } = {};
-  const within = new Map([...above, [message, self]]);
-  const finds = [
-    ...message.fields.map((field) => compileField(field, (inner) => compileMessage(inner, within))),
-    ...message.oneofs.map(compileOneof),
-  ].filter((find) => find !== undefined);
-  self.find = finds.length === 0 ? undefined : combineFinds(finds);
+function compileMessage(message: DescMessage): Find | undefined {
+  const known = compiledMessages.get(message);
+  if (known !== undefined) return known.isWhole ? known.find : (value) => known.find?.(value);
+  const self: CompiledMessage = { isWhole: false };
+  compiledMessages.set(message, self);
+  try {
+    const finds = [
+      ...message.fields.map((field) => compileField(field, compileMessage)),
+      ...message.oneofs.map(compileOneof),
+    ].filter((find) => find !== undefined);
+    self.find = finds.length === 0 ? undefined : combineFinds(finds);
+  } catch (error) {
+    // Others may contain the message that has no check now.
+    compiledMessages = new WeakMap();
+    throw error;
+  }
+  self.isWhole = true;
   return self.find;
 }
 

@@ -63,9 +63,12 @@ export async function findConfinement(log: Log): Promise<Confinement> {
     );
     return { level: 'process', prefix: [], launcher: undefined, hasNetwork: true, shell: undefined };
   }
-  const namespaces = await findWorkingCommand('unshare', NAMESPACES);
-  const privileges = await findWorkingCommand('setpriv', PRIVILEGES);
-  const launcher = await findLauncher();
+  // At once: media waits for all three at its start.
+  const [namespaces, privileges, launcher] = await Promise.all([
+    findWorkingCommand('unshare', NAMESPACES),
+    findWorkingCommand('setpriv', PRIVILEGES),
+    findLauncher(),
+  ]);
   const level = chooseLevel(namespaces, launcher);
   const hasNetwork = namespaces === undefined && launcher === undefined;
   logConfinement(log, level, { hasNetwork, hasUserNamespace: namespaces?.includes('--user') === true });
