@@ -126,16 +126,17 @@ export function sqlConformance(open: OpenSql): void {
       await expect(changes('INSERT INTO things (id, held) VALUES ($1, 0)', ['a'])).rejects.toThrow();
     });
 
-    test('of a list shares its transaction, and returns the number of rows that it changed', async () => {
+    test('of a list shares its transaction, and returns the rows that it asks for', async () => {
       await add(2);
 
       expect(
         await sql.writeAll([
-          ['UPDATE things SET held = $1', [1]],
+          ['UPDATE things SET held = $1 RETURNING held', [1]],
           ['DELETE FROM things WHERE held = $1 AND id = $2', [1, 'thing_000']],
-          ["INSERT INTO things (id, held) VALUES ('a', 0) ON CONFLICT (id) DO NOTHING", []],
+          ["INSERT INTO things (id, held) VALUES ('a', 0) ON CONFLICT (id) DO NOTHING RETURNING id", []],
+          ["INSERT INTO things (id, held) VALUES ('a', 0) ON CONFLICT (id) DO NOTHING RETURNING id", []],
         ]),
-      ).toEqual([2, 1, 1]);
+      ).toEqual([[{ held: 1 }, { held: 1 }], [], [{ id: 'a' }], []]);
       expect(await sql.read('SELECT id, held FROM things ORDER BY id')).toEqual([
         { id: 'a', held: 0 },
         { id: 'thing_001', held: 1 },
@@ -169,6 +170,78 @@ export function sqlConformance(open: OpenSql): void {
       await expect(sql.write(insert, ['a', 2])).rejects.toThrow(/unique/i);
 
       expect(await sql.read('SELECT held FROM things')).toEqual([{ held: 1 }]);
+    });
+  });
+
+  describe('a statement at the end of a transaction', () => {
+    test('runs after the work, in the order of the list', async () => {
+      await sql.transaction(async (query) => {
+        query.atEnd(['UPDATE things SET held = held + $1', [1]], ['UPDATE things SET held = held * $1', [10]]);
+        await query(insert, ['a', 1]);
+      });
+
+      expect(await sql.read('SELECT held FROM things')).toEqual([{ held: 20 }]);
+    });
+
+    test('needs no other statement', async () => {
+      await sql.transaction(async (query) => {
+        query.atEnd([insert, ['a', 1]], [insert, ['b', 2]]);
+      });
+
+      expect(await count(sql)).toBe(2);
+    });
+
+    test.each([
+      ['the only ones', false],
+      ['after others', true],
+    ])('leaves nothing of the transaction if it fails, for %s', async (_which, hasOthers) => {
+      await sql.write(insert, ['a', 1]);
+
+      await expect(
+        sql.transaction(async (query) => {
+          if (hasOthers) await query(insert, ['c', 1]);
+          query.atEnd([insert, ['b', 1]], [insert, ['a', 1]], [insert, ['d', 1]]);
+        }),
+      ).rejects.toThrow(/unique/i);
+
+      expect(await count(sql)).toBe(1);
+      await sql.write(insert, ['e', 1]);
+    });
+
+    test('does not run if the work fails', async () => {
+      await expect(
+        sql.transaction(async (query) => {
+          query.atEnd([insert, ['a', 1]]);
+          throw new Error('refused');
+        }),
+      ).rejects.toThrow('refused');
+
+      expect(await count(sql)).toBe(0);
+    });
+
+    test('does not run if an earlier statement failed, even if the work goes on', async () => {
+      await sql.write(insert, ['a', 1]);
+
+      await expect(
+        sql.transaction(async (query) => {
+          query.atEnd([insert, ['b', 1]]);
+          await query(insert, ['a', 1]).catch(() => undefined);
+        }),
+      ).rejects.toThrow(/unique/i);
+
+      expect(await count(sql)).toBe(1);
+    });
+
+    test('is refused after the end of the work', async () => {
+      let late: (() => void) | undefined;
+      await sql.transaction(async (query) => {
+        late = () => {
+          query.atEnd([insert, ['a', 1]]);
+        };
+      });
+
+      expect(late).toThrow('has ended');
+      expect(await count(sql)).toBe(0);
     });
   });
 

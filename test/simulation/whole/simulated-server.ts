@@ -3,9 +3,9 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import type { ServiceSchema } from '@reelgate/platform/sql/store-settings';
-import { runStatements, runWork } from '@reelgate/platform/sql/transaction';
+import { runForRows, runWork } from '@reelgate/platform/sql/transaction';
 import { sqliteStatements } from '@reelgate/platform/sql/sqlite-statements';
-import type { Sql, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlRow, SqlRunner, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import type { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
@@ -63,8 +63,8 @@ interface Connected {
 interface Database {
   readonly writer: DatabaseSync;
   readonly reader: DatabaseSync;
-  readonly onWriter: SqlWork;
-  readonly onReader: SqlWork;
+  readonly onWriter: SqlRunner;
+  readonly onReader: SqlRunner;
   readonly queue: Session[];
 }
 
@@ -197,7 +197,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
           slow -= 1;
         });
       };
-      const query: SqlWork = Object.assign(
+      const query: SqlRunner = Object.assign(
         <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
           onServer(() => database.onWriter<R>(text, values)),
         {
@@ -217,7 +217,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       }
     };
     /** One message that is a transaction by itself. */
-    const runAtOnce = <T>(run: (query: SqlWork) => Promise<T>): Promise<T> =>
+    const runAtOnce = <T>(run: (query: SqlRunner) => Promise<T>): Promise<T> =>
       openTrips(connected)(async () => {
         const session = await enter(database, connected);
         try {
@@ -239,7 +239,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       ...alone,
       reserved: alone,
       transaction,
-      writeAll: (statements) => runAtOnce((query) => runStatements(query, statements)),
+      writeAll: (statements) => runAtOnce((query) => runForRows(query, statements)),
       commitAhead: async (work) => ({ result: await transaction(work), durable: undefined }),
       commitUnsynced: transaction,
       pool: () => POOL,

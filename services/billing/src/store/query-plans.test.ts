@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openSqlite } from '@reelgate/platform/sql/sqlite';
-import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import path from 'node:path';
 import type { Call, CallEnd } from '../domain/call.ts';
 import { decideCall } from '../domain/call.ts';
@@ -37,14 +37,20 @@ beforeEach(async () => {
       return run(text, values);
     };
   const noted = (query: SqlQuery): SqlQuery => note(query) as SqlQuery;
+  const notedWork = (query: SqlWork): SqlWork =>
+    Object.assign(noted(query), {
+      changes: note(query.changes),
+      atEnd: (...statements: readonly SqlStatement[]) => {
+        for (const [text, values] of statements) asked.set(text, values);
+        query.atEnd(...statements);
+      },
+    });
   sql = {
     ...file,
     read: noted(file.read),
     write: noted(file.write),
-    transaction: (work) =>
-      file.transaction((query) => work(Object.assign(noted(query), { changes: note(query.changes) }))),
-    commitAhead: (work) =>
-      file.commitAhead((query) => work(Object.assign(noted(query), { changes: note(query.changes) }))),
+    transaction: (work) => file.transaction((query) => work(notedWork(query))),
+    commitAhead: (work) => file.commitAhead((query) => work(notedWork(query))),
   };
 });
 afterEach(async () => {

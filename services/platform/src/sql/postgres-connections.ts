@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { postgresFault } from './postgres-faults.ts';
+import { findReader } from './postgres-message.ts';
 import type { PipelineConnection } from './postgres-pipeline.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { newNamedStatements } from './postgres-statements.ts';
@@ -8,7 +9,6 @@ import type { SqlPool } from './sql.ts';
 import { StoreUnavailable } from './sql.ts';
 import { systemClock } from '../clock.ts';
 
-const INT8_OID = 20;
 /** The server ends a slow statement itself. After this further time the server counts as gone. */
 const SILENCE_MS = 2000;
 /** A pooler refuses the limits at the start of a connection, which it would share among its clients. */
@@ -66,7 +66,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
     connectionTimeoutMillis: settings.connectMs,
     query_timeout: settings.statementMs + SILENCE_MS,
     keepAlive: true,
-    types: { getTypeParser: findParser as pg.CustomTypesConfig['getTypeParser'] },
+    types: { getTypeParser: findReader as pg.CustomTypesConfig['getTypeParser'] },
     Client,
   });
   // the pool replaces a broken connection at the next use; without a listener its error would end the process
@@ -172,16 +172,6 @@ function toConnectFault(error: unknown): unknown {
 
 function throwConnectFault(error: unknown): never {
   throw toConnectFault(error);
-}
-
-/** By default, the driver gives 64-bit integers as strings. */
-function findParser(oid: Parameters<typeof pg.types.getTypeParser>[0]): unknown {
-  return (oid as number) === INT8_OID ? parseWholeNumber : pg.types.getTypeParser(oid, 'text');
-}
-
-function parseWholeNumber(text: string): number | bigint {
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : BigInt(text);
 }
 
 /** The calls that wait for a connection. */

@@ -78,6 +78,23 @@ describeWith(postgresServer, 'round trips', (url) => {
       (on) => on.transaction((query) => Promise.all([1, 2, 3, 4].map((id) => query(insert, [id])))),
     ],
     [
+      'a transaction of statements at its end alone',
+      1,
+      (on) =>
+        on.transaction(async (query) => {
+          query.atEnd([insert, [1]], [insert, [2]]);
+        }),
+    ],
+    [
+      'a transaction whose last statements are at its end',
+      2,
+      (on) =>
+        on.transaction(async (query) => {
+          await query(insert, [1]);
+          query.atEnd([insert, [2]], [insert, [3]]);
+        }),
+    ],
+    [
       'a transaction whose statements wait for each other',
       3,
       (on) =>

@@ -1,6 +1,8 @@
-import pg from 'pg';
-import type { NamedStatement, NamedStatements } from './postgres-statements.ts';
-import type { SqlValue } from './sql.ts';
+import type pg from 'pg';
+import { PostgresMessage } from './postgres-message.ts';
+import type { StatementResult } from './postgres-message.ts';
+import type { NamedStatements } from './postgres-statements.ts';
+import type { SqlRow, SqlValue } from './sql.ts';
 
 /** A connection, and the statements that its server keeps ready; none behind a pooler. */
 export interface PipelineConnection {
@@ -11,21 +13,18 @@ export interface PipelineConnection {
 /** Statements of one connection. Those of the same moment travel together, in the order of their calls. */
 export interface Pipeline {
   /** Sends a statement with its values. */
-  send(text: string, values: readonly SqlValue[]): Promise<pg.QueryResult>;
+  send(text: string, values: readonly SqlValue[]): Promise<StatementResult>;
   /** Sends a text without values, after all earlier statements were answered. */
-  sendAlone(text: string): Promise<pg.QueryResult>;
+  sendAlone(text: string): Promise<StatementResult>;
 }
 
 interface QueuedStatement {
   readonly text: string;
   /** Undefined: the text travels alone. */
   readonly values: readonly SqlValue[] | undefined;
-  readonly resolve: (result: pg.QueryResult) => void;
+  readonly resolve: (result: StatementResult) => void;
   readonly reject: (error: unknown) => void;
 }
-
-/** The driver gives undefined or null for no error. */
-type QueryCallback = (error: Error | null | undefined, results: pg.QueryResult | readonly pg.QueryResult[]) => void;
 
 /**
  * Sends what is asked in one turn of the event loop as one message, so that it costs one round trip. What is asked
@@ -46,7 +45,7 @@ export function openPipeline(connection: PipelineConnection): Pipeline {
     }
     isSending = false;
   };
-  const add = (text: string, values: QueuedStatement['values']): Promise<pg.QueryResult> =>
+  const add = (text: string, values: QueuedStatement['values']): Promise<StatementResult> =>
     new Promise((resolve, reject) => {
       waiting.push({ text, values, resolve, reject });
       if (isSending) return;
@@ -82,46 +81,23 @@ async function sendMessage(connection: PipelineConnection, message: readonly Que
 function submitMessage(
   { client, statements }: PipelineConnection,
   message: readonly QueuedStatement[],
-): Promise<readonly pg.QueryResult[]> {
+): Promise<readonly StatementResult[]> {
+  const [first] = message;
+  if (first?.values === undefined) return sendText(client, first?.text ?? '');
   return new Promise((resolve, reject) => {
-    const answered: QueryCallback = (error, results) => {
-      if (error === undefined || error === null) resolve('rows' in results ? [results] : results);
-      else reject(error);
-    };
-    const [first] = message;
-    if (first?.values === undefined) client.query(first?.text ?? '', answered);
-    else client.query(new Message(message, statements, answered));
+    const texts = message.map(({ text, values = [] }) => [text, values] as const);
+    client.query(
+      new PostgresMessage(texts, statements, (error, results) => {
+        if (error === undefined || error === null) resolve(results);
+        else reject(error);
+      }),
+    );
   });
 }
 
-/**
- * Statements with one end. The server runs none of them after one that fails, so the statements after a BEGIN never run
- * outside its transaction. Without `named` no statement has a name, so that a pooler can pass them on.
- */
-class Message extends pg.Query {
-  override readonly submit: (connection: pg.Connection) => void;
-
-  constructor(statements: readonly QueuedStatement[], named: NamedStatements | undefined, answered: QueryCallback) {
-    super({ text: '' }, answered as (error: Error | undefined) => void);
-    this.submit = (connection) => {
-      const { stream } = connection;
-      stream.cork();
-      for (const name of named?.takeUnused() ?? []) connection.close({ type: 'S', name }, true);
-      for (const { text, values = [] } of statements) {
-        const { name, isNew } = named?.findName(text) ?? UNNAMED;
-        if (isNew) connection.parse({ name, text, types: [] }, true);
-        connection.bind({ statement: name, values: values.map(toWire) }, true);
-        connection.describe({ type: 'P', name: '' }, true);
-        connection.execute(null, true);
-      }
-      connection.sync();
-      stream.uncork();
-    };
-  }
-}
-
-const UNNAMED: NamedStatement = { name: '', isNew: true };
-
-function toWire(value: SqlValue): string | null {
-  return value === null ? null : String(value);
+async function sendText(client: pg.ClientBase, text: string): Promise<readonly StatementResult[]> {
+  // the driver gives a list for a text of several statements
+  const answer: pg.QueryResult | readonly pg.QueryResult[] = await client.query<SqlRow>(text);
+  const results = 'rows' in answer ? [answer] : answer;
+  return results.map(({ command, rows, rowCount }) => ({ command, rows: rows as SqlRow[], rowCount: rowCount ?? 0 }));
 }

@@ -1,3 +1,5 @@
+import type { AnswerColumn } from './postgres-message.ts';
+
 /** A statement that a server keeps ready for its connection. */
 export interface NamedStatement {
   readonly name: string;
@@ -16,6 +18,8 @@ export interface NamedStatements {
   forget(texts: readonly string[], error: unknown): void;
   /** Returns the names that the server no longer needs, once. */
   takeUnused(): readonly string[];
+  /** The columns of the named statements whose answers were described. */
+  readonly columns: Map<string, readonly AnswerColumn[]>;
 }
 
 /** A statement that was used this often on a connection gets a name. */
@@ -33,10 +37,12 @@ export function newNamedStatements(onPooler: () => void = () => undefined): Name
   let given = 0;
   let isPooled = false;
   const unused: string[] = [];
+  const columns = new Map<string, readonly AnswerColumn[]>();
   const drop = (text: string): void => {
     const name = names.get(text);
     if (name === undefined) return;
     names.delete(text);
+    columns.delete(name);
     unused.push(name);
   };
   const isFrequent = (text: string): boolean => {
@@ -65,6 +71,7 @@ export function newNamedStatements(onPooler: () => void = () => undefined): Name
       onPooler();
     },
     takeUnused: () => unused.splice(0),
+    columns,
   };
 }
 

@@ -1,13 +1,13 @@
-import type pg from 'pg';
 import { openConnections } from './postgres-connections.ts';
 import type { Connections, HeldConnection } from './postgres-connections.ts';
 import { postgresFault } from './postgres-faults.ts';
+import type { StatementResult } from './postgres-message.ts';
 import { openPipeline } from './postgres-pipeline.ts';
 import type { Pipeline } from './postgres-pipeline.ts';
 import { POSTGRES_DEFAULTS } from './postgres-settings.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
-import { runStatements, runWork } from './transaction.ts';
-import type { Sql, SqlRow, SqlStatement, SqlValue, SqlWork } from './sql.ts';
+import { runWork } from './transaction.ts';
+import type { Sql, SqlRow, SqlRunner, SqlStatement, SqlValue, SqlWork } from './sql.ts';
 import { StoreUnavailable } from './sql.ts';
 
 /**
@@ -35,16 +35,18 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     (isDurable: boolean, on = connections) =>
     <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
       track(() =>
-        withConnection(on, (connection) =>
-          connection.isLimited
-            ? queryOn(openPipeline(connection), isDurable)<R>(text, values)
-            : runTransaction(connection, (query) => query<R>(text, values)),
-        ),
+        withConnection(on, async (connection) => {
+          const pipeline = openPipeline(connection);
+          // a text without values can have several statements, which travel alone
+          if (values !== undefined && values.length > 0)
+            return (await sendTogether(connection, pipeline, [[text, values]], isDurable))[0]?.rows as R[];
+          return connection.isLimited
+            ? queryOn(pipeline, isDurable)<R>(text)
+            : runTransaction(connection, (query) => query<R>(text));
+        }),
       );
   const transactionOn = <T>(work: (query: SqlWork) => Promise<T>): Promise<T> =>
-    track(() =>
-      withConnection(connections, (connection) => runTransaction(connection, (query) => runWork(work, query))),
-    );
+    track(() => withConnection(connections, (connection) => runTransaction(connection, work)));
   return {
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
@@ -53,10 +55,8 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     transaction: transactionOn,
     writeAll: (statements) =>
       track(() =>
-        withConnection(connections, (connection) =>
-          connection.isLimited
-            ? writeTogether(openPipeline(connection), statements)
-            : runTransaction(connection, (query) => runStatements(query, statements)),
+        withConnection(connections, async (connection) =>
+          (await sendTogether(connection, openPipeline(connection), statements, true)).map(({ rows }) => rows),
         ),
       ),
     commitAhead: async (work) => ({ result: await transactionOn(work), durable: undefined }),
@@ -95,32 +95,64 @@ function isBroken(error: unknown): error is StoreUnavailable {
   return error instanceof StoreUnavailable && (error.cause as { readonly severity?: unknown }).severity !== 'ERROR';
 }
 
-/** BEGIN travels with the first statements of the work. */
+/** BEGIN travels with the first statements of the work, and COMMIT with its last ones. */
 async function runTransaction<T>(connection: HeldConnection, work: (query: SqlWork) => Promise<T>): Promise<T> {
   const { begin, spoil } = connection;
   const pipeline = openPipeline(connection);
-  try {
-    const begun = Promise.all(begin.map((text) => pipeline.send(text, []))).catch(throwFault(false));
+  let begun: Promise<unknown> | undefined;
+  const open = (): void => {
+    if (begun !== undefined) return;
+    begun = Promise.all(begin.map((text) => pipeline.send(text, []))).catch(throwFault(false));
     // the statements that travel with it fail as well
     begun.catch(() => undefined);
-    const result = await work(queryOn(pipeline));
-    await begun;
-    const { command } = await pipeline.sendAlone('COMMIT').catch(throwFault(true));
-    if (command !== 'COMMIT') throw new Error('a failed statement has rolled the transaction back');
-    return result;
+  };
+  const commit = async (last: readonly SqlStatement[]): Promise<void> => {
+    if (begun !== undefined) await sendLast(pipeline, last, begun);
+    else if (last.length > 0) await sendTogether(connection, pipeline, last, true);
+  };
+  try {
+    return await runWork(work, queryOn(pipeline, false, open), commit);
   } catch (error) {
     // the server rolls back when the connection ends
-    if (!isBroken(error)) await pipeline.sendAlone('ROLLBACK').catch(spoil);
+    if (begun !== undefined && !isBroken(error)) await pipeline.sendAlone('ROLLBACK').catch(spoil);
     throw error;
   }
 }
 
-/** Without BEGIN, the statements of one message are one transaction, which the end of the message commits. */
-async function writeTogether(pipeline: Pipeline, statements: readonly SqlStatement[]): Promise<readonly number[]> {
-  const results = await Promise.all(statements.map(([text, values]) => pipeline.send(text, values))).catch(
-    throwFault(true),
-  );
-  return results.map(({ rowCount }) => rowCount ?? 0);
+async function sendLast(
+  pipeline: Pipeline,
+  statements: readonly SqlStatement[],
+  begun: Promise<unknown>,
+): Promise<void> {
+  const sent = [...statements, COMMIT].map(([text, values]) => pipeline.send(text, values));
+  const results = await Promise.all(sent).catch(throwFault(true));
+  await begun;
+  if (results.at(-1)?.command !== 'COMMIT') throw new Error('a failed statement has rolled the transaction back');
+}
+
+const COMMIT: SqlStatement = ['COMMIT', []];
+
+/**
+ * Sends a transaction in one message. Without BEGIN, its statements are one transaction, which the end of the message
+ * commits; a connection without limits sets them after a BEGIN.
+ */
+async function sendTogether(
+  { begin, isLimited, spoil }: HeldConnection,
+  pipeline: Pipeline,
+  statements: readonly SqlStatement[],
+  isDurable: boolean,
+): Promise<readonly StatementResult[]> {
+  const before = isLimited ? [] : begin.map((text): SqlStatement => [text, []]);
+  const message = isLimited ? statements : [...before, ...statements, COMMIT];
+  try {
+    const results = await Promise.all(message.map(([text, values]) => pipeline.send(text, values))).catch(
+      throwFault(isDurable),
+    );
+    return results.slice(before.length, before.length + statements.length);
+  } catch (error) {
+    if (!isLimited && !isBroken(error)) await pipeline.sendAlone('ROLLBACK').catch(spoil);
+    throw error;
+  }
 }
 
 function throwFault(mayBeDone: boolean): (error: unknown) => never {
@@ -129,12 +161,14 @@ function throwFault(mayBeDone: boolean): (error: unknown) => never {
   };
 }
 
-/** `isDurable`: each statement is a transaction of its own. */
-function queryOn(pipeline: Pipeline, isDurable = false): SqlWork {
-  const send = (text: string, values: readonly SqlValue[] = []): Promise<pg.QueryResult> =>
-    (values.length === 0 ? pipeline.sendAlone(text) : pipeline.send(text, values)).catch(throwFault(isDurable));
+/** `isDurable`: each statement is a transaction of its own. `open` runs before each. */
+function queryOn(pipeline: Pipeline, isDurable = false, open = (): void => undefined): SqlRunner {
+  const send = (text: string, values: readonly SqlValue[] = []): Promise<StatementResult> => {
+    open();
+    return (values.length === 0 ? pipeline.sendAlone(text) : pipeline.send(text, values)).catch(throwFault(isDurable));
+  };
   return Object.assign(
     async <R extends SqlRow>(text: string, values?: readonly SqlValue[]) => (await send(text, values)).rows as R[],
-    { changes: async (text: string, values?: readonly SqlValue[]) => (await send(text, values)).rowCount ?? 0 },
+    { changes: async (text: string, values?: readonly SqlValue[]) => (await send(text, values)).rowCount },
   );
 }

@@ -8,15 +8,25 @@ export type SqlRow = Readonly<Record<string, SqlValue>>;
 export type SqlQuery = <R extends SqlRow = SqlRow>(text: string, values?: readonly SqlValue[]) => Promise<R[]>;
 
 /**
- * The query function within a transaction. Statements that are asked for at one moment run in the order of their calls,
- * and a server gets them in one message.
+ * Runs statements of one transaction. Statements that are asked for at one moment run in the order of their calls, and a
+ * server gets them in one message.
  */
-export interface SqlWork extends SqlQuery {
+export interface SqlRunner extends SqlQuery {
   /**
    * Runs a statement without RETURNING and gives the number of changed rows. For many rows this is far cheaper than
    * RETURNING.
    */
   readonly changes: (text: string, values?: readonly SqlValue[]) => Promise<number>;
+}
+
+/** The query function within a transaction. */
+export interface SqlWork extends SqlRunner {
+  /**
+   * Adds statements that run after the work, right before the commit. A server gets them in the message of the commit,
+   * so a row that others wait for is locked for the shortest time. Nothing can refuse their outcome any more: they
+   * succeed, or fail the transaction by themselves.
+   */
+  readonly atEnd: (...statements: readonly SqlStatement[]) => void;
 }
 
 /** One statement with its values. */
@@ -43,10 +53,10 @@ export interface Sql extends SqlStatements {
    */
   transaction<T>(work: (query: SqlWork) => Promise<T>, carrier?: string): Promise<T>;
   /**
-   * A transaction of statements without RETURNING, none of which depends on the answer of another. A server gets it in
-   * one message. Gives the number of changed rows of each.
+   * A transaction of statements, none of which depends on the answer of another. A server gets it in one message. Gives
+   * the rows of each.
    */
-  writeAll(statements: readonly SqlStatement[]): Promise<readonly number[]>;
+  writeAll(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
   /**
    * Like `transaction`, but an embedded database resolves as soon as other transactions find the work, while the disk
    * still writes it. A server commits and writes in one step, so there it is durable at once.

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { SqlRow, SqlValue, SqlWork } from './sql.ts';
+import type { SqlRow, SqlValue, SqlRunner } from './sql.ts';
 
 const PARAMETER = /(\bLIMIT\s+)?\$(\d+)/g;
 
@@ -15,7 +15,7 @@ interface PreparedStatement {
 }
 
 /** Prepares each text once. The texts are constants of the program, so their number is bounded. */
-export function sqliteStatements(database: DatabaseSync): SqlWork {
+export function sqliteStatements(database: DatabaseSync): SqlRunner {
   const known = new Map<string, PreparedStatement>();
   const find = (
     text: string,

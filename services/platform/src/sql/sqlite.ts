@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { newDurability, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, OpenLogSync } from './sqlite-log-sync.ts';
-import { runStatements, runWork } from './transaction.ts';
-import type { CommitResult, Sql, SqlRow, SqlValue, SqlWork } from './sql.ts';
+import { runForRows, runWork } from './transaction.ts';
+import type { CommitResult, Sql, SqlRow, SqlRunner, SqlValue, SqlWork } from './sql.ts';
 import { StoreUnavailable } from './sql.ts';
 import { sqliteStatements } from './sqlite-statements.ts';
 import { sqliteFault } from './sqlite-faults.ts';
@@ -90,7 +90,7 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
     ...alone,
     reserved: alone,
     transaction,
-    writeAll: (statements) => transaction((query) => runStatements(query, statements)),
+    writeAll: (statements) => transaction((query) => runForRows(query, statements)),
     commitAhead,
     commitUnsynced: async (work) => (await commit(work, false)).result,
     pool: () => (draining === undefined ? IDLE : { ...IDLE, inUse: 1, idle: 0, waiting: queue.length }),
@@ -102,7 +102,7 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
  * Refuses a statement whose transaction has ended. A full disk ends it in the middle, and SQLite would commit each later
  * statement of the work on its own.
  */
-function refuseAfterEnd(writer: DatabaseSync, query: SqlWork): SqlWork {
+function refuseAfterEnd(writer: DatabaseSync, query: SqlRunner): SqlRunner {
   const assertTransaction = (): void => {
     if (!writer.isTransaction) throw new StoreUnavailable(ENDED);
   };

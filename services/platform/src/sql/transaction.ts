@@ -1,11 +1,17 @@
-import type { SqlRow, SqlStatement, SqlValue, SqlWork } from './sql.ts';
+import type { SqlQuery, SqlRow, SqlRunner, SqlStatement, SqlValue, SqlWork } from './sql.ts';
 
 /**
  * Runs the work of a transaction. A failed statement fails the transaction, even if the work caught the error and went
  * on. PostgreSQL would silently roll back at the commit; with this rule both engines behave alike. The work may ask for
- * several statements at one moment; one that it asks for after its end is refused.
+ * several statements at one moment; one that it asks for after its end is refused. `runLast` runs those that it left for
+ * the end.
  */
-export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: SqlWork): Promise<T> {
+export async function runWork<T>(
+  work: (query: SqlWork) => Promise<T>,
+  query: SqlRunner,
+  runLast: (statements: readonly SqlStatement[]) => Promise<unknown> = (statements) => runStatements(query, statements),
+): Promise<T> {
+  const last: SqlStatement[] = [];
   let failed: { readonly error: unknown } | undefined;
   const note = (error: unknown): never => {
     failed ??= { error };
@@ -27,10 +33,16 @@ export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: Sq
             assertOpen();
             return query.changes(text, values).catch(note);
           },
+          atEnd: (...statements: readonly SqlStatement[]) => {
+            assertOpen();
+            last.push(...statements);
+          },
         },
       ),
     );
     if (failed !== undefined) throw failed.error;
+    isOver = true;
+    await runLast(last);
     return result;
   } finally {
     isOver = true;
@@ -39,10 +51,15 @@ export async function runWork<T>(work: (query: SqlWork) => Promise<T>, query: Sq
 
 /** Asks for all statements at one moment. Gives the number of changed rows of each. */
 export function runStatements(
-  query: { readonly changes: SqlWork['changes'] },
+  query: { readonly changes: SqlRunner['changes'] },
   statements: readonly SqlStatement[],
 ): Promise<readonly number[]> {
   return Promise.all(statements.map(([text, values]) => query.changes(text, values)));
+}
+
+/** The same, with the rows of each. */
+export function runForRows(query: SqlQuery, statements: readonly SqlStatement[]): Promise<readonly SqlRow[][]> {
+  return Promise.all(statements.map(([text, values]) => query(text, values)));
 }
 
 /**

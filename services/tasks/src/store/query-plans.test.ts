@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { openSql } from '@reelgate/platform/sql/open-sql';
-import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { AT, aRecord, added, anEvent, attempted, dispatched, leased } from '../../testing/webhooks/opened-webhooks.ts';
 import type { BacklogStore } from './backlog-store.ts';
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 /** A view of the database that notes the query plan of every statement. */
-function explained(plans: string[]): Sql {
+function explained(plans: string[], noted: Promise<void>[] = []): Sql {
   const note = async (text: string, values: readonly SqlValue[]): Promise<void> => {
     const steps = await sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
     plans.push(...steps.map(({ detail }) => detail));
@@ -51,6 +51,10 @@ function explained(plans: string[]): Sql {
         await note(text, values);
         return run.changes(text, values);
       },
+      atEnd: (...statements: readonly SqlStatement[]): void => {
+        for (const [text, values] of statements) noted.push(note(text, values));
+        run.atEnd(...statements);
+      },
     });
   return {
     ...sql,
@@ -66,13 +70,15 @@ async function plansOf(
   call: (store: TaskStore, jobs: JobStore & JobRetentionStore, backlog: BacklogStore) => Promise<unknown>,
 ): Promise<string[]> {
   const plans: string[] = [];
-  const watched = explained(plans);
+  const noted: Promise<void>[] = [];
+  const watched = explained(plans, noted);
   const newId = newIds(fakeClock());
   await call(
     sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })),
     sqlJobs(watched, newId),
     sqlBacklog(watched),
   );
+  await Promise.all(noted);
   return plans;
 }
 
@@ -321,7 +327,8 @@ test.each<[string, readonly string[], (store: TaskStore, operators: OperatorStor
   ['the removal of counts', ['autoindex_minute_counts_1'], (_store, operators) => operators.removeMinutes(1, 9)],
 ])('%s uses %j for any number of rows', async (_what, indexes, call) => {
   const plans: string[] = [];
-  const watched = explained(plans);
+  const noted: Promise<void>[] = [];
+  const watched = explained(plans, noted);
   const newId = newIds(fakeClock());
   await call(
     sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })),

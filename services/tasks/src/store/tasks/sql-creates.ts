@@ -1,6 +1,6 @@
 import { Overtaken } from '@reelgate/platform/service-unavailable';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import { runStatements } from '@reelgate/platform/sql/transaction';
+import { runForRows } from '@reelgate/platform/sql/transaction';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Mapping } from '../../domain/task.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
@@ -124,13 +124,10 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
       const { number, mapping, at, nextPollAt } = attempt;
       const values = { taskId, number, at, nextPollAt, ...mapping, upstreamId: mapping.upstreamId ?? null };
       const [accepted] = await sql.writeAll([ACCEPT_ON_CHANNEL(values), END_ATTEMPT_IF_ACCEPTED(values)]);
-      if (accepted === 1) return 'accepted';
+      if (accepted?.length === 1) return 'accepted';
       return sql.transaction(async (query) => {
-        const [changed] = await runStatements(query, [
-          ACCEPT_ON_OTHER_CHANNEL(values),
-          END_ATTEMPT_UNLESS_KNOWN(values),
-        ]);
-        if (changed === 1) return 'accepted';
+        const [accepted] = await runForRows(query, [ACCEPT_ON_OTHER_CHANNEL(values), END_ATTEMPT_UNLESS_KNOWN(values)]);
+        if (accepted?.length === 1) return 'accepted';
         return (await isKnown(query, taskId, attempt.mapping)) ? 'id_known' : undefined;
       });
     },
@@ -179,7 +176,7 @@ function buildAccept(of: AcceptParameter, set: string, condition: string): strin
       upstream_id = ${of('upstreamId')}, next_poll_at = ${of('nextPollAt')},
       updated_at = CASE WHEN admission = 'submitting' THEN ${of('at')} ELSE updated_at END
     WHERE id = ${of('taskId')} AND admission IN ('submitting', 'unknown', 'waiting') AND upstream_id IS NULL ${condition}
-      AND NOT ${buildIsOthers(of)}`;
+      AND NOT ${buildIsOthers(of)} RETURNING id`;
 }
 
 function buildEndAttempt(of: AcceptParameter): string {

@@ -125,17 +125,17 @@ const IDLE_TOKENS = listIdle('queue_tokens', ['lane', 'account_id', 'token_id', 
 export function sqlIdleFlows(sql: Sql): Pick<QueueStore, 'removeIdleFlows'> {
   const removeAll = async (idle: string, limit: number, toRemoval: (row: SqlRow) => SqlStatement): Promise<number> => {
     let removed = 0;
-    for (const row of await sql.read(idle, [limit])) removed += (await sql.writeAll([toRemoval(row)]))[0] ?? 0;
+    for (const row of await sql.read(idle, [limit])) removed += (await sql.write(...toRemoval(row))).length;
     return removed;
   };
   return {
     removeIdleFlows: async (limit) =>
       (await removeAll(IDLE_ACCOUNTS, limit, (row) => [
-        'DELETE FROM queue_accounts WHERE lane = $1 AND account_id = $2 AND waiting = 0 AND used = $3',
+        'DELETE FROM queue_accounts WHERE lane = $1 AND account_id = $2 AND waiting = 0 AND used = $3 RETURNING lane',
         [text(row['lane']), text(row['account_id']), row['used'] ?? 0],
       ])) +
       (await removeAll(IDLE_TOKENS, limit, (row) => [
-        'DELETE FROM queue_tokens WHERE lane = $1 AND account_id = $2 AND token_id = $3 AND waiting = 0 AND used = $4',
+        'DELETE FROM queue_tokens WHERE lane = $1 AND account_id = $2 AND token_id = $3 AND waiting = 0 AND used = $4 RETURNING lane',
         [text(row['lane']), text(row['account_id']), text(row['token_id']), row['used'] ?? 0],
       ])),
   };
