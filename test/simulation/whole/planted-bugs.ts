@@ -12,6 +12,7 @@ const QUEUE = 'services/tasks/src/store/tasks/sql-queue.ts';
 const ADMISSION = 'services/tasks/src/store/tasks/sql-admission.ts';
 const SETTLE_FINISHED = 'services/tasks/src/workers/settle-finished.ts';
 const HOLDS = 'services/billing/src/store/holds/sql-hold-store.ts';
+const HOLD_ENDS = 'services/billing/src/store/holds/sql-end-holds.ts';
 
 const ONE = 'an order is accepted at most once';
 const OWN = 'every accepted work belongs to one task';
@@ -210,15 +211,9 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     fault: 'A settlement does not look at the state of its hold, and its key is not unique.',
     edits: [
       {
-        file: HOLDS,
-        text: `=> CostedDecision,
-): Promise<Outcome | undefined> {
-  const record = await lockHold(query, taskId);
-  if (record?.state !== 'open') return`,
-        becomes: `=> CostedDecision,
-): Promise<Outcome | undefined> {
-  const record = await lockHold(query, taskId);
-  if (record?.hold === undefined) return`,
+        file: HOLD_ENDS,
+        text: "if (record?.state !== 'open') {",
+        becomes: 'if (record?.hold === undefined) {',
       },
       {
         file: HOLDS,
@@ -237,7 +232,9 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
   },
   'open-holds': {
     fault: 'The release of a hold moves the money, and leaves the hold open.',
-    edits: [{ file: HOLDS, text: "UPDATE holds SET state = 'released'", becomes: "UPDATE holds SET state = 'open'" }],
+    edits: [
+      { file: HOLD_ENDS, text: "UPDATE holds SET state = 'released'", becomes: "UPDATE holds SET state = 'open'" },
+    ],
     first: 1,
     seeds: 10,
     rules: ['the held amount is that of the open holds'],
@@ -291,9 +288,9 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     fault: 'A charge takes a billionth too little from the balance of its account.',
     edits: [
       {
-        file: HOLDS,
-        text: 'changeBoth(query, hold, { balance: -amount, held: -hold.amount }),',
-        becomes: 'changeBoth(query, hold, { balance: 1n - amount, held: -hold.amount }),',
+        file: HOLD_ENDS,
+        text: '{ balance: -charged(group), held: -held(group) }',
+        becomes: '{ balance: 1n - charged(group), held: -held(group) }',
       },
     ],
     first: 1,

@@ -236,6 +236,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
     return {
       engine: 'postgres',
       skipLocked: '',
+      forUpdate: '',
       ...alone,
       reserved: alone,
       transaction,

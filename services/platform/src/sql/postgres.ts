@@ -50,6 +50,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
   return {
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
+    forUpdate: 'FOR UPDATE',
     read: statement(false),
     write: statement(true),
     transaction: transactionOn,

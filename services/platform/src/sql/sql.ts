@@ -46,6 +46,11 @@ export interface Sql extends SqlStatements {
   /** The end of a `SELECT` inside an `UPDATE … WHERE id IN (…)`, so that two processes never take the same rows. */
   readonly skipLocked: string;
   /**
+   * The end of a `SELECT` that locks its rows until the commit, in their order, and reads what the transaction wrote that
+   * held them before. An embedded database has one transaction at a time.
+   */
+  readonly forUpdate: string;
+  /**
    * Commits the work durably as a whole, or rolls it back. It also rolls back if the work caught the error of a
    * statement and went on. The work awaits nothing but `query`, so that no transaction spans a call. It changes nothing
    * but the database, because it runs again if a transaction fails that shares its commit. The carrier names the trace

@@ -87,6 +87,7 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
   return {
     engine: 'sqlite',
     skipLocked: '',
+    forUpdate: '',
     ...alone,
     reserved: alone,
     transaction,

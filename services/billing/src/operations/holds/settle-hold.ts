@@ -3,7 +3,7 @@ import { inSpan } from '@reelgate/platform/trace/trace';
 import { runAndCount } from '../../billing-metrics.ts';
 import { amountOutOfBounds, unknownHold } from '../../billing-refusals.ts';
 import { readSettlement } from '../../domain/hold.ts';
-import type { Hold, ReportedUsage, Settlement } from '../../domain/hold.ts';
+import type { Hold, HoldRecord, ReportedUsage, Settlement } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
@@ -45,11 +45,6 @@ export async function settleHold(
     }
     // an amount beyond the largest one cannot be confirmed
     if (confirmed) throw amountOutOfBounds();
-    const usageAmount = ending.amount === undefined ? 'out of bounds' : formatAmount(ending.amount);
-    log.warn(
-      { taskId, usageAmount, heldAmount: formatAmount(hold.amount), overrunFactor },
-      'the usage is far above the hold; an operator has to decide',
-    );
     return ending;
   };
   const { record, isNew } = await runAndCount(
@@ -63,6 +58,7 @@ export async function settleHold(
   );
   const settlement = readSettlement(record);
   if (settlement === undefined) throw new Error(`settling ${taskId} left its hold open`);
+  if (record.state === 'open') warnOfDeferral(deps, record);
   if (isNew && record.state === 'ended') {
     countCharge(measures, record.hold, settlement);
     countUpstreamCost(deps, { ...record.hold, channel, cost: record.cost, charged: settlement.amount });
@@ -71,6 +67,17 @@ export async function settleHold(
   if (isNew)
     log.info({ taskId, basis: settlement.basis, amount: formatAmount(settlement.amount) }, 'a hold was settled');
   return settlement;
+}
+
+function warnOfDeferral(
+  { log, overrunFactor }: BillingDeps,
+  { hold, deferral }: Extract<HoldRecord, { state: 'open' }>,
+): void {
+  const usageAmount = deferral?.wanted === undefined ? 'out of bounds' : formatAmount(deferral.wanted);
+  log.warn(
+    { taskId: hold.taskId, usageAmount, heldAmount: formatAmount(hold.amount), overrunFactor },
+    'the usage is far above the hold; an operator has to decide',
+  );
 }
 
 function countCharge(

@@ -1,5 +1,5 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlInteger, SqlQuery, SqlStatement } from '@reelgate/platform/sql/sql';
 import type { Nanos } from '../../domain/money.ts';
 import { findDisabledReason } from '../../domain/token.ts';
 import { tokenDisabled } from '../../billing-refusals.ts';
@@ -60,16 +60,26 @@ export async function tryReserveOfAccount(
 
 /** Changes what the token has used, without any condition. */
 export async function changeToken(query: SqlQuery, tokenId: string, used: Nanos): Promise<void> {
-  await query(CHANGE_TOKEN, [used, tokenId]);
+  await query(...buildTokenChange(tokenId, used));
 }
 
 /** Changes the account's sums, without any condition. */
-export async function changeAccount(
-  query: SqlQuery,
-  accountId: string,
-  { balance, held }: { readonly balance: Nanos; readonly held: Nanos },
-): Promise<void> {
-  await query(CHANGE_ACCOUNT, [balance, held, accountId]);
+export async function changeAccount(query: SqlQuery, accountId: string, change: SumChange): Promise<void> {
+  await query(...buildAccountChange(accountId, change));
+}
+
+/** A change of the sums of an account. */
+interface SumChange {
+  readonly balance: Nanos;
+  readonly held: Nanos;
+}
+
+export function buildTokenChange(tokenId: string, used: Nanos): SqlStatement {
+  return [CHANGE_TOKEN, [used, tokenId]];
+}
+
+export function buildAccountChange(accountId: string, { balance, held }: SumChange): SqlStatement {
+  return [CHANGE_ACCOUNT, [balance, held, accountId]];
 }
 
 /** The refusal of a token that has been revoked or has expired; undefined: the token can be used. */

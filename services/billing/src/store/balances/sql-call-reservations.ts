@@ -70,6 +70,35 @@ export async function reserveForCalls(
   return { refusals, remainders };
 }
 
+/**
+ * Reserves the sums of all tokens and accounts, and asks for all of them at one moment. False: something is not covered,
+ * and the transaction has to be rolled back.
+ */
+export async function reserveAtOnce(
+  query: SqlQuery,
+  reservations: readonly Reservation[],
+  now: number,
+): Promise<boolean> {
+  const sum = (group: readonly Reservation[]): Nanos => sumAmounts(group, ({ amount }) => amount);
+  const ofTokens = groupByToken(reservations).map(async (group) => {
+    const [owner = { tokenId: '', accountId: '' }] = group;
+    const reserved = await tryReserveOfToken(query, owner, sum(group));
+    return reserved !== undefined && findTokenRefusal(reserved, now) === undefined ? { ...owner, reserved } : undefined;
+  });
+  const ofAccounts = groupsBy(reservations, ({ accountId }) => accountId).map((group) =>
+    tryReserveOfAccount(query, group[0]?.accountId ?? '', sum(group)),
+  );
+  const [tokens, accounts] = await Promise.all([Promise.all(ofTokens), Promise.all(ofAccounts)]);
+  if (accounts.includes(undefined)) return false;
+  for (const token of tokens) {
+    if (token === undefined) return false;
+    const isInTree = Number(token.reserved.is_in_tree) === 1;
+    const tree = isInTree ? await readTreeLeft(query, token.tokenId) : undefined;
+    if (tree !== undefined && tree.left < 0n) return false;
+  }
+  return true;
+}
+
 /** The calls of a token, some of which may be refused. */
 interface ReservedToken {
   readonly group: readonly Reservation[];

@@ -50,7 +50,7 @@ export async function reserveMore(query: SqlQuery, owner: Payer, amount: Nanos):
 }
 
 /** Changes the sums of token and account without any condition: the ledger has the event already. */
-export async function changeBoth(
+async function changeBoth(
   query: SqlQuery,
   { tokenId, accountId }: Payer,
   { balance, held }: { readonly balance: Nanos; readonly held: Nanos },

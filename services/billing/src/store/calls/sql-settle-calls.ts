@@ -7,11 +7,11 @@ import { computeQuantities } from '../../domain/usage.ts';
 import { END_COLUMNS, END_TYPES, toEndRow, findCalls } from './call-rows.ts';
 import type { EndBatch, EndOutcome } from './call-store.ts';
 import type { RecentCalls } from './recent-calls.ts';
-import { changeAccount, changeToken } from '../balances/sql-balances.ts';
-import { postEvent } from '../ledger/sql-ledger-events.ts';
+import { buildAccountChange, buildTokenChange } from '../balances/sql-balances.ts';
+import { buildPostings } from '../ledger/sql-ledger-events.ts';
 import { groupsBy, sumAmounts } from '../balances/groups.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
-import { countUsage } from '../usage/sql-usage-hours.ts';
+import { buildUsageCounts } from '../usage/sql-usage-hours.ts';
 import type { UsageCharge } from '../usage/sql-usage-hours.ts';
 
 /** A call that another batch ends between the read and the update is found ended by the next read. */
@@ -64,7 +64,7 @@ export async function settleCalls(
     waiting = waiting.filter((id) => !outcomes.has(id));
   }
   if (waiting.length > 0) throw new Error(`the record of the call ${String(waiting[0])} cannot be read`);
-  await postEnds(query, batch, ended);
+  postEnds(query, batch, ended);
   return outcomes;
 }
 
@@ -161,24 +161,29 @@ async function preclude(query: SqlQuery, { at }: EndBatch, ids: readonly string[
   return kept;
 }
 
-/** Changes the hours of usage, then tokens, then accounts, each in the order of their ids. */
-async function postEnds(query: SqlQuery, { batchId, at }: EndBatch, ended: readonly EndedCall[]): Promise<void> {
+/**
+ * Changes the hours of usage, then tokens, then accounts, each in the order of their ids. Other transactions wait for
+ * these rows, so they travel with the commit.
+ */
+function postEnds(query: SqlWork, { batchId, at }: EndBatch, ended: readonly EndedCall[]): void {
   const byAccount = groupsBy(ended, ({ call }) => call.accountId).flatMap((group) => {
     const [{ call } = {}] = group;
     return call === undefined ? [] : [{ ...call, held: sumHeld(group), charged: sumCharged(group) }];
   });
-  await Promise.all([
-    ...byAccount.map(({ accountId, currency, held, charged }) =>
-      postEvent(query, callsSettledEvent({ batchId, accountId, currency, at, held, charged })),
+  query.atEnd(
+    ...buildPostings(
+      byAccount.map(({ accountId, currency, held, charged }) =>
+        callsSettledEvent({ batchId, accountId, currency, at, held, charged }),
+      ),
     ),
-    countUsage(query, ended.flatMap(toUsageCharges), at),
+    ...buildUsageCounts(ended.flatMap(toUsageCharges), at),
     ...groupsBy(ended, ({ call }) => call.tokenId).map((group) =>
-      changeToken(query, group[0]?.call.tokenId ?? '', sumCharged(group) - sumHeld(group)),
+      buildTokenChange(group[0]?.call.tokenId ?? '', sumCharged(group) - sumHeld(group)),
     ),
     ...byAccount.map(({ accountId, held, charged }) =>
-      changeAccount(query, accountId, { balance: -charged, held: -held }),
+      buildAccountChange(accountId, { balance: -charged, held: -held }),
     ),
-  ]);
+  );
 }
 
 function toUsageCharges({ call, charge }: EndedCall): UsageCharge[] {

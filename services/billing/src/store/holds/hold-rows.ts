@@ -1,7 +1,7 @@
-import { byRows, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import { listValues } from '@reelgate/platform/sql/named-values';
 import type { NamedValues } from '@reelgate/platform/sql/named-values';
-import type { SqlInteger, SqlQuery, SqlStatement } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger, SqlQuery, SqlStatement } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Deferral, Hold, HoldRecord, Settlement } from '../../domain/hold.ts';
 import type { Nanos } from '../../domain/money.ts';
 import { holdKey } from '../../domain/ledger.ts';
@@ -138,8 +138,6 @@ export function newDeferral(at: number, wanted: Nanos | undefined): Deferral {
 }
 
 const FIND = `SELECT ${HOLD_COLUMNS} FROM holds WHERE task_id = $1`;
-/** Changes nothing, but locks the row: a transaction that waits for it then reads what this one wrote. */
-const LOCK = `UPDATE holds SET state = state WHERE task_id = $1 RETURNING ${HOLD_COLUMNS}`;
 const FIND_VOID = "SELECT occurred_at FROM financial_events WHERE event_key = $1 AND kind = 'void'";
 
 /** The record of a task: its hold, or a void. */
@@ -148,13 +146,24 @@ export async function findHold(query: SqlQuery, taskId: string): Promise<HoldRec
   return row === undefined ? findVoid(query, taskId) : toHoldRecord(row);
 }
 
-/** The same, with a lock on the hold. */
-export async function lockHold(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
-  const [row] = await query<HoldRow>(LOCK, [taskId]);
-  return row === undefined ? findVoid(query, taskId) : toHoldRecord(row);
+/** The holds of the tasks that have one, locked until the commit. */
+export type LockHolds = (query: SqlQuery, taskIds: readonly string[]) => Promise<Map<string, HoldRecord>>;
+
+/** Locks in the order of the tasks, so that two batches never deadlock. */
+export function newHoldLock({ forUpdate }: Sql): LockHolds {
+  const lock = byRows(
+    (rows) => `SELECT ${HOLD_COLUMNS} FROM holds WHERE task_id IN (${parameters(rows)}) ORDER BY task_id ${forUpdate}`,
+  );
+  return async (query, taskIds) => {
+    const records = new Map<string, HoldRecord>();
+    for (const chunk of inChunks([...new Set(taskIds)].sort()))
+      for (const row of await query<HoldRow>(lock(chunk.length), chunk)) records.set(row.task_id, toHoldRecord(row));
+    return records;
+  };
 }
 
-async function findVoid(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
+/** The void of a task that has no hold and can have none. */
+export async function findVoid(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
   const [row] = await query<{ occurred_at: SqlInteger }>(FIND_VOID, [holdKey(taskId)]);
   return row && { state: 'void', settlement: newRelease(Number(row.occurred_at)) };
 }

@@ -3,23 +3,19 @@ import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
-import type { ChargeBasis, Hold, HoldRecord } from '../../domain/hold.ts';
-import { SERVICE_ACTOR, extendEvent, extendKey, holdKey, releaseEvent, settleEvent } from '../../domain/ledger.ts';
-import type { Nanos } from '../../domain/money.ts';
+import type { ChargeBasis, Hold } from '../../domain/hold.ts';
+import { SERVICE_ACTOR, extendEvent, extendKey, holdKey } from '../../domain/ledger.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
-import type { CostedDecision } from '../../domain/settlement.ts';
-import type { UpstreamCost } from '../../domain/upstream-cost.ts';
-import { computeQuantities } from '../../domain/usage.ts';
-import { assertCovered, changeBoth, reserveMore } from '../balances/sql-hold-reservations.ts';
+import { assertCovered, reserveMore } from '../balances/sql-hold-reservations.ts';
 import { findCalls } from '../calls/call-rows.ts';
 import { hasEvent, postEvent, recordVoid } from '../ledger/sql-ledger-events.ts';
 import { newTermsCache } from '../prices/sql-price-terms.ts';
-import type { TermsOf } from '../prices/sql-price-terms.ts';
-import { countUsage } from '../usage/sql-usage-hours.ts';
-import { newDeferral, newRelease, findHold, lockHold } from './hold-rows.ts';
+import { findHold, findVoid, newHoldLock } from './hold-rows.ts';
 import type { Charge, HoldStore, NewPrice, Outcome } from './hold-store.ts';
-import { placeHolds } from './sql-place-holds.ts';
+import { endHolds } from './sql-end-holds.ts';
+import type { EndRequest, HoldEnding, HoldReads } from './sql-end-holds.ts';
+import { NotAtOnce, placeAtOnce, placeHolds } from './sql-place-holds.ts';
 import type { HoldPlacement, PlacementRequest } from './sql-place-holds.ts';
 
 const COLUMNS = 'task_id, account_id, amount_nanos, currency, state, basis, charged_nanos, deferred_at, deferred_nanos';
@@ -28,29 +24,12 @@ const OF_TASKS_OF_ACCOUNT = byRows(
   (rows) => `SELECT ${COLUMNS} FROM holds WHERE account_id = $1 AND task_id IN (${parameters(rows, 2)})`,
 );
 
-type OpenHold = Extract<HoldRecord, { state: 'open' }>;
-
 const EXTEND = buildStatement<'taskId' | 'amount' | Exclude<keyof PriceFacts, 'priceKey' | 'cachedInputTokens'>>(
   (value) => `UPDATE holds SET amount_nanos = ${value('amount')}, resolution = ${value('resolution')},
     seconds = ${value('seconds')}, input_video_seconds = ${value('inputVideoSeconds')}, images = ${value('images')},
     input_tokens = ${value('inputTokens')}, output_tokens = ${value('outputTokens')},
     characters = ${value('characters')} WHERE task_id = ${value('taskId')}`,
 );
-const NO_COST: UpstreamCost = { reportedMicroUsd: undefined, estimated: undefined };
-const SETTLE = buildStatement<
-  'taskId' | 'basis' | 'amount' | 'at' | 'seconds' | 'inputTokens' | 'outputTokens' | 'reported' | 'estimated'
->(
-  (value) => `UPDATE holds SET state = 'settled', basis = ${value('basis')}, charged_nanos = ${value('amount')},
-    ended_at = ${value('at')}, used_seconds = ${value('seconds')}, used_input_tokens = ${value('inputTokens')},
-    used_output_tokens = ${value('outputTokens')}, reported_cost_micro_usd = ${value('reported')},
-    estimated_cost_nanos = ${value('estimated')} WHERE task_id = ${value('taskId')}`,
-);
-const RELEASE = buildStatement<'taskId' | 'at' | 'reported' | 'estimated'>(
-  (value) => `UPDATE holds SET state = 'released', ended_at = ${value('at')},
-    reported_cost_micro_usd = ${value('reported')}, estimated_cost_nanos = ${value('estimated')}
-    WHERE task_id = ${value('taskId')}`,
-);
-const DEFER = 'UPDATE holds SET deferred_nanos = $1, deferred_at = $2 WHERE task_id = $3';
 const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at
   FROM financial_events e JOIN ledger_lines l ON l.event_key = e.event_key
   WHERE e.task_id = $1 ORDER BY e.occurred_at, CASE e.kind WHEN 'hold' THEN 0 WHEN 'extend' THEN 1 ELSE 2 END, l.book`;
@@ -59,16 +38,17 @@ const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at
 const BATCH = { batchMax: 64, concurrency: 4 };
 
 export function sqlHoldStore(sql: Sql): HoldStore {
-  const termsOf = newTermsCache();
+  const reads = { lockHolds: newHoldLock(sql), termsOf: newTermsCache() };
+  const endOne = newHoldEnder(sql, reads);
   return {
     place: newHoldPlacer(sql),
     assertCovered: (owner, amount, now) => assertCovered(sql.read, owner, { amount, now }),
-    extend: (taskId, at, reprice) => sql.transaction((query) => extend(query, { taskId, at, termsOf }, reprice)),
+    extend: (taskId, at, reprice) => sql.transaction((query) => extend(query, { taskId, at, ...reads }, reprice)),
     end: async (taskId, at, decide, mayRepeat) => {
       // an ended hold never changes
       const known = mayRepeat ? await findHold(sql.read, taskId) : undefined;
       if (known !== undefined && known.state !== 'open') return { record: known, isNew: false };
-      return sql.transaction((query) => end(query, { taskId, at, termsOf }, decide));
+      return endOne({ taskId, at, decide });
     },
     preclude: (taskId, at) =>
       sql.transaction((query) => recordVoid(query, { key: holdKey(taskId), taskId, actor: SERVICE_ACTOR, at })),
@@ -97,41 +77,69 @@ export function sqlHoldStore(sql: Sql): HoldStore {
  */
 function newHoldPlacer(sql: Sql): HoldStore['place'] {
   const place = (batch: readonly PlacementRequest[]): Promise<readonly HoldPlacement[]> =>
-    sql.transaction((query) => placeHolds(query, batch));
-  const placeAlone = (one: PlacementRequest): Promise<readonly HoldPlacement[]> =>
-    place([one]).catch((refusal: unknown) => [{ refusal }]);
-  const batcher = newBatcher<PlacementRequest, HoldPlacement>({
-    ...BATCH,
-    fill: () => waitForTicks(1),
-    send: async (batch) => {
-      try {
-        return await place(batch);
-      } catch (error) {
-        if (batch.length === 1 || error instanceof StoreUnavailable) throw error;
-        return (await Promise.all(batch.map(placeAlone))).flat();
-      }
-    },
-  });
+    sql
+      .transaction((query) => placeAtOnce(query, batch))
+      .catch((error: unknown) => {
+        if (!(error instanceof NotAtOnce)) throw error;
+        return sql.transaction((query) => placeHolds(query, batch));
+      });
+  const add = newMomentBatcher(place);
   return async (hold, signal) => {
     signal?.throwIfAborted();
-    const placed = await batcher.add({ hold, signal });
+    const placed = await add({ hold, signal });
     if ('refusal' in placed) throw placed.refusal;
     return placed;
   };
 }
 
-interface Change {
+/** Holds that end at the same moment end in one transaction: their sums of usage, tokens and accounts change once. */
+function newHoldEnder(sql: Sql, reads: HoldReads): (request: EndRequest) => Promise<Outcome | undefined> {
+  const add = newMomentBatcher<EndRequest, HoldEnding>((batch) =>
+    sql.transaction((query) => endHolds(query, batch, reads)),
+  );
+  return async (request) => {
+    const ending = await add(request);
+    if ('refusal' in ending) throw ending.refusal;
+    return ending.outcome;
+  };
+}
+
+interface Refused {
+  readonly refusal: unknown;
+}
+
+/** Requests of one moment share a transaction; each runs alone if theirs fails, and the database is not away. */
+function newMomentBatcher<In, Out extends object>(
+  run: (batch: readonly In[]) => Promise<readonly Out[]>,
+): (request: In) => Promise<Out | Refused> {
+  const runAlone = (one: In): Promise<readonly (Out | Refused)[]> =>
+    run([one]).catch((refusal: unknown) => [{ refusal }]);
+  const batcher = newBatcher<In, Out | Refused>({
+    ...BATCH,
+    fill: () => waitForTicks(1),
+    send: async (batch) => {
+      try {
+        return await run(batch);
+      } catch (error) {
+        if (batch.length === 1 || error instanceof StoreUnavailable) throw error;
+        return (await Promise.all(batch.map(runAlone))).flat();
+      }
+    },
+  });
+  return (request) => batcher.add(request);
+}
+
+interface Change extends HoldReads {
   readonly taskId: string;
   readonly at: number;
-  readonly termsOf: TermsOf;
 }
 
 async function extend(
   query: SqlQuery,
-  { taskId, at, termsOf }: Change,
+  { taskId, at, lockHolds, termsOf }: Change,
   reprice: (hold: Hold, terms: PriceTerms) => NewPrice,
 ): Promise<Outcome | undefined> {
-  const record = await lockHold(query, taskId);
+  const record = (await lockHolds(query, [taskId])).get(taskId) ?? (await findVoid(query, taskId));
   if (record?.state !== 'open') return record && { record, isNew: false };
   const { hold } = record;
   // judged once: an extended hold stays as it is, whatever a repeat asks for
@@ -142,52 +150,6 @@ async function extend(
   await query(...EXTEND({ ...facts, taskId, amount }));
   await reserveMore(query, hold, more);
   return { record: { ...record, hold: { ...hold, amount, facts } }, isNew: true };
-}
-
-/** The locked hold is open, so its last event cannot exist yet. */
-async function end(
-  query: SqlQuery,
-  { taskId, at, termsOf }: Change,
-  decide: (hold: Hold, terms: PriceTerms) => CostedDecision,
-): Promise<Outcome | undefined> {
-  const record = await lockHold(query, taskId);
-  if (record?.state !== 'open') return record && { record, isNew: false };
-  const { hold } = record;
-  const ending = decide(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
-  if (ending.kind === 'defer') return defer(query, record, ending.amount, at);
-  const { cost = NO_COST } = ending;
-  const { reportedMicroUsd: reported = null, estimated = null } = cost;
-  if (ending.kind === 'release') {
-    await Promise.all([
-      query(...RELEASE({ taskId, at, reported, estimated })),
-      postEvent(query, releaseEvent(hold, at)),
-      changeBoth(query, hold, { balance: 0n, held: -hold.amount }),
-    ]);
-    return { record: { state: 'ended', hold, settlement: newRelease(at), cost }, isNew: true };
-  }
-  const { amount, basis, usage } = ending;
-  const { accountId, tokenId, facts } = hold;
-  const charged = { accountId, tokenId, priceKey: facts.priceKey, quantities: computeQuantities(amount, facts, usage) };
-  const { seconds = null, inputTokens = null, outputTokens = null } = usage;
-  await Promise.all([
-    query(...SETTLE({ taskId, basis, amount, at, seconds, inputTokens, outputTokens, reported, estimated })),
-    postEvent(query, settleEvent(hold, amount, at)),
-    countUsage(query, [charged], at),
-    changeBoth(query, hold, { balance: -amount, held: -hold.amount }),
-  ]);
-  return { record: { state: 'ended', hold, settlement: { amount, basis, at }, cost }, isNew: true };
-}
-
-/** Keeps the time of the first deferral: since then the hold has waited for an operator. */
-async function defer(
-  query: SqlQuery,
-  { hold, deferral }: OpenHold,
-  amount: Nanos | undefined,
-  at: number,
-): Promise<Outcome> {
-  const first = newDeferral(deferral?.at ?? at, amount);
-  await query(DEFER, [amount ?? null, first.at, hold.taskId]);
-  return { record: { state: 'open', hold, deferral: first }, isNew: deferral === undefined };
 }
 
 type ChargeRow = {

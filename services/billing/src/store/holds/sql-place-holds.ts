@@ -6,7 +6,7 @@ import { insertHolds, findHold } from './hold-rows.ts';
 import type { Outcome } from './hold-store.ts';
 import { groupsBy } from '../balances/groups.ts';
 import { changeAccount, changeToken } from '../balances/sql-balances.ts';
-import { reserveForCalls } from '../balances/sql-call-reservations.ts';
+import { reserveAtOnce, reserveForCalls } from '../balances/sql-call-reservations.ts';
 import { insertEvents, insertEventLines, withdrawEvent } from '../ledger/sql-ledger-events.ts';
 
 export interface PlacementRequest {
@@ -19,6 +19,37 @@ export interface PlacementRequest {
 export type HoldPlacement = Outcome | { readonly refusal: unknown };
 
 const REMOVE = 'DELETE FROM holds WHERE task_id = $1';
+
+/** Not every hold of a batch could be placed at once. Its transaction is rolled back. */
+export class NotAtOnce extends Error {}
+
+/**
+ * Places the holds as nearly all can be: each is the first of its task, covered, and its caller still waits. So every
+ * statement is asked for at one moment. Throws `NotAtOnce` if one of them is not so.
+ */
+export async function placeAtOnce(
+  query: SqlQuery,
+  requests: readonly PlacementRequest[],
+): Promise<readonly HoldPlacement[]> {
+  const holds = groupsBy(requests, ({ hold }) => hold.taskId).flatMap((group) => group.slice(0, 1));
+  const events = holds.map(({ hold }) => holdEvent(hold));
+  const reservations = holds.map(({ hold }) => ({ ...hold, id: hold.taskId }));
+  const isAwaited = (): boolean => requests.every(({ signal }) => signal?.aborted !== true);
+  if (!isAwaited()) throw new NotAtOnce();
+  const [written, , , isCovered] = await Promise.all([
+    insertEvents(query, events),
+    insertEventLines(query, events),
+    Promise.all(inChunks(holds.map(({ hold }) => hold)).map((chunk) => query(...insertHolds(chunk)))),
+    reserveAtOnce(query, reservations, holds[0]?.hold.placedAt ?? 0),
+  ]);
+  if (written.size < holds.length || !isCovered || !isAwaited()) throw new NotAtOnce();
+  const firsts = new Set(holds);
+  const placed = new Map(holds.map(({ hold }) => [hold.taskId, hold]));
+  return requests.map((request) => {
+    const hold = placed.get(request.hold.taskId) ?? request.hold;
+    return { record: { state: 'open', hold, deferral: undefined }, isNew: firsts.has(request) };
+  });
+}
 
 /**
  * Places the holds in the transaction of the query, in the order of their tasks, so that two batches never deadlock. A

@@ -1,17 +1,19 @@
-import { byRows, inChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
+import { byRows, inChunks, inExactChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import { buildInsert, listValues } from '@reelgate/platform/sql/named-values';
 import type { NamedValues } from '@reelgate/platform/sql/named-values';
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlQuery, SqlStatement } from '@reelgate/platform/sql/sql';
 import { isBalanced } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
+import type { Nanos } from '../../domain/money.ts';
 
 const EVENT_COLUMNS = ['event_key', 'kind', 'account_id', 'task_id', 'reason', 'actor', 'occurred_at'] as const;
 const UNLESS_TAKEN = 'ON CONFLICT (event_key) DO NOTHING RETURNING event_key';
 const INSERT_EVENT = buildInsert('financial_events', EVENT_COLUMNS, UNLESS_TAKEN);
-const INSERT_EVENTS = byRows(
+const INSERT_NEW_EVENTS = byRows(
   (rows) => `INSERT INTO financial_events (${EVENT_COLUMNS.join(', ')})
-  VALUES ${valueRows(rows, EVENT_COLUMNS.length)} ${UNLESS_TAKEN}`,
+  VALUES ${valueRows(rows, EVENT_COLUMNS.length)}`,
 );
+const INSERT_EVENTS = byRows((rows) => `${INSERT_NEW_EVENTS(rows)} ${UNLESS_TAKEN}`);
 
 type EventRow = NamedValues<(typeof EVENT_COLUMNS)[number]>;
 
@@ -39,19 +41,21 @@ export async function insertEvents(query: SqlQuery, events: readonly FinancialEv
 
 /** Writes the lines of events that are new. */
 export async function insertEventLines(query: SqlQuery, events: readonly FinancialEvent[]): Promise<void> {
-  for (const { key, postings } of events)
-    if (!isBalanced(postings)) throw new Error(`the lines of the event ${key} do not sum to zero`);
-  const lines = events.flatMap(({ key, currency, postings }) =>
-    postings.map(({ book, amount }) => [key, book, currency, amount] as const),
-  );
   await Promise.all(
-    inChunks(lines).map((chunk) =>
+    inChunks(events.flatMap(toLines)).map((chunk) =>
       query(
         INSERT_LINES_ONCE(chunk.length),
         rowValues([], chunk, (line) => line),
       ),
     ),
   );
+}
+
+type Line = readonly [key: string, book: string, currency: string, amount: Nanos];
+
+function toLines({ key, currency, postings }: FinancialEvent): readonly Line[] {
+  if (!isBalanced(postings)) throw new Error(`the lines of the event ${key} do not sum to zero`);
+  return postings.map(({ book, amount }) => [key, book, currency, amount]);
 }
 
 /** Writes the event with its lines. False: its key is taken, and nothing was written. */
@@ -64,6 +68,21 @@ export async function recordEvent(query: SqlQuery, event: FinancialEvent): Promi
 /** Reports whether an event with this key was written. */
 export async function hasEvent(query: SqlQuery, key: string): Promise<boolean> {
   return (await query('SELECT event_key FROM financial_events WHERE event_key = $1', [key])).length > 0;
+}
+
+/** The statements that write events whose keys nothing else can have, with their lines. A taken key fails them. */
+export function buildPostings(events: readonly FinancialEvent[]): readonly SqlStatement[] {
+  const lines = events.flatMap(toLines);
+  return [
+    ...inExactChunks(events).map((chunk): SqlStatement => [
+      INSERT_NEW_EVENTS(chunk.length),
+      rowValues([], chunk, (event) => listValues(EVENT_COLUMNS, toEventRow(event))),
+    ]),
+    ...inExactChunks(lines).map((chunk): SqlStatement => [
+      INSERT_LINES(chunk.length),
+      rowValues([], chunk, (line) => line),
+    ]),
+  ];
 }
 
 /** Writes an event whose key nothing else can have, with its lines. */
@@ -80,11 +99,11 @@ function toEventRow({ key, kind, accountId, taskId, reason, actor, at }: Financi
   return { event_key: key, kind, account_id: accountId, task_id: taskId ?? null, reason, actor, occurred_at: at };
 }
 
-async function insertLines(query: SqlQuery, { key, currency, postings }: FinancialEvent): Promise<void> {
-  if (!isBalanced(postings)) throw new Error(`the lines of the event ${key} do not sum to zero`);
+async function insertLines(query: SqlQuery, event: FinancialEvent): Promise<void> {
+  const lines = toLines(event);
   await query(
-    INSERT_LINES(postings.length),
-    rowValues([], postings, ({ book, amount }) => [key, book, currency, amount]),
+    INSERT_LINES(lines.length),
+    rowValues([], lines, (line) => line),
   );
 }
 

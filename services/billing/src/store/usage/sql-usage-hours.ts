@@ -1,6 +1,6 @@
 import { buildInsert } from '@reelgate/platform/sql/named-values';
 import type { NamedValues } from '@reelgate/platform/sql/named-values';
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlStatement } from '@reelgate/platform/sql/sql';
 import { addQuantities, floorToHour } from '../../domain/usage.ts';
 import type { Quantities } from '../../domain/usage.ts';
 
@@ -47,9 +47,10 @@ function toQuantityRow(sum: Quantities): NamedValues<(typeof QUANTITY_COLUMNS)[n
 }
 
 /**
- * Adds charges to their hour, in one order and before tokens and accounts change, so that transactions never deadlock.
+ * The statements that add charges to their hour. They come before the changes of tokens and accounts, and have one order,
+ * so that transactions never deadlock.
  */
-export async function countUsage(query: SqlQuery, charges: Iterable<UsageCharge>, at: number): Promise<void> {
+export function buildUsageCounts(charges: Iterable<UsageCharge>, at: number): readonly SqlStatement[] {
   const sums = new Map<string, UsageCharge>();
   for (const run of mergeRuns(charges)) {
     const name = `${run.accountId} ${run.tokenId} ${run.priceKey}`;
@@ -57,12 +58,10 @@ export async function countUsage(query: SqlQuery, charges: Iterable<UsageCharge>
     sums.set(name, sum === undefined ? run : addCharge(sum, run));
   }
   const ordered = [...sums].sort(([left], [right]) => (left < right ? -1 : 1));
-  await Promise.all(
-    ordered.map(([, { accountId, tokenId, priceKey, quantities }]) => {
-      const key = { account_id: accountId, hour: floorToHour(at), token_id: tokenId, price_key: priceKey };
-      return query(...COUNT({ ...key, ...toQuantityRow(quantities) }));
-    }),
-  );
+  return ordered.map(([, { accountId, tokenId, priceKey, quantities }]) => {
+    const key = { account_id: accountId, hour: floorToHour(at), token_id: tokenId, price_key: priceKey };
+    return COUNT({ ...key, ...toQuantityRow(quantities) });
+  });
 }
 
 /** Adds up consecutive charges of one owner: a batch has thousands of charges and few owners. */
