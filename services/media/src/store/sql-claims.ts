@@ -1,5 +1,6 @@
 import { buildInsert } from '@reelgate/platform/sql/named-values';
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlStatement, SqlWork } from '@reelgate/platform/sql/sql';
+import { runForRows } from '@reelgate/platform/sql/transaction';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { Blob, MediaObject } from '../domain/media-object.ts';
 import type { ClaimStore, NewObject } from './media-store.ts';
@@ -9,10 +10,19 @@ import type { BlobRow } from './object-rows.ts';
 /** The time for which the staging of a task is remembered, in milliseconds. A forgotten row is written again. */
 const STAGING_MS = 3_600_000;
 const HOLD_CONTENT = 'UPDATE blobs SET facts = facts WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256';
-/** The pin of the upload stays in `pinned_until` until the next removal or the end of that time. */
+/**
+ * The pin of the upload stays in `pinned_until` until the next removal or the end of that time. Only an object of the same
+ * transaction keeps the content longer: an earlier one with the same end has done so already.
+ */
 const CLAIM_CONTENT = `UPDATE blobs SET facts = COALESCE($3, facts),
-    keep_until = CASE WHEN keep_until > $4 THEN keep_until ELSE $4 END
+    keep_until = CASE WHEN keep_until < $4
+      AND EXISTS (SELECT 1 FROM objects WHERE id = $5 AND objects.sha256 = blobs.sha256 AND expires_at = $4)
+      THEN $4 ELSE keep_until END
   WHERE sha256 = $1 AND storage_key = $2 RETURNING sha256, storage_key, bytes, facts`;
+const REPLACE_PIN = `DELETE FROM pins WHERE id = $1
+  AND EXISTS (SELECT 1 FROM objects WHERE objects.id = $2 AND objects.sha256 = $3)`;
+const END_PIN = 'DELETE FROM pins WHERE id = $1';
+const END_UPLOAD = 'DELETE FROM uploads WHERE id = $1';
 
 const INSERT_OBJECT = buildInsert(
   'objects',
@@ -40,32 +50,41 @@ export function sqlClaims(sql: Sql): ClaimStore {
  * other objects lock it first, as removals do, so that they do not deadlock.
  */
 async function addObject(
-  query: SqlQuery,
+  query: SqlWork,
   object: NewObject,
   facts: MediaFacts | undefined,
 ): Promise<MediaObject | undefined> {
-  const content = [object.blob.sha256, object.blob.key];
-  const locksOthers = object.purpose === 'thumbnail' || object.purpose === 'staged';
-  if (locksOthers) await requireRow(query(HOLD_CONTENT, content));
+  const { id, purpose, blob, expiresAt, pin } = object;
+  const content = [blob.sha256, blob.key];
+  const locksOthers = purpose === 'thumbnail' || purpose === 'staged';
+  if (locksOthers) requireRow(await query(HOLD_CONTENT, content));
   await prepareClaim(query, object);
-  const isNew = await insertObject(query, object);
+  const [inserted, , claimed] = await Promise.all([
+    query(...buildObjectInsert(object)),
+    runForRows(query, listReplaced(object)),
+    query<BlobRow>(CLAIM_CONTENT, [...content, facts === undefined ? null : JSON.stringify(facts), expiresAt, id]),
+  ]);
+  const row = requireRow(claimed);
+  if (inserted.length > 0) return toMediaObject(object, fromBlobRow(row));
+  const earlier = await findObject(query, toIdentityWhere(object));
   // an earlier object may have other content; then its upload ends the pin
-  const isClaimed = isNew || (await findObject(query, toIdentityWhere(object)))?.blob.sha256 === object.blob.sha256;
-  if (isClaimed) await query('DELETE FROM pins WHERE id = $1', [object.pin ?? '']);
-  if (object.upload !== undefined) await query('DELETE FROM uploads WHERE id = $1', [object.upload]);
-  const keepUntil = isNew ? object.expiresAt : 0;
-  const row = await requireRow(
-    query<BlobRow>(CLAIM_CONTENT, [...content, facts === undefined ? null : JSON.stringify(facts), keepUntil]),
-  );
-  return isNew ? toMediaObject(object, fromBlobRow(row)) : findObject(query, toIdentityWhere(object));
+  if (pin !== undefined && earlier?.blob.sha256 === blob.sha256) query.atEnd([END_PIN, [pin]]);
+  return earlier;
+}
+
+/** The statements that end what the object replaces: the pin and the reservation of its upload. */
+function listReplaced({ id, blob, pin, upload }: NewObject): readonly SqlStatement[] {
+  return [
+    ...(pin === undefined ? [] : [[REPLACE_PIN, [pin, id, blob.sha256]] as const]),
+    ...(upload === undefined ? [] : [[END_UPLOAD, [upload]] as const]),
+  ];
 }
 
 function toMediaObject({ id, accountId, taskId, purpose, createdAt, expiresAt }: NewObject, blob: Blob): MediaObject {
   return { id, accountId, taskId, purpose, createdAt, expiresAt, removedAt: undefined, blob };
 }
 
-async function requireRow<Row>(rows: Promise<readonly Row[]>): Promise<Row> {
-  const [row] = await rows;
+function requireRow<Row>([row]: readonly Row[]): Row {
   if (row === undefined) throw new Unclaimable();
   return row;
 }
@@ -74,8 +93,8 @@ async function prepareClaim(query: SqlQuery, object: NewObject): Promise<void> {
   const { purpose, accountId, taskId, reference, createdAt } = object;
   // locks the row of the result, so that it is not removed in the meantime
   if (purpose === 'thumbnail')
-    await requireRow(
-      query(
+    requireRow(
+      await query(
         `UPDATE objects SET task_id = task_id
         WHERE task_id = $1 AND purpose = 'result' AND removed_at IS NULL RETURNING id`,
         [taskId],
@@ -84,8 +103,8 @@ async function prepareClaim(query: SqlQuery, object: NewObject): Promise<void> {
   if (purpose !== 'staged') return;
   if (taskId !== '')
     // locks the row of the task: a concurrent end of its staging waits, and then finds the object
-    await requireRow(
-      query(
+    requireRow(
+      await query(
         `INSERT INTO stagings (account_id, task_id, ended, forget_at) VALUES ($1, $2, 0, $3)
         ON CONFLICT (account_id, task_id) DO UPDATE SET forget_at = $3 WHERE stagings.ended = 0 RETURNING task_id`,
         [accountId, taskId, createdAt + STAGING_MS],
@@ -99,20 +118,17 @@ async function prepareClaim(query: SqlQuery, object: NewObject): Promise<void> {
   );
 }
 
-/** False: the task has such an object already. */
-async function insertObject(query: SqlQuery, object: NewObject): Promise<boolean> {
+/** The insert of an object, which gives no row if the task has such an object already. */
+function buildObjectInsert(object: NewObject): SqlStatement {
   const { id, accountId, taskId, purpose, blob, reference, createdAt, expiresAt } = object;
-  const inserted = await query(
-    ...INSERT_OBJECT({
-      id,
-      account_id: accountId,
-      task_id: taskId,
-      purpose: toPurposeColumn(purpose),
-      sha256: blob.sha256,
-      reference: reference === '' ? null : reference,
-      created_at: createdAt,
-      expires_at: expiresAt,
-    }),
-  );
-  return inserted.length > 0;
+  return INSERT_OBJECT({
+    id,
+    account_id: accountId,
+    task_id: taskId,
+    purpose: toPurposeColumn(purpose),
+    sha256: blob.sha256,
+    reference: reference === '' ? null : reference,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  });
 }

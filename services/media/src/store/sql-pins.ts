@@ -6,24 +6,24 @@ import { LOCK_CONTENT, freeContent } from './sql-removals.ts';
 
 const PIN = `INSERT INTO pins (id, sha256, pinned_until) VALUES ($1, $2, $3)
   ON CONFLICT (id) DO UPDATE SET pinned_until = CASE WHEN pins.pinned_until > $3 THEN pins.pinned_until ELSE $3 END`;
+const PIN_CONTENT = `INSERT INTO blobs (sha256, storage_key, bytes, pinned_until, keep_until) VALUES ($1, $2, $3, $4, 0)
+  ON CONFLICT (sha256) DO UPDATE
+  SET pinned_until = CASE WHEN blobs.pinned_until > $4 THEN blobs.pinned_until ELSE $4 END
+  RETURNING sha256, storage_key, bytes, facts`;
 
 /** Pins, which protect the bytes of an upload until an object claims them. */
 export function sqlPins(sql: Sql): PinStore {
   return {
-    pinBlob: ({ sha256, bytes, key }, until) =>
-      sql.transaction(async (query) => {
-        // the row of the content comes last, because all uploads of the same content wait for it
-        await query(PIN, [key, sha256, until]);
-        const [row] = await query<BlobRow>(
-          `INSERT INTO blobs (sha256, storage_key, bytes, pinned_until, keep_until) VALUES ($1, $2, $3, $4, 0)
-        ON CONFLICT (sha256) DO UPDATE
-        SET pinned_until = CASE WHEN blobs.pinned_until > $4 THEN blobs.pinned_until ELSE $4 END
-        RETURNING sha256, storage_key, bytes, facts`,
-          [sha256, key, bytes, until],
-        );
-        if (row === undefined) throw new Error('an upsert gave no row');
-        return fromBlobRow(row);
-      }),
+    pinBlob: async ({ sha256, bytes, key }, until) => {
+      // the row of the content comes last, because all uploads of the same content wait for it
+      const [, rows = []] = await sql.writeAll([
+        [PIN, [key, sha256, until]],
+        [PIN_CONTENT, [sha256, key, bytes, until]],
+      ]);
+      const [row] = rows as readonly BlobRow[];
+      if (row === undefined) throw new Error('an upsert gave no row');
+      return fromBlobRow(row);
+    },
     renewPin: ({ sha256, key }, pin, until) =>
       sql.transaction(async (query) => {
         const renewed = await query(
