@@ -6,12 +6,13 @@ import { keepingTracing } from '@reelgate/platform/testing/keeping-tracing';
 import { create } from '@bufbuild/protobuf';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
+import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
 import { TASK_ID, aTask } from '../../testing/a-task.ts';
 import { fakeTasks } from '../../testing/fake-services.ts';
 import { awaitChange } from '../operations/await-change.ts';
 import { cacheTaskReads } from '../operations/read-task.ts';
 import { openTaskChanges } from '../operations/task-changes.ts';
-import { onTaskChanged } from './subscriptions.ts';
+import { onDeliveriesDue, onTaskChanged } from './subscriptions.ts';
 
 const CARRIER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const NAME = 'process reelgate.tasks.v1.TaskChanged';
@@ -78,4 +79,21 @@ test('a change that no read waits for has no span', async () => {
   await world.change(CARRIER);
 
   expect(world.spans()).toEqual([]);
+});
+
+test.each([
+  ['deliveries are due', { deliveriesDue: true }, 1],
+  ['none is due', { deliveriesDue: false }, 0],
+  ['the sender, of an earlier release, does not say it', {}, 1],
+])('an announcement of dispatched events wakes the workers or not: %s', async (_name, announced, woken) => {
+  const clock = fakeClock();
+  const bus = openLocalBus(clock, silentLog);
+  let wakes = 0;
+  await onDeliveriesDue(bus, () => {
+    wakes += 1;
+  });
+  bus.announce(EventsDispatchedSchema, create(EventsDispatchedSchema, announced));
+  await clock.advance(0);
+
+  expect(wakes).toBe(woken);
 });

@@ -65,9 +65,11 @@ export function onTokenChanged(bus: Bus, principals: Principals): Promise<Subscr
   });
 }
 
-/** Wakes the idle workers when deliveries are due. */
-export function onEventsDispatched(bus: Bus, wake: () => void): Promise<Subscription> {
-  return bus.listen(EventsDispatchedSchema, wake);
+/** Wakes the idle workers when deliveries are due, or when the sender does not say whether any are. */
+export function onDeliveriesDue(bus: Bus, wake: () => void): Promise<Subscription> {
+  return bus.listen(EventsDispatchedSchema, ({ deliveriesDue = true }) => {
+    if (deliveriesDue) wake();
+  });
 }
 
 /** Tells open pages what the services announce. */

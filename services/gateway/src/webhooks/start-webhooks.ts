@@ -4,7 +4,7 @@ import type { GatewayClients } from '../clients/gateway-clients.ts';
 import { webhookSender } from '../clients/webhook-sender.ts';
 import { webhookWorkClient } from '../clients/webhook-work-client.ts';
 import type { GatewayConfig } from '../config.ts';
-import { onEventsDispatched } from '../events/subscriptions.ts';
+import { onDeliveriesDue } from '../events/subscriptions.ts';
 import type { EventBody } from './event-body.ts';
 import { startReceiverPool } from './receiver-pool.ts';
 import type { ReceiverPool } from './receiver-pool.ts';
@@ -36,9 +36,9 @@ export async function startWebhooks(
   metrics.gauge('reelgate_webhook_workers_busy', help, [], (gauge) => {
     gauge.labels().set(pool.serving());
   });
-  const dispatched = await onEventsDispatched(bus, () => {
+  const due = await onDeliveriesDue(bus, () => {
     pool.wake();
   });
-  lifecycle.add('dispatched events', () => dispatched.stop());
+  lifecycle.add('due deliveries', () => due.stop());
   return pool;
 }

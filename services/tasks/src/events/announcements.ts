@@ -5,6 +5,7 @@ import { ChannelPausesChangedSchema } from '@reelgate/proto/tasks/v1/channel_pau
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 import { LaneWaitsSchema } from '@reelgate/proto/tasks/v1/queue';
 import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
+import type { AnnounceDispatched } from '../operations/webhooks/dispatch-events.ts';
 
 export function announcePause(bus: Bus): (channelId: string) => void {
   return (channel) => {
@@ -51,9 +52,9 @@ export function announceEnded(bus: Bus): (job: { readonly id: string; readonly a
   };
 }
 
-export function announceDispatched(bus: Bus): () => void {
-  return () => {
-    bus.announce(EventsDispatchedSchema, create(EventsDispatchedSchema));
+export function announceDispatched(bus: Bus): AnnounceDispatched {
+  return ({ deliveriesDue }) => {
+    bus.announce(EventsDispatchedSchema, create(EventsDispatchedSchema, { deliveriesDue }));
   };
 }
 

@@ -64,9 +64,16 @@ export interface EventWriter {
 export interface EventDispatcher {
   /**
    * Gives the oldest new events their places, and writes a delivery for each receiver that hears them. One process does
-   * this at a time. Returns how many events it took.
+   * this at a time.
    */
-  dispatch(options: { readonly now: number; readonly limit: number }): Promise<number>;
+  dispatch(options: { readonly now: number; readonly limit: number }): Promise<Dispatched>;
+}
+
+export interface Dispatched {
+  /** The number of events that got their places. */
+  readonly events: number;
+  /** The number of their deliveries. */
+  readonly deliveries: number;
 }
 
 /** The places of events in the streams of their accounts. */

@@ -36,9 +36,9 @@ export function dispatchConformance(open: OpenWebhooks): void {
     ).map(({ receiver_id }) => receiver_id);
 
   test('a dispatch without new events changes nothing', async () => {
-    expect(await store.dispatch({ now: AT, limit: 10 })).toBe(0);
+    expect(await store.dispatch({ now: AT, limit: 10 })).toEqual({ events: 0, deliveries: 0 });
     await dispatched(store, ['evt_1']);
-    expect(await store.dispatch({ now: AT, limit: 10 })).toBe(0);
+    expect(await store.dispatch({ now: AT, limit: 10 })).toEqual({ events: 0, deliveries: 0 });
   });
 
   test('events get places without a gap, the oldest first, as many at a time as the limit', async () => {
@@ -50,8 +50,8 @@ export function dispatchConformance(open: OpenWebhooks): void {
     ] as const)
       await store.addEvent(anEvent(id, { createdAt }));
 
-    expect(await store.dispatch({ now: AT + 3, limit: 3 })).toBe(3);
-    expect(await store.dispatch({ now: AT + 3, limit: 3 })).toBe(1);
+    expect(await store.dispatch({ now: AT + 3, limit: 3 })).toEqual({ events: 3, deliveries: 0 });
+    expect(await store.dispatch({ now: AT + 3, limit: 3 })).toEqual({ events: 1, deliveries: 0 });
 
     const events = await store.eventsAfter({ accountId: 'acme' }, 0, 10);
     expect(events.map(({ id, seq }) => `${id} ${seq}`)).toEqual(['evt_2 1', 'evt_4 2', 'evt_3 3', 'evt_1 4']);
@@ -194,7 +194,7 @@ export function dispatchConformance(open: OpenWebhooks): void {
       for (;;) {
         const last = over;
         await otherWork();
-        if ((await by.dispatch({ now: AT, limit: 7 })) === 0 && last) break;
+        if ((await by.dispatch({ now: AT, limit: 7 })).events === 0 && last) break;
       }
     });
     const read: { readonly id: string; readonly seq: number }[] = [];
@@ -225,7 +225,7 @@ export function dispatchConformance(open: OpenWebhooks): void {
     await expect(broken.store.dispatch({ now: AT, limit: 10 })).rejects.toThrow('not committed');
     expect(await receivers()).toEqual([]);
 
-    expect(await store.dispatch({ now: AT, limit: 10 })).toBe(1);
+    expect(await store.dispatch({ now: AT, limit: 10 })).toMatchObject({ events: 1 });
     expect(await store.findPlace('acme', 'evt_1')).toBe(1);
     expect(await receivers()).toEqual(['whe_1']);
   });

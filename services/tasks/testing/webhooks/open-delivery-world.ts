@@ -78,7 +78,7 @@ export async function openDeliveryWorld(sql: Sql, clock: FakeClock = fakeClock()
     newId,
     chance: () => 0.5,
     log,
-    announceDispatched: () => void told.push('dispatched'),
+    announceDispatched: ({ deliveriesDue }) => void told.push(deliveriesDue ? 'dispatched' : 'nothing due'),
     count: {
       webhookAttempt: (outcome) => void told.push(outcome),
       endpointDisabled: (reason) => void told.push(`disabled ${reason}`),

@@ -88,7 +88,7 @@ export function useWebhookWorlds(): (options?: {
         log,
         limits: { ...LIMITS, ...limits },
         allow: new Set(allow),
-        announceDispatched: () => void told.push('dispatched'),
+        announceDispatched: ({ deliveriesDue }) => void told.push(deliveriesDue ? 'dispatched' : 'nothing due'),
         count: { endpointDisabled: (reason) => void told.push(`disabled ${reason}`) },
       };
     };

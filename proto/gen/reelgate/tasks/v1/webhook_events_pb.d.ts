@@ -11,12 +11,18 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_reelgate_tasks_v1_webhook_events: GenFile;
 
 /**
- * EventsDispatched says that events have their place in the streams, and that deliveries of them are due. It may be
- * lost: streams and workers also look by themselves.
+ * EventsDispatched says that events have their place in the streams, or that deliveries are due. It may be lost: streams
+ * and workers also look by themselves.
  *
  * @generated from message reelgate.tasks.v1.EventsDispatched
  */
 export declare type EventsDispatched = Message<"reelgate.tasks.v1.EventsDispatched"> & {
+  /**
+   * Whether deliveries are due. Absent: it is not known, because the sender is of a release that does not say it.
+   *
+   * @generated from field: optional bool deliveries_due = 1;
+   */
+  deliveriesDue?: boolean | undefined;
 };
 
 /**

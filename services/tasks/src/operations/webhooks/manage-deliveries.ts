@@ -58,7 +58,7 @@ export async function resendDelivery(deps: WebhookDeps, accountId: string, deliv
   const { delivery } = await showDelivery(deps, accountId, deliveryId);
   await assertReceiver(deps, delivery);
   if (!(await deps.webhooks.resend(accountId, deliveryId, deps.clock.now()))) throw deliveryNotFound();
-  deps.announceDispatched();
+  deps.announceDispatched({ deliveriesDue: true });
   return showDelivery(deps, accountId, deliveryId);
 }
 
@@ -66,7 +66,7 @@ export async function resendDelivery(deps: WebhookDeps, accountId: string, deliv
 export async function resendFailed(deps: WebhookDeps, name: EndpointName, since: number): Promise<number> {
   await assertReceiver(deps, name);
   const resent = await deps.webhooks.resendFailed({ ...name, since, limit: RESENT_MAX }, deps.clock.now());
-  if (resent > 0) deps.announceDispatched();
+  if (resent > 0) deps.announceDispatched({ deliveriesDue: true });
   return resent;
 }
 

@@ -117,7 +117,7 @@ export async function updateEndpoint(
     Object.keys(differences).length === 0
       ? found
       : await deps.webhooks.updateEndpoint(accountId, endpointId, { ...differences, at: deps.clock.now() });
-  if (differences.enabled === true) deps.announceDispatched();
+  if (differences.enabled === true) deps.announceDispatched({ deliveriesDue: true });
   const [view] = await readEndpointViews(deps, updated === undefined ? [] : [updated]);
   if (view === undefined) throw endpointNotFound();
   return view;

@@ -4,6 +4,7 @@ import type { Log } from '@reelgate/platform/log';
 import type { WebhookSender } from '../../clients/webhook-sender.ts';
 import type { DisabledReason } from '../../domain/webhook.ts';
 import type { WebhookStore } from '../../store/webhook-store.ts';
+import type { AnnounceDispatched } from './dispatch-events.ts';
 import type { Sealer } from './seal.ts';
 import type { WebhookSecrets } from './secrets.ts';
 
@@ -21,8 +22,7 @@ export interface WebhookDeps {
   readonly limits: WebhookLimits;
   /** Receivers as `host:port` that need neither https nor a public host. */
   readonly allow: ReadonlySet<string>;
-  /** Tells streams and workers that events have their place, or that deliveries are due. */
-  readonly announceDispatched: () => void;
+  readonly announceDispatched: AnnounceDispatched;
   readonly count: WebhookCounts;
 }
 

@@ -4,7 +4,7 @@ import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts';
 import type { ClientEvent, DispatchedEvent, Endpoint, EventType } from '../../domain/webhook.ts';
 import { insertMany, readChunks, searchable, text, toInsert } from '../columns.ts';
-import type { EventDispatcher, EventPlaceReader, EventReader, EventWriter } from '../webhook-store.ts';
+import type { Dispatched, EventDispatcher, EventPlaceReader, EventReader, EventWriter } from '../webhook-store.ts';
 import { wakeReceivers } from './sql-receiver-due-times.ts';
 import type { ReceiverName } from './sql-receiver-due-times.ts';
 import { DISPATCHED, ENDPOINT, EVENT } from './webhook-rows.ts';
@@ -108,15 +108,17 @@ interface AddressedEvent {
   readonly url: string | null;
 }
 
+const NOTHING_NEW: Dispatched = { events: 0, deliveries: 0 };
+
 /** Gives new events their places and addresses them. */
 export function sqlDispatch(sql: Sql, newId: NewId): EventDispatcher {
   return {
     dispatch: async ({ now, limit }) => {
-      if ((await sql.read(ANY_NEW, [1])).length === 0) return 0;
+      if ((await sql.read(ANY_NEW, [1])).length === 0) return NOTHING_NEW;
       return sql.transaction(async (query) => {
         // The lock is held to the commit, so places become visible in their order.
         const [, rows] = await Promise.all([query(LOCK_SEQUENCE, [1]), query(GIVE_PLACES, [limit])]);
-        if (rows.length === 0) return 0;
+        if (rows.length === 0) return NOTHING_NEW;
         const events = rows.map(DISPATCHED.read).toSorted((one, other) => one.seq - other.seq);
         const addressed = addressEvents(events, await findEnabledEndpoints(query, events));
         await Promise.all([
@@ -128,7 +130,7 @@ export function sqlDispatch(sql: Sql, newId: NewId): EventDispatcher {
             now,
           ),
         ]);
-        return events.length;
+        return { events: events.length, deliveries: addressed.length };
       });
     },
   };

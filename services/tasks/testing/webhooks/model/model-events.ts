@@ -19,11 +19,12 @@ export function modelEvents(state: WebhooksState, newId: NewId): EventStore {
     },
     dispatch: async ({ now, limit }) => {
       const next = listWaiting(state).slice(0, limit);
+      let deliveries = 0;
       for (const event of next) {
         event.seq = state.lastPlace += 1;
-        deliver(state, event, newId, now);
+        deliveries += deliver(state, event, newId, now);
       }
-      return next.length;
+      return { events: next.length, deliveries };
     },
     findPlace: async (accountId, eventId) =>
       state.events.find((one) => one.id === eventId && one.accountId === accountId)?.seq,
@@ -53,8 +54,11 @@ function listWaiting({ events }: WebhooksState): readonly ModelEvent[] {
     .toSorted((one, other) => one.createdAt - other.createdAt || compareTexts(one.id, other.id));
 }
 
-/** Writes a delivery for each receiver that hears the event: the endpoints of its account, and the URL it carries. */
-function deliver(state: WebhooksState, event: ModelEvent, newId: NewId, now: number): void {
+/**
+ * Writes a delivery for each receiver that hears the event: the endpoints of its account, and the URL it carries.
+ * Returns their number.
+ */
+function deliver(state: WebhooksState, event: ModelEvent, newId: NewId, now: number): number {
   const { id: eventId, accountId, type, subjectId, url } = event;
   const hearing = state.endpoints
     .filter((one) => one.accountId === accountId && isHearing(one, type))
@@ -73,4 +77,5 @@ function deliver(state: WebhooksState, event: ModelEvent, newId: NewId, now: num
       ...{ createdAt: now, endedAt: undefined },
     });
   }
+  return hearing.length;
 }
