@@ -1,9 +1,10 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
-import { toEventName, callListener } from './bus.ts';
+import { toEventName } from './bus.ts';
 import type { Bus, Handler, Subscription } from './bus.ts';
 import { UNCOUNTED, consumerName } from './bus-metrics.ts';
 import type { Redeliveries } from './bus-metrics.ts';
 import { inProcessSpan, inSendSpan } from './bus-span.ts';
+import { openOwnListeners } from './own-listeners.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Span, TraceContinuer } from '../trace/trace.ts';
@@ -34,11 +35,6 @@ interface Member {
   readonly running: Set<Promise<void>>;
 }
 
-interface Listener {
-  /** As with a member. */
-  handle(message: unknown): void;
-}
-
 /**
  * The bus of a single program. Undelivered events are lost when the program ends; the outbox and the sweeps make up for
  * them.
@@ -49,7 +45,7 @@ export function openLocalBus(
   { tracing = NO_TRACING, redeliveries = UNCOUNTED }: LocalBusOptions = {},
 ): Bus {
   const groups = new Map<string, Map<string, Group>>();
-  const listeners = new Map<string, Set<Listener>>();
+  const listeners = openOwnListeners(log);
   const seen = new Set<string>();
   const closing = new AbortController();
   const deliver = deliverer({ clock, log, tracing, redeliveries, closing: closing.signal });
@@ -87,22 +83,9 @@ export function openLocalBus(
       };
     },
     announce: (schema, message) => {
-      for (const listener of listeners.get(schema.typeName) ?? [])
-        queueMicrotask(() => {
-          callListener(() => {
-            listener.handle(message);
-          }, log);
-        });
+      listeners.tell(schema, message);
     },
-    listen: async <S extends DescMessage>(
-      schema: S,
-      handle: (message: MessageShape<S>) => void,
-    ): Promise<Subscription> => {
-      const ofSubject = getOrAdd(listeners, schema.typeName, () => new Set());
-      const own = { handle };
-      ofSubject.add(own);
-      return { stop: async () => void ofSubject.delete(own) };
-    },
+    listen: async (schema, handle) => listeners.add(schema, handle),
     pending: async () => new Map(allGroups().map(({ consumer, undelivered }) => [consumer, undelivered.size])),
     ready: () => true,
     close: async () => {

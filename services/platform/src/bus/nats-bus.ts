@@ -10,6 +10,7 @@ import { inSendSpan } from './bus-span.ts';
 import type { BusSettings } from './bus-settings.ts';
 import { connectNats, followStatus } from './nats-connection.ts';
 import { STREAM, ensureStream } from './nats-stream.ts';
+import { openOwnListeners } from './own-listeners.ts';
 import { TRACE_HEADER, renewAll, subscribeTo } from './nats-subscription.ts';
 import type { Renewable, Wiring } from './nats-subscription.ts';
 import { systemClock } from '../clock.ts';
@@ -23,7 +24,8 @@ const ACK_WAIT_MS = 6000;
 const DRAIN_MS_MAX = 5000;
 
 /**
- * NATS: JetStream for published events, plain subjects for announcements. It reconnects by itself while it is open. If
+ * NATS: JetStream for published events, plain subjects for announcements, of which the server sends a process none of its
+ * own. It reconnects by itself while it is open. If
  * a server comes back without its store, the stream and its consumers are made again. The event of a slow handler is
  * not delivered again meanwhile.
  */
@@ -38,6 +40,7 @@ export async function openNatsBus(
   const wiring: Wiring = { manager, stream, settings, log, ackWaitMs, tracing, redeliveries };
   const subscriptions: Renewable[] = [];
   const consumers = new Set<string>();
+  const own = openOwnListeners(log);
   let connected = true;
   let renewal = Promise.resolve();
   void followStatus(connection, (now) => {
@@ -64,9 +67,19 @@ export async function openNatsBus(
       return subscription;
     },
     announce: (schema, message) => {
-      if (!connection.isClosed()) connection.publish(ANNOUNCE_PREFIX + schema.typeName, toBinary(schema, message));
+      if (connection.isClosed()) return;
+      own.tell(schema, message);
+      connection.publish(ANNOUNCE_PREFIX + schema.typeName, toBinary(schema, message));
     },
-    listen: (schema, handle) => listenTo(connection, { schema, handle, log }),
+    listen: async (schema, handle) => {
+      const others = await listenTo(connection, { schema, handle, log });
+      const here = own.add(schema, handle);
+      return {
+        stop: async () => {
+          await Promise.all([here.stop(), others.stop()]);
+        },
+      };
+    },
     pending: () => countPending(manager, [...consumers]),
     ready: () => connected && !connection.isClosed() && !connection.isDraining(),
     close: async () => {
@@ -83,7 +96,7 @@ interface Listener<S extends DescMessage> {
   readonly log: Log;
 }
 
-/** Hears the announcements of a kind. */
+/** Hears the announcements of a kind that other processes make. */
 async function listenTo<S extends DescMessage>(
   connection: NatsConnection,
   { schema, handle, log }: Listener<S>,

@@ -25,6 +25,8 @@ export function connectNats({ servers, tls }: BusSettings): Promise<NatsConnecti
     reconnectJitterTLS: RECONNECT_MS,
     maxReconnectAttempts: -1,
     name: 'reelgate',
+    // a process tells its own listeners by itself
+    noEcho: true,
   });
 }
 
