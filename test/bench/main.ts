@@ -22,6 +22,7 @@ import { queueBench } from './queue.ts';
 import { readStatusBench } from './read-status.ts';
 import { relayBench } from './relay.ts';
 import { replicasBench } from './replicas.ts';
+import { clusterSoakBench } from './soak/cluster-soak.ts';
 import { soakBench } from './soak/soak.ts';
 import { startsBench } from './starts.ts';
 import { jsonOf, linesOrFailure, table } from './table.ts';
@@ -62,14 +63,17 @@ const BENCHES: Readonly<Record<string, Bench>> = {
 const TASKS = '1000000';
 const SOAK_MINUTES = '30';
 const FLOOD_MINUTES = '5';
+const CLUSTER_MINUTES = '5';
+const CLUSTER_RATE = '30';
 /** A soak compares two of its minutes. */
-const LEAST = { tasks: 1, minutes: 2 };
+const LEAST = { tasks: 1, minutes: 2, rate: 1 };
 /** These run only if they are named: they install other programs, or take long. */
 const NAMED: Readonly<Record<string, Bench>> = {
   peers: peersBench,
   'large-stores': () => largeStoresBench(readNumber('tasks')),
   'console-pages': () => consolePagesBench(readNumber('tasks')),
   soak: () => soakBench(readNumber('minutes', SOAK_MINUTES)),
+  'cluster-soak': () => clusterSoakBench(readNumber('minutes', CLUSTER_MINUTES), readNumber('rate', CLUSTER_RATE)),
   'queue-flood': () => queueFloodBench(readNumber('minutes', FLOOD_MINUTES)),
 };
 const ALL: Readonly<Record<string, Bench>> = { ...BENCHES, ...NAMED };
@@ -88,6 +92,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
     tasks: { type: 'string', default: TASKS },
     minutes: { type: 'string' },
+    rate: { type: 'string' },
   },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(ALL, name));
@@ -111,7 +116,7 @@ async function run(names: readonly string[], file: string | undefined): Promise<
   return lines;
 }
 
-function readNumber(option: 'tasks' | 'minutes', otherwise = TASKS): number {
+function readNumber(option: keyof typeof LEAST, otherwise = TASKS): number {
   const value = Number(values[option] ?? otherwise);
   const least = LEAST[option];
   if (!Number.isSafeInteger(value) || value < least)

@@ -63,7 +63,7 @@ export async function clusterTaskBench(): Promise<readonly Line[]> {
 }
 
 /** Ends each task of the upstream a second after its create. Returns what stops that. */
-function endWorks(upstream: Cluster['bench']['upstream']): () => void {
+export function endWorks(upstream: Cluster['bench']['upstream']): () => void {
   let seen = 0;
   const timer = setInterval(() => {
     const due = upstream.ids.slice(seen);

@@ -48,7 +48,7 @@ export async function countWork({ bench, postgres, databases, nats }: Cluster): 
 }
 
 /** The tasks that billing has settled. */
-export async function countSettled({ bench }: Cluster): Promise<number> {
+export async function countSettled({ bench }: Pick<Cluster, 'bench'>): Promise<number> {
   const { http } = bench.program.config.billing;
   return Number(SETTLED.exec(await readMetrics(http))?.[1] ?? 0);
 }

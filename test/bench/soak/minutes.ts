@@ -11,10 +11,11 @@ const MESSAGES_MAX = 5;
 export interface Minutes {
   /** Runs a call and notes how long it took in the minute in which it ended, or why it failed. */
   timed<T>(kind: Kind, call: () => Promise<T>): Promise<T | undefined>;
-  memory(mib: number): void;
-  p99(kind: Kind, minute: number): number;
+  /** `of` names the process if there are several. */
+  memory(mib: number, of?: string): void;
+  latency(share: number, kind: Kind, minute: number): number;
   /** The median. */
-  memoryIn(minute: number): number;
+  memoryIn(minute: number, of?: string): number;
   calls(kind: Kind): number;
   failed(): number;
   /** Some of the failures. */
@@ -24,7 +25,7 @@ export interface Minutes {
 export function newMinutes(): Minutes {
   const startedAt = performance.now();
   const latencies = new Map<string, number[]>();
-  const memories = new Map<number, number[]>();
+  const memories = new Map<string, number[]>();
   const counts: Record<Kind, number> = { create: 0, 'status read': 0, 'relayed call': 0, download: 0 };
   const messages: string[] = [];
   let failed = 0;
@@ -43,11 +44,11 @@ export function newMinutes(): Minutes {
         return undefined;
       }
     },
-    memory: (mib) => {
-      noted(memories, minute(), mib);
+    memory: (mib, of = '') => {
+      noted(memories, `${of} ${minute()}`, mib);
     },
-    p99: (kind, of) => quantile(latencies.get(`${kind} ${of}`) ?? [], 0.99),
-    memoryIn: (of) => quantile(memories.get(of) ?? [], 0.5),
+    latency: (share, kind, at) => quantile(latencies.get(`${kind} ${at}`) ?? [], share),
+    memoryIn: (at, of = '') => quantile(memories.get(`${of} ${at}`) ?? [], 0.5),
     calls: (kind) => counts[kind],
     failed: () => failed,
     messages: () => messages,

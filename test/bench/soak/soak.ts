@@ -81,7 +81,7 @@ async function endTasks({ upstream }: BenchProgram, stopped: AbortSignal): Promi
 }
 
 /** Begins the work at each of these times, even if earlier work goes on. Waits for all of it at the end. */
-async function every(ms: number, ending: AbortSignal, work: (turn: number) => unknown): Promise<void> {
+export async function every(ms: number, ending: AbortSignal, work: (turn: number) => unknown): Promise<void> {
   const under = new Set<Promise<unknown>>();
   const start = performance.now();
   for (let turn = 0; !ending.aborted; turn += 1) {
@@ -136,8 +136,8 @@ function linesOf(seen: Minutes, minutes: number): readonly Line[] {
     })),
     ...KINDS.map((kind) => ({
       what: `soak: p99 of a ${kind}, ${beside}`,
-      figure: seen.p99(kind, minutes),
-      baseline: seen.p99(kind, warm),
+      figure: seen.latency(0.99, kind, minutes),
+      baseline: seen.latency(0.99, kind, warm),
       unit: 'ms',
       goal: 'ratio 1',
     })),
