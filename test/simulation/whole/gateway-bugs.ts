@@ -76,8 +76,8 @@ export const GATEWAY_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: 'services/tasks/src/store/webhooks/sql-events.ts',
-        text: 'insertDeliveries(query, newId, addressed, now),',
-        becomes: 'insertDeliveries(query, newId, addressed.slice(1), now),',
+        text: '...buildDeliveries(newId, addressed, now),',
+        becomes: '...buildDeliveries(newId, addressed.slice(1), now),',
       },
     ],
     first: 1,

@@ -20,8 +20,8 @@ const REST = 'every task ends and is settled, or waits for a person';
 
 const DROP_EVENT: SourceEdit = {
   file: MOVES,
-  text: 'stageEvent(query, { id: taskId, ...finishedEvent(task, finish), carrier: finish.trace }, finish.at),',
-  becomes: 'undefined,',
+  text: 'buildStagedEvent({ id: taskId, ...finishedEvent(task, finish), carrier: finish.trace }, finish.at),',
+  becomes: '',
 };
 
 /** The planted bugs that are found, by the names that `--bug` takes. */
@@ -147,7 +147,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: QUEUE,
-        text: 'await leaveCounters(query, taskId, row);\n          return TASK.read(row);',
+        text: 'leaveCounters(query, taskId, row);\n          return TASK.read(row);',
         becomes: 'return TASK.read(row);',
       },
     ],
@@ -354,8 +354,8 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: MOVES,
-        text: 'leaveCounters(query, taskId, row),',
-        becomes: "finish.state === 'completed' ? leaveCounters(query, taskId, row) : undefined,",
+        text: 'leaveCounters(query, taskId, row);',
+        becomes: "if (finish.state === 'completed') leaveCounters(query, taskId, row);",
       },
     ],
     first: 1,
@@ -367,7 +367,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: CREATES,
-        text: "await note(query, taskId, at, { type: 'refused', detail: { ...failure } });\n        await leaveCounters(query, taskId, row);",
+        text: "await note(query, taskId, at, { type: 'refused', detail: { ...failure } });\n        leaveCounters(query, taskId, row);",
         becomes: `await note(query, taskId, at, { type: 'refused', detail: { ...failure } });
         await query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]);`,
       },
@@ -431,7 +431,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
   },
   'ends-without-an-event': {
     fault: 'The end of a task writes no event for its webhooks.',
-    edits: [{ file: MOVES, text: 'writeEvent(query, {', becomes: '[].push({' }],
+    edits: [{ file: MOVES, text: 'writeEvent.build({', becomes: '...Object.keys({}, {' }],
     first: 1,
     seeds: 10,
     rules: ['the end of a task with a webhook has a delivery'],

@@ -4,7 +4,7 @@ import { silentLog } from '../log.ts';
 import { openMetrics } from '../metrics/metrics.ts';
 import { gaugeSampler } from '../metrics/sampled-gauges.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
-import { relayOutbox, stageEvent, watchOutbox } from './outbox.ts';
+import { relayOutbox, buildStagedEvent, watchOutbox } from './outbox.ts';
 import type { OutboxEvent } from './outbox.ts';
 import type { Sql } from '../sql/sql.ts';
 
@@ -28,7 +28,7 @@ describeOnEngines('the outbox', (open) => {
   });
   const stage = (...events: readonly OutboxEvent[]): Promise<void> =>
     sql.transaction(async (query) => {
-      for (const event of events) await stageEvent(query, event, 1000);
+      for (const event of events) query.atEnd(buildStagedEvent(event, 1000));
     });
   const publish = async ({ id }: OutboxEvent): Promise<void> => {
     published.push(id);
@@ -77,7 +77,7 @@ describeOnEngines('the outbox', (open) => {
 
   test('contains no event of a transaction that was rolled back', async () => {
     const undone = sql.transaction(async (query) => {
-      await stageEvent(query, anEvent(1), 1000);
+      query.atEnd(buildStagedEvent(anEvent(1), 1000));
       throw new Error('changed my mind');
     });
     await expect(undone).rejects.toThrow('changed my mind');

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { GaugeSampler } from '../metrics/sampled-gauges.ts';
 import { idList } from '../sql/multi-row.ts';
-import type { SqlQuery, Sql } from '../sql/sql.ts';
+import type { Sql, SqlStatement } from '../sql/sql.ts';
 
 export interface OutboxEvent {
   readonly id: string;
@@ -12,17 +12,15 @@ export interface OutboxEvent {
   readonly carrier?: string | undefined;
 }
 
-const BATCH_MAX = 200;
+/** The most events of one pass. */
+export const OUTBOX_BATCH_MAX = 200;
 
 /** Stages an event in the transaction of the fact that it reports: both are stored, or neither. */
-export async function stageEvent(query: SqlQuery, event: OutboxEvent, now: number): Promise<void> {
-  await query('INSERT INTO outbox (id, type, payload, created_at, trace) VALUES ($1, $2, $3, $4, $5)', [
-    event.id,
-    event.type,
-    event.payload,
-    now,
-    event.carrier ?? null,
-  ]);
+export function buildStagedEvent(event: OutboxEvent, now: number): SqlStatement {
+  return [
+    'INSERT INTO outbox (id, type, payload, created_at, trace) VALUES ($1, $2, $3, $4, $5)',
+    [event.id, event.type, event.payload, now, event.carrier ?? null],
+  ];
 }
 
 /**
@@ -30,7 +28,9 @@ export async function stageEvent(query: SqlQuery, event: OutboxEvent, now: numbe
  * fails, or if its removal is lost; then it is published again under the same id.
  */
 export async function relayOutbox(sql: Sql, publish: (event: OutboxEvent) => Promise<void>): Promise<number> {
-  const rows = await sql.read<Row>('SELECT id, type, payload, trace FROM outbox ORDER BY id LIMIT $1', [BATCH_MAX]);
+  const rows = await sql.read<Row>('SELECT id, type, payload, trace FROM outbox ORDER BY id LIMIT $1', [
+    OUTBOX_BATCH_MAX,
+  ]);
   const outcomes = await Promise.allSettled(rows.map((row) => publish(fromRow(row))));
   const done = rows.filter((_row, index) => outcomes[index]?.status === 'fulfilled');
   if (done.length > 0)
@@ -51,7 +51,7 @@ function fromRow({ id, type, payload, trace }: Row): OutboxEvent {
 
 /** Removes all ids with one statement. */
 async function remove(sql: Sql, ids: readonly string[]): Promise<void> {
-  const { parameters, values } = idList(ids, BATCH_MAX);
+  const { parameters, values } = idList(ids, OUTBOX_BATCH_MAX);
   await sql.write(`DELETE FROM outbox WHERE id IN (${parameters})`, values);
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { beforeEach, expect, test } from '@jest/globals';
+import { beforeCommit } from '@reelgate/platform/testing/before-commit';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT } from '../../src/domain/webhook.ts';
 import type { EventType } from '../../src/domain/webhook.ts';
@@ -214,14 +215,7 @@ export function dispatchConformance(open: OpenWebhooks): void {
   test('a dispatch that is not committed leaves its events to the next one', async () => {
     await added(store, 'whe_1');
     await store.addEvent(anEvent('evt_1'));
-    const broken = on({
-      ...sql,
-      transaction: (work) =>
-        sql.transaction(async (query) => {
-          await work(query);
-          throw new Error('not committed');
-        }),
-    });
+    const broken = on(beforeCommit(sql, () => Promise.reject(new Error('not committed'))));
     await expect(broken.store.dispatch({ now: AT, limit: 10 })).rejects.toThrow('not committed');
     expect(await receivers()).toEqual([]);
 

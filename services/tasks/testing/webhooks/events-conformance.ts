@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeCommit } from '@reelgate/platform/testing/before-commit';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { JobStore } from '../../src/store/job-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
@@ -39,14 +40,7 @@ export function eventsConformance(open: OpenWebhooks): void {
     return { jobId: id, lease: lease.name };
   };
   /** A database whose transactions fail at their end. */
-  const failing = (): Sql => ({
-    ...sql,
-    transaction: (work) =>
-      sql.transaction(async (query) => {
-        await work(query);
-        throw new Error('not committed');
-      }),
-  });
+  const failing = (): Sql => beforeCommit(sql, () => Promise.reject(new Error('not committed')));
 
   describe('the end of a task or a job', () => {
     test.each([

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeCommit } from '@reelgate/platform/testing/before-commit';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT, HEALTHY } from '../../src/domain/webhook.ts';
 import type { LeasedReceiver, WebhookStore } from '../../src/store/webhook-store.ts';
@@ -292,16 +293,11 @@ export function leasesConformance(open: OpenWebhooks): void {
 
   describe('a dispatch and the return of a lease at the same moment', () => {
     /** A database whose transactions wait for the gate before their commit. */
-    const gated = (gate: Promise<undefined>, reached: () => void): Sql => {
-      const waiting: Sql['transaction'] = (work) =>
-        sql.transaction(async (query) => {
-          const result = await work(query);
-          reached();
-          await gate;
-          return result;
-        });
-      return { ...sql, transaction: waiting, commitUnsynced: waiting };
-    };
+    const gated = (gate: Promise<undefined>, reached: () => void): Sql =>
+      beforeCommit(sql, async () => {
+        reached();
+        await gate;
+      });
     const delivered = (receiver: LeasedReceiver): Parameters<WebhookStore['recordAttempts']>[0] => [
       aRecord(
         receiver,

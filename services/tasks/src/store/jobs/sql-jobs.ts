@@ -1,6 +1,6 @@
 import type { NewId } from '@reelgate/platform/ids';
 import { parameters } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { JOBS_TOTAL_SCOPE, jobTokenScope } from '../../domain/in-flight-scope.ts';
 import { CREATE_LEASE } from '../../domain/job.ts';
 import type { Job, JobBytes, JobCall, JobOrigin } from '../../domain/job.ts';
@@ -154,7 +154,7 @@ function sqlJobBegins(sql: Sql, note: WriteNote, withPermits: WithPermits): JobB
         await query('DELETE FROM job_calls WHERE job_id = $1', [jobId]);
         for (const table of ['idempotency_keys', 'task_events'])
           await query(`DELETE FROM ${table} WHERE task_id = $1`, [jobId]);
-        await leaveCounters(query, row);
+        leaveCounters(query, row);
         return JOB.read(row);
       }),
   };
@@ -197,7 +197,7 @@ function sqlJobFinish(sql: Sql, note: WriteNote, writeEvent: WriteEvent): JobFin
           type: finished.state,
           detail: { ...finished.failure, status: finished.answer?.statusCode },
         });
-        await leaveCounters(query, row);
+        leaveCounters(query, row);
         return true;
       }),
   };
@@ -224,11 +224,11 @@ async function insertJob(query: SqlQuery, job: NewJob, permits: readonly Permit[
   await query(...toInsert('job_calls', { job_id: job.id, call_json: JSON.stringify(call) }));
 }
 
-/** Takes an ended job out of its counters: the last step of its transaction. */
-async function leaveCounters(query: SqlQuery, row: CountedJobRow): Promise<void> {
+/** Takes an ended job out of its counters. */
+function leaveCounters(query: SqlWork, row: CountedJobRow): void {
   const scopes =
     row.in_flight_json === null ? [jobTokenScope(row.token_id), JOBS_TOTAL_SCOPE] : parseList(row.in_flight_json);
-  await countDown(query, findCounterRows(scopes, row.shards_json));
+  countDown(query, findCounterRows(scopes, row.shards_json));
 }
 
 /** Candidates for each wanted job, because other workers may take the first ones at the same moment. */

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { beforeCommit } from '@reelgate/platform/testing/before-commit';
 import { newIds } from '@reelgate/platform/ids';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import { openPostgres } from '@reelgate/platform/sql/postgres';
@@ -50,19 +51,14 @@ describeWith(postgresServer, 'counters over shards, in parallel', (url) => {
     const sql = connect();
     const [gate, reached] = [aGate(), aGate()];
     let holds = false;
-    const store = storeOn({
-      ...sql,
-      transaction: (work) =>
-        sql.transaction(async (query) => {
-          const result = await work(query);
-          if (holds) {
-            holds = false;
-            reached.open();
-            await gate.opened;
-          }
-          return result;
-        }),
-    });
+    const store = storeOn(
+      beforeCommit(sql, async () => {
+        if (!holds) return;
+        holds = false;
+        reached.open();
+        await gate.opened;
+      }),
+    );
     return { store, gate, reached, hold: () => void (holds = true) };
   };
 

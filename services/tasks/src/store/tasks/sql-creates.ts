@@ -69,7 +69,7 @@ function sqlBegins(sql: Sql, note: WriteNote, withPermits: WithPermits): BeginSt
         );
         await query('DELETE FROM idempotency_keys WHERE task_id = $1', [taskId]);
         await note(query, taskId, at, { type: 'refused', detail: { ...failure } });
-        await leaveCounters(query, taskId, row);
+        leaveCounters(query, taskId, row);
         return true;
       }),
 
@@ -142,7 +142,7 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
           "UPDATE attempts SET outcome = 'refused', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4",
           [error, at, taskId, number],
         );
-        if (row !== undefined) await leaveSome(query, taskId, row, [channelScope(channel)]);
+        if (row !== undefined) leaveSome(query, taskId, row, [channelScope(channel)]);
       }),
 
     leaveUnknown: (taskId, { number, mapping, error, at }) =>

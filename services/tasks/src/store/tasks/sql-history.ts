@@ -1,5 +1,5 @@
 import type { NewId } from '@reelgate/platform/ids';
-import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlStatement } from '@reelgate/platform/sql/sql';
 import { inNumber, inOptionalNumber, inOptionalText, inText, recordColumns, toInsert } from '../columns.ts';
 import type { Attempt, HistoryEntry, HistoryReader, Note } from '../task-store.ts';
 
@@ -20,13 +20,21 @@ const ENTRY = recordColumns<HistoryEntry>({
 });
 
 /** Writes an entry of the history of a task, in the transaction of the change. */
-export type WriteNote = (query: SqlQuery, taskId: string, at: number, note: Note) => Promise<void>;
+export interface WriteNote {
+  (query: SqlQuery, taskId: string, at: number, note: Note): Promise<void>;
+  /** The statement that writes it. Later entries have greater ids. */
+  readonly build: (taskId: string, at: number, note: Note) => SqlStatement;
+}
 
 export function sqlNotes(newId: NewId): WriteNote {
-  return async (query, taskId, at, { type, detail = {} }) => {
+  const build: WriteNote['build'] = (taskId, at, { type, detail = {} }) => {
     const entry = ENTRY.write(toHistoryEntry(at, type, detail));
-    await query(...toInsert('task_events', { id: newId('ev'), task_id: taskId, ...entry }));
+    return toInsert('task_events', { id: newId('ev'), task_id: taskId, ...entry });
   };
+  const write = async (query: SqlQuery, ...entry: Parameters<WriteNote['build']>): Promise<void> => {
+    await query(...build(...entry));
+  };
+  return Object.assign(write, { build });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
+import type { SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { scopeOfRow } from './counter-shards.ts';
 import type { Permit } from './counter-shards.ts';
 import { text } from '../columns.ts';
@@ -26,43 +26,32 @@ export function findCounterRows(scopes: readonly string[], shardsJson: SqlValue 
   return scopes.map((scope) => shards.findLast((row) => scopeOfRow(row) === scope) ?? scope);
 }
 
-/** Counts one less in each row: the last statement of a transaction, because others wait for these rows. */
-export async function countDown(query: SqlQuery, rows: readonly string[]): Promise<void> {
+/** Counts one less in each row, at the end of the transaction, because others wait for these rows. */
+export function countDown(query: SqlWork, rows: readonly string[]): void {
   if (rows.length === 0) return;
-  await query(
+  query.atEnd([
     `INSERT INTO in_flight (scope, count) VALUES ${rows.map((_row, index) => `($${index + 1}, 0)`).join(', ')}
      ON CONFLICT (scope) DO UPDATE SET count = in_flight.count - 1 WHERE in_flight.count > 0`,
     rows,
-  );
-}
-
-/**
- * Takes a task out of all its counters, once. The transaction has locked the row of the task. It must be its last step.
- */
-export async function leaveCounters(query: SqlQuery, taskId: string, row: CountedRow): Promise<void> {
-  const scopes = parseList(row.in_flight_json);
-  if (scopes.length === 0) return;
-  await Promise.all([
-    query("UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]),
-    countDown(query, findCounterRows(scopes, row.shards_json)),
   ]);
 }
 
-/** Takes a task out of some of its counters, as far as it is in them. It must be the last step of a transaction. */
-export async function leaveSome(
-  query: SqlQuery,
-  taskId: string,
-  row: CountedRow,
-  scopes: readonly string[],
-): Promise<void> {
+/** Takes a task out of all its counters, once. The transaction has locked the row of the task. */
+export function leaveCounters(query: SqlWork, taskId: string, row: CountedRow): void {
+  const scopes = parseList(row.in_flight_json);
+  if (scopes.length === 0) return;
+  query.atEnd(["UPDATE tasks SET in_flight_json = '[]' WHERE id = $1", [taskId]]);
+  countDown(query, findCounterRows(scopes, row.shards_json));
+}
+
+/** Takes a task out of some of its counters, as far as it is in them. */
+export function leaveSome(query: SqlWork, taskId: string, row: CountedRow, scopes: readonly string[]): void {
   const counted = parseList(row.in_flight_json);
   const left = counted.filter((scope) => scopes.includes(scope));
   if (left.length === 0) return;
-  await query('UPDATE tasks SET in_flight_json = $1 WHERE id = $2', [
-    JSON.stringify(counted.filter((scope) => !scopes.includes(scope))),
-    taskId,
-  ]);
-  await countDown(query, findCounterRows(left, row.shards_json));
+  const rest = JSON.stringify(counted.filter((scope) => !scopes.includes(scope)));
+  query.atEnd(['UPDATE tasks SET in_flight_json = $1 WHERE id = $2', [rest, taskId]]);
+  countDown(query, findCounterRows(left, row.shards_json));
 }
 
 /** An SQL expression that adds a name to a list. The parameter holds the name as JSON. */

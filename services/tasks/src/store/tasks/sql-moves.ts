@@ -1,6 +1,6 @@
 import { idList } from '@reelgate/platform/sql/multi-row';
-import { stageEvent } from '@reelgate/platform/bus/outbox';
-import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
+import { buildStagedEvent } from '@reelgate/platform/bus/outbox';
+import type { Sql, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Task } from '../../domain/task.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import { optionalNumber, optionalText, text, toJson } from '../columns.ts';
@@ -34,7 +34,7 @@ interface FinishWrites extends AttentionWrites {
 }
 
 /** Ends a task within a transaction. */
-export type FinishIn = (query: SqlQuery, taskId: string, finish: Finish) => Promise<PhaseTimes | undefined>;
+export type FinishIn = (query: SqlWork, taskId: string, finish: Finish) => Promise<PhaseTimes | undefined>;
 
 export function sqlMoves(sql: Sql, writes: FinishWrites): MoveStore & { readonly finishIn: FinishIn } {
   const finishIn = sqlFinishIn(writes);
@@ -91,7 +91,7 @@ function sqlProgress(sql: Sql, note: WriteNote): ProgressStore {
       if (entry === undefined) return (await sql.write(...statement)).length > 0;
       return sql.transaction(async (query) => {
         const rows = await query(...statement);
-        if (rows.length > 0) await note(query, taskId, to.at, entry);
+        if (rows.length > 0) query.atEnd(note.build(taskId, to.at, entry));
         return rows.length > 0;
       });
     },
@@ -132,32 +132,31 @@ const FINISH = buildStatement<
     RETURNING ${TASK.list}, ${COUNTED_COLUMNS}, ${PHASE_COLUMNS}, webhook_url`,
 );
 
+const IS_WAITING = 'SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL';
+
 /** Takes an end back whose decision did not wait any more. */
 class NotWaiting extends Error {}
 
 function sqlFinishIn(writes: FinishWrites): FinishIn {
   const { note, finishedEvent, writeEvent } = writes;
   return async (query, taskId, finish) => {
-    const [row] = await query<FinishedRow>(
-      ...FINISH({
-        taskId,
-        state: finish.state,
-        at: finish.at,
-        upstreamStatus: finish.upstreamStatus ?? null,
-        progress: finish.state === 'completed' ? 100 : 0,
-        result: toJson(finish.result),
-        failure: toJson(finish.failure),
-        usage: toJson(finish.usage),
-        upstreamCost: finish.upstreamCostMicroUsd ?? null,
-        expiresAt: finish.expiresAt ?? null,
-        onlyIfUnknown: finish.onlyIfUnknown === true ? 1 : 0,
-      }),
-    );
+    const [[row], waiting] = await Promise.all([
+      query<FinishedRow>(...buildFinish(taskId, finish)),
+      query(IS_WAITING, [taskId]),
+    ]);
     if (row === undefined) return undefined;
     const task = TASK.read(row);
-    const [, , hasWaited] = await Promise.all([
-      stageEvent(query, { id: taskId, ...finishedEvent(task, finish), carrier: finish.trace }, finish.at),
-      writeEvent(query, {
+    const entry = note.build(taskId, finish.at, {
+      type: finish.state,
+      detail: { ...finish.failure, usage: finish.usage, fetch_ms: finish.fetchMs },
+    });
+    const decision = { ...(finish.decision ?? ENDED_BY_SERVICE), at: finish.at };
+    // nearly no task waits for a person
+    const hasWaited = waiting.length > 0 && (await resolveAttention(query, writes, taskId, decision));
+    if (finish.decision !== undefined && !hasWaited) throw new NotWaiting();
+    query.atEnd(
+      buildStagedEvent({ id: taskId, ...finishedEvent(task, finish), carrier: finish.trace }, finish.at),
+      writeEvent.build({
         accountId: task.accountId,
         type: `video.${finish.state}`,
         subjectId: taskId,
@@ -165,20 +164,31 @@ function sqlFinishIn(writes: FinishWrites): FinishIn {
         url: optionalText(row.webhook_url),
         origin: { requestId: task.requestId, trace: task.trace, createdAt: task.createdAt },
       }),
-      resolveAttention(query, writes, taskId, { ...(finish.decision ?? ENDED_BY_SERVICE), at: finish.at }),
-      note(query, taskId, finish.at, {
-        type: finish.state,
-        detail: { ...finish.failure, usage: finish.usage, fetch_ms: finish.fetchMs },
-      }),
-      leaveCounters(query, taskId, row),
-    ]);
-    if (finish.decision !== undefined && !hasWaited) throw new NotWaiting();
+      entry,
+    );
+    leaveCounters(query, taskId, row);
     return {
       acceptedAt: optionalNumber(row.accepted_at),
       workingAt: optionalNumber(row.working_at),
       ...(hasWaited ? { hasWaited } : {}),
     };
   };
+}
+
+function buildFinish(taskId: string, finish: Finish): SqlStatement {
+  return FINISH({
+    taskId,
+    state: finish.state,
+    at: finish.at,
+    upstreamStatus: finish.upstreamStatus ?? null,
+    progress: finish.state === 'completed' ? 100 : 0,
+    result: toJson(finish.result),
+    failure: toJson(finish.failure),
+    usage: toJson(finish.usage),
+    upstreamCost: finish.upstreamCostMicroUsd ?? null,
+    expiresAt: finish.expiresAt ?? null,
+    onlyIfUnknown: finish.onlyIfUnknown === true ? 1 : 0,
+  });
 }
 
 function sqlFinish(sql: Sql, finishIn: FinishIn): FinishStore {

@@ -77,7 +77,7 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
           );
           if (row === undefined) throw new Vanished();
           await note(query, taskId, at, { type: 'waits' });
-          await leaveCounters(query, taskId, row);
+          leaveCounters(query, taskId, row);
           return TASK.read(row);
         }),
       ),
@@ -110,7 +110,7 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
              WHERE task_id = $3 AND number = $4 AND channel = $5`,
             [error, at, taskId, number, channel],
           );
-          await leaveCounters(query, taskId, row);
+          leaveCounters(query, taskId, row);
           return true;
         }),
       )) === true,

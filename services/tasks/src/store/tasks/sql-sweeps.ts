@@ -35,7 +35,7 @@ export function sqlDeadlines(sql: Sql, note: WriteNote): DeadlineStore {
         if (row === undefined) return false;
         await note(query, taskId, at, { type: `${deadline}_deadline` });
         // The counter of the channel keeps the task, because its upstream may still have the work.
-        if (deadline === 'hard') await leaveSome(query, taskId, row, [tokenScope(row.token_id), TOTAL_SCOPE]);
+        if (deadline === 'hard') leaveSome(query, taskId, row, [tokenScope(row.token_id), TOTAL_SCOPE]);
         return true;
       }),
     listOverdue: async (limit) =>

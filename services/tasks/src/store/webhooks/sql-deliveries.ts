@@ -1,11 +1,12 @@
 import { firstIdAt } from '@reelgate/platform/ids';
 import { byRows, inChunks, parameters, idList } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
+import { runStatements } from '@reelgate/platform/sql/transaction';
 import type { Attempt, DeliveryState } from '../../domain/webhook.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import { readChunks, searchable, text } from '../columns.ts';
 import type { DeliveryReader, ResendStore } from '../webhook-store.ts';
-import { closeCircuit, wakeReceivers } from './sql-receiver-due-times.ts';
+import { closeCircuit, buildWakes } from './sql-receiver-due-times.ts';
 import { ATTEMPT, DELIVERY, SELECT_DELIVERY } from './webhook-rows.ts';
 
 const FIND = byRows((rows) => `${SELECT_DELIVERY} WHERE d.id IN (${parameters(rows)})`);
@@ -139,5 +140,5 @@ async function wake(query: SqlWork, deliveries: readonly SqlRow[], at: number): 
     endpointId: text(row['endpoint_id']),
   }));
   const ids = [...new Set(receivers.map(({ id }) => id))].toSorted();
-  await Promise.all([wakeReceivers(query, receivers, at), ...ids.map((id) => closeCircuit(query, id, at))]);
+  await Promise.all([runStatements(query, buildWakes(receivers, at)), ...ids.map((id) => closeCircuit(query, id, at))]);
 }

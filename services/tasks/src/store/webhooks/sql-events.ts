@@ -1,11 +1,11 @@
 import type { NewId } from '@reelgate/platform/ids';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
-import type { Sql, SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlRow, SqlStatement } from '@reelgate/platform/sql/sql';
 import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts';
 import type { ClientEvent, DispatchedEvent, Endpoint, EventType } from '../../domain/webhook.ts';
 import { insertMany, readChunks, searchable, text, toInsert } from '../columns.ts';
 import type { Dispatched, EventDispatcher, EventPlaceReader, EventReader, EventWriter } from '../webhook-store.ts';
-import { wakeReceivers } from './sql-receiver-due-times.ts';
+import { buildWakes } from './sql-receiver-due-times.ts';
 import type { ReceiverName } from './sql-receiver-due-times.ts';
 import { DISPATCHED, ENDPOINT, EVENT } from './webhook-rows.ts';
 
@@ -79,10 +79,12 @@ const GIVE_PLACES = `
   UPDATE events SET seq = placed.place + (SELECT last FROM event_sequence WHERE id = 1)
   FROM placed WHERE events.id = placed.event_id RETURNING ${DISPATCHED.list}`;
 const MOVE_SEQUENCE = 'UPDATE event_sequence SET last = last + $1 WHERE id = 1';
-const ENABLED = byRows(
-  (rows) => `SELECT ${ENDPOINT.list} FROM webhook_endpoints
-    WHERE account_id IN (${parameters(rows)}) AND disabled_at IS NULL ORDER BY account_id, id`,
-);
+/** Of the accounts whose events have new places: those above the last one, until that moves. */
+const ENABLED = `SELECT ${ENDPOINT.list} FROM webhook_endpoints
+  WHERE disabled_at IS NULL AND account_id IN (
+    SELECT account_id FROM events WHERE seq IS NOT NULL AND seq > (SELECT last FROM event_sequence WHERE id = 1)
+    ORDER BY seq LIMIT $1)
+  ORDER BY account_id, id`;
 const INSERT_DELIVERIES = insertMany(
   'webhook_deliveries',
   [
@@ -117,32 +119,30 @@ export function sqlDispatch(sql: Sql, newId: NewId): EventDispatcher {
       if ((await sql.read(ANY_NEW, [1])).length === 0) return NOTHING_NEW;
       return sql.transaction(async (query) => {
         // The lock is held to the commit, so places become visible in their order.
-        const [, rows] = await Promise.all([query(LOCK_SEQUENCE, [1]), query(GIVE_PLACES, [limit])]);
+        const [, rows, endpoints] = await Promise.all([
+          query(LOCK_SEQUENCE, [1]),
+          query(GIVE_PLACES, [limit]),
+          query(ENABLED, [limit]),
+        ]);
         if (rows.length === 0) return NOTHING_NEW;
         const events = rows.map(DISPATCHED.read).toSorted((one, other) => one.seq - other.seq);
-        const addressed = addressEvents(events, await findEnabledEndpoints(query, events));
-        await Promise.all([
-          query(MOVE_SEQUENCE, [events.length]),
-          insertDeliveries(query, newId, addressed, now),
-          wakeReceivers(
-            query,
+        const addressed = addressEvents(events, groupByAccount(endpoints));
+        query.atEnd(
+          [MOVE_SEQUENCE, [events.length]],
+          ...buildDeliveries(newId, addressed, now),
+          ...buildWakes(
             addressed.map(({ receiver }) => receiver),
             now,
           ),
-        ]);
+        );
         return { events: events.length, deliveries: addressed.length };
       });
     },
   };
 }
 
-async function findEnabledEndpoints(
-  query: SqlQuery,
-  events: readonly DispatchedEvent[],
-): Promise<ReadonlyMap<string, readonly Endpoint[]>> {
-  const accountIds = [...new Set(events.map(({ accountId }) => accountId))];
-  const pages = await Promise.all(inChunks(accountIds).map((chunk) => query(ENABLED(chunk.length), chunk)));
-  return Map.groupBy(pages.flat().map(ENDPOINT.read), ({ accountId }) => accountId);
+function groupByAccount(endpoints: readonly SqlRow[]): ReadonlyMap<string, readonly Endpoint[]> {
+  return Map.groupBy(endpoints.map(ENDPOINT.read), ({ accountId }) => accountId);
 }
 
 function addressEvents(
@@ -168,40 +168,39 @@ function addressEvents(
   });
 }
 
-async function insertDeliveries(
-  query: SqlWork,
-  newId: NewId,
-  addressed: readonly AddressedEvent[],
-  now: number,
-): Promise<void> {
-  await Promise.all(
-    inChunks(addressed).map((chunk) =>
-      query.changes(
-        ...INSERT_DELIVERIES(
-          chunk.map(({ event, receiver, url }) => ({
-            id: newId('whd'),
-            event_id: event.id,
-            event_type: event.type,
-            subject_id: event.subjectId,
-            receiver_id: receiver.id,
-            endpoint_id: receiver.endpointId,
-            account_id: event.accountId,
-            url,
-            state: 'pending',
-            due_at: now,
-            created_at: now,
-          })),
-        ),
-      ),
+function buildDeliveries(newId: NewId, addressed: readonly AddressedEvent[], now: number): readonly SqlStatement[] {
+  return inChunks(addressed).map((chunk) =>
+    INSERT_DELIVERIES(
+      chunk.map(({ event, receiver, url }) => ({
+        id: newId('whd'),
+        event_id: event.id,
+        event_type: event.type,
+        subject_id: event.subjectId,
+        receiver_id: receiver.id,
+        endpoint_id: receiver.endpointId,
+        account_id: event.accountId,
+        url,
+        state: 'pending',
+        due_at: now,
+        created_at: now,
+      })),
     ),
   );
 }
 
+type NewEvent = Omit<ClientEvent, 'id' | 'dataJson'>;
+
 /** Writes an event for clients, in the transaction of the fact that it reports. */
-export type WriteEvent = (query: SqlQuery, event: Omit<ClientEvent, 'id' | 'dataJson'>) => Promise<void>;
+export interface WriteEvent {
+  (query: SqlQuery, event: NewEvent): Promise<void>;
+  /** The statement that writes it. */
+  readonly build: (event: NewEvent) => SqlStatement;
+}
 
 export function sqlEventWrites(newId: NewId): WriteEvent {
-  return async (query, event) => {
-    await query(...toInsert('events', EVENT.write({ ...event, id: newId('evt') })));
+  const build = (event: NewEvent): SqlStatement => toInsert('events', EVENT.write({ ...event, id: newId('evt') }));
+  const write = async (query: SqlQuery, event: NewEvent): Promise<void> => {
+    await query(...build(event));
   };
+  return Object.assign(write, { build });
 }

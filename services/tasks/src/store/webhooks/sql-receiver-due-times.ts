@@ -1,5 +1,5 @@
 import { inExactChunks } from '@reelgate/platform/sql/multi-row';
-import type { SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
+import type { SqlQuery, SqlStatement, SqlWork } from '@reelgate/platform/sql/sql';
 import { insertMany } from '../columns.ts';
 
 /*
@@ -54,24 +54,23 @@ const RESEND_PENDING = `UPDATE webhook_deliveries SET due_at = $2, hurries = 0, 
 const CLOSE = `UPDATE webhook_receivers SET open_until = NULL, due_at = CASE WHEN lease IS NULL THEN $2 ELSE due_at END
   WHERE id = $1`;
 
-/** Makes receivers due at once, or when their circuits let an attempt through. The rows are locked until the commit. */
-export async function wakeReceivers(query: SqlQuery, receivers: readonly ReceiverName[], at: number): Promise<void> {
+/**
+ * The statements that make receivers due at once, or when their circuits let an attempt through. The rows are locked
+ * until the commit.
+ */
+export function buildWakes(receivers: readonly ReceiverName[], at: number): readonly SqlStatement[] {
   const inOrder = [...new Map(receivers.map((one) => [one.id, one])).values()].toSorted((one, other) =>
     one.id < other.id ? -1 : 1,
   );
-  await Promise.all(
-    inExactChunks(inOrder).map((chunk) =>
-      query(
-        ...WAKE(
-          chunk.map(({ id, accountId, endpointId }) => ({
-            id,
-            account_id: accountId,
-            endpoint_id: endpointId,
-            due_at: at,
-            updated_at: at,
-          })),
-        ),
-      ),
+  return inExactChunks(inOrder).map((chunk) =>
+    WAKE(
+      chunk.map(({ id, accountId, endpointId }) => ({
+        id,
+        account_id: accountId,
+        endpoint_id: endpointId,
+        due_at: at,
+        updated_at: at,
+      })),
     ),
   );
 }
