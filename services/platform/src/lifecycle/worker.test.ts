@@ -140,6 +140,23 @@ describe('a worker', () => {
     expect(passes()).toBe(4);
   });
 
+  test('rests after a pass that did all that was due, unless it is woken while it keeps the passes apart', async () => {
+    const all = { ...NOTHING_DUE, did: 1 };
+    const { worker, clock, passes } = await aWorker(async () => all, { apartMs: 50 });
+    await clock.advance(10);
+    worker.wake();
+    await clock.advance(39);
+    expect(passes()).toBe(1);
+
+    await clock.advance(1);
+    expect(passes()).toBe(2);
+    await clock.advance(REST_MAX_MS);
+    expect(passes()).toBe(2);
+    worker.wake();
+    await clock.advance(0);
+    expect(passes()).toBe(3);
+  });
+
   test('stops at once between two passes', async () => {
     const { worker } = await aWorker(async () => 1, { apartMs: 60_000 });
 

@@ -14,9 +14,11 @@ export interface Worker {
 /** The amount of work that a pass did. If it knows when work is due next, 0 becomes that moment. */
 export type PassResult = number | NextDue;
 
-/** A pass did nothing. Before this moment nothing is due, unless somebody wakes the worker. */
+/** Before this moment nothing is due, unless somebody wakes the worker. */
 export interface NextDue {
   readonly dueAt: number;
+  /** The amount of work that the pass did, all of what was due; absent: none. */
+  readonly did?: number;
 }
 
 /** No moment is known at which work is due. */
@@ -30,7 +32,7 @@ export interface WorkerOptions {
   readonly idleMs: number;
   /** A pass after a pass that did work begins this long after its begin, so that what comes meanwhile shares it. */
   readonly apartMs?: number | undefined;
-  /** One pass. If it did work, the next pass follows at once. */
+  /** One pass. If it did work and there may be more, the next pass follows at once. */
   readonly pass: (signal: AbortSignal) => Promise<PassResult>;
 }
 
@@ -50,11 +52,17 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
       woken = false;
       const next = clock.now() + apartMs;
       let did = 0;
+      let mayRest = true;
       let restMs = idleMs;
       try {
         const result = await pass(stopping.signal);
-        if (typeof result === 'number') did = result;
-        else restMs = Math.max(idleMs, computeRestMs(result.dueAt, clock.now()));
+        if (typeof result === 'number') {
+          did = result;
+          mayRest = did === 0;
+        } else {
+          did = result.did ?? 0;
+          restMs = Math.max(idleMs, computeRestMs(result.dueAt, clock.now()));
+        }
         failures = 0;
       } catch (error) {
         failures += 1;
@@ -62,7 +70,7 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
         log.error({ worker: name, failures, err: error }, 'a pass failed');
       }
       if (did > 0 && next > clock.now()) await clock.sleep(Math.min(apartMs, next - clock.now()), stopping.signal);
-      if (did > 0 || woken) continue;
+      if (!mayRest || woken) continue;
       pause = new AbortController();
       await clock.sleep(restMs, pause.signal);
     }

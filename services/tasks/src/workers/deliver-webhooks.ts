@@ -11,7 +11,7 @@ import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { removeOldWebhooks } from '../operations/retention/remove-old-records.ts';
 import type { OpenWatches } from '../operations/watches/open-watches.ts';
-import { dispatchEvents } from '../operations/webhooks/dispatch-events.ts';
+import { DISPATCHED_MAX, dispatchEvents } from '../operations/webhooks/dispatch-events.ts';
 import { openEventHub } from '../operations/webhooks/event-hub.ts';
 import type { EventHub } from '../operations/webhooks/event-hub.ts';
 import type { RecordDeps } from '../operations/webhooks/record-attempts.ts';
@@ -73,7 +73,7 @@ export async function startWebhooks(
   const dispatchInTime = async (): Promise<PassResult> => {
     if (!spare.mayBegin()) return 0;
     const taken = await dispatchEvents(deps);
-    return taken === 0 ? NOTHING_DUE : taken;
+    return taken < DISPATCHED_MAX ? { ...NOTHING_DUE, did: taken } : taken;
   };
   const dispatch = start('event dispatch', DISPATCH_IDLE_MS, dispatchInTime, DISPATCH_APART_MS);
   start('webhook retention', REMOVE_IDLE_MS, () => removeOldWebhooks(deps));

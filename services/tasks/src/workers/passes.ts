@@ -1,5 +1,5 @@
 import type { Bus } from '@reelgate/platform/bus/bus';
-import { relayOutbox } from '@reelgate/platform/bus/outbox';
+import { OUTBOX_BATCH_MAX, relayOutbox } from '@reelgate/platform/bus/outbox';
 import { NOTHING_DUE, REST_MAX_MS, startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { NextDue, PassResult, Worker } from '@reelgate/platform/lifecycle/worker';
 import type { Sql } from '@reelgate/platform/sql/sql';
@@ -95,7 +95,7 @@ function taskPasses(
 ): readonly Pass[] {
   const beat = (): Promise<number> => liveness.beat();
   return [
-    ['outbox', OUTBOX_IDLE_MS, withNextDue(() => relayOutbox(sql, publishFinished(bus))), OUTBOX_APART_MS],
+    ['outbox', OUTBOX_IDLE_MS, () => relayStaged({ sql, bus }), OUTBOX_APART_MS],
     [
       'settle',
       SETTLE_IDLE_MS,
@@ -110,6 +110,12 @@ function taskPasses(
     ['heartbeat', HEARTBEAT_MS, isAlone ? withNextDue(beat) : beat],
     ['takeover', HEARTBEAT_MS, () => liveness.takeOver()],
   ];
+}
+
+/** A page that is not full was all that is staged. Each end of a task wakes the pass. */
+async function relayStaged({ sql, bus }: Pick<WorkerParts, 'sql' | 'bus'>): Promise<PassResult> {
+  const did = await relayOutbox(sql, publishFinished(bus));
+  return did < OUTBOX_BATCH_MAX ? { ...NOTHING_DUE, did } : did;
 }
 
 /** `isAlone`: no worker lives in another process, so a lease that has ended has no worker that could not renew it. */

@@ -5,6 +5,8 @@ import type { EventDispatcher } from '../../store/webhook-store.ts';
 const EVENTS_MAX = 200;
 /** Transactions of one pass. */
 const BATCHES_MAX = 50;
+/** The most events that one pass takes. If it takes fewer, none is left. */
+export const DISPATCHED_MAX = EVENTS_MAX * BATCHES_MAX;
 
 /**
  * Wakes streams, and workers if deliveries are due. If an announcement is lost, they see the events at their next read.
