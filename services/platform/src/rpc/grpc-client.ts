@@ -19,6 +19,8 @@ import { TRACE_HEADER, callSpans, runInCallSpan } from './call-span.ts';
 import type { BeginCallSpan } from './call-span.ts';
 import { DEADLINE_MS, MESSAGE_BYTES_MAX } from './service.ts';
 import type { CallOptions, Client } from './service.ts';
+import { beginUnaryCall } from './unary-call.ts';
+import type { UnaryDone } from './unary-call.ts';
 
 /** The first wait after a connection that failed. */
 const RECONNECT_FIRST_MS = 200;
@@ -117,6 +119,8 @@ function toClientOptions({ resolveEveryMs, reconnectMaxMs, keepalive, tlsName }:
     'grpc.keepalive_time_ms': keepalive.everyMs,
     'grpc.keepalive_timeout_ms': keepalive.answeredWithinMs,
     'grpc.keepalive_permit_without_calls': 1,
+    // Its statistics of each call are read by no part of the program.
+    'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
   };
@@ -153,11 +157,11 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: CallParts) => u
       const { grpc, method, path, serialize, deserialize, begin } = calling;
       const bounds = toDeadlineOption(options, DEADLINE_MS);
       const message = create(method.input, request);
-      return runInCallSpan(begin(options.span), (span) => {
-        const metadata = buildMetadata(calling, options, span);
+      return runInCallSpan(begin(options.span), async (span) => {
+        const [bytes, metadata] = [serialize(message), buildMetadata(calling, options, span)];
         return retryRefusedStream(() =>
           awaitAnswer(options.signal, (done) =>
-            grpc.makeUnaryRequest(path, serialize, deserialize, message, metadata, bounds, done),
+            beginUnaryCall(grpc, { path, request: bytes, deserialize, metadata, ...bounds }, done),
           ),
         );
       });
@@ -219,12 +223,10 @@ function isRefusedStream(error: unknown): boolean {
   return cause instanceof ConnectError && cause.rawMessage === REFUSED_STREAM && cause.details.length === 0;
 }
 
-type Done = (error: ServiceError | null, answer?: unknown) => void;
-
 /** Resolves with the one answer of a call, or rejects with a Problem. `fail` rejects before the call has ended. */
 function awaitAnswer(
   signal: AbortSignal | undefined,
-  begin: (done: Done, fail: (error: unknown) => void) => Cancellable,
+  begin: (done: UnaryDone, fail: (error: unknown) => void) => Cancellable,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     let ended = (): void => undefined;
