@@ -6,7 +6,7 @@ import { postgresServer } from '../../servers/postgres-server.ts';
 import { createRequest, startBenchProgram } from '../bench-program.ts';
 import { startKoaPosts } from '../koa-posts.ts';
 import type { KoaPosts } from '../koa-posts.ts';
-import { inTurns, median, openLoop, quantile } from '../load.ts';
+import { closedLoop, inTurns, median, openLoop, quantile } from '../load.ts';
 import { measureOwnMs } from '../process-times.ts';
 import type { Line } from '../table.ts';
 import { countSettled, countWork } from './count-work.ts';
@@ -26,6 +26,9 @@ const CALLS_MIN = 0.05;
 /** Whole lives that run at once. */
 const LIVES_AT_ONCE = 200;
 const CAPACITY_MS = 20_000;
+/** Creates that run at once, as many as two cores take. */
+const CREATES_AT_ONCE = 64;
+const CREATES_MS = 3000;
 const POLLS_PER_MINUTE = 600_000;
 const TEXT_MAX = 60;
 
@@ -82,7 +85,7 @@ async function measureCluster(cluster: Cluster, koa: KoaPosts): Promise<readonly
   await openLoop({ port: koa.port, request: createRequest }, Math.max(...RATES), WARM_UP_MS);
   const lines: Line[] = [];
   for (const rate of RATES) lines.push(...(await measureAt(cluster, koa, rate)));
-  return [...lines, await measureCapacity(cluster)];
+  return [...lines, await measureCapacity(cluster), await measureCreateRate(cluster, koa)];
 }
 
 interface Round {
@@ -216,4 +219,25 @@ async function measureCapacity(cluster: Cluster): Promise<Line> {
   const took = performance.now() - start;
   await waitForSettled(cluster, begin + created);
   return { what: 'tasks from create to settled', figure: (settled * 1000) / took, unit: '/s', goal: '50' };
+}
+
+/** The creates a second, beside those that a Koa route posts on. The tasks of a round are settled before the next one. */
+async function measureCreateRate(cluster: Cluster, koa: KoaPosts): Promise<Line> {
+  const create = (port: number) => closedLoop({ port, request: createRequest }, CREATES_AT_ONCE, CREATES_MS);
+  const { koa: baseline, product } = await inTurns(ROUNDS, {
+    koa: async () => (await create(koa.port)).perSecond,
+    product: async () => {
+      const settled = await countSettled(cluster);
+      const { perSecond, latencies } = await create(cluster.bench.port);
+      await waitForSettled(cluster, settled + latencies.length);
+      return perSecond;
+    },
+  });
+  return {
+    what: `creates, ${CREATES_AT_ONCE} at once (baseline: a Koa route that posts the same body on)`,
+    figure: median(product),
+    baseline: median(baseline),
+    unit: '/s',
+    goal: '0.12',
+  };
 }
