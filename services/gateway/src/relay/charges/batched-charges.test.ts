@@ -175,6 +175,63 @@ describe('settling', () => {
 
     expect(calls.settled).toHaveLength(1);
   });
+  describe('beside holds', () => {
+    /** Lets the work of this moment run, but no time pass. */
+    const runOut = (): Promise<void> => clock.advance(0);
+    const settleSome = (count: number): void => {
+      for (let at = 0; at < count; at += 1) charges.settle({ callId: `call_${at}`, charge: { basis: 'hold' } });
+    };
+    const openAhead = async (): Promise<void> => {
+      calls.confirming = () => Promise.resolve();
+      await charges.place(anOrder());
+    };
+
+    test('many settlements go with the next holds, whose sync they share', async () => {
+      await openAhead();
+      settleSome(25);
+      await runOut();
+      expect(calls.settled).toEqual([]);
+
+      void charges.place(anOrder());
+      await runOut();
+      expect(calls.settled).toHaveLength(25);
+    });
+    test('few settlements go with the next holds once they have waited', async () => {
+      await openAhead();
+      settleSome(1);
+      void charges.place(anOrder());
+      await runOut();
+      expect(calls.settled).toEqual([]);
+
+      await clock.advance(10);
+      void charges.place(anOrder());
+      await runOut();
+      expect(calls.settled).toHaveLength(1);
+    });
+    test('settlements go alone if the holds are durable when billing answers', async () => {
+      await charges.place(anOrder());
+      settleSome(25);
+      void charges.place(anOrder());
+      await runOut();
+      expect(calls.settled).toEqual([]);
+
+      await clock.advance(20);
+      expect(calls.settled).toHaveLength(25);
+    });
+    test('a settlement after those that went with holds waits as long as any other', async () => {
+      await openAhead();
+      settleSome(25);
+      await clock.advance(5);
+      void charges.place(anOrder());
+      await clock.advance(10);
+      charges.settle({ callId: 'call_late', charge: { basis: 'hold' } });
+
+      await clock.advance(19);
+      expect(calls.settled).toHaveLength(25);
+      await clock.advance(1);
+      expect(calls.settled.at(-1)).toMatchObject({ callId: 'call_late' });
+    });
+  });
   test('a stop waits for settlements that are under way, for a limited time', async () => {
     calls.settleFaults = 1;
     charges.settle({ callId: 'call_1', charge: { basis: 'hold' } });

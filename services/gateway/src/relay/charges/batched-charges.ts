@@ -1,4 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { isRecent } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
 import { waitForTicks, newBatcher } from '@reelgate/platform/batcher';
@@ -16,6 +17,8 @@ const PLACE_FILL_TICKS = { idle: 1, busy: 6 };
  * charged by their holds.
  */
 const SETTLE_FILL_MS = 20;
+/** From this number or age on, the settlements that wait go to billing with the next holds. */
+const ALONG = { ends: 25, ageMs: 10 };
 /** Settlements that wait for billing. Beyond this number, holds lapse and are charged in full. */
 const WAITING_MAX = 100_000;
 const RETRY_FIRST_MS = 100;
@@ -35,11 +38,20 @@ export interface BatchedChargesOptions {
 export function openBatchedCharges(options: BatchedChargesOptions): CallCharges & { stop(): Promise<void> } {
   const { requests, forecast } = options;
   const settlements = openSettlements(options);
+  /**
+   * Whether billing answers ahead of the disk. Its database is then an embedded one, in which requests of the same
+   * moment share a commit and its sync; otherwise the holds would have to wait for a sync of the settlements.
+   */
+  let isAhead = false;
   const orders = newBatcher<CallOrder, OrderAnswer>({
     batchMax: BATCH_MAX,
     concurrency: CONCURRENCY.place,
     fill: (isBusy) => waitForTicks(isBusy ? PLACE_FILL_TICKS.busy : PLACE_FILL_TICKS.idle),
-    send: (batch) => requests.reserve(batch),
+    send: (batch) => {
+      const answers = requests.reserve(batch);
+      if (isAhead) settlements.goAlong();
+      return answers;
+    },
   });
   /** The hold may exist although the answer was lost, and no call will be made under it. */
   const releaseLost =
@@ -56,6 +68,7 @@ export function openBatchedCharges(options: BatchedChargesOptions): CallCharges 
     });
     answered(answer);
     if ('refusal' in answer) throw answer.refusal;
+    isAhead = answer.durable !== undefined;
     return answer;
   };
   return {
@@ -74,17 +87,32 @@ export function openBatchedCharges(options: BatchedChargesOptions): CallCharges 
 
 interface Settlements {
   add(end: CallEnd): void;
+  /** Sends what waits now, if it is worth a request, and not only when its time has come. */
+  goAlong(): void;
   stop(): Promise<void>;
 }
 
 /** The settlements on their way to billing. */
 function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settlements {
   const stopping = new AbortController();
+  let unsent = 0;
+  let unsentSince = 0;
+  /** Those that came after an early request have their time too. */
+  const waitUntilDue = async (): Promise<void> => {
+    let leftMs = SETTLE_FILL_MS;
+    while (leftMs > 0) {
+      await clock.sleep(leftMs);
+      const isEarly = unsent > 0 && isRecent(clock, unsentSince, SETTLE_FILL_MS);
+      leftMs = isEarly ? unsentSince + SETTLE_FILL_MS - clock.now() : 0;
+    }
+  };
   const ends = newBatcher<CallEnd, true>({
     batchMax: BATCH_MAX,
     concurrency: CONCURRENCY.settle,
-    fill: () => clock.sleep(SETTLE_FILL_MS),
+    fill: waitUntilDue,
     send: async (batch) => {
+      unsent -= batch.length;
+      unsentSince = clock.now();
       await sendUntilAccepted(() => requests.settle(batch), { clock, log, signal: stopping.signal });
       return batch.map(() => true as const);
     },
@@ -99,6 +127,8 @@ function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settl
         return;
       }
       waiting += 1;
+      if (unsent === 0) unsentSince = clock.now();
+      unsent += 1;
       ends
         .add(end)
         .catch((error: unknown) => {
@@ -108,6 +138,9 @@ function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settl
           waiting -= 1;
           if (waiting === 0) emptied?.();
         });
+    },
+    goAlong: () => {
+      if (unsent >= ALONG.ends || (unsent > 0 && !isRecent(clock, unsentSince, ALONG.ageMs))) ends.flush();
     },
     stop: async () => {
       ends.flush();
