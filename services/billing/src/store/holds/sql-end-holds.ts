@@ -27,7 +27,7 @@ export interface EndRequest {
 /** The result of a request. The outcome is undefined if the task has no record. A refused request wrote nothing. */
 export type HoldEnding = { readonly outcome: Outcome | undefined } | { readonly refusal: unknown };
 
-/** How the holds of a transaction are read. */
+/** The reads that a transaction needs of its holds. */
 export interface HoldReads {
   readonly lockHolds: LockHolds;
   readonly termsOf: TermsOf;

@@ -39,7 +39,7 @@ const BATCH = { batchMax: 64, concurrency: 4 };
 
 export function sqlHoldStore(sql: Sql): HoldStore {
   const reads = { lockHolds: newHoldLock(sql), termsOf: newTermsCache() };
-  const endOne = newHoldEnder(sql, reads);
+  const endInBatch = newEndBatcher(sql, reads);
   return {
     place: newHoldPlacer(sql),
     assertCovered: (owner, amount, now) => assertCovered(sql.read, owner, { amount, now }),
@@ -48,7 +48,7 @@ export function sqlHoldStore(sql: Sql): HoldStore {
       // an ended hold never changes
       const known = mayRepeat ? await findHold(sql.read, taskId) : undefined;
       if (known !== undefined && known.state !== 'open') return { record: known, isNew: false };
-      return endOne({ taskId, at, decide });
+      return endInBatch({ taskId, at, decide });
     },
     preclude: (taskId, at) =>
       sql.transaction((query) => recordVoid(query, { key: holdKey(taskId), taskId, actor: SERVICE_ACTOR, at })),
@@ -93,7 +93,7 @@ function newHoldPlacer(sql: Sql): HoldStore['place'] {
 }
 
 /** Holds that end at the same moment end in one transaction: their sums of usage, tokens and accounts change once. */
-function newHoldEnder(sql: Sql, reads: HoldReads): (request: EndRequest) => Promise<Outcome | undefined> {
+function newEndBatcher(sql: Sql, reads: HoldReads): (request: EndRequest) => Promise<Outcome | undefined> {
   const add = newMomentBatcher<EndRequest, HoldEnding>((batch) =>
     sql.transaction((query) => endHolds(query, batch, reads)),
   );
@@ -104,17 +104,17 @@ function newHoldEnder(sql: Sql, reads: HoldReads): (request: EndRequest) => Prom
   };
 }
 
-interface Refused {
+interface Refusal {
   readonly refusal: unknown;
 }
 
 /** Requests of one moment share a transaction; each runs alone if theirs fails, and the database is not away. */
 function newMomentBatcher<In, Out extends object>(
   run: (batch: readonly In[]) => Promise<readonly Out[]>,
-): (request: In) => Promise<Out | Refused> {
-  const runAlone = (one: In): Promise<readonly (Out | Refused)[]> =>
+): (request: In) => Promise<Out | Refusal> {
+  const runAlone = (one: In): Promise<readonly (Out | Refusal)[]> =>
     run([one]).catch((refusal: unknown) => [{ refusal }]);
-  const batcher = newBatcher<In, Out | Refused>({
+  const batcher = newBatcher<In, Out | Refusal>({
     ...BATCH,
     fill: () => waitForTicks(1),
     send: async (batch) => {
