@@ -23,7 +23,7 @@ const EMPTY_NAMES = /^(common|misc|types|constants|shared)$|(^|-)(utils?|helpers
 
 /** The words of the glossary that have no other use in a program. The platform must not know them. */
 const TRADE_WORDS = new RegExp(
-  String.raw`\b(tasks?|dialects?|channels?(?! credentials)|(?<!reconnect )attempts?|settlements?|price ?contracts?|holds?` +
+  String.raw`\b(tasks?|dialects?|(?<!get )channels?(?! credentials)|(?<!reconnect )attempts?|settlements?|price ?contracts?|holds?` +
     String.raw`|staged ?media|regenerations?|context.?ir)\b`,
   'i',
 );

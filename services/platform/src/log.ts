@@ -24,7 +24,7 @@ export interface AccessLine {
   readonly failed: boolean;
 }
 
-/** The fields of an access line: single values, none of them under a name that may hold a key. */
+/** The fields of an access line: single values, none of them under a name that may have a key. */
 export type AccessFields = Readonly<Record<string, string | number | undefined>> & {
   readonly [hidden in (typeof HIDDEN)[number]]?: never;
 };
@@ -125,7 +125,7 @@ function logOver(lines: Logger, bound: object, switches: Switches): Log {
 
 /**
  * Writes an access line as pino writes other lines. Each request has one, and pino takes four times as long: it
- * searches every line for keys, and an access line can hold none.
+ * searches every line for keys, and an access line can have none.
  */
 function formatAccessLine(level: number, head: string, fields: AccessFields, message: string): string {
   const text = JSON.stringify({ ...readContextFields(), ...fields, msg: message });

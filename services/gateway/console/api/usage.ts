@@ -31,7 +31,7 @@ export interface Budget {
   readonly free: Money;
   /** The mean of the last seven whole days. */
   readonly perDay: Money;
-  /** When nothing is left at that pace; undefined: not within ten years. */
+  /** The time at which nothing is left at that pace; undefined: not within ten years. */
   readonly reachedAt?: number;
 }
 

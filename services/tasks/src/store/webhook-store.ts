@@ -66,10 +66,10 @@ export interface EventDispatcher {
    * Gives the oldest new events their places, and writes a delivery for each receiver that hears them. One process does
    * this at a time.
    */
-  dispatch(options: { readonly now: number; readonly limit: number }): Promise<Dispatched>;
+  dispatch(options: { readonly now: number; readonly limit: number }): Promise<DispatchCounts>;
 }
 
-export interface Dispatched {
+export interface DispatchCounts {
   /** The number of events that got their places. */
   readonly events: number;
   /** The number of their deliveries. */

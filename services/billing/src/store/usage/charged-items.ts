@@ -18,7 +18,7 @@ export interface ChargedItem extends ItemPlace {
 
 export interface ItemQuery {
   readonly accountId: string;
-  /** Where the page begins, exclusive. */
+  /** The page begins after this place. */
   readonly after: ItemPlace;
   /** Milliseconds since 1970, exclusive. */
   readonly to: number;

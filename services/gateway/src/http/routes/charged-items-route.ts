@@ -20,7 +20,7 @@ const AFTER_CHARACTERS_MAX = 300;
 const HEAD = ['settled_at', 'id', 'model', 'token', 'token_name', 'basis', 'amount', 'currency', ...USAGE_COUNTS];
 
 /** Lists the settled tasks and calls of the account of the token: a page as JSON, or the whole period as CSV. */
-export function chargedItemsRoute({ clock, usage, chargedItems }: GatewayParts): RouteEntry {
+export function listChargesRoute({ clock, usage, chargedItems }: GatewayParts): RouteEntry {
   return {
     kind: 'read',
     methods: ['GET'],

@@ -15,7 +15,7 @@ import { realtimeRoute, relayRoutes } from './relay-routes.ts';
 import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
 import { usageRoute } from './account-usage-route.ts';
-import { chargedItemsRoute } from './charged-items-route.ts';
+import { listChargesRoute } from './charged-items-route.ts';
 import { videoModelRoutes } from './video-model-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 
@@ -53,7 +53,7 @@ export function gatewayRoutes(
     ...modelRoutes(parts),
     ...videoModelRoutes(parts),
     usageRoute(parts),
-    chargedItemsRoute(parts),
+    listChargesRoute(parts),
     ...webhookRoutes(parts),
     eventStreamRoute(parts),
     ...relayRoutes(parts),

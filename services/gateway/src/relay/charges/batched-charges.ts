@@ -39,7 +39,7 @@ export function openBatchedCharges(options: BatchedChargesOptions): CallCharges 
   const { requests, forecast } = options;
   const settlements = openSettlements(options);
   /**
-   * Whether billing answers ahead of the disk. Its database is then an embedded one, in which requests of the same
+   * True if billing answers ahead of the disk. Its database is then an embedded one, in which requests of the same
    * moment share a commit and its sync; otherwise the holds would have to wait for a sync of the settlements.
    */
   let isAhead = false;

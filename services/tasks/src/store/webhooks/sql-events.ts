@@ -4,7 +4,7 @@ import type { Sql, SqlQuery, SqlRow, SqlStatement } from '@reelgate/platform/sql
 import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts';
 import type { ClientEvent, DispatchedEvent, Endpoint, EventType } from '../../domain/webhook.ts';
 import { insertMany, readChunks, searchable, text, toInsert } from '../columns.ts';
-import type { Dispatched, EventDispatcher, EventPlaceReader, EventReader, EventWriter } from '../webhook-store.ts';
+import type { DispatchCounts, EventDispatcher, EventPlaceReader, EventReader, EventWriter } from '../webhook-store.ts';
 import { buildWakes } from './sql-receiver-due-times.ts';
 import type { ReceiverName } from './sql-receiver-due-times.ts';
 import { DISPATCHED, ENDPOINT, EVENT } from './webhook-rows.ts';
@@ -110,7 +110,7 @@ interface AddressedEvent {
   readonly url: string | null;
 }
 
-const NOTHING_NEW: Dispatched = { events: 0, deliveries: 0 };
+const NOTHING_NEW: DispatchCounts = { events: 0, deliveries: 0 };
 
 /** Gives new events their places and addresses them. */
 export function sqlDispatch(sql: Sql, newId: NewId): EventDispatcher {
