@@ -6,7 +6,6 @@ import type { Visit } from './browser.ts';
 import { OPERATORS, startConsoleWorld } from './console-world.ts';
 import type { ConsoleWorld } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
-import { until } from './fill-console.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const TEST_TIMEOUT_MS = 120_000;
@@ -266,26 +265,6 @@ describeInBrowser('a file of the console that cannot be loaded', () => {
       TEST_TIMEOUT_MS,
     );
   });
-
-  test.each(['is not found', 'does not arrive', 'throws when it runs'])(
-    'a chart whose library %s is told in its place, and its table is there',
-    async (what) => {
-      const body = { model: 'Alpha-H3', prompt: 'a boat', seconds: '4' };
-      const { id } = await world.api('/v1/videos', { method: 'POST', body });
-      const settled = async () => (await world.program.command('task', 'show', id)).json as { settlement?: object };
-      await until(async () => (await settled()).settlement !== undefined);
-      await withBroken('client', fileOf('packages/uplot'), FAULTS[what]!, async (page, counts) => {
-        await page.getByText('The chart cannot be loaded.').waitFor();
-        await page.waitForTimeout(QUIET_MS);
-
-        expect(counts.documents()).toBe(1);
-        // the library and its style
-        expect(counts.files()).toBeLessThanOrEqual(REQUESTS_MAX);
-        await page.getByRole('table').first().waitFor();
-      });
-    },
-    TEST_TIMEOUT_MS,
-  );
 });
 
 /** Serves the console under the address of an older release, until that release ends and its files are gone. */

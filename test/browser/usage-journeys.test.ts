@@ -67,7 +67,7 @@ describeInBrowser('a client at the usage of its account', () => {
     'reads the amounts of the day under the pointer',
     async () => {
       const { page } = visit;
-      const over = page.locator('.u-over');
+      const over = page.locator('.plot');
       const box = (await over.boundingBox())!;
       await page.mouse.move(box.x + 2, box.y + box.height / 2);
       const first = (await readValue())!;

@@ -40,7 +40,6 @@ export const words = {
     title: 'This page has failed',
     text: 'Something on it could not be drawn. The other pages may still work.',
   },
-  chartMissing: 'The chart cannot be loaded. The table below has the same numbers.',
   notFound: { title: 'Page not found', text: 'The console has no page at this address.', home: 'Go to the first page' },
   failed: { title: 'This could not be read', request: 'Request' },
   /** Refusals and failures whose messages are for a program, by their codes. */

@@ -1,6 +1,5 @@
 import { gunzipSync, brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { findPage } from '../../../console/routes.ts';
 import { attentionWords } from '../../../console/pages/operator/attention-words.ts';
 import { operatorWords } from '../../../console/pages/operator/operator-words.ts';
 import * as clientWords from '../../../console/pages/client/client-words.ts';
@@ -71,14 +70,7 @@ test.each(DOORS)('every file that a file of the door of the %s names by its path
 test.each(pages)('the first load of the %s page "%s" is at most 60 KB', (door, path) => {
   const { html } = renderShell(assets[door], door, `/console/${path}`);
   const named = [...html.matchAll(/(?:href|src)="\/console\/a\/[0-9a-f]+\/([^"]+)"/g)].map(([, file = '']) => file);
-  const page = findPage(DOOR_FILES[door].pages, `/console/${path}`).route.module;
-  const loaded = [assetPath(page), ...(assets[door].files.get(assetPath(page))?.imports ?? [])];
-  const hasChart = loaded.some((file) => textOf(door, file).includes("import('uplot')"));
-  const lazy = hasChart ? ['packages/uplot.js', 'packages/uplot.css'] : [];
-  const bytes = [...new Set([...named, ...lazy])].reduce(
-    (sum, file) => sum + gzipped(door, file),
-    Buffer.byteLength(html) / 3,
-  );
+  const bytes = [...new Set(named)].reduce((sum, file) => sum + gzipped(door, file), Buffer.byteLength(html) / 3);
 
   expect(bytes).toBeLessThan(FIRST_LOAD_BYTES_MAX);
 });

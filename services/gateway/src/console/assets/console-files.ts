@@ -17,13 +17,7 @@ export const PACKAGES: Readonly<Record<string, { readonly file: string; readonly
     module: () => readPackageFile('preact/package.json', 'hooks/dist/hooks.mjs'),
   },
   htm: { file: 'packages/htm.js', module: () => readPackageFile('htm', 'htm.mjs') },
-  // its module is not minified, and twice as large
-  uplot: {
-    file: 'packages/uplot.js',
-    module: () => `${readPackageFile('uplot/package.json', 'dist/uPlot.iife.min.js')}\nexport default uPlot;`,
-  },
 };
-const UPLOT_STYLE = { file: 'packages/uplot.css', source: 'dist/uPlot.min.css' };
 
 export interface SourceFile {
   /** Below the address of the assets. */
@@ -39,11 +33,7 @@ export function consoleFiles(): readonly SourceFile[] {
     .toSorted()
     .map((file) => ({ path: file, text: readFileSync(path.join(FOLDER, file), 'utf8') }));
   const packages = Object.values(PACKAGES).map(({ file, module }) => ({ path: file, text: module() }));
-  return [
-    ...own,
-    ...packages,
-    { path: UPLOT_STYLE.file, text: readPackageFile('uplot/package.json', UPLOT_STYLE.source) },
-  ];
+  return [...own, ...packages];
 }
 
 /** A file of a package, by its path from one that the package exports. */
