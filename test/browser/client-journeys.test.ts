@@ -38,7 +38,7 @@ describeInBrowser('a client at the console', () => {
   const create = async (prompt: string): Promise<void> => {
     const { page } = visit;
     await open('/try');
-    await page.getByLabel('Prompt').fill(prompt);
+    await page.getByLabel('Prompt', { exact: true }).fill(prompt);
     await page.getByText(/\$\d+\.\d+ estimated/).waitFor();
     await page.getByRole('button', { name: 'Create video' }).click();
     await page.waitForURL(/\/console\/tasks\/task_/);
@@ -49,7 +49,7 @@ describeInBrowser('a client at the console', () => {
     async () => {
       const { page } = visit;
       await open('/try');
-      await page.getByLabel('Prompt').fill('a red boat at dawn [slow:3s]');
+      await page.getByLabel('Prompt', { exact: true }).fill('a red boat at dawn [slow:3s]');
       const price = await page.getByText(/\$\d+\.\d+ estimated/).textContent();
       await page.getByRole('button', { name: 'Create video' }).click();
       await page.waitForURL(/\/console\/tasks\/task_/);
@@ -87,7 +87,7 @@ describeInBrowser('a client at the console', () => {
     async () => {
       const { page } = visit;
       await open('/try');
-      await page.getByLabel('Prompt').fill('the boat goes on');
+      await page.getByLabel('Prompt', { exact: true }).fill('the boat goes on');
       await page.locator('input[type=file]').setInputFiles(PICTURE);
       await page.getByRole('img', { name: /^Preview of/ }).waitFor();
       await page.getByText(/\$\d+\.\d+ estimated/).waitFor();
@@ -97,6 +97,87 @@ describeInBrowser('a client at the console', () => {
       const { json: task } = await world.program.command('task', 'show', taskId());
 
       expect(JSON.stringify(task)).toMatch(/first_frame/i);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'finds a video again by words of its prompt in the gallery, whose picture plays under the pointer and the focus',
+    async () => {
+      const { page } = visit;
+      await create('a red kite over the dunes');
+      const id = taskId();
+      await page
+        .getByText(/^Completed in/)
+        .first()
+        .waitFor();
+      await create('a blue whale');
+      await open('/tasks?view=gallery');
+      // the words of a new task are read within seconds
+      await until(async () => {
+        await page.getByLabel('Words of the prompt').fill('Red kit');
+        await page.getByRole('button', { name: 'Search' }).click();
+        await page.waitForURL(/find=Red(\+|%20)kit/);
+        await page.reload();
+        return (await page.locator('.gallery a').count()) === 1;
+      });
+      const tile = page.getByRole('link', { name: /a red kite over the dunes/ });
+      await tile.hover();
+      await page.locator('video.preview').waitFor();
+      await page.mouse.move(0, 0);
+      await page.locator('video.preview').waitFor({ state: 'detached' });
+      await tile.focus();
+      await page.locator('video.preview').waitFor();
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      await page.locator('video.preview').waitFor({ state: 'detached' });
+      await tile.press('Enter');
+      await page.waitForURL(`**/tasks/${id}`);
+      await page.getByRole('heading', { name: 'a red kite over the dunes' }).waitFor();
+      await until(async () => (await page.title()).startsWith('a red kite over the dunes'));
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'makes several videos from lines with the sum before the button, and a reload keeps the form',
+    async () => {
+      const { page } = visit;
+      await open('/try');
+      await page.getByLabel('Prompt', { exact: true }).fill('a green boat\na green car');
+      await page.getByLabel('Each line is a prompt of its own').check();
+      await page.reload();
+      await page.getByText('2 videos × $0.40').waitFor();
+      await page.getByText('$0.80 estimated').waitFor();
+      await page.getByLabel('Prompt', { exact: true }).press('Control+Enter');
+      await page.getByRole('link', { name: 'See all videos' }).waitFor();
+
+      expect(await page.locator('.makings a').allTextContents()).toEqual(['a green boat', 'a green car']);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'makes a video once, though its answer is lost and the page is loaded again',
+    async () => {
+      const { page } = visit;
+      await open('/try');
+      await page.getByLabel('Prompt', { exact: true }).fill('a lonely lantern');
+      await page.getByText(/\$\d+\.\d+ estimated/).waitFor();
+      const count = async (): Promise<number> =>
+        ((await world.api('/v1/videos?limit=100')) as { readonly data: readonly unknown[] }).data.length;
+      const before = await count();
+      await page.route('**/v1/video/generations', async (route) => {
+        await route.fetch();
+        await route.abort('connectionrefused');
+      });
+      await page.getByRole('button', { name: 'Create video' }).click();
+      await page.getByText('No answer').waitFor();
+      await page.unroute('**/v1/video/generations');
+      await page.reload();
+      await page.getByRole('button', { name: 'Create video' }).click();
+      await page.waitForURL(/\/console\/tasks\/task_/);
+
+      expect(await count()).toBe(before + 1);
     },
     JOURNEY_TIMEOUT_MS,
   );

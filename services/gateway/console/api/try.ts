@@ -13,6 +13,10 @@ export interface TryModel {
   readonly resolutions: readonly string[];
   readonly ratios: readonly string[];
   readonly defaults: { readonly duration: number; readonly resolution: string; readonly ratio: string };
+  /** The most characters of a prompt; undefined: it cannot be read now. */
+  readonly promptMax?: number;
+  /** The ratios that an order of text alone cannot have. */
+  readonly mediaRatios?: readonly string[];
 }
 // The form is sent to the public API below `/console/api`: `POST /v1/video/generations`, and the same body to
 // `POST /v1/videos/estimate?path=/v1/video/generations`.

@@ -14,6 +14,8 @@ export interface TextFieldProps {
   readonly min?: number;
   readonly max?: number;
   readonly charactersMax?: number;
+  /** Told when the value is left, such as to bring it into its bounds. */
+  readonly onLeave?: () => void;
   /** More than one line. */
   readonly rows?: number;
 }
@@ -29,6 +31,7 @@ export function TextField(props: TextFieldProps): VNode {
     maxlength: props.charactersMax,
     'aria-invalid': fault === '' ? undefined : 'true',
     'aria-describedby': `${id}-hint ${id}-fault`,
+    onBlur: props.onLeave,
     onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
       onInput(currentTarget.value);
     },

@@ -20,7 +20,7 @@ export const tryWords = {
   references: {
     legend: 'References',
     none: 'A first frame, a last frame, or images, videos and sounds that the model follows.',
-    add: 'Add files',
+    add: 'Add files, or drop or paste them anywhere on this page',
     url: 'or the URL of one',
     addUrl: 'Add URL',
     kind: 'Kind',
@@ -58,8 +58,26 @@ export const tryWords = {
       images: (count: number) => (count === 1 ? '1 image' : `${count} images`),
     },
   },
-  submit: 'Create video',
+  submit: (count: number) => (count === 1 ? 'Create video' : `Create ${count} videos`),
   submitting: 'Creating',
+  shortcut: 'Ctrl+Enter creates it too.',
+  characters: (count: number, max: number) => `${count.toLocaleString('en')} of ${max.toLocaleString('en')} characters`,
+  tooLong: (over: number) =>
+    over === 1 ? 'One character too many.' : `${over.toLocaleString('en')} characters too many.`,
+  several: {
+    legend: 'How many',
+    copies: 'Videos of each prompt',
+    byLine: 'Each line is a prompt of its own',
+    tooMany: (count: number, max: number) => `These are ${count} videos; at most ${max} are made at once.`,
+    sum: (count: number, each: string) => `${count} videos × ${each}`,
+  },
+  making: {
+    title: 'What was made',
+    states: { ready: 'Not sent', sent: 'Sending', made: 'Created', refused: 'Refused', lost: 'No answer' },
+    askAgain: 'Go on with the rest',
+    once: 'A video that was created in the meantime is not created twice.',
+    all: 'See all videos',
+  },
   again: (id: string) => `Filled in from ${id}.`,
   againMissing: (count: number) =>
     count === 1

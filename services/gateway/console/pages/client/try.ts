@@ -7,17 +7,25 @@ import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { PageTitle } from '../../parts/page-title.ts';
 import { Loaded } from '../../parts/loaded.ts';
-import { moneyText } from '../../parts/number-text.ts';
+import { formatDecimal, moneyText, parseNanos } from '../../parts/number-text.ts';
+import { TextField } from '../../parts/text-field.ts';
+import { useMe } from '../../state/door.ts';
 import { words as common } from '../../words.ts';
 import { tryWords as words } from './try-words.ts';
 import { useEstimate } from './parts/estimate.ts';
 import type { Estimate, FreshEstimate } from './parts/estimate.ts';
 import { OrderFields } from './parts/order-fields.ts';
 import { OrderJson } from './parts/order-json.ts';
-import { toCreateBody, toEstimateBody, firstOrder, repeatOrder } from './parts/try-order.ts';
+import { readKept, writeKept } from './parts/kept-form.ts';
+import { MakingList } from './parts/making-list.ts';
+import { ONE_VIDEO, VIDEOS_MAX, listOrders } from './parts/making.ts';
+import type { MakingPlan } from './parts/making.ts';
+import { mergeFiles } from './parts/reference-fields.ts';
+import { toCreateBody, toEstimateBody, firstOrder, repeatOrder, withModel, withoutUploads } from './parts/try-order.ts';
 import type { Order, Uploads } from './parts/try-order.ts';
-import { useCreate } from './parts/use-create.ts';
+import { useMaking } from './parts/use-making.ts';
 
+const KEPT = 'form';
 /** Fields that tell a refusal below themselves. */
 const OWN_FIELDS = /^(prompt|duration|resolution|ratio|content|image|seed|webhook_url)/;
 
@@ -48,27 +56,50 @@ function TryStart({ view, task, fault }: TryStartProps): VNode {
   if (model === undefined) return html`<p class="note">${words.noModels}</p>`;
   if (task === undefined)
     return html`${fault === undefined ? null : html`<p class="note">${words.againFailed(fault)}</p>`}
-      <${TryForm} view=${view} first=${firstOrder(model)} />`;
-  const { order, missing } = repeatOrder(task);
+      <${TryForm} view=${view} first=${firstOrder(model)} keptAs=${KEPT} />`;
+  const { order: repeated, missing } = repeatOrder(task);
+  const own = view.models.find(({ id }) => id === repeated['model']);
+  // what the model does not take any more has its default
+  const order = own === undefined ? repeated : withModel(repeated, own);
   return html`<p class="note">${words.again(task.task.id)} ${missing === 0 ? '' : words.againMissing(missing)}</p>
-    <${TryForm} view=${view} first=${order} />`;
+    <${TryForm} view=${view} first=${order} keptAs=${`${KEPT}.${task.task.id}`} />`;
 }
 
-/** The order as a form or as JSON, its price, and the button that creates it. */
-export function TryForm({ view, first }: { view: TryView; first: Order }): VNode {
-  const [order, setOrder] = useState(first);
+interface KeptForm {
+  readonly order: Order;
+  readonly plan: MakingPlan;
+}
+
+/** The order as a form or as JSON, the price of all that it makes, and the button that creates it. */
+export function TryForm({ view, first, keptAs }: TryFormProps): VNode {
+  const { accountId } = useMe();
+  const [{ order, plan }, setForm] = useState<KeptForm>(() => readForm(accountId, keptAs, first));
   const [uploads, setUploads] = useState<Uploads>(new Map());
   const [isJson, setJson] = useState(false);
   const [isWhole, setWhole] = useState(true);
-  const price = useEstimate(isWhole ? toEstimateBody(order, uploads) : undefined);
-  const { isBusy, fault: refusal, create, forget } = useCreate();
+  const orders = listOrders(order, plan);
+  const price = useEstimate(isWhole ? toEstimateBody(orders[0] ?? order, uploads) : undefined);
+  const { makings, isBusy, fault: refusal, make, askAgain, forget } = useMaking();
   const fault = refusal ?? price.fault;
   const isPlaced = isJson || OWN_FIELDS.test(fault?.field ?? '');
+  const isTooMany = orders.length > VIDEOS_MAX;
+  const change = (changed: KeptForm, files: Uploads = uploads): void => {
+    forget();
+    writeKept(accountId, keptAs, { ...changed, order: withoutUploads(changed.order) });
+    setForm(changed);
+    setUploads(files);
+  };
+  const addFiles = async (files: readonly File[]): Promise<void> => {
+    const added = await mergeFiles(order, uploads, files);
+    change({ order: added.order, plan }, added.uploads);
+  };
   return html`<form
     class="try"
+    ...${takeFiles(isJson ? undefined : addFiles)}
+    onKeyDown=${sendOnShortcut}
     onSubmit=${(event: SubmitEvent) => {
       event.preventDefault();
-      if (isWhole) create(toCreateBody(order, uploads));
+      if (isWhole && !isTooMany && orders.length > 0) make(orders.map((one) => toCreateBody(one, uploads)));
     }}
   >
     <${ViewChoice} isJson=${isJson} isDisabled=${!isWhole} onChange=${setJson} />
@@ -78,9 +109,8 @@ export function TryForm({ view, first }: { view: TryView; first: Order }): VNode
             order=${order}
             fault=${fault?.message}
             onChange=${(changed: Order | undefined) => {
-              forget();
               setWhole(changed !== undefined);
-              if (changed !== undefined) setOrder(changed);
+              if (changed !== undefined) change({ order: changed, plan });
             }}
           />`
         : html`<${OrderFields}
@@ -89,43 +119,135 @@ export function TryForm({ view, first }: { view: TryView; first: Order }): VNode
             uploads=${uploads}
             fault=${fault}
             onChange=${(changed: Order, files: Uploads) => {
-              forget();
-              setOrder(changed);
-              setUploads(files);
+              change({ order: changed, plan }, files);
             }}
           />`
     }
+    <${SeveralFields}
+      plan=${plan}
+      onChange=${(changed: MakingPlan) => {
+        change({ order, plan: changed });
+      }}
+    />
     <div class="try-end">
-      <${EstimateLine} estimate=${price.estimate} isStale=${price.isStale} />
-      <p class="fault" role="alert">${isPlaced ? '' : fault?.message}</p>
-      <${SubmitButton} isBusy=${isBusy} isDisabled=${!isWhole} />
+      <${EstimateLine} estimate=${price.estimate} isStale=${price.isStale} count=${orders.length} />
+      <p class="fault" role="alert">
+        ${isTooMany ? words.several.tooMany(orders.length, VIDEOS_MAX) : isPlaced ? '' : fault?.message}
+      </p>
+      <${SubmitButton} isBusy=${isBusy} isDisabled=${!isWhole || isTooMany} count=${orders.length} />
     </div>
+    <${MakingList} makings=${makings} isBusy=${isBusy} onAskAgain=${askAgain} />
   </form>`;
 }
 
-/** Shows the price of the order. An old figure is dimmed until the new one arrives. */
-function EstimateLine({ estimate, isStale }: Omit<FreshEstimate, 'fault'>): VNode {
+interface TryFormProps {
+  readonly view: TryView;
+  readonly first: Order;
+  /** The form goes on with what was written in this tab under this name. */
+  readonly keptAs: string;
+}
+
+/** The form of before a reload, a lost session or a visit to another page. */
+function readForm(accountId: string, keptAs: string, first: Order): KeptForm {
+  const kept = readKept(accountId, keptAs) as Partial<KeptForm> | undefined;
+  return { order: kept?.order ?? first, plan: kept?.plan ?? ONE_VIDEO };
+}
+
+function sendOnShortcut(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  (event.currentTarget as HTMLFormElement).requestSubmit();
+}
+
+/** Takes files that are dropped or pasted. A text that is pasted goes where the cursor is. */
+function takeFiles(add: ((files: readonly File[]) => Promise<void>) | undefined): object {
+  if (add === undefined) return {};
+  const take = (event: Event, files: FileList | undefined): void => {
+    if (files === undefined || files.length === 0) return;
+    event.preventDefault();
+    void add([...files]);
+  };
+  return {
+    onPaste: (event: ClipboardEvent) => {
+      take(event, event.clipboardData?.files);
+    },
+    onDrop: (event: DragEvent) => {
+      take(event, event.dataTransfer?.files);
+    },
+    onDragOver: (event: DragEvent) => {
+      if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
+    },
+  };
+}
+
+/** How many videos the form makes. */
+function SeveralFields({ plan, onChange }: { plan: MakingPlan; onChange: (plan: MakingPlan) => void }): VNode {
+  const { copies, isByLine } = plan;
+  return html`<fieldset class="several">
+    <legend>${words.several.legend}</legend>
+    <${TextField}
+      label=${words.several.copies}
+      type="number"
+      min=${1}
+      max=${VIDEOS_MAX}
+      value=${String(copies)}
+      onInput=${(value: string) => {
+        onChange({ ...plan, copies: Math.min(VIDEOS_MAX, Math.max(1, Math.round(Number(value)) || 1)) });
+      }}
+    />
+    <label class="choice">
+      <input
+        type="checkbox"
+        checked=${isByLine}
+        onChange=${() => {
+          onChange({ ...plan, isByLine: !isByLine });
+        }}
+      />
+      ${words.several.byLine}
+    </label>
+  </fieldset>`;
+}
+
+/** Shows the price of all orders. An old figure is dimmed until the new one arrives. */
+function EstimateLine({ estimate, isStale, count }: Omit<FreshEstimate, 'fault'> & { count: number }): VNode {
   return html`<div class="estimate" role="status">
     <span class=${isStale ? 'figure stale' : 'figure'}>
-      ${estimate === undefined ? '' : words.estimate.figure(moneyText(estimate.amount, estimate.currency))}
+      ${estimate === undefined ? '' : words.estimate.figure(sumText(estimate, count))}
     </span>
     <span class="quiet small">
-      ${estimate === undefined ? (isStale ? words.estimate.estimating : words.estimate.none) : `${factsText(estimate)} ${words.estimate.held}`}
+      ${
+        estimate === undefined
+          ? isStale
+            ? words.estimate.estimating
+            : words.estimate.none
+          : `${factsText(estimate, count)} ${words.estimate.held}`
+      }
     </span>
   </div>`;
 }
 
-function factsText({ facts }: Estimate): string {
+function sumText({ amount, currency }: Estimate, count: number): string {
+  return moneyText(formatDecimal((parseNanos(amount) ?? 0n) * BigInt(count)), currency);
+}
+
+function factsText({ facts, amount, currency }: Estimate, count: number): string {
+  if (count > 1) return `${words.several.sum(count, moneyText(amount, currency))}.`;
   const told = Object.entries(words.estimate.facts).flatMap(([name, text]) => {
-    const count = facts[name] ?? 0;
-    return count > 0 ? [text(count)] : [];
+    const figure = facts[name] ?? 0;
+    return figure > 0 ? [text(figure)] : [];
   });
   return told.length === 0 ? '' : `${told.join(' + ')}.`;
 }
 
-function SubmitButton({ isBusy, isDisabled }: { isBusy: boolean; isDisabled: boolean }): VNode {
-  return html`<button type="submit" class="main" disabled=${isBusy || isDisabled}>
-    ${isBusy ? words.submitting : words.submit}
+interface SubmitButtonProps {
+  readonly isBusy: boolean;
+  readonly isDisabled: boolean;
+  readonly count: number;
+}
+
+function SubmitButton({ isBusy, isDisabled, count }: SubmitButtonProps): VNode {
+  return html`<button type="submit" class="main" disabled=${isBusy || isDisabled || count === 0}>
+    ${isBusy ? words.submitting : words.submit(Math.max(1, count))}
   </button>`;
 }
 

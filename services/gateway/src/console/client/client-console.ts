@@ -1,6 +1,7 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { TryView } from '../../../console/api/try.ts';
 import type { ConsoleConfig } from '../../config.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
@@ -18,6 +19,7 @@ import type { FollowParts } from '../stream/follow-changes.ts';
 import type { StreamParts } from '../stream/serve-stream.ts';
 import { homeRoute } from './home-route.ts';
 import { sessionRoutes } from './session-routes.ts';
+import { ifReadable, toAccountCaller } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
 import { taskRoute } from './task-route.ts';
 import { tasksRoute } from './tasks-route.ts';
@@ -89,18 +91,23 @@ function mirrorRoutes(routes: readonly RouteEntry[]): RouteEntry[] {
 }
 
 /** `GET /try`: what the token can order, and within which bounds. */
-function tryRoute({ catalogue, limits }: GatewayParts): RouteEntry {
+function tryRoute({ catalogue, limits, log, videoModels }: GatewayParts): RouteEntry {
   return consoleRoute({
     method: 'GET',
     path: '/try',
     name: 'getTry',
-    answer: (exchange): TryView => {
+    answer: async (exchange): Promise<TryView> => {
       const principal = requirePrincipal(exchange);
       const current = catalogue();
+      const caller = { ...toAccountCaller(exchange), tokenId: principal.tokenId };
+      const orderable = (await ifReadable(log, 'limits of models', videoModels.list(caller))) ?? [];
+      const known = new Map(orderable.map(({ id, generation }) => [id, generation]));
       return {
         models: listVisibleModels(principal, current).flatMap((id) => {
           const model = current.models.get(id);
-          return model === undefined ? [] : [{ id, ...model }];
+          if (model === undefined) return [];
+          const { promptMax, mediaRatios } = known.get(id) ?? {};
+          return [{ id, ...model, ...dropUndefined({ promptMax, mediaRatios }) }];
         }),
         bodyBytesMax: limits.bodyBytes,
         webhooks: principal.webhooks === 'write',

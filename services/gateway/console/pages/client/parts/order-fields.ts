@@ -6,9 +6,10 @@ import { SelectField } from '../../../parts/select-field.ts';
 import { TextField } from '../../../parts/text-field.ts';
 import { tryWords as words } from '../try-words.ts';
 import { ReferenceFields } from './reference-fields.ts';
-import { withOrderField, withModel } from './try-order.ts';
+import { clampDuration, listRatios, withOrderField, withModel } from './try-order.ts';
 import type { Order, Uploads } from './try-order.ts';
 
+/** Of a model whose own limit cannot be read now. */
 const PROMPT_CHARACTERS_MAX = 7000;
 const URL_CHARACTERS_MAX = 2048;
 
@@ -31,15 +32,11 @@ export function OrderFields({ view, order, uploads, fault, onChange }: OrderFiel
     if (chosen !== undefined) onChange(withModel(order, chosen), uploads);
   };
   return html`
-    <${TextField}
-      label=${words.prompt}
-      value=${toFieldText(order['prompt'])}
-      onInput=${set('prompt')}
-      hint=${words.promptHint}
+    <${PromptField}
+      prompt=${toFieldText(order['prompt'])}
+      charactersMax=${model?.promptMax ?? PROMPT_CHARACTERS_MAX}
       fault=${faultAt(fault, 'prompt')}
-      rows=${5}
-      charactersMax=${PROMPT_CHARACTERS_MAX}
-      isRequired
+      onInput=${set('prompt')}
     />
     <div class="filters">
       <${SelectField}
@@ -64,6 +61,32 @@ export function OrderFields({ view, order, uploads, fault, onChange }: OrderFiel
   `;
 }
 
+interface PromptFieldProps {
+  readonly prompt: string;
+  readonly charactersMax: number;
+  readonly fault: string | undefined;
+  readonly onInput: (value: string) => void;
+}
+
+/** The prompt with the number of its characters, as the service counts them. */
+function PromptField({ prompt, charactersMax, fault, onInput }: PromptFieldProps): VNode {
+  const count = [...prompt].length;
+  return html`<div class="prompt-field">
+    <${TextField}
+      label=${words.prompt}
+      value=${prompt}
+      onInput=${onInput}
+      hint=${`${words.promptHint} ${words.shortcut}`}
+      fault=${count > charactersMax ? words.tooLong(count - charactersMax) : fault}
+      rows=${5}
+      isRequired
+    />
+    <span class=${count > charactersMax ? 'counter fault' : 'counter quiet'}
+      >${words.characters(count, charactersMax)}</span
+    >
+  </div>`;
+}
+
 interface PartProps {
   readonly order: Order;
   readonly fault: ApiError | undefined;
@@ -82,6 +105,9 @@ function FrameFields({ model, order, fault, set }: PartProps & { model: TryModel
       onInput=${(value: string) => {
         set('duration')(toNumberOrText(value));
       }}
+      onLeave=${() => {
+        if (model !== undefined) set('duration')(clampDuration(order['duration'], model));
+      }}
       hint=${min === undefined || max === undefined ? '' : words.durationHint(min, max)}
       fault=${faultAt(fault, 'duration')}
     />
@@ -95,7 +121,7 @@ function FrameFields({ model, order, fault, set }: PartProps & { model: TryModel
     <${SelectField}
       label=${words.ratio}
       value=${toFieldText(order['ratio'])}
-      options=${listOptions(model?.ratios ?? [], order['ratio'])}
+      options=${listOptions(listRatios(model, order), order['ratio'])}
       onChange=${set('ratio')}
       hint=${words.ratioHint}
       fault=${faultAt(fault, 'ratio')}

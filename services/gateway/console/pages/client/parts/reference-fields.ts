@@ -92,7 +92,8 @@ function UrlField({ onAdd }: { onAdd: (kind: MediaKind, url: string) => void }):
   </div>`;
 }
 
-async function mergeFiles(
+/** The order with more files, and the names of those that no model takes. */
+export async function mergeFiles(
   order: Order,
   uploads: Uploads,
   files: readonly File[],

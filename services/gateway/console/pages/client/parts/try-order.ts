@@ -83,6 +83,18 @@ export function withModel(order: Order, model: TryModel): Order {
   };
 }
 
+/** The next whole number of seconds that a model takes. */
+export function clampDuration(duration: unknown, { duration: { min, max }, defaults }: TryModel): number {
+  const seconds = typeof duration === 'number' ? Math.round(duration) : defaults.duration;
+  return Math.min(max, Math.max(min, seconds));
+}
+
+/** The ratios that an order can have: some need media to follow. */
+export function listRatios(model: TryModel | undefined, order: Order): readonly string[] {
+  const { ratios = [], mediaRatios = [] } = model ?? {};
+  return listMedia(order).length > 0 ? ratios : ratios.filter((ratio) => !mediaRatios.includes(ratio));
+}
+
 export function listMedia({ content }: Order): readonly OrderMedia[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((item: unknown, at) => {
@@ -108,6 +120,13 @@ export function withRole(order: Order, at: number, role: string): Order {
 
 export function withoutMedia(order: Order, at: number): Order {
   return withoutEmpty({ ...order, content: readContent(order).filter((_item, place) => place !== at) });
+}
+
+/** The order without the files of the visitor, whose bytes are not kept. */
+export function withoutUploads(order: Order): Order {
+  const uploaded = new Set(listMedia(order).flatMap(({ at, url }) => (url.startsWith(UPLOAD) ? [at] : [])));
+  if (uploaded.size === 0) return order;
+  return withoutEmpty({ ...order, content: readContent(order).filter((_item, at) => !uploaded.has(at)) });
 }
 
 /** The name of an upload in the order. A second file of the same name gets a number. */

@@ -1,0 +1,84 @@
+import type { Order } from './try-order.ts';
+
+/** More videos than this are the work of a program. */
+export const VIDEOS_MAX = 50;
+/** Larger bodies, such as those with files, are not kept over a reload. */
+const KEPT_CHARACTERS_MAX = 200_000;
+
+/**
+ * The state of one create. `sent`: its answer is not there yet. `lost`: nobody knows whether it was made; the same key
+ * asks again, and never makes a second one.
+ */
+export type MakingState = 'ready' | 'sent' | 'made' | 'refused' | 'lost';
+
+/** One create of several, with the key that makes it happen once. */
+export interface Making {
+  readonly key: string;
+  readonly prompt: string;
+  /** Undefined: it had files, and the page was loaded again. */
+  readonly body: Order | undefined;
+  readonly state: MakingState;
+  readonly taskId?: string;
+  /** It was made without an answer, and its form was not sent again since. */
+  readonly isUntold?: boolean;
+  /** Why it was refused. */
+  readonly message?: string;
+}
+
+/** How many videos a form makes. */
+export interface MakingPlan {
+  readonly copies: number;
+  /** Each line of the prompt is a prompt of its own. */
+  readonly isByLine: boolean;
+}
+
+export const ONE_VIDEO: MakingPlan = { copies: 1, isByLine: false };
+
+/** The orders of a form, one for each video. Copies differ by their seed, so that they are not the same video. */
+export function listOrders(order: Order, { copies, isByLine }: MakingPlan): readonly Order[] {
+  const { prompt, seed } = order;
+  const text = typeof prompt === 'string' ? prompt : '';
+  const lines = isByLine ? text.split('\n').map((line) => line.trim()) : [text];
+  const prompts = lines.filter((line) => !isByLine || line !== '');
+  return prompts.flatMap((own) =>
+    Array.from({ length: copies }, (_copy, at) => ({
+      ...order,
+      ...(prompt === undefined ? {} : { prompt: own }),
+      ...(typeof seed === 'number' ? { seed: seed + at } : {}),
+    })),
+  );
+}
+
+/**
+ * The creates for these bodies. If they are those that were sent before and some have no answer or were refused, they
+ * go on under their keys.
+ */
+export function planMakings(before: readonly Making[], bodies: readonly Order[], newKey: () => string): Making[] {
+  const isSame =
+    before.length === bodies.length &&
+    before.some(isOpen) &&
+    before.every(({ body }, at) => JSON.stringify(body) === JSON.stringify(bodies[at]));
+  if (isSame) return [...before];
+  return bodies.map((body) => ({ key: newKey(), prompt: readPromptText(body), body, state: 'ready' }));
+}
+
+/** Whether the form that made it may still mean the same video. */
+export function isOpen({ state, isUntold = false }: Making): boolean {
+  return state !== 'made' || isUntold;
+}
+
+/** The creates as the browser keeps them. After a reload nobody waits for an answer any more. */
+export function keepMakings(makings: readonly Making[]): readonly Making[] {
+  const kept = makings.map((one) => (one.state === 'sent' ? { ...one, state: 'lost' as const } : one));
+  if (JSON.stringify(kept).length <= KEPT_CHARACTERS_MAX) return kept;
+  return kept.map((one) => ({ ...one, body: undefined }));
+}
+
+/** Whether a refusal says that nothing was made. Any other fault leaves it open. */
+export function isRefusal({ status }: { readonly status: number }): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 409;
+}
+
+function readPromptText({ prompt }: Order): string {
+  return typeof prompt === 'string' ? prompt : '';
+}

@@ -1,0 +1,139 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { TaskList } from '../../../api/tasks.ts';
+import { go } from '../../../state/address.ts';
+import { ApiError, api } from '../../../state/api.ts';
+import { useMe } from '../../../state/door.ts';
+import { isRefusal, keepMakings, planMakings } from './making.ts';
+import type { Making } from './making.ts';
+import { readKept, writeKept } from './kept-form.ts';
+import type { Order } from './try-order.ts';
+
+const KEPT = 'makings';
+
+export interface MakingForm {
+  readonly makings: readonly Making[];
+  readonly isBusy: boolean;
+  /** The refusal of a single create. */
+  readonly fault: ApiError | undefined;
+  /** Sends these creates, one after the other. A double click is one call, and a repeat has the same keys. */
+  readonly make: (bodies: readonly Order[]) => void;
+  /** Asks again what became of the creates without an answer. */
+  readonly askAgain: () => void;
+  /** The form is another one now: an old refusal says nothing about it. */
+  readonly forget: () => void;
+}
+
+/**
+ * Creates the videos of a form. Each create has a key that is kept before it is sent, so that a lost answer, a reload or
+ * a lost session never makes a video twice. A single one leads to its page.
+ */
+export function useMaking(): MakingForm {
+  const { accountId } = useMe();
+  const [makings, setMakings] = useState<readonly Making[]>(() => readMakings(accountId));
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<ApiError | undefined>(undefined);
+  const isRunning = useRef(false);
+  const isShown = useRef(true);
+  useEffect(
+    () => () => {
+      isShown.current = false;
+    },
+    [],
+  );
+
+  const keep = (changed: readonly Making[]): void => {
+    writeKept(accountId, KEPT, keepMakings(changed));
+    setMakings(changed);
+  };
+  /** Looks once for what was made without an answer. It sends nothing. */
+  const lookFor = async (): Promise<void> => {
+    isRunning.current = true;
+    const found = await Promise.all(
+      makings.map(async (one) => (one.state === 'lost' ? { ...one, ...(await readMade(one)) } : one)),
+    );
+    isRunning.current = false;
+    keep(found);
+  };
+  const run = async (planned: readonly Making[]): Promise<void> => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    setBusy(true);
+    setFault(undefined);
+    let current = planned;
+    const change = (at: number, to: Partial<Making>): void => {
+      current = current.map((one, place) => (place === at ? { ...one, ...to } : one));
+      keep(current);
+    };
+    for (const [at, one] of planned.entries()) {
+      if (one.state === 'made') continue;
+      change(at, { state: 'sent' });
+      const ended = await sendMaking(one);
+      change(at, ended.to);
+      if (planned.length === 1) setFault(ended.error);
+      // a person at the page decides about the rest
+      if (ended.error !== undefined) break;
+    }
+    keep(current.map((one) => ({ ...one, isUntold: false })));
+    isRunning.current = false;
+    setBusy(false);
+    const [only] = current;
+    if (isShown.current && current.length === 1 && only?.taskId !== undefined)
+      go(`/console/tasks/${encodeURIComponent(only.taskId)}`);
+  };
+  useEffect(() => {
+    if (makings.some(({ state }) => state === 'lost')) void lookFor();
+  }, []);
+  return {
+    makings,
+    isBusy,
+    fault,
+    make: (bodies) => void run(planMakings(makings, bodies, () => crypto.randomUUID())),
+    askAgain: () => void run(makings),
+    forget: () => {
+      setFault(undefined);
+    },
+  };
+}
+
+interface MakingEnd {
+  readonly to: Partial<Making>;
+  readonly error?: ApiError;
+}
+
+/** Sends a create, or looks for what it made if its body is not kept. */
+async function sendMaking({ key, body }: Making): Promise<MakingEnd> {
+  try {
+    if (body === undefined) return { to: await findMade(key) };
+    const { id } = await api<{ readonly id: string }>('/v1/video/generations', {
+      method: 'POST',
+      body,
+      headers: { 'idempotency-key': key },
+    });
+    return { to: { state: 'made', taskId: id } };
+  } catch (thrown) {
+    const error = thrown instanceof ApiError ? thrown : undefined;
+    if (error === undefined) throw thrown;
+    return { to: { state: isRefusal(error) ? 'refused' : 'lost', message: error.message }, error };
+  }
+}
+
+/** The task of a create that was sent before the page was loaded. */
+async function findMade(key: string): Promise<Partial<Making>> {
+  const { tasks } = await api<TaskList>(`/tasks?find=${encodeURIComponent(key)}`);
+  const [made] = tasks;
+  return made === undefined ? { state: 'lost' } : { state: 'made', taskId: made.id, isUntold: true };
+}
+
+/** A service that cannot be asked now leaves the create as it is. */
+async function readMade({ key }: Making): Promise<Partial<Making>> {
+  try {
+    return await findMade(key);
+  } catch {
+    return {};
+  }
+}
+
+function readMakings(accountId: string): readonly Making[] {
+  const kept = readKept(accountId, KEPT);
+  return Array.isArray(kept) ? (kept as readonly Making[]).filter(({ state }) => state !== 'ready') : [];
+}
