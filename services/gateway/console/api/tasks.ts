@@ -46,7 +46,7 @@ export interface TaskList {
    * remain; the next page searches on.
    */
   readonly searchedTo?: number;
-  /** How many tasks match; only on the first page. `isLeast`: there may be more. */
+  /** The number of tasks that match; only on the first page. `isLeast`: there may be more. */
   readonly total?: { readonly count: number; readonly isLeast: boolean };
   /** The tokens that the visitor may see, for the filter; if they cannot be read, its own one. */
   readonly tokens: readonly { readonly id: string; readonly name: string }[];

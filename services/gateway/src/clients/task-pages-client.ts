@@ -39,7 +39,7 @@ export interface FoundTasks {
   readonly tasks: readonly PlainTask[];
   /** The last task that was examined, if older ones remain. */
   readonly continueAfter: string | undefined;
-  /** How many match; undefined: they were not counted. */
+  /** The number that match; undefined: they were not counted. */
   readonly counted: CountedTasks | undefined;
 }
 

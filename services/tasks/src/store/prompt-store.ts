@@ -1,7 +1,7 @@
 import type { Order } from '../domain/order.ts';
 import type { TaskIdentity } from '../domain/task.ts';
 
-/** How far the prompts of tasks have been read for the search by words. */
+/** The places up to which the prompts of tasks have been read for the search by words. */
 export interface PromptReading {
   /** The place of the last event of an end that was read. */
   readonly endedSeq: number;

@@ -73,7 +73,7 @@ interface KeptForm {
 /** The order as a form or as JSON, the price of all that it makes, and the button that creates it. */
 export function TryForm({ view, first, keptAs }: TryFormProps): VNode {
   const { accountId } = useMe();
-  const [{ order, plan }, setForm] = useState<KeptForm>(() => readForm(accountId, keptAs, first));
+  const [{ order, plan }, setForm] = useState<KeptForm>(() => readKeptForm(accountId, keptAs, first));
   const [uploads, setUploads] = useState<Uploads>(new Map());
   const [isJson, setJson] = useState(false);
   const [isWhole, setWhole] = useState(true);
@@ -148,7 +148,7 @@ interface TryFormProps {
 }
 
 /** The form of before a reload, a lost session or a visit to another page. */
-function readForm(accountId: string, keptAs: string, first: Order): KeptForm {
+function readKeptForm(accountId: string, keptAs: string, first: Order): KeptForm {
   const kept = readKept(accountId, keptAs) as Partial<KeptForm> | undefined;
   return { order: kept?.order ?? first, plan: kept?.plan ?? ONE_VIDEO };
 }
@@ -180,7 +180,7 @@ function takeFiles(add: ((files: readonly File[]) => Promise<void>) | undefined)
   };
 }
 
-/** How many videos the form makes. */
+/** The number of videos that the form makes. */
 function SeveralFields({ plan, onChange }: { plan: MakingPlan; onChange: (plan: MakingPlan) => void }): VNode {
   const { copies, isByLine } = plan;
   return html`<fieldset class="several">

@@ -33,12 +33,12 @@ export interface WordWalk {
  */
 export async function findWordWalk(on: WalkContext, { whole, beginning }: WantedWords): Promise<WordWalk | undefined> {
   if (whole.length > 0) {
-    const walks = await Promise.all(whole.map((word) => findWalkOf(on, [word])));
+    const walks = await Promise.all(whole.map((word) => findWalkAlong(on, [word])));
     return walks.reduce((best, walk) => (reachesFarther(on, walk, best) ? walk : best));
   }
   if (beginning === undefined) return undefined;
   const words = await listContinuations(on, beginning);
-  return words.length === 0 ? undefined : findWalkOf(on, words);
+  return words.length === 0 ? undefined : findWalkAlong(on, words);
 }
 
 function reachesFarther({ order }: WalkContext, { last: own }: WordWalk, { last: other }: WordWalk): boolean {
@@ -47,7 +47,7 @@ function reachesFarther({ order }: WalkContext, { last: own }: WordWalk, { last:
 }
 
 /** The tasks of several words are examined as far as the first of their lists that is cut off. */
-async function findWalkOf(on: WalkContext, words: readonly string[]): Promise<WordWalk> {
+async function findWalkAlong(on: WalkContext, words: readonly string[]): Promise<WordWalk> {
   const examinedMax = Math.max(1, Math.floor(on.examinedMax / Math.min(words.length, SIZES[1])));
   const cuts = await Promise.all(words.map((word) => findCut({ ...on, examinedMax }, word)));
   const known = cuts.filter((cut) => cut !== undefined).toSorted();

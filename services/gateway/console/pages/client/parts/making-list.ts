@@ -3,7 +3,7 @@ import type { VNode } from '../../../html.ts';
 import { Badge } from '../../../parts/state-badge.ts';
 import type { Tone } from '../../../parts/state-badge.ts';
 import { tryWords } from '../try-words.ts';
-import type { Making, MakingState } from './making.ts';
+import type { FormCreate, MakingState } from './making.ts';
 
 const words = tryWords.making;
 const TONES: Readonly<Record<MakingState, Tone>> = {
@@ -15,7 +15,7 @@ const TONES: Readonly<Record<MakingState, Tone>> = {
 };
 
 export interface MakingListProps {
-  readonly makings: readonly Making[];
+  readonly makings: readonly FormCreate[];
   readonly isBusy: boolean;
   readonly onAskAgain: () => void;
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { isRefusal, keepMakings, listOrders, planMakings } from './making.ts';
-import type { Making, MakingState } from './making.ts';
+import type { FormCreate, MakingState } from './making.ts';
 
 const order = { model: 'Alpha-H3', prompt: 'a boat' };
 const keys = () => {
   let made = 0;
   return (): string => `key_${(made += 1)}`;
 };
-const making = (state: MakingState, prompt = 'a boat'): Making => ({
+const making = (state: MakingState, prompt = 'a boat'): FormCreate => ({
   key: `key_of_${prompt}`,
   prompt,
   body: { ...order, prompt },

@@ -12,7 +12,7 @@ const KEPT_CHARACTERS_MAX = 200_000;
 export type MakingState = 'ready' | 'sent' | 'made' | 'refused' | 'lost';
 
 /** One create of several, with the key that makes it happen once. */
-export interface Making {
+export interface FormCreate {
   readonly key: string;
   readonly prompt: string;
   /** Undefined: it had files, and the page was loaded again. */
@@ -21,11 +21,11 @@ export interface Making {
   readonly taskId?: string;
   /** It was made without an answer, and its form was not sent again since. */
   readonly isUntold?: boolean;
-  /** Why it was refused. */
+  /** The reason of its refusal. */
   readonly message?: string;
 }
 
-/** How many videos a form makes. */
+/** The number of videos that a form makes. */
 export interface MakingPlan {
   readonly copies: number;
   /** Each line of the prompt is a prompt of its own. */
@@ -53,7 +53,11 @@ export function listOrders(order: Order, { copies, isByLine }: MakingPlan): read
  * The creates for these bodies. If they are those that were sent before and some have no answer or were refused, they
  * go on under their keys.
  */
-export function planMakings(before: readonly Making[], bodies: readonly Order[], newKey: () => string): Making[] {
+export function planMakings(
+  before: readonly FormCreate[],
+  bodies: readonly Order[],
+  newKey: () => string,
+): FormCreate[] {
   const isSame =
     before.length === bodies.length &&
     before.some(isOpen) &&
@@ -62,19 +66,19 @@ export function planMakings(before: readonly Making[], bodies: readonly Order[],
   return bodies.map((body) => ({ key: newKey(), prompt: readPromptText(body), body, state: 'ready' }));
 }
 
-/** Whether the form that made it may still mean the same video. */
-export function isOpen({ state, isUntold = false }: Making): boolean {
+/** Reports whether the form that made it may still mean the same video. */
+export function isOpen({ state, isUntold = false }: FormCreate): boolean {
   return state !== 'made' || isUntold;
 }
 
 /** The creates as the browser keeps them. After a reload nobody waits for an answer any more. */
-export function keepMakings(makings: readonly Making[]): readonly Making[] {
+export function keepMakings(makings: readonly FormCreate[]): readonly FormCreate[] {
   const kept = makings.map((one) => (one.state === 'sent' ? { ...one, state: 'lost' as const } : one));
   if (JSON.stringify(kept).length <= KEPT_CHARACTERS_MAX) return kept;
   return kept.map((one) => ({ ...one, body: undefined }));
 }
 
-/** Whether a refusal says that nothing was made. Any other fault leaves it open. */
+/** Reports whether a refusal says that nothing was made. Any other fault leaves it open. */
 export function isRefusal({ status }: { readonly status: number }): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 409;
 }

@@ -4,14 +4,14 @@ import { go } from '../../../state/address.ts';
 import { ApiError, api } from '../../../state/api.ts';
 import { useMe } from '../../../state/door.ts';
 import { isRefusal, keepMakings, planMakings } from './making.ts';
-import type { Making } from './making.ts';
+import type { FormCreate } from './making.ts';
 import { readKept, writeKept } from './kept-form.ts';
 import type { Order } from './try-order.ts';
 
 const KEPT = 'makings';
 
 export interface MakingForm {
-  readonly makings: readonly Making[];
+  readonly makings: readonly FormCreate[];
   readonly isBusy: boolean;
   /** The refusal of a single create. */
   readonly fault: ApiError | undefined;
@@ -29,7 +29,7 @@ export interface MakingForm {
  */
 export function useMaking(): MakingForm {
   const { accountId } = useMe();
-  const [makings, setMakings] = useState<readonly Making[]>(() => readMakings(accountId));
+  const [makings, setMakings] = useState<readonly FormCreate[]>(() => readMakings(accountId));
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const isRunning = useRef(false);
@@ -41,7 +41,7 @@ export function useMaking(): MakingForm {
     [],
   );
 
-  const keep = (changed: readonly Making[]): void => {
+  const keep = (changed: readonly FormCreate[]): void => {
     writeKept(accountId, KEPT, keepMakings(changed));
     setMakings(changed);
   };
@@ -54,13 +54,13 @@ export function useMaking(): MakingForm {
     isRunning.current = false;
     keep(found);
   };
-  const run = async (planned: readonly Making[]): Promise<void> => {
+  const run = async (planned: readonly FormCreate[]): Promise<void> => {
     if (isRunning.current) return;
     isRunning.current = true;
     setBusy(true);
     setFault(undefined);
     let current = planned;
-    const change = (at: number, to: Partial<Making>): void => {
+    const change = (at: number, to: Partial<FormCreate>): void => {
       current = current.map((one, place) => (place === at ? { ...one, ...to } : one));
       keep(current);
     };
@@ -96,12 +96,12 @@ export function useMaking(): MakingForm {
 }
 
 interface MakingEnd {
-  readonly to: Partial<Making>;
+  readonly to: Partial<FormCreate>;
   readonly error?: ApiError;
 }
 
 /** Sends a create, or looks for what it made if its body is not kept. */
-async function sendMaking({ key, body }: Making): Promise<MakingEnd> {
+async function sendMaking({ key, body }: FormCreate): Promise<MakingEnd> {
   try {
     if (body === undefined) return { to: await findMade(key) };
     const { id } = await api<{ readonly id: string }>('/v1/video/generations', {
@@ -118,14 +118,14 @@ async function sendMaking({ key, body }: Making): Promise<MakingEnd> {
 }
 
 /** The task of a create that was sent before the page was loaded. */
-async function findMade(key: string): Promise<Partial<Making>> {
+async function findMade(key: string): Promise<Partial<FormCreate>> {
   const { tasks } = await api<TaskList>(`/tasks?find=${encodeURIComponent(key)}`);
   const [made] = tasks;
   return made === undefined ? { state: 'lost' } : { state: 'made', taskId: made.id, isUntold: true };
 }
 
 /** A service that cannot be asked now leaves the create as it is. */
-async function readMade({ key }: Making): Promise<Partial<Making>> {
+async function readMade({ key }: FormCreate): Promise<Partial<FormCreate>> {
   try {
     return await findMade(key);
   } catch {
@@ -133,7 +133,7 @@ async function readMade({ key }: Making): Promise<Partial<Making>> {
   }
 }
 
-function readMakings(accountId: string): readonly Making[] {
+function readMakings(accountId: string): readonly FormCreate[] {
   const kept = readKept(accountId, KEPT);
-  return Array.isArray(kept) ? (kept as readonly Making[]).filter(({ state }) => state !== 'ready') : [];
+  return Array.isArray(kept) ? (kept as readonly FormCreate[]).filter(({ state }) => state !== 'ready') : [];
 }
