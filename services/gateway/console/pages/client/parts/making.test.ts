@@ -54,7 +54,7 @@ describe('the creates of a form', () => {
     expect(planMakings([making('lost')], [{ ...order, seed: 1 }], keys())).toMatchObject([{ key: 'key_1' }]);
   });
 
-  test('are kept so that nobody waits for an answer after a reload', () => {
+  test('are kept without a wait for an answer after a reload', () => {
     expect(keepMakings([making('sent'), making('made')]).map(({ state }) => state)).toEqual(['lost', 'made']);
   });
 

@@ -6,7 +6,7 @@ export const VIDEOS_MAX = 50;
 const KEPT_CHARACTERS_MAX = 200_000;
 
 /**
- * The state of one create. `sent`: its answer is not there yet. `lost`: nobody knows whether it was made; the same key
+ * The state of one create. `sent`: its answer is not there yet. `lost`: it may have been made; the same key
  * asks again, and never makes a second one.
  */
 export type MakingState = 'ready' | 'sent' | 'made' | 'refused' | 'lost';
@@ -71,7 +71,7 @@ export function isOpen({ state, isUntold = false }: FormCreate): boolean {
   return state !== 'made' || isUntold;
 }
 
-/** The creates as the browser keeps them. After a reload nobody waits for an answer any more. */
+/** The creates as the browser keeps them. After a reload no answer comes any more. */
 export function keepMakings(makings: readonly FormCreate[]): readonly FormCreate[] {
   const kept = makings.map((one) => (one.state === 'sent' ? { ...one, state: 'lost' as const } : one));
   if (JSON.stringify(kept).length <= KEPT_CHARACTERS_MAX) return kept;
