@@ -191,7 +191,8 @@ describeInBrowser('a client at the console', () => {
         .getByText(/^Failed after/)
         .first()
         .waitFor();
-      await page.getByText(/Nothing was charged/).waitFor();
+      await page.getByText('The fault is in the order.').waitFor();
+      await page.getByText('Nothing was charged for it.').waitFor();
 
       expect(await page.getByText(/returned/).count()).toBeGreaterThan(0);
     },
