@@ -4,13 +4,16 @@ import { ACTOR_OPTION, readActor } from '../environment.ts';
 import { assertNoWords, defineCommand, readSingleId } from '../command.ts';
 import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
-import { isoTime, relativeTime } from '../format/times.ts';
+import { isoTime, readDuration, relativeTime } from '../format/times.ts';
+
+const SECOND_MS = 1000;
 
 const COLUMNS: readonly Column<ChannelStatus>[] = [
   { title: 'ID', of: ({ id }) => id },
   { title: 'ADAPTER', of: ({ adapter }) => adapter },
   { title: 'ENABLED', of: ({ enabled }) => (enabled ? 'yes' : 'no') },
   { title: 'PAUSED', of: ({ pause }) => (pause === undefined ? 'no' : relativeTime(pause.at)) },
+  { title: 'PAUSED UNTIL', of: ({ pause }) => isoTime(pause?.endsAt) ?? '', isWide: true },
   { title: 'PAUSED BY', of: ({ pause }) => pause?.actor ?? '', isWide: true },
   { title: 'PAUSE REASON', of: ({ pause }) => pause?.reason ?? '', isWide: true },
   { title: 'CIRCUIT', of: ({ circuit }) => circuit },
@@ -50,17 +53,19 @@ export const channelTest = defineCommand({
 });
 
 export const channelPause = defineCommand({
-  summary: 'keep new work from a channel, at every replica, until it is resumed',
+  summary: 'keep new work from a channel, at every replica, until the pause ends or it is resumed',
   words: 'ID',
   options: {
     reason: { value: 'TEXT', means: 'why, for the record', needed: true },
+    for: { value: 'DURATION', means: 'for how long, up to 7d; default: until it is resumed' },
     actor: ACTOR_OPTION,
   },
-  example: 'channel pause sandbox --reason "the upstream loses results"',
+  example: 'channel pause sandbox --for 30m --reason "the upstream loses results"',
   run: async ({ services, words, options, environment }) => {
     const { pause } = await services.tasks.pauseChannel({
       id: readSingleId(words, 'channel'),
       reason: options.reason ?? '',
+      forSeconds: options.for === undefined ? 0 : Math.ceil(readDuration(options.for) / SECOND_MS),
       actor: readActor(options.actor, environment),
     });
     return { answer: pause === undefined ? {} : { id: pause.channel, ...toPauseJson(pause) } };
@@ -100,6 +105,6 @@ function toChannelJson(channel: ChannelStatus): object {
   };
 }
 
-function toPauseJson({ at, actor, reason }: ChannelPause): object {
-  return { paused_at: isoTime(at), actor, reason };
+function toPauseJson({ at, endsAt, actor, reason }: ChannelPause): object {
+  return { paused_at: isoTime(at), ...(endsAt === undefined ? {} : { ends_at: isoTime(endsAt) }), actor, reason };
 }

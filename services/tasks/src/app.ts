@@ -119,7 +119,7 @@ export async function startTasks(
   let live = STARTING;
   const operators = sqlOperators(sql, newId);
   const wake = newWake();
-  const paused = openPausedChannels(operators, wakeQueue(wake));
+  const paused = openPausedChannels(operators, clock, wakeQueue(wake));
   const channels = await openChannels(config, foundation, lifecycle, {
     chance,
     replicas: () => live.count(),

@@ -118,7 +118,7 @@ async function openWorld(
       `https://gateway.example/ximg/${object}?sig=${(addresses += 1)}`,
   };
   const operators = sqlOperators(sql, newId);
-  const paused = openPausedChannels(operators, () => undefined);
+  const paused = openPausedChannels(operators, clock, () => undefined);
   await paused.read();
   const deps: Deps = {
     store: recorded('store', sqlTaskStore(sql, newId, toFinishedEvent, SHARDS_MAX), journal),

@@ -15,7 +15,7 @@ export interface ChannelRow {
   readonly weight: number;
   readonly models: readonly string[];
   readonly endpoints: readonly string[];
-  readonly pause?: { readonly at: number; readonly actor: string; readonly reason: string };
+  readonly pause?: PauseAnswer;
   /** Undefined: nothing happened in the last hour. */
   readonly hour?: ChannelHour;
 }
@@ -43,7 +43,16 @@ export interface ChannelList {
   readonly canOperate: boolean;
   readonly now: number;
 }
-// POST /channels/{id}/pause {reason}, POST /channels/{id}/resume {reason}: answer {}.
+
+/** POST /channels/{id}/pause {reason, forSeconds?}: the pause, which may be an earlier one. */
+export interface PauseAnswer {
+  readonly at: number;
+  readonly actor: string;
+  readonly reason: string;
+  /** The time at which the channel comes back by itself; undefined: an operator resumes it. */
+  readonly endsAt?: number;
+}
+// POST /channels/{id}/resume {reason}: answers {}.
 
 /** POST /channels/{id}/test. */
 export interface ChannelTest {

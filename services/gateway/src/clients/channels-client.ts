@@ -4,7 +4,7 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';
-import { toMs } from './wire-values.ts';
+import { requireValue, toMs } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
 /** A test calls an upstream, which may be slow. */
@@ -19,6 +19,8 @@ export interface ChannelPause {
   readonly at: number;
   readonly actor: string;
   readonly reason: string;
+  /** The time at which it is over by itself; undefined: an operator ends it. */
+  readonly endsAt: number | undefined;
 }
 
 /** A channel of the tasks service. */
@@ -45,6 +47,11 @@ export interface ChannelAct {
   readonly reason: string;
 }
 
+export interface PauseAct extends ChannelAct {
+  /** Undefined: the pause has no end. */
+  readonly forSeconds?: number | undefined;
+}
+
 export interface ChannelOutcome {
   readonly ok: boolean;
   readonly detail: string;
@@ -54,7 +61,8 @@ export interface ChannelOutcome {
 /** The channels of the tasks service, and the pauses of all channels. */
 export interface TaskChannels {
   list(caller: Caller): Promise<readonly TaskChannel[]>;
-  pause(act: ChannelAct, caller: Caller): Promise<void>;
+  /** Returns the pause, which may be an earlier one. */
+  pause(act: PauseAct, caller: Caller): Promise<ChannelPause>;
   resume(act: ChannelAct, caller: Caller): Promise<void>;
   test(act: Omit<ChannelAct, 'reason'>, caller: Caller): Promise<ChannelOutcome>;
 }
@@ -64,8 +72,9 @@ const CIRCUITS: readonly CircuitState[] = ['closed', 'open', 'half_open'];
 export function taskChannels({ tasks }: OperatorClients): TaskChannels {
   return {
     list: async (caller) => (await tasks.listChannels({}, withDeadline(caller))).channels.map(fromWireChannel),
-    pause: async ({ id, actor, reason }, caller) => {
-      await tasks.pauseChannel({ id, actor, reason }, withDeadline(caller));
+    pause: async ({ id, actor, reason, forSeconds = 0 }, caller) => {
+      const { pause } = await tasks.pauseChannel({ id, actor, reason, forSeconds }, withDeadline(caller));
+      return fromWirePause(requireValue(pause));
     },
     resume: async ({ id, actor, reason }, caller) => {
       await tasks.resumeChannel({ id, actor, reason }, withDeadline(caller));
@@ -77,8 +86,8 @@ export function taskChannels({ tasks }: OperatorClients): TaskChannels {
   };
 }
 
-function fromWirePause({ channel, at, actor, reason }: WirePause): ChannelPause {
-  return { channel, at: toMs(at) ?? 0, actor, reason } satisfies MessageMapping<WirePause>;
+function fromWirePause({ channel, at, actor, reason, endsAt }: WirePause): ChannelPause {
+  return { channel, at: toMs(at) ?? 0, actor, reason, endsAt: toMs(endsAt) } satisfies MessageMapping<WirePause>;
 }
 
 function fromWireChannel(channel: ChannelStatus): TaskChannel {

@@ -13,13 +13,14 @@ import { channelScope } from '../domain/in-flight-scope.ts';
 import { addChannelCounts, answerPercentile, noChannelCounts } from '../domain/minute-counts.ts';
 import type { ChannelCounts, MinuteCounts } from '../domain/minute-counts.ts';
 import type { Deps } from '../operations/deps.ts';
-import { channelNotFound, pauseChannel, resumeChannel } from '../operations/operators/pause-channel.ts';
+import { channelNotFound, listPauses, pauseChannel, resumeChannel } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import { readPulse } from '../operations/pulse/read-pulse.ts';
 import type { Pause } from '../store/operator-store.ts';
 import { toMessage, toWireTime } from './wire-message.ts';
 
 const TEST_TIMEOUT_MS = 20_000;
+const SECOND_MS = 1000;
 
 /** The view of channels for operators. */
 export function operateChannels(deps: Deps, operate: OperatorDeps) {
@@ -27,7 +28,7 @@ export function operateChannels(deps: Deps, operate: OperatorDeps) {
   const { operators } = operate;
   return {
     listChannels: async () => {
-      const pauses = new Map((await operators.pauses()).map((pause) => [pause.channel, pause]));
+      const pauses = new Map((await listPauses(operate)).map((pause) => [pause.channel, pause]));
       return {
         channels: await Promise.all(
           channels.all().map((runtime) => readChannelStatus(deps, runtime, pauses.get(runtime.channel.settings.id))),
@@ -55,18 +56,20 @@ export function operateChannels(deps: Deps, operate: OperatorDeps) {
 /** The pauses of channels. */
 export function operatePauses(operate: OperatorDeps) {
   return {
-    pauseChannel: async ({ id, actor, reason }, { caller }) => ({
-      pause: toWirePause(await pauseChannel(operate, { channel: id, actor: actor || caller.name, reason })),
-    }),
+    pauseChannel: async ({ id, actor, reason, forSeconds }, { caller }) => {
+      const durationMs = forSeconds === 0 ? undefined : forSeconds * SECOND_MS;
+      const request = { channel: id, actor: actor || caller.name, reason, durationMs };
+      return { pause: toWirePause(await pauseChannel(operate, request)) };
+    },
     resumeChannel: async ({ id, actor, reason }, { caller }) => ({
       wasPaused: await resumeChannel(operate, { channel: id, actor: actor || caller.name, reason }),
     }),
-    listChannelPauses: async () => ({ pauses: (await operate.operators.pauses()).map(toWirePause) }),
+    listChannelPauses: async () => ({ pauses: (await listPauses(operate)).map(toWirePause) }),
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 
-function toWirePause({ channel, at, actor, reason }: Pause): ChannelPause {
-  return toMessage(ChannelPauseSchema, { channel, at: timestampFromMs(at), actor, reason });
+function toWirePause({ channel, at, actor, reason, endsAt }: Pause): ChannelPause {
+  return toMessage(ChannelPauseSchema, { channel, at: timestampFromMs(at), actor, reason, endsAt: toWireTime(endsAt) });
 }
 
 async function readChannelStatus(

@@ -1,11 +1,17 @@
 import type { MinuteRow } from '../domain/minute-counts.ts';
 
-/** A channel that gets no new work. */
-export interface Pause {
+/** A change of a channel by an operator. */
+export interface ChannelChange {
   readonly channel: string;
   readonly at: number;
   readonly actor: string;
   readonly reason: string;
+}
+
+/** A channel that gets no new work. */
+export interface Pause extends ChannelChange {
+  /** The time at which it is over by itself; undefined: an operator ends it. */
+  readonly endsAt: number | undefined;
 }
 
 /** The most pauses that are read: a configuration has fewer channels. */
@@ -18,16 +24,20 @@ export interface PauseReader {
 
 export interface PauseStore extends PauseReader {
   /**
-   * Pauses a channel and writes the act. A paused channel keeps its pause, and nothing is written. Returns its pause.
+   * Pauses a channel and writes the act. A paused channel keeps its pause, and nothing is written. A pause that is over
+   * ends first, with its act. Returns its pause.
    */
   pause(pause: Pause): Promise<Pause>;
   /** Resumes a paused channel and writes the act. Returns whether it was paused. */
-  resume(by: Pause): Promise<boolean>;
+  resume(by: ChannelChange): Promise<boolean>;
+  /** Removes the pauses that are over, each with its act, and returns their channels. */
+  endPauses(now: number): Promise<readonly string[]>;
 }
 
 export type Action =
   | 'channel_paused'
   | 'channel_resumed'
+  | 'channel_returned'
   | 'channel_tested'
   | 'attention_resolved'
   | 'queue_weight_set'

@@ -4,6 +4,7 @@ import { whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { announcePause, onPausesChanged } from '../events/announcements.ts';
+import { renewPauses } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import type { MinuteCounter } from '../operations/pulse/minute-counter.ts';
 import { removeOldCounts } from '../operations/retention/remove-old-records.ts';
@@ -27,6 +28,7 @@ export async function startOperators(
   lifecycle: Lifecycle,
 ): Promise<OperatorDeps> {
   const { paused, operators } = parts;
+  const deps = { ...parts, clock, log, announcePause: announcePause(bus) };
   await whenReachable(() => paused.read(), {
     clock,
     log,
@@ -42,11 +44,11 @@ export async function startOperators(
   lifecycle.add('last counts of minutes', () => minutes.write());
   start('counts of minutes', WRITE_IDLE_MS, () => minutes.write().then(() => 0));
   start('removal of old counts', REMOVE_IDLE_MS, () => removeOldCounts(operators, clock));
-  const reads = start('pauses of channels', PAUSES_IDLE_MS, () => paused.read().then(() => 0));
+  const reads = start('pauses of channels', PAUSES_IDLE_MS, () => renewPauses(deps).then(() => 0));
   const changes = await onPausesChanged(bus, () => {
     reads.wake();
   });
   lifecycle.add('changes of pauses', () => changes.stop());
   watchPauses(metrics, parts.channelIds, paused);
-  return { ...parts, clock, log, announcePause: announcePause(bus) };
+  return deps;
 }

@@ -44,6 +44,13 @@ export declare type ChannelPause = Message<"reelgate.tasks.v1.ChannelPause"> & {
    * @generated from field: string reason = 4;
    */
   reason: string;
+
+  /**
+   * When it is over by itself; absent: an operator ends it.
+   *
+   * @generated from field: google.protobuf.Timestamp ends_at = 5;
+   */
+  endsAt?: Timestamp | undefined;
 };
 
 /**

@@ -971,6 +971,13 @@ export declare type PauseChannelRequest = Message<"reelgate.tasks.v1.PauseChanne
    * @generated from field: string reason = 3;
    */
   reason: string;
+
+  /**
+   * After this many seconds it is over by itself, at most a week; zero: it has no end.
+   *
+   * @generated from field: int32 for_seconds = 4;
+   */
+  forSeconds: number;
 };
 
 /**
@@ -1478,8 +1485,8 @@ export declare const OperatorService: GenService<{
     output: typeof TestChannelResponseSchema;
   },
   /**
-   * PauseChannel keeps new work from a channel, at every replica and after restarts, until it is resumed. A paused channel
-   * keeps its first pause.
+   * PauseChannel keeps new work from a channel, at every replica and after restarts, until the end of the pause or until
+   * it is resumed. A paused channel keeps its first pause.
    *
    * @generated from rpc reelgate.tasks.v1.OperatorService.PauseChannel
    */

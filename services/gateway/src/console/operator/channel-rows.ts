@@ -1,4 +1,4 @@
-import type { ChannelHour, ChannelRow } from '../../../console/api/operator-channels.ts';
+import type { ChannelHour, ChannelRow, PauseAnswer } from '../../../console/api/operator-channels.ts';
 import type { ChannelPause, TaskChannel } from '../../clients/channels-client.ts';
 import type { ChannelMinute, ChannelPulse } from '../../clients/pulse-client.ts';
 import type { RelayChannel } from '../../relay/channels/relay-channels.ts';
@@ -36,8 +36,8 @@ export function relayChannelRow({ settings, circuit, permits }: RelayChannel, pa
   };
 }
 
-function toPause({ at, actor, reason }: ChannelPause): NonNullable<ChannelRow['pause']> {
-  return { at, actor, reason };
+export function toPause({ at, actor, reason, endsAt }: ChannelPause): PauseAnswer {
+  return { at, actor, reason, ...(endsAt === undefined ? {} : { endsAt }) };
 }
 
 function hourView(

@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { afterEach, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
@@ -12,9 +13,10 @@ let console: OperatorUnderTest;
 afterEach(() => console.stop());
 
 const MINUTE_MS = 60_000;
+const FAR_AWAY = Date.UTC(2999, 0, 1);
 /** A tasks service with one channel, which keeps the pauses. */
 function tasksWithPauses(): NonNullable<OperatorMethods['tasks']> & { readonly acts: object[] } {
-  const pauses = new Map<string, { readonly actor: string; readonly reason: string }>();
+  const pauses = new Map<string, { readonly actor: string; readonly reason: string; readonly endsAt?: Timestamp }>();
   const acts: object[] = [];
   const wire = (channel: string) => {
     const pause = pauses.get(channel);
@@ -22,9 +24,10 @@ function tasksWithPauses(): NonNullable<OperatorMethods['tasks']> & { readonly a
   };
   return {
     acts,
-    pauseChannel: async ({ id, actor, reason }) => {
-      acts.push({ paused: id, actor, reason });
-      pauses.set(id, { actor, reason });
+    pauseChannel: async ({ id, actor, reason, forSeconds }) => {
+      acts.push({ paused: id, actor, reason, forSeconds });
+      const ends = forSeconds === 0 ? {} : { endsAt: timestampFromMs(FAR_AWAY) };
+      pauses.set(id, { actor, reason, ...ends });
       return wire(id);
     },
     resumeChannel: async ({ id, actor, reason }) => {
@@ -84,17 +87,22 @@ test('a paused channel of synchronous calls gets no call until it is resumed, an
   const chat = { model: 'some-model', messages: [{ role: 'user', content: 'hello' }] };
   const ask = () => call(console.gateway.url, 'POST', '/v1/chat/completions', { body: chat });
 
-  await console.as('operator', 'POST', '/channels/chat-a/pause', { reason: '  it is slow ' });
+  await console.as('operator', 'POST', '/channels/chat-a/pause', { reason: '  it is slow ', forSeconds: 1800 });
   const refused = await ask();
   expect([refused.status, refused.json.error.code, upstream.seen.length]).toEqual([503, 'no_channel_available', 0]);
   expect(refused.text).not.toContain('chat-a');
   const { json } = await console.as('operator', 'GET', '/channels');
-  expect(json.channels[1].pause).toEqual({ at: 7, actor: 'operator', reason: 'it is slow' });
+  expect(json.channels[1].pause).toEqual({
+    at: 7,
+    actor: 'operator',
+    reason: 'it is slow',
+    endsAt: FAR_AWAY,
+  });
 
   await console.as('operator', 'POST', '/channels/chat-a/resume', { reason: 'it is quick again' });
   expect([(await ask()).status, upstream.seen.length]).toEqual([200, 1]);
   expect(tasks.acts).toEqual([
-    { paused: 'chat-a', actor: 'operator', reason: 'it is slow' },
+    { paused: 'chat-a', actor: 'operator', reason: 'it is slow', forSeconds: 1800 },
     { resumed: 'chat-a', actor: 'operator', reason: 'it is quick again' },
   ]);
   await upstream.stop();
@@ -108,6 +116,16 @@ test.each([
   console = await startOperatorUnderTest({ operator: { tasks: tasksWithPauses() } });
   const refused = await console.as('operator', 'POST', '/channels/one/pause', body);
   expect([refused.status, refused.json.error]).toMatchObject([status, { code, param: 'reason' }]);
+});
+
+test('a pause for longer than a week, or for no time, is refused by its field', async () => {
+  const tasks = tasksWithPauses();
+  console = await startOperatorUnderTest({ operator: { tasks } });
+  for (const forSeconds of [0, 604_801, 1.5, '1800']) {
+    const refused = await console.as('operator', 'POST', '/channels/one/pause', { reason: 'it is slow', forSeconds });
+    expect([refused.status, refused.json.error]).toMatchObject([400, { param: 'forSeconds' }]);
+  }
+  expect(tasks.acts).toEqual([]);
 });
 
 test('a viewer pauses nothing', async () => {

@@ -1,8 +1,9 @@
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
-import type { ChannelList, ChannelRow, ChannelTest } from '../../../console/api/operator-channels.ts';
+import type { ChannelList, ChannelRow, ChannelTest, PauseAnswer } from '../../../console/api/operator-channels.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
-import type { TaskChannels } from '../../clients/channels-client.ts';
+import type { ChannelAct, TaskChannels } from '../../clients/channels-client.ts';
+import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { ReadPulse } from '../../clients/pulse-client.ts';
 import { covers } from '../../domain/operator-role.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
@@ -12,11 +13,11 @@ import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { testRelayChannel } from '../../relay/channels/relay-checks.ts';
 import { readJsonBody } from '../console-route.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { relayChannelRow, taskChannelRow } from './channel-rows.ts';
+import { relayChannelRow, taskChannelRow, toPause } from './channel-rows.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
-import { reasonBody, readReason } from './read-request.ts';
+import { REASON_SCHEMA, reasonBody, readReason } from './read-request.ts';
 
 const ACTS_READ = 100;
 const ACTS_SHOWN = 10;
@@ -55,8 +56,8 @@ export function channelsRoutes(parts: ChannelsParts): OperatorRouteEntry[] {
         };
       },
     }),
-    changeRoute(parts, 'pause'),
-    changeRoute(parts, 'resume'),
+    pauseRoute(parts),
+    resumeRoute(parts),
     operatorRoute({
       method: 'POST',
       path: '/channels/{id}/test',
@@ -84,23 +85,53 @@ async function listChannelRows(
   ];
 }
 
-function changeRoute({ budget, channels, pauses }: ChannelsParts, change: 'pause' | 'resume'): OperatorRouteEntry {
+/** The longest pause with an end: a week. */
+const PAUSE_SECONDS_MAX = 604_800;
+
+const pauseBody = bodyValidator<{ readonly reason: string; readonly forSeconds?: number }>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['reason'],
+  properties: { reason: REASON_SCHEMA, forSeconds: { type: 'integer', minimum: 1, maximum: PAUSE_SECONDS_MAX } },
+});
+
+function pauseRoute({ budget, channels, pauses }: ChannelsParts): OperatorRouteEntry {
   return operatorRoute({
     method: 'POST',
-    path: `/channels/{id}/${change}`,
-    name: `${change}Channel`,
+    path: '/channels/{id}/pause',
+    name: 'pauseChannel',
+    role: 'operator',
+    answer: async (exchange): Promise<PauseAnswer> => {
+      const { forSeconds, ...why } = pauseBody(await readJsonBody(exchange, { budget }));
+      const pause = await channels.pause({ ...readChange(exchange, why), forSeconds }, exchange.state);
+      await applyPauses(pauses);
+      return toPause(pause);
+    },
+  });
+}
+
+function resumeRoute({ budget, channels, pauses }: ChannelsParts): OperatorRouteEntry {
+  return operatorRoute({
+    method: 'POST',
+    path: '/channels/{id}/resume',
+    name: 'resumeChannel',
     role: 'operator',
     answer: async (exchange) => {
-      const reason = readReason(reasonBody(await readJsonBody(exchange, { budget })));
-      await channels[change](
-        { id: exchange.params['id'] ?? '', actor: requireOperator(exchange).name, reason },
-        exchange.state,
-      );
-      // this gateway applies it at once; the others hear of it
-      await pauses.refresh().catch(() => undefined);
+      const why = reasonBody(await readJsonBody(exchange, { budget }));
+      await channels.resume(readChange(exchange, why), exchange.state);
+      await applyPauses(pauses);
       return {};
     },
   });
+}
+
+function readChange(exchange: Exchange, why: { readonly reason: string }): ChannelAct {
+  return { id: exchange.params['id'] ?? '', actor: requireOperator(exchange).name, reason: readReason(why) };
+}
+
+/** This gateway applies a change at once; the others hear of it. */
+async function applyPauses(pauses: ChannelPauses): Promise<void> {
+  await pauses.refresh().catch(() => undefined);
 }
 
 /** The tasks service tests its channels, and this gateway its own. */

@@ -9,7 +9,13 @@ import type { ChannelPauses } from './channel-pauses.ts';
 let pauses: ChannelPauses;
 afterEach(() => pauses.stop());
 
-const pause = (channel: string): ChannelPause => ({ channel, at: 1, actor: 'ada', reason: 'it is slow' });
+const pause = (channel: string, endsAt?: number): ChannelPause => ({
+  channel,
+  at: 1,
+  actor: 'ada',
+  reason: 'it is slow',
+  endsAt,
+});
 
 test('a pause whose event was lost is noticed by itself, and so is its end', async () => {
   const clock = fakeClock();
@@ -19,6 +25,24 @@ test('a pause whose event was lost is noticed by itself, and so is its end', asy
   await untilAfter(clock, () => pauses.of('one')?.actor === 'ada');
   there = [];
   await untilAfter(clock, () => pauses.of('one') === undefined);
+});
+
+test('a pause is over at its end, also while the pauses cannot be read', async () => {
+  const clock = fakeClock();
+  let isAway = false;
+  const ending = pause('one', clock.now() + 60_000);
+  const read = async (): Promise<readonly ChannelPause[]> => {
+    if (isAway) throw new Error('away');
+    return [ending];
+  };
+  pauses = followChannelPauses({ clock, log: silentLog, read });
+  await pauses.refresh();
+  isAway = true;
+
+  await clock.advance(59_999);
+  expect(pauses.of('one')).toEqual(ending);
+  await clock.advance(1);
+  expect(pauses.of('one')).toBeUndefined();
 });
 
 test('while the pauses cannot be read the known ones stay, and the log says so once', async () => {

@@ -8,7 +8,7 @@ const READ_EVERY_MS = 5000;
 
 /** The channels that operators have paused, as this process has heard. */
 export interface ChannelPauses {
-  /** Returns the pause of a channel; undefined if it is not paused. */
+  /** Returns the pause of a channel; undefined if it is not paused, or its pause is over. */
   of(channel: string): ChannelPause | undefined;
   /** Reads them now. Rejects if they cannot be read; then the known ones stay. */
   refresh(): Promise<void>;
@@ -54,7 +54,10 @@ export function followChannelPauses({ read, clock, log }: ChannelPausesOptions):
     },
   });
   return {
-    of: (channel) => known.get(channel),
+    of: (channel) => {
+      const pause = known.get(channel);
+      return pause?.endsAt !== undefined && clock.now() >= pause.endsAt ? undefined : pause;
+    },
     refresh,
     wake: () => {
       worker.wake();

@@ -6,7 +6,7 @@ import type { World } from '../../../testing/open-world.ts';
 import { aText, anImage, anOrder } from '../../../testing/orders.ts';
 import { channelPoller } from '../../workers/poll-channel.ts';
 import { checkCreate } from '../creates/check-create.ts';
-import { pauseChannel, resumeChannel } from './pause-channel.ts';
+import { listPauses, pauseChannel, renewPauses, resumeChannel } from './pause-channel.ts';
 
 const open = useWorlds();
 const CHANNELS = [channelSettings({ id: 'first', priority: 1 }), channelSettings({ id: 'second' })];
@@ -115,6 +115,63 @@ describe('a paused channel', () => {
     expect(await pause(world, 'first', 'bob')).toEqual(first);
 
     expect(await acts(world)).toEqual(['ann channel_paused first']);
+  });
+});
+
+describe('a pause with an end', () => {
+  const HALF_HOUR_MS = 1_800_000;
+  const pauseFor = ({ operate }: World, durationMs: number) =>
+    pauseChannel(operate, { channel: 'first', actor: 'ann', reason: 'it loses results', durationMs });
+
+  test('lets the channel come back by itself, with an act that says whose pause it was', async () => {
+    const world = await openTwo();
+    await pauseFor(world, HALF_HOUR_MS);
+
+    await world.clock.advance(HALF_HOUR_MS - 1);
+    await renewPauses(world.operate);
+    await world.create();
+    await world.clock.advance(1);
+    await renewPauses(world.operate);
+    await world.create();
+
+    expect(asked(world)).toEqual(['second', 'first']);
+    expect(await acts(world)).toEqual(['ann channel_returned first', 'ann channel_paused first']);
+  });
+
+  test('is over at its end in a process that has read no pauses since', async () => {
+    const world = await openTwo();
+    await pauseFor(world, HALF_HOUR_MS);
+
+    await world.clock.advance(HALF_HOUR_MS);
+    await world.create();
+
+    expect(asked(world)).toEqual(['first']);
+    expect(await listPauses(world.operate)).toEqual([]);
+  });
+
+  test('ends in the next process if its own has died', async () => {
+    const world = await openTwo();
+    await pauseFor(world, HALF_HOUR_MS);
+    const next = await world.restart();
+
+    await next.create();
+    await next.clock.advance(HALF_HOUR_MS);
+    await renewPauses(next.operate);
+    await next.create();
+
+    expect(asked(next)).toEqual(['second', 'first']);
+    expect(await acts(next)).toEqual(['ann channel_returned first', 'ann channel_paused first']);
+  });
+
+  test('can be ended before by a person', async () => {
+    const world = await openTwo();
+    await pauseFor(world, HALF_HOUR_MS);
+
+    expect(await resume(world, 'first')).toBe(true);
+    await world.clock.advance(HALF_HOUR_MS);
+    await renewPauses(world.operate);
+
+    expect(await acts(world)).toEqual(['bob channel_resumed first', 'ann channel_paused first']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
-import type { Pause, PauseReader, OperatorStore } from '../../store/operator-store.ts';
+import type { ChannelChange, Pause, PauseReader, OperatorStore } from '../../store/operator-store.ts';
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
 import type { BacklogStore } from '../../store/backlog-store.ts';
 
@@ -21,18 +21,25 @@ export interface OperatorDeps {
 
 /** The paused channels, as this process last read them. */
 export interface PausedChannels {
+  /** A pause with an end is over at its end, also while the pauses cannot be read. */
   has(channelId: string): boolean;
+  /** Reports whether a pause that was read is over. */
+  isAnyOver(): boolean;
   /** Reads them. If they cannot be read, those that were read last stay paused. */
   read(): Promise<void>;
 }
 
 /** `changed` is called after a read that found other pauses than the last one. */
-export function openPausedChannels(store: PauseReader, changed: () => void): PausedChannels {
-  let paused: ReadonlySet<string> = new Set();
+export function openPausedChannels(store: PauseReader, clock: Clock, changed: () => void): PausedChannels {
+  let paused: ReadonlyMap<string, Pause> = new Map();
   let begun = 0;
   let latest = 0;
   return {
-    has: (channelId) => paused.has(channelId),
+    has: (channelId) => {
+      const pause = paused.get(channelId);
+      return pause !== undefined && !isOver(pause, clock.now());
+    },
+    isAnyOver: () => [...paused.values()].some((pause) => isOver(pause, clock.now())),
     read: async () => {
       begun += 1;
       const number = begun;
@@ -40,17 +47,28 @@ export function openPausedChannels(store: PauseReader, changed: () => void): Pau
       // A read that began later may have answered first.
       if (number < latest) return;
       latest = number;
-      const before = paused;
-      paused = new Set(pauses.map(({ channel }) => channel));
-      if (before.symmetricDifference(paused).size > 0) changed();
+      const before = new Set(paused.keys());
+      paused = new Map(pauses.map((pause) => [pause.channel, pause]));
+      if (before.symmetricDifference(new Set(paused.keys())).size > 0) changed();
     },
   };
 }
 
-export interface PauseRequest {
-  readonly channel: string;
-  readonly actor: string;
-  readonly reason: string;
+function isOver({ endsAt }: Pause, now: number): boolean {
+  return endsAt !== undefined && now >= endsAt;
+}
+
+/** The channels that are paused now. */
+export async function listPauses({ operators, clock }: OperatorDeps): Promise<readonly Pause[]> {
+  const now = clock.now();
+  return (await operators.pauses()).filter((pause) => !isOver(pause, now));
+}
+
+export type ResumeRequest = Omit<ChannelChange, 'at'>;
+
+export interface PauseRequest extends ResumeRequest {
+  /** Undefined: the pause has no end. */
+  readonly durationMs?: number | undefined;
 }
 
 export const channelNotFound = (): Problem =>
@@ -63,25 +81,45 @@ export const channelNotFound = (): Problem =>
 /**
  * Keeps new work from a channel, in every process, until it is resumed. Returns its pause, which may be an earlier one.
  */
-export async function pauseChannel(deps: OperatorDeps, request: PauseRequest): Promise<Pause> {
+export async function pauseChannel(
+  deps: OperatorDeps,
+  { durationMs, ...request }: PauseRequest,
+): Promise<Pause> {
   if (!deps.channelIds().includes(request.channel)) {
     const known = (await deps.operators.pauses()).find(({ channel }) => channel === request.channel);
     if (known === undefined) throw channelNotFound();
     return known;
   }
-  const pause = await deps.operators.pause({ ...request, at: deps.clock.now() });
-  deps.log.warn({ channel: request.channel, actor: pause.actor }, 'a channel is paused');
+  const at = deps.clock.now();
+  const endsAt = durationMs === undefined ? undefined : at + durationMs;
+  const pause = await deps.operators.pause({ ...request, at, endsAt });
+  deps.log.warn({ channel: request.channel, actor: pause.actor, endsAt: pause.endsAt }, 'a channel is paused');
   await announceAndRead(deps, request.channel);
   return pause;
 }
 
 /** Gives a channel new work again, also one that has left the configuration. Returns whether it was paused. */
-export async function resumeChannel(deps: OperatorDeps, request: PauseRequest): Promise<boolean> {
+export async function resumeChannel(deps: OperatorDeps, request: ResumeRequest): Promise<boolean> {
   const wasPaused = await deps.operators.resume({ ...request, at: deps.clock.now() });
   if (!wasPaused && !deps.channelIds().includes(request.channel)) throw channelNotFound();
   if (wasPaused) deps.log.warn({ channel: request.channel, actor: request.actor }, 'a channel is resumed');
   await announceAndRead(deps, request.channel);
   return wasPaused;
+}
+
+/**
+ * Ends the pauses that are over, and reads those that are not. They are read first, because a store that can only be
+ * read still tells of the pauses of other processes.
+ */
+export async function renewPauses({ operators, paused, clock, log, announcePause }: OperatorDeps): Promise<void> {
+  await paused.read();
+  if (!paused.isAnyOver()) return;
+  const returned = await operators.endPauses(clock.now());
+  for (const channel of returned) {
+    log.warn({ channel }, 'the pause of a channel is over');
+    announcePause(channel);
+  }
+  await paused.read();
 }
 
 /** The change is written, so a read that fails does not undo it: the next pass reads it. */

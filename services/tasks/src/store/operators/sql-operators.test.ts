@@ -13,7 +13,7 @@ const DAY_MS = 24 * 3_600_000;
 const AT = Date.UTC(2026, 0, 1);
 
 const anAct = (subject: string): NewAct => ({ at: AT, actor: 'ann', action: 'channel_tested', subject, reason: '' });
-const aPause = (channel: string, actor = 'ann') => ({ channel, at: AT, actor, reason: 'why' });
+const aPause = (channel: string, actor = 'ann', endsAt?: number) => ({ channel, at: AT, actor, reason: 'why', endsAt });
 const row = (minute: number, channel: string, json: object = {}) => ({ minute, channel, json: JSON.stringify(json) });
 
 describeOnEngines('the store of operators', (open) => {
@@ -46,6 +46,40 @@ describeOnEngines('the store of operators', (open) => {
     expect(await store.pauses()).toEqual([]);
     expect((await store.acts({}, { limit: 10 })).map(({ action }) => action)).toEqual([
       'channel_resumed',
+      'channel_paused',
+    ]);
+  });
+
+  test('ends a pause that is over once, with one act, however many do it at one moment', async () => {
+    await store.pause(aPause('main', 'ann', AT + 1000));
+    await store.pause(aPause('other', 'ann', AT + 1001));
+    await store.pause(aPause('third'));
+
+    expect(await store.endPauses(AT + 999)).toEqual([]);
+    const ended = await Promise.all([1, 2, 3].map(() => store.endPauses(AT + 1000)));
+
+    expect(ended.flat()).toEqual(['main']);
+    expect((await store.pauses()).map(({ channel }) => channel)).toEqual(['other', 'third']);
+    const acts = await store.acts({ subject: 'main' }, { limit: 10 });
+    expect(acts).toMatchObject([
+      { action: 'channel_returned', actor: 'ann', reason: 'why', at: AT + 1000 },
+      { action: 'channel_paused', actor: 'ann', at: AT },
+    ]);
+    expect(acts.map(({ detailJson }) => JSON.parse(detailJson) as unknown)).toEqual([
+      { pausedAt: AT, endsAt: AT + 1000 },
+      { endsAt: AT + 1000 },
+    ]);
+  });
+
+  test('begins the next pause of a channel whose pause is over, and is not yet removed', async () => {
+    await store.pause(aPause('main', 'ann', AT + 1000));
+
+    const next = await store.pause({ ...aPause('main', 'bob'), at: AT + 2000 });
+
+    expect(next).toMatchObject({ actor: 'bob', at: AT + 2000, endsAt: undefined });
+    expect((await store.acts({}, { limit: 10 })).map(({ action }) => action)).toEqual([
+      'channel_paused',
+      'channel_returned',
       'channel_paused',
     ]);
   });

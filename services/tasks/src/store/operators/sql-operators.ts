@@ -1,8 +1,8 @@
 import type { NewId } from '@reelgate/platform/ids';
 import { inExactChunks } from '@reelgate/platform/sql/multi-row';
-import type { Sql } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MinuteRow } from '../../domain/minute-counts.ts';
-import { inNumber, inText, insertMany, recordColumns, text, toInsert } from '../columns.ts';
+import { inNumber, inOptionalNumber, inText, insertMany, recordColumns, text, toInsert } from '../columns.ts';
 import { PAUSES_MAX } from '../operator-store.ts';
 import type { MinuteStore, OperatorStore, Pause, PauseStore } from '../operator-store.ts';
 import { newActId, sqlActWrites, sqlActs } from './sql-acts.ts';
@@ -13,6 +13,7 @@ const PAUSE = recordColumns<Pause>({
   at: inNumber('paused_at'),
   actor: inText('actor'),
   reason: inText('reason'),
+  endsAt: inOptionalNumber('ends_at'),
 });
 const MINUTE = recordColumns<MinuteRow>({
   minute: inNumber('minute'),
@@ -33,13 +34,30 @@ export function sqlOperators(sql: Sql, newId: NewId): OperatorStore {
 }
 
 function sqlPauses(sql: Sql, newId: NewId, writeAct: WriteAct): PauseStore {
+  // The condition stands twice, because another process may have ended a pause and begun the next one meanwhile.
+  const endPauses = async (query: SqlQuery, now: number): Promise<readonly string[]> => {
+    const rows = await query(
+      `DELETE FROM channel_pauses WHERE channel IN (
+         SELECT channel FROM channel_pauses WHERE ends_at <= $1 ORDER BY channel LIMIT $2
+       ) AND ends_at <= $1 RETURNING ${PAUSE.list}`,
+      [now, PAUSES_MAX],
+    );
+    const ended = rows.map(PAUSE.read);
+    for (const { channel, actor, reason, at, endsAt } of ended) {
+      const act = { at: now, actor, action: 'channel_returned', subject: channel, reason } as const;
+      await writeAct(query, { ...act, detail: { pausedAt: at, endsAt } });
+    }
+    return ended.map(({ channel }) => channel);
+  };
   return {
+    endPauses: (now) => sql.transaction((query) => endPauses(query, now)),
     pauses: async () =>
       (await sql.read(`SELECT ${PAUSE.list} FROM channel_pauses ORDER BY channel LIMIT $1`, [PAUSES_MAX])).map(
         PAUSE.read,
       ),
     pause: (pause) =>
       sql.transaction(async (query) => {
+        await endPauses(query, pause.at);
         const id = newActId(newId);
         // The update changes nothing. It returns, and locks, the row that is there.
         const [row] = await query(
@@ -49,10 +67,14 @@ function sqlPauses(sql: Sql, newId: NewId, writeAct: WriteAct): PauseStore {
             `ON CONFLICT (channel) DO UPDATE SET channel = excluded.channel RETURNING ${PAUSE.list}, act_id`,
           ),
         );
-        const { channel, ...by } = pause;
+        const { channel, endsAt, ...by } = pause;
         if (row === undefined) throw new Error(`the pause of ${channel} was not written`);
         if (text(row['act_id']) === id)
-          await writeAct(query, { ...by, action: 'channel_paused', subject: channel }, id);
+          await writeAct(
+            query,
+            { ...by, action: 'channel_paused', subject: channel, ...(endsAt === undefined ? {} : { detail: { endsAt } }) },
+            id,
+          );
         return PAUSE.read(row);
       }),
     resume: ({ channel, at, actor, reason }) =>
