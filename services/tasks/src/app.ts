@@ -45,6 +45,9 @@ import { openContent } from './operations/content/content-deps.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import { openPausedChannels } from './operations/operators/pause-channel.ts';
+import type { OperatorDeps } from './operations/operators/pause-channel.ts';
+import { openFaultCounter } from './operations/pulse/fault-counter.ts';
+import type { FaultCounter } from './operations/pulse/fault-counter.ts';
 import { openMinuteCounter, withMinutes } from './operations/pulse/minute-counter.ts';
 import type { MinuteCounter } from './operations/pulse/minute-counter.ts';
 import { openKnownLanes } from './operations/queue/known-lanes.ts';
@@ -61,6 +64,7 @@ import { webhookService } from './rpc/webhook-service.ts';
 import { tasksSelfChecks } from './tasks-self-checks.ts';
 import { sqlBatches } from './store/batches/sql-batches.ts';
 import { sqlJobs } from './store/jobs/sql-jobs.ts';
+import type { OperatorStore } from './store/operator-store.ts';
 import { sqlOperators } from './store/operators/sql-operators.ts';
 import { sqlBacklog, sqlSelfChecks } from './store/tasks/sql-backlog.ts';
 import { sqlTaskStore } from './store/tasks/sql-task-store.ts';
@@ -127,9 +131,9 @@ export async function startTasks(
     openPool: peers.openPool,
   });
   const processId = newId('proc');
-  const minutes = openMinuteCounter(clock, operators, processId);
+  const counters = openCounters(foundation, operators, processId, (model) => current.models.has(model));
   const deps = taskDeps(foundation, peers, {
-    ...{ sql, config, channels, chance, wake, processId, minutes },
+    ...{ sql, config, channels, chance, wake, processId, counters },
     current: () => current,
     isQueueUsable: () => live.allKnowQueue(),
     areClocksTrusted: () => live.areClocksTrusted(),
@@ -155,7 +159,7 @@ export async function startTasks(
   const operatorDeps = await startOperators(
     foundation,
     { operators, backlog, channels, paused, channelIds: () => current.channelIds },
-    minutes,
+    counters,
     lifecycle,
   );
   const webhookStore = sqlWebhooks(sql, newId);
@@ -203,6 +207,7 @@ export async function startTasks(
       channels.replace(current.channels);
       pollers.renew();
       wake.queue();
+      await noteConfiguration(operatorDeps);
     },
     // Other services can record the end of a call only here.
     isNeeded: async () => (await jobs.jobs.pendingJobs()).some(({ state }) => state === 'in_progress'),
@@ -220,6 +225,33 @@ const STARTING: Live = {
   areClocksTrusted: () => true,
   isKnownAlive: () => false,
 };
+
+/** The counters of this process that operators watch. */
+interface WorkCounters {
+  readonly minutes: MinuteCounter;
+  readonly faults: FaultCounter;
+}
+
+function openCounters(
+  { clock, newId }: Foundation,
+  store: OperatorStore,
+  processId: string,
+  isModel: (model: string) => boolean,
+): WorkCounters {
+  return {
+    minutes: openMinuteCounter(clock, store, processId),
+    faults: openFaultCounter({ clock, newId, store, processId, isModel }),
+  };
+}
+
+/** The configuration is in use, whether its time can be written or not. */
+async function noteConfiguration({ operators, clock, log }: OperatorDeps): Promise<void> {
+  try {
+    await operators.addHappenings([{ at: clock.now(), type: 'configuration_applied', subject: '' }]);
+  } catch (error) {
+    log.warn({ err: error }, 'the time of a configuration could not be written');
+  }
+}
 
 interface WorkOptions {
   readonly passes: Parameters<typeof startWorkers>[1];
@@ -309,7 +341,7 @@ interface TaskParts {
   readonly chance: () => number;
   readonly wake: Deps['wake'];
   readonly processId: string;
-  readonly minutes: MinuteCounter;
+  readonly counters: WorkCounters;
   /** Reports whether every process shows tasks that wait. */
   readonly isQueueUsable: () => boolean;
   readonly areClocksTrusted: Deps['areClocksTrusted'];
@@ -321,7 +353,7 @@ interface TaskParts {
 function taskDeps(
   { clock, newId, log, bus, metrics, tracing, publicUrl, signingKey, acceptedKeys }: Foundation,
   peers: TasksPeers,
-  { sql, config, current, minutes, isQueueUsable, replicas, ...parts }: TaskParts,
+  { sql, config, current, counters, isQueueUsable, replicas, ...parts }: TaskParts,
 ): Deps & { readonly count: JobCounts } {
   const media = mediaClient(peers.media);
   return {
@@ -355,7 +387,7 @@ function taskDeps(
         models: () => current().models,
         channels: () => current().channels.map(({ id }) => id),
       }),
-      minutes,
+      counters,
     ),
   };
 }

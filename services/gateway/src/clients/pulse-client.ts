@@ -37,6 +37,9 @@ export interface ChannelMinute {
   readonly completed: number;
   readonly failed: number;
   readonly failedPolls: number;
+  /** The median time to an answer in milliseconds; undefined if there was no answer. */
+  readonly answerMsP50: number | undefined;
+  readonly answerMsP95: number | undefined;
 }
 
 export interface ChannelPulse {
@@ -120,5 +123,7 @@ function fromWireChannelMinute(minute: WireChannelMinute): ChannelMinute {
     completed: Number(minute.completed),
     failed: Number(minute.failed),
     failedPolls: Number(minute.failedPolls),
+    answerMsP50: Number(minute.answerMsP50) || undefined,
+    answerMsP95: Number(minute.answerMsP95) || undefined,
   } satisfies MessageMapping<WireChannelMinute, 'minute'>;
 }

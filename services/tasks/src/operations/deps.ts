@@ -125,7 +125,7 @@ export interface WorkCounts {
   readonly attempt: (
     channel: string,
     outcome: string,
-    answer: { readonly ms: number; readonly error?: string | undefined },
+    answer: { readonly ms: number; readonly error?: string | undefined; readonly taskId: string },
   ) => void;
   /** The owner sees the task from now on. */
   readonly created: (task: Task) => void;
@@ -134,8 +134,14 @@ export interface WorkCounts {
   readonly poll: (
     channel: string,
     outcome: string,
-    poll: { readonly lateMs: number; readonly error?: string | undefined },
+    poll: { readonly lateMs: number; readonly error?: string | undefined; readonly taskId: string },
   ) => void;
+}
+
+/** The client names the model, which may be any text. */
+export interface RefusedCreate {
+  readonly model: string;
+  readonly accountId: string;
 }
 
 /** The counters of minutes alone. */
@@ -143,7 +149,7 @@ export interface OutcomeCounts {
   /** No upstream took the order of a create. */
   readonly refused: () => void;
   /** A create was refused, at whichever step, and what caused it. */
-  readonly refusedBy: (cause: Cause) => void;
+  readonly refusedBy: (cause: Cause, create: RefusedCreate) => void;
   readonly settled: (tasks: number) => void;
 }
 

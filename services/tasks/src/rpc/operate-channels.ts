@@ -4,18 +4,13 @@ import { workMsWithin } from '@reelgate/platform/passed-deadline';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { ChannelPauseSchema } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelPause } from '@reelgate/proto/tasks/v1/channel_pause';
-import { ChannelStatusSchema, GetPulseResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import { ChannelStatusSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type { ChannelStatus, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import { ChannelHourSchema, ChannelMinuteSchema, MinuteCountsSchema } from '@reelgate/proto/tasks/v1/pulse';
-import type { ChannelHour, ChannelMinute, MinuteCounts as WireMinute } from '@reelgate/proto/tasks/v1/pulse';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { channelScope } from '../domain/in-flight-scope.ts';
-import { addChannelCounts, answerPercentile, noChannelCounts } from '../domain/minute-counts.ts';
-import type { ChannelCounts, MinuteCounts } from '../domain/minute-counts.ts';
 import type { Deps } from '../operations/deps.ts';
 import { channelNotFound, listPauses, pauseChannel, resumeChannel } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
-import { readPulse } from '../operations/pulse/read-pulse.ts';
 import type { Pause } from '../store/operator-store.ts';
 import { toMessage, toWireTime } from './wire-message.ts';
 
@@ -91,64 +86,5 @@ async function readChannelStatus(
     models: Object.keys(settings.models),
     endpoints: [...settings.endpoints],
     pause: pause && toWirePause(pause),
-  });
-}
-
-/** The view of the last hour, and of what waits now. */
-export function operatePulse(operate: OperatorDeps) {
-  return {
-    getPulse: async () => {
-      const { now, minutes, channels, unfinished, dueSince, unsettled, attention } = await readPulse(operate);
-      const age = (since: number | undefined): bigint => BigInt(since === undefined ? 0 : Math.max(0, now - since));
-      return toMessage(GetPulseResponseSchema, {
-        now: timestampFromMs(now),
-        minutes: [...minutes].map(toWireMinute),
-        channels: [...channels].map(toWireHour),
-        unfinished: BigInt(unfinished),
-        pollLagMs: age(dueSince),
-        unsettled: BigInt(unsettled.count),
-        unsettledMs: age(unsettled.oldest),
-        attention: BigInt(attention.count),
-        attentionSince: toWireTime(attention.oldest),
-      });
-    },
-  } satisfies Partial<Implementation<typeof OperatorService>>;
-}
-
-function toWireMinute([minute, counts]: readonly [number, MinuteCounts]): WireMinute {
-  return toMessage(MinuteCountsSchema, { ...mapValues(counts, BigInt), minute: timestampFromMs(minute) });
-}
-
-/** The record with each of its numbers converted. */
-function mapValues<K extends string, T>(
-  record: Readonly<Record<K, number>>,
-  convert: (value: number) => T,
-): Record<K, T> {
-  const entries = Object.entries<number>(record).map(([name, value]) => [name, convert(value)]);
-  return Object.fromEntries(entries) as Record<K, T>;
-}
-
-function toWireHour([channel, minutes]: readonly [string, ReadonlyMap<number, ChannelCounts>]): ChannelHour {
-  const hour = noChannelCounts();
-  for (const counts of minutes.values()) addChannelCounts(hour, counts);
-  return toMessage(ChannelHourSchema, {
-    channel,
-    minutes: [...minutes].map(toWireChannelMinute),
-    answerMsP50: BigInt(answerPercentile(hour.answers, 0.5)),
-    answerMsP95: BigInt(answerPercentile(hour.answers, 0.95)),
-    lastError: hour.lastError?.text,
-    lastErrorAt: toWireTime(hour.lastError?.at),
-  });
-}
-
-function toWireChannelMinute([minute, counts]: readonly [number, ChannelCounts]): ChannelMinute {
-  return toMessage(ChannelMinuteSchema, {
-    minute: timestampFromMs(minute),
-    accepted: BigInt(counts.accepted),
-    refused: BigInt(counts.refused),
-    unknown: BigInt(counts.unknown),
-    completed: BigInt(counts.completed),
-    failed: BigInt(counts.failed),
-    failedPolls: BigInt(counts.failedPolls),
   });
 }

@@ -13,8 +13,10 @@ import type { Act } from '../store/operator-store.ts';
 import type { OpenAttention } from '../store/task-store.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
-import { operateChannels, operatePauses, operatePulse } from './operate-channels.ts';
+import { operateChannels, operatePauses } from './operate-channels.ts';
 import { operateJobs, toJobRecord } from './operate-jobs.ts';
+import { operateHandOver, operateSearch } from './operate-notes.ts';
+import { operatePulse } from './operate-pulse.ts';
 import { operateTasks, readTaskRecord } from './operate-tasks.ts';
 import { emptyToUndefined, readLimit, toMessage } from './wire-message.ts';
 
@@ -32,6 +34,8 @@ export function operatorService(
     ...operatePauses(operate),
     ...operateActs(operate),
     ...operatePulse(operate),
+    ...operateSearch(deps, operate),
+    ...operateHandOver(deps, jobs, operate),
   };
 }
 

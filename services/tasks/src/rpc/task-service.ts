@@ -71,7 +71,8 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
     createTask: async (request, { signal, requestId, span }) => {
       const named = { requestId: emptyToUndefined(requestId), span };
       const create = async () => createTask(deps, { ...(await toCreateRequest(tokens, request)), ...named }, signal);
-      const { task, replayed, applied } = await countRefusals(deps, () => inContractTerms(create()));
+      const refused = { model: request.order?.model ?? '', accountId: request.accountId };
+      const { task, replayed, applied } = await countRefusals(deps, refused, () => inContractTerms(create()));
       return { task: toWireCreated(task), replayed, applied: toWirePreference(applied) };
     },
     listModels: (request) => listModels(deps, tokens, request),

@@ -1,4 +1,6 @@
+import type { ChannelFailure, FaultRow } from '../domain/faults.ts';
 import type { MinuteRow } from '../domain/minute-counts.ts';
+import type { State } from '../domain/task.ts';
 
 /** A change of a channel by an operator. */
 export interface ChannelChange {
@@ -44,7 +46,10 @@ export type Action =
   | 'queue_held'
   | 'queue_released'
   | 'queue_task_moved'
-  | 'queue_cancelled';
+  | 'queue_cancelled'
+  | 'note_added'
+  | 'note_resolved'
+  | 'note_deleted';
 
 /** An act of an operator before it is written. */
 export interface NewAct {
@@ -90,4 +95,105 @@ export interface MinuteStore extends MinuteReader {
   removeMinutes(before: number, limit: number): Promise<number>;
 }
 
-export type OperatorStore = PauseStore & ActStore & MinuteStore;
+/** What failed in the last hours, for people. */
+export interface FaultReader {
+  /** The faults of all processes since a minute, the newest first. */
+  faultsSince(minute: number, limit: number): Promise<readonly FaultRow[]>;
+  /** The newest first. */
+  channelFailures(channel: string, limit: number): Promise<readonly ChannelFailure[]>;
+}
+
+export interface FaultStore extends FaultReader {
+  /**
+   * Writes the faults of a process, which replace what it wrote for the same minute and subject, and failures of
+   * channels. One that is written already stays as it is.
+   */
+  writeFaults(process: string, faults: readonly FaultRow[], failures: readonly ChannelFailure[]): Promise<void>;
+  /** Removes faults and failures from before a time. Returns how many were removed, of the kind with more. */
+  removeFaults(before: number, limit: number): Promise<number>;
+}
+
+/** The ways in which work is found. */
+export type FoundBy = 'id' | 'request_id' | 'trace_id';
+
+/** A task or a job that a search has found. */
+export interface FoundWork {
+  readonly id: string;
+  readonly isJob: boolean;
+  readonly accountId: string;
+  readonly model: string;
+  readonly state: State;
+  readonly createdAt: number;
+}
+
+export interface SearchStore {
+  /** The tasks and jobs of an id, of a request or of a trace, the oldest first. */
+  findWork(by: FoundBy, value: string, limit: number): Promise<readonly FoundWork[]>;
+}
+
+export type HappeningType = 'circuit_opened' | 'circuit_closed' | 'configuration_applied';
+
+/** Something that no operator did. */
+export interface Happening {
+  readonly at: number;
+  /** A later release may write others. */
+  readonly type: string;
+  /** The id of a channel; empty: the service itself. */
+  readonly subject: string;
+}
+
+/** A task or job that began to wait for a person. */
+export interface RaisedAttention {
+  readonly taskId: string;
+  readonly at: number;
+  readonly reason: string;
+  readonly isOpen: boolean;
+}
+
+export interface HandOverStore {
+  /** Writes what happened. What another process has written for the same minute stays. */
+  addHappenings(happenings: readonly (Happening & { readonly type: HappeningType })[]): Promise<void>;
+  /** Since a time, the newest first. */
+  happeningsSince(at: number, limit: number): Promise<readonly Happening[]>;
+  /** Since a time, the newest first. */
+  raisedSince(at: number, limit: number): Promise<readonly RaisedAttention[]>;
+  /** How far an operator has read; undefined: nothing yet. */
+  findMark(actor: string): Promise<number | undefined>;
+  /** An earlier mark than the last one changes nothing. Returns the mark. */
+  putMark(actor: string, readUntil: number): Promise<number>;
+  /** Removes happenings and marks from before a time. Returns how many happenings were removed. */
+  removeHappenings(before: number, limit: number): Promise<number>;
+}
+
+/** A note of an operator for the next one. */
+export interface Note {
+  readonly id: string;
+  /** The id of a channel, a task or a job. */
+  readonly subject: string;
+  readonly at: number;
+  readonly author: string;
+  readonly text: string;
+}
+
+/** The most notes of a subject. */
+export const NOTES_MAX = 20;
+
+/** How a note ends. */
+export interface NoteEnd {
+  readonly id: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly action: 'note_resolved' | 'note_deleted';
+}
+
+export interface NoteStore {
+  /** The oldest first. */
+  notes(subject: string): Promise<readonly Note[]>;
+  findNote(id: string): Promise<Note | undefined>;
+  /** Writes a note and its act. Undefined: the subject has as many as it may. The same note again is written once. */
+  addNote(note: Omit<Note, 'id'>): Promise<Note | undefined>;
+  /** Removes a note and writes the act. Returns whether it was there. */
+  endNote(end: NoteEnd): Promise<boolean>;
+}
+
+export type OperatorStore = PauseStore & ActStore & MinuteStore & FaultStore & SearchStore & HandOverStore & NoteStore;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { newIds } from '@reelgate/platform/ids';
+import { firstIdAt, newIds } from '@reelgate/platform/ids';
 import { openSql } from '@reelgate/platform/sql/open-sql';
 import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -325,6 +325,38 @@ test.each<[string, readonly string[], (store: TaskStore, operators: OperatorStor
   ['the removal of acts', ['autoindex_operator_acts_1'], (_store, operators) => operators.removeActs(1, 9)],
   ['the counts of an hour', ['autoindex_minute_counts_1'], (_store, operators) => operators.minutesSince(1, 9)],
   ['the removal of counts', ['autoindex_minute_counts_1'], (_store, operators) => operators.removeMinutes(1, 9)],
+  ['the faults of an hour', ['autoindex_fault_minutes_1'], (_store, operators) => operators.faultsSince(1, 9)],
+  ['the failures of a channel', ['channel_failures_by_channel'], (_store, ops) => ops.channelFailures('main', 9)],
+  [
+    'the removal of faults',
+    ['autoindex_fault_minutes_1', 'autoindex_channel_failures_1'],
+    (_store, operators) => operators.removeFaults(1, 9),
+  ],
+  [
+    'a search by an id',
+    ['autoindex_tasks_1', 'autoindex_jobs_1'],
+    (_store, operators) => operators.findWork('id', 'task_1', 9),
+  ],
+  [
+    'a search by a request id of a client',
+    ['tasks_by_request', 'jobs_by_request'],
+    (_store, operators) => operators.findWork('request_id', 'order-7', 9),
+  ],
+  [
+    'a search by a request id of ours',
+    ['tasks USING INDEX sqlite_autoindex_tasks_1', 'jobs USING INDEX sqlite_autoindex_jobs_1'],
+    (_store, operators) => operators.findWork('request_id', firstIdAt('req', 1), 9),
+  ],
+  [
+    'a search by a trace',
+    ['tasks_by_trace', 'jobs_by_trace'],
+    (_store, operators) => operators.findWork('trace_id', '4bf92f3577b34da6a3ce929d0e0e4736', 9),
+  ],
+  ['what happened since a time', ['autoindex_happenings_1'], (_store, operators) => operators.happeningsSince(1, 9)],
+  ['what waits since a time', ['attention_by_time'], (_store, operators) => operators.raisedSince(1, 9)],
+  ['a mark', ['autoindex_hand_over_marks_1'], (_store, operators) => operators.findMark('ann')],
+  ['the notes of a subject', ['operator_notes_by_subject'], (_store, operators) => operators.notes('main')],
+  ['a note', ['autoindex_operator_notes_1'], (_store, operators) => operators.findNote('note_1')],
 ])('%s uses %j for any number of rows', async (_what, indexes, call) => {
   const plans: string[] = [];
   const noted: Promise<void>[] = [];
@@ -337,7 +369,7 @@ test.each<[string, readonly string[], (store: TaskStore, operators: OperatorStor
 
   for (const index of indexes) expect(plans).toContainEqual(expect.stringContaining(index));
   // a page of acts is read along its index
-  const whole = plans.filter((step) => /^(SCAN (?!.*USING|waiting$)|.*TEMP B-TREE)/.test(step));
+  const whole = plans.filter((step) => /^(SCAN (?!.*USING|waiting$|near$)|.*TEMP B-TREE)/.test(step));
   expect(whole.filter((step) => !step.startsWith('USE TEMP B-TREE FOR LAST TERM'))).toEqual([]);
 });
 

@@ -4,8 +4,10 @@ import { whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { announcePause, onPausesChanged } from '../events/announcements.ts';
+import { openCircuitWatch } from '../operations/operators/watch-circuits.ts';
 import { renewPauses } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
+import type { FaultCounter } from '../operations/pulse/fault-counter.ts';
 import type { MinuteCounter } from '../operations/pulse/minute-counter.ts';
 import { removeOldCounts } from '../operations/retention/remove-old-records.ts';
 import { watchPauses } from '../tasks-metrics.ts';
@@ -24,7 +26,7 @@ export type OperatorParts = Omit<OperatorDeps, 'clock' | 'log' | 'announcePause'
 export async function startOperators(
   { clock, log, bus, metrics }: Foundation,
   parts: OperatorParts,
-  minutes: MinuteCounter,
+  { minutes, faults }: { readonly minutes: MinuteCounter; readonly faults: FaultCounter },
   lifecycle: Lifecycle,
 ): Promise<OperatorDeps> {
   const { paused, operators } = parts;
@@ -42,9 +44,13 @@ export async function startOperators(
   };
   // Parts stop in the reverse order, so this comes after the last pass.
   lifecycle.add('last counts of minutes', () => minutes.write());
+  lifecycle.add('last faults', () => faults.write());
   start('counts of minutes', WRITE_IDLE_MS, () => minutes.write().then(() => 0));
+  start('faults', WRITE_IDLE_MS, () => faults.write().then(() => 0));
   start('removal of old counts', REMOVE_IDLE_MS, () => removeOldCounts(operators, clock));
   const reads = start('pauses of channels', PAUSES_IDLE_MS, () => renewPauses(deps).then(() => 0));
+  const circuits = openCircuitWatch(parts.channels, operators, clock);
+  start('circuits of channels', PAUSES_IDLE_MS, () => circuits.pass().then(() => 0));
   const changes = await onPausesChanged(bus, () => {
     reads.wake();
   });

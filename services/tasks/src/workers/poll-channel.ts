@@ -173,6 +173,7 @@ async function pollTask(
     const polled = (await results).get(readUpstreamId(leased)) ?? UNANSWERED;
     deps.count.poll(id, polled.found ? polled.report.phase : 'error', {
       lateMs: computeLatenessMs(leased, startedAt),
+      taskId: leased.id,
       error: polled.found ? undefined : polled.gone ? UNKNOWN_TASK : polled.error,
     });
     const task = tracePoll(deps, leased, { channel: id, polled, startedAt });

@@ -9,7 +9,7 @@ import type { Task, TaskState } from "./task_pb.js";
 import type { TaskKind } from "./order_pb.js";
 import type { Job } from "./job_pb.js";
 import type { ChannelPause } from "./channel_pause_pb.js";
-import type { ChannelHour, MinuteCounts } from "./pulse_pb.js";
+import type { ChannelFailure, ChannelHour, FaultHour, MinuteCounts } from "./pulse_pb.js";
 import type { Act } from "../../access/v1/act_pb.js";
 
 /**
@@ -1186,6 +1186,631 @@ export declare type GetPulseResponse = Message<"reelgate.tasks.v1.GetPulseRespon
 export declare const GetPulseResponseSchema: GenMessage<GetPulseResponse>;
 
 /**
+ * GetFaultsRequest is empty.
+ *
+ * @generated from message reelgate.tasks.v1.GetFaultsRequest
+ */
+export declare type GetFaultsRequest = Message<"reelgate.tasks.v1.GetFaultsRequest"> & {
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetFaultsRequest.
+ * Use `create(GetFaultsRequestSchema)` to create a new message.
+ */
+export declare const GetFaultsRequestSchema: GenMessage<GetFaultsRequest>;
+
+/**
+ * GetFaultsResponse carries the faults. The last ten seconds may be missing.
+ *
+ * @generated from message reelgate.tasks.v1.GetFaultsResponse
+ */
+export declare type GetFaultsResponse = Message<"reelgate.tasks.v1.GetFaultsResponse"> & {
+  /**
+   * At most fifty models and fifty accounts, those with the most faults of upstreams and of this installation first.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.FaultHour faults = 1;
+   */
+  faults: FaultHour[];
+
+  /**
+   * The clock of the service.
+   *
+   * @generated from field: google.protobuf.Timestamp now = 2;
+   */
+  now?: Timestamp | undefined;
+
+  /**
+   * Further models that had faults.
+   *
+   * @generated from field: int32 more_models = 3;
+   */
+  moreModels: number;
+
+  /**
+   * Further accounts that had faults.
+   *
+   * @generated from field: int32 more_accounts = 4;
+   */
+  moreAccounts: number;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetFaultsResponse.
+ * Use `create(GetFaultsResponseSchema)` to create a new message.
+ */
+export declare const GetFaultsResponseSchema: GenMessage<GetFaultsResponse>;
+
+/**
+ * ListChannelFailuresRequest names a channel.
+ *
+ * @generated from message reelgate.tasks.v1.ListChannelFailuresRequest
+ */
+export declare type ListChannelFailuresRequest = Message<"reelgate.tasks.v1.ListChannelFailuresRequest"> & {
+  /**
+   * The channel's id.
+   *
+   * @generated from field: string channel = 1;
+   */
+  channel: string;
+
+  /**
+   * At most this many, 1 to 50; zero is 20. Another number is refused.
+   *
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListChannelFailuresRequest.
+ * Use `create(ListChannelFailuresRequestSchema)` to create a new message.
+ */
+export declare const ListChannelFailuresRequestSchema: GenMessage<ListChannelFailuresRequest>;
+
+/**
+ * ListChannelFailuresResponse carries the failures.
+ *
+ * @generated from message reelgate.tasks.v1.ListChannelFailuresResponse
+ */
+export declare type ListChannelFailuresResponse = Message<"reelgate.tasks.v1.ListChannelFailuresResponse"> & {
+  /**
+   * The failures.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.ChannelFailure failures = 1;
+   */
+  failures: ChannelFailure[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListChannelFailuresResponse.
+ * Use `create(ListChannelFailuresResponseSchema)` to create a new message.
+ */
+export declare const ListChannelFailuresResponseSchema: GenMessage<ListChannelFailuresResponse>;
+
+/**
+ * FoundWork is a task or job that a search has found.
+ *
+ * @generated from message reelgate.tasks.v1.FoundWork
+ */
+export declare type FoundWork = Message<"reelgate.tasks.v1.FoundWork"> & {
+  /**
+   * System task or job id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Whether it is a job.
+   *
+   * @generated from field: bool is_job = 2;
+   */
+  isJob: boolean;
+
+  /**
+   * The account.
+   *
+   * @generated from field: string account_id = 3;
+   */
+  accountId: string;
+
+  /**
+   * The public id of the model.
+   *
+   * @generated from field: string model = 4;
+   */
+  model: string;
+
+  /**
+   * The state.
+   *
+   * @generated from field: reelgate.tasks.v1.TaskState state = 5;
+   */
+  state: TaskState;
+
+  /**
+   * When it was created.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 6;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * How it was found: id, request_id, trace_id or upstream_id.
+   *
+   * @generated from field: string found_by = 7;
+   */
+  foundBy: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.FoundWork.
+ * Use `create(FoundWorkSchema)` to create a new message.
+ */
+export declare const FoundWorkSchema: GenMessage<FoundWork>;
+
+/**
+ * FindWorkRequest carries an id.
+ *
+ * @generated from message reelgate.tasks.v1.FindWorkRequest
+ */
+export declare type FindWorkRequest = Message<"reelgate.tasks.v1.FindWorkRequest"> & {
+  /**
+   * The id.
+   *
+   * @generated from field: string value = 1;
+   */
+  value: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.FindWorkRequest.
+ * Use `create(FindWorkRequestSchema)` to create a new message.
+ */
+export declare const FindWorkRequestSchema: GenMessage<FindWorkRequest>;
+
+/**
+ * FindWorkResponse carries what was found, at most twenty for each way.
+ *
+ * @generated from message reelgate.tasks.v1.FindWorkResponse
+ */
+export declare type FindWorkResponse = Message<"reelgate.tasks.v1.FindWorkResponse"> & {
+  /**
+   * What was found.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.FoundWork found = 1;
+   */
+  found: FoundWork[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.FindWorkResponse.
+ * Use `create(FindWorkResponseSchema)` to create a new message.
+ */
+export declare const FindWorkResponseSchema: GenMessage<FindWorkResponse>;
+
+/**
+ * Happening is something that no operator did.
+ *
+ * @generated from message reelgate.tasks.v1.Happening
+ */
+export declare type Happening = Message<"reelgate.tasks.v1.Happening"> & {
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * circuit_opened, circuit_closed, configuration_applied, or one of a later release.
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * The channel's id; empty: the service itself.
+   *
+   * @generated from field: string subject = 3;
+   */
+  subject: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.Happening.
+ * Use `create(HappeningSchema)` to create a new message.
+ */
+export declare const HappeningSchema: GenMessage<Happening>;
+
+/**
+ * RaisedAttention says that a task or job began to wait for a decision.
+ *
+ * @generated from message reelgate.tasks.v1.RaisedAttention
+ */
+export declare type RaisedAttention = Message<"reelgate.tasks.v1.RaisedAttention"> & {
+  /**
+   * System task or job id.
+   *
+   * @generated from field: string task_id = 1;
+   */
+  taskId: string;
+
+  /**
+   * When its wait began.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 2;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * The reason, one word.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * Whether it still waits.
+   *
+   * @generated from field: bool open = 4;
+   */
+  open: boolean;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.RaisedAttention.
+ * Use `create(RaisedAttentionSchema)` to create a new message.
+ */
+export declare const RaisedAttentionSchema: GenMessage<RaisedAttention>;
+
+/**
+ * GetHandOverRequest names an operator.
+ *
+ * @generated from message reelgate.tasks.v1.GetHandOverRequest
+ */
+export declare type GetHandOverRequest = Message<"reelgate.tasks.v1.GetHandOverRequest"> & {
+  /**
+   * Who reads; empty: the caller.
+   *
+   * @generated from field: string actor = 1;
+   */
+  actor: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetHandOverRequest.
+ * Use `create(GetHandOverRequestSchema)` to create a new message.
+ */
+export declare const GetHandOverRequestSchema: GenMessage<GetHandOverRequest>;
+
+/**
+ * GetHandOverResponse carries what happened, the newest first.
+ *
+ * @generated from message reelgate.tasks.v1.GetHandOverResponse
+ */
+export declare type GetHandOverResponse = Message<"reelgate.tasks.v1.GetHandOverResponse"> & {
+  /**
+   * The begin of what is shown.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 1;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * How far the operator has read; absent: nothing yet.
+   *
+   * @generated from field: google.protobuf.Timestamp read_until = 2;
+   */
+  readUntil?: Timestamp | undefined;
+
+  /**
+   * The clock of the service. A mark at this time leaves nothing unread out.
+   *
+   * @generated from field: google.protobuf.Timestamp now = 3;
+   */
+  now?: Timestamp | undefined;
+
+  /**
+   * What no operator did.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.Happening happenings = 4;
+   */
+  happenings: Happening[];
+
+  /**
+   * What began to wait for a decision.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.RaisedAttention raised = 5;
+   */
+  raised: RaisedAttention[];
+
+  /**
+   * Whether more happened than is shown.
+   *
+   * @generated from field: bool has_more = 6;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.GetHandOverResponse.
+ * Use `create(GetHandOverResponseSchema)` to create a new message.
+ */
+export declare const GetHandOverResponseSchema: GenMessage<GetHandOverResponse>;
+
+/**
+ * MarkHandOverRequest carries a mark.
+ *
+ * @generated from message reelgate.tasks.v1.MarkHandOverRequest
+ */
+export declare type MarkHandOverRequest = Message<"reelgate.tasks.v1.MarkHandOverRequest"> & {
+  /**
+   * Who has read; empty: the caller.
+   *
+   * @generated from field: string actor = 1;
+   */
+  actor: string;
+
+  /**
+   * How far.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 2;
+   */
+  until?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.MarkHandOverRequest.
+ * Use `create(MarkHandOverRequestSchema)` to create a new message.
+ */
+export declare const MarkHandOverRequestSchema: GenMessage<MarkHandOverRequest>;
+
+/**
+ * MarkHandOverResponse carries the mark afterwards.
+ *
+ * @generated from message reelgate.tasks.v1.MarkHandOverResponse
+ */
+export declare type MarkHandOverResponse = Message<"reelgate.tasks.v1.MarkHandOverResponse"> & {
+  /**
+   * The mark.
+   *
+   * @generated from field: google.protobuf.Timestamp read_until = 1;
+   */
+  readUntil?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.MarkHandOverResponse.
+ * Use `create(MarkHandOverResponseSchema)` to create a new message.
+ */
+export declare const MarkHandOverResponseSchema: GenMessage<MarkHandOverResponse>;
+
+/**
+ * Note is a note of an operator for the next one.
+ *
+ * @generated from message reelgate.tasks.v1.Note
+ */
+export declare type Note = Message<"reelgate.tasks.v1.Note"> & {
+  /**
+   * The note's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The id of a channel, a task or a job.
+   *
+   * @generated from field: string subject = 2;
+   */
+  subject: string;
+
+  /**
+   * When it was written.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 3;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Who wrote it.
+   *
+   * @generated from field: string author = 4;
+   */
+  author: string;
+
+  /**
+   * The note.
+   *
+   * @generated from field: string text = 5;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.Note.
+ * Use `create(NoteSchema)` to create a new message.
+ */
+export declare const NoteSchema: GenMessage<Note>;
+
+/**
+ * ListNotesRequest names a subject.
+ *
+ * @generated from message reelgate.tasks.v1.ListNotesRequest
+ */
+export declare type ListNotesRequest = Message<"reelgate.tasks.v1.ListNotesRequest"> & {
+  /**
+   * The id of a channel, a task or a job.
+   *
+   * @generated from field: string subject = 1;
+   */
+  subject: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListNotesRequest.
+ * Use `create(ListNotesRequestSchema)` to create a new message.
+ */
+export declare const ListNotesRequestSchema: GenMessage<ListNotesRequest>;
+
+/**
+ * ListNotesResponse carries the notes, at most twenty.
+ *
+ * @generated from message reelgate.tasks.v1.ListNotesResponse
+ */
+export declare type ListNotesResponse = Message<"reelgate.tasks.v1.ListNotesResponse"> & {
+  /**
+   * The notes.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.Note notes = 1;
+   */
+  notes: Note[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ListNotesResponse.
+ * Use `create(ListNotesResponseSchema)` to create a new message.
+ */
+export declare const ListNotesResponseSchema: GenMessage<ListNotesResponse>;
+
+/**
+ * AddNoteRequest carries a note.
+ *
+ * @generated from message reelgate.tasks.v1.AddNoteRequest
+ */
+export declare type AddNoteRequest = Message<"reelgate.tasks.v1.AddNoteRequest"> & {
+  /**
+   * The id of a channel, a task or a job.
+   *
+   * @generated from field: string subject = 1;
+   */
+  subject: string;
+
+  /**
+   * Who writes it; empty: the caller.
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
+
+  /**
+   * The note.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.AddNoteRequest.
+ * Use `create(AddNoteRequestSchema)` to create a new message.
+ */
+export declare const AddNoteRequestSchema: GenMessage<AddNoteRequest>;
+
+/**
+ * AddNoteResponse carries the note.
+ *
+ * @generated from message reelgate.tasks.v1.AddNoteResponse
+ */
+export declare type AddNoteResponse = Message<"reelgate.tasks.v1.AddNoteResponse"> & {
+  /**
+   * The note.
+   *
+   * @generated from field: reelgate.tasks.v1.Note note = 1;
+   */
+  note?: Note | undefined;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.AddNoteResponse.
+ * Use `create(AddNoteResponseSchema)` to create a new message.
+ */
+export declare const AddNoteResponseSchema: GenMessage<AddNoteResponse>;
+
+/**
+ * ResolveNoteRequest names a note.
+ *
+ * @generated from message reelgate.tasks.v1.ResolveNoteRequest
+ */
+export declare type ResolveNoteRequest = Message<"reelgate.tasks.v1.ResolveNoteRequest"> & {
+  /**
+   * The note's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Who resolves it; empty: the caller.
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ResolveNoteRequest.
+ * Use `create(ResolveNoteRequestSchema)` to create a new message.
+ */
+export declare const ResolveNoteRequestSchema: GenMessage<ResolveNoteRequest>;
+
+/**
+ * ResolveNoteResponse is empty.
+ *
+ * @generated from message reelgate.tasks.v1.ResolveNoteResponse
+ */
+export declare type ResolveNoteResponse = Message<"reelgate.tasks.v1.ResolveNoteResponse"> & {
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ResolveNoteResponse.
+ * Use `create(ResolveNoteResponseSchema)` to create a new message.
+ */
+export declare const ResolveNoteResponseSchema: GenMessage<ResolveNoteResponse>;
+
+/**
+ * DeleteNoteRequest names a note.
+ *
+ * @generated from message reelgate.tasks.v1.DeleteNoteRequest
+ */
+export declare type DeleteNoteRequest = Message<"reelgate.tasks.v1.DeleteNoteRequest"> & {
+  /**
+   * The note's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Who deletes it; empty: the caller.
+   *
+   * @generated from field: string actor = 2;
+   */
+  actor: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.DeleteNoteRequest.
+ * Use `create(DeleteNoteRequestSchema)` to create a new message.
+ */
+export declare const DeleteNoteRequestSchema: GenMessage<DeleteNoteRequest>;
+
+/**
+ * DeleteNoteResponse is empty.
+ *
+ * @generated from message reelgate.tasks.v1.DeleteNoteResponse
+ */
+export declare type DeleteNoteResponse = Message<"reelgate.tasks.v1.DeleteNoteResponse"> & {
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.DeleteNoteResponse.
+ * Use `create(DeleteNoteResponseSchema)` to create a new message.
+ */
+export declare const DeleteNoteResponseSchema: GenMessage<DeleteNoteResponse>;
+
+/**
  * ListActsRequest asks for a page.
  *
  * @generated from message reelgate.tasks.v1.ListActsRequest
@@ -1524,6 +2149,96 @@ export declare const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof GetPulseRequestSchema;
     output: typeof GetPulseResponseSchema;
+  },
+  /**
+   * GetFaults returns what failed in the last hour, by model and by account.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.GetFaults
+   */
+  getFaults: {
+    methodKind: "unary";
+    input: typeof GetFaultsRequestSchema;
+    output: typeof GetFaultsResponseSchema;
+  },
+  /**
+   * ListChannelFailures returns what failed last at a channel, within a day, the newest first.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.ListChannelFailures
+   */
+  listChannelFailures: {
+    methodKind: "unary";
+    input: typeof ListChannelFailuresRequestSchema;
+    output: typeof ListChannelFailuresResponseSchema;
+  },
+  /**
+   * FindWork returns the tasks and jobs of an id: their own, that of a request, of a trace, or of an upstream.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.FindWork
+   */
+  findWork: {
+    methodKind: "unary";
+    input: typeof FindWorkRequestSchema;
+    output: typeof FindWorkResponseSchema;
+  },
+  /**
+   * GetHandOver returns what happened since an operator read last, at most a week.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.GetHandOver
+   */
+  getHandOver: {
+    methodKind: "unary";
+    input: typeof GetHandOverRequestSchema;
+    output: typeof GetHandOverResponseSchema;
+  },
+  /**
+   * MarkHandOver notes how far an operator has read. An earlier time than the last one changes nothing.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.MarkHandOver
+   */
+  markHandOver: {
+    methodKind: "unary";
+    input: typeof MarkHandOverRequestSchema;
+    output: typeof MarkHandOverResponseSchema;
+  },
+  /**
+   * ListNotes returns the notes of operators on a channel, a task or a job, the oldest first.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.ListNotes
+   */
+  listNotes: {
+    methodKind: "unary";
+    input: typeof ListNotesRequestSchema;
+    output: typeof ListNotesResponseSchema;
+  },
+  /**
+   * AddNote writes a note for the next operator. The same note of the same author again is the first one.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.AddNote
+   */
+  addNote: {
+    methodKind: "unary";
+    input: typeof AddNoteRequestSchema;
+    output: typeof AddNoteResponseSchema;
+  },
+  /**
+   * ResolveNote ends a note that is done.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.ResolveNote
+   */
+  resolveNote: {
+    methodKind: "unary";
+    input: typeof ResolveNoteRequestSchema;
+    output: typeof ResolveNoteResponseSchema;
+  },
+  /**
+   * DeleteNote removes a note. Only its author may.
+   *
+   * @generated from rpc reelgate.tasks.v1.OperatorService.DeleteNote
+   */
+  deleteNote: {
+    methodKind: "unary";
+    input: typeof DeleteNoteRequestSchema;
+    output: typeof DeleteNoteResponseSchema;
   },
   /**
    * ListActs returns what operators did in this service, the newest first.

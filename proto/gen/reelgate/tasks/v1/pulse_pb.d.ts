@@ -2,7 +2,7 @@
 // @generated from file reelgate/tasks/v1/pulse.proto (package reelgate.tasks.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -179,6 +179,21 @@ export declare type ChannelMinute = Message<"reelgate.tasks.v1.ChannelMinute"> &
    * @generated from field: int64 failed_polls = 7;
    */
   failedPolls: bigint;
+
+  /**
+   * The median of the time until the upstream accepted or refused an attempt, from buckets; 0: there was none, or the
+   * service is of a release that does not tell it.
+   *
+   * @generated from field: int64 answer_ms_p50 = 8;
+   */
+  answerMsP50: bigint;
+
+  /**
+   * The 95th percentile of the same.
+   *
+   * @generated from field: int64 answer_ms_p95 = 9;
+   */
+  answerMsP95: bigint;
 };
 
 /**
@@ -241,4 +256,153 @@ export declare type ChannelHour = Message<"reelgate.tasks.v1.ChannelHour"> & {
  * Use `create(ChannelHourSchema)` to create a new message.
  */
 export declare const ChannelHourSchema: GenMessage<ChannelHour>;
+
+/**
+ * FaultMinute counts the refused creates and failed tasks of a minute, in all processes together.
+ *
+ * @generated from message reelgate.tasks.v1.FaultMinute
+ */
+export declare type FaultMinute = Message<"reelgate.tasks.v1.FaultMinute"> & {
+  /**
+   * When the minute began.
+   *
+   * @generated from field: google.protobuf.Timestamp minute = 1;
+   */
+  minute?: Timestamp | undefined;
+
+  /**
+   * Those that the request caused: its fields, media, content, balance, a limit of its token, or a cancellation.
+   *
+   * @generated from field: int64 by_client = 2;
+   */
+  byClient: bigint;
+
+  /**
+   * Those that an upstream caused.
+   *
+   * @generated from field: int64 by_upstream = 3;
+   */
+  byUpstream: bigint;
+
+  /**
+   * Those that this installation or its operators caused.
+   *
+   * @generated from field: int64 by_us = 4;
+   */
+  byUs: bigint;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.FaultMinute.
+ * Use `create(FaultMinuteSchema)` to create a new message.
+ */
+export declare const FaultMinuteSchema: GenMessage<FaultMinute>;
+
+/**
+ * FaultHour is what failed for a model or an account in the last hour.
+ *
+ * @generated from message reelgate.tasks.v1.FaultHour
+ */
+export declare type FaultHour = Message<"reelgate.tasks.v1.FaultHour"> & {
+  /**
+   * What it is counted by.
+   *
+   * @generated from field: reelgate.tasks.v1.FaultKind kind = 1;
+   */
+  kind: FaultKind;
+
+  /**
+   * The model or the account; empty: models that are not configured, and what is beyond the bound of a process.
+   *
+   * @generated from field: string subject = 2;
+   */
+  subject: string;
+
+  /**
+   * The minutes in which something failed, the oldest first.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.FaultMinute minutes = 3;
+   */
+  minutes: FaultMinute[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.FaultHour.
+ * Use `create(FaultHourSchema)` to create a new message.
+ */
+export declare const FaultHourSchema: GenMessage<FaultHour>;
+
+/**
+ * ChannelFailure is something that failed at a channel.
+ *
+ * @generated from message reelgate.tasks.v1.ChannelFailure
+ */
+export declare type ChannelFailure = Message<"reelgate.tasks.v1.ChannelFailure"> & {
+  /**
+   * When it failed.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 1;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * attempt, poll or task.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * System task id.
+   *
+   * @generated from field: string task_id = 3;
+   */
+  taskId: string;
+
+  /**
+   * The error, in the words of the adapter or the upstream.
+   *
+   * @generated from field: string error = 4;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.ChannelFailure.
+ * Use `create(ChannelFailureSchema)` to create a new message.
+ */
+export declare const ChannelFailureSchema: GenMessage<ChannelFailure>;
+
+/**
+ * FaultKind is what faults are counted by.
+ *
+ * @generated from enum reelgate.tasks.v1.FaultKind
+ */
+export enum FaultKind {
+  /**
+   * Not used.
+   *
+   * @generated from enum value: FAULT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * By the public id of a model.
+   *
+   * @generated from enum value: FAULT_KIND_MODEL = 1;
+   */
+  MODEL = 1,
+
+  /**
+   * By account.
+   *
+   * @generated from enum value: FAULT_KIND_ACCOUNT = 2;
+   */
+  ACCOUNT = 2,
+}
+
+/**
+ * Describes the enum reelgate.tasks.v1.FaultKind.
+ */
+export declare const FaultKindSchema: GenEnum<FaultKind>;
 

@@ -40,12 +40,13 @@ export function toPause({ at, actor, reason, endsAt }: ChannelPause): PauseAnswe
   return { at, actor, reason, ...(endsAt === undefined ? {} : { endsAt }) };
 }
 
+type CountOfChannel = Exclude<keyof ChannelMinute, 'at' | 'answerMsP50' | 'answerMsP95'>;
+
 function hourView(
   { minutes, answerMsP50, answerMsP95, lastError, lastErrorAt }: ChannelPulse,
   now: number,
 ): ChannelHour {
-  const sum = (count: Exclude<keyof ChannelMinute, 'at'>): number =>
-    minutes.reduce((total, minute) => total + minute[count], 0);
+  const sum = (count: CountOfChannel): number => minutes.reduce((total, minute) => total + minute[count], 0);
   return {
     accepted: sum('accepted'),
     refused: sum('refused'),

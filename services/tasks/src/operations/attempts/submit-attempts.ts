@@ -171,7 +171,7 @@ export async function submitAndRecord(
     const submission = await submitSafely(channel, planned, signal);
     const ms = deps.clock.now() - begunAt;
     const error = submission.outcome === 'accepted' ? undefined : submission.error;
-    deps.count.attempt(settings.id, submission.outcome, { ms, error });
+    deps.count.attempt(settings.id, submission.outcome, { ms, error, taskId: task.id });
     reportToCircuit(circuit, submission);
     logOutcome(deps, { taskId: task.id, channel: settings.id, number, ms }, submission);
     const updatedTask = await recordOutcome(deps, task, { settings, number, refuse }, submission);

@@ -31,9 +31,11 @@ test.each<[string, unknown, Cause | undefined]>([
   expect(classifyRefusal(error)).toBe(cause);
 });
 
+const REFUSED = { model: 'alpha', accountId: 'acme' };
+
 describe('of the creates of a world', () => {
   const refusals = async (world: World, order = anOrder()): Promise<string[]> => {
-    const create = countRefusals(world.deps, () => world.create(order));
+    const create = countRefusals(world.deps, REFUSED, () => world.create(order));
     await expect(create).rejects.toThrow();
     return world.counted.filter((words) => words.startsWith('refused by'));
   };
@@ -62,7 +64,7 @@ describe('of the creates of a world', () => {
 
   test('one that is accepted is not counted as refused', async () => {
     const world = await open();
-    await countRefusals(world.deps, () => world.create());
+    await countRefusals(world.deps, REFUSED, () => world.create());
 
     expect(world.counted.filter((words) => words.startsWith('refused'))).toEqual([]);
   });

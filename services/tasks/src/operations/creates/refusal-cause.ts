@@ -1,7 +1,7 @@
 import { Problem, CallEnded } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import type { Cause } from '../../domain/failure-cause.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, RefusedCreate } from '../deps.ts';
 import { ChannelsFull, ServiceFull } from '../task-refusals.ts';
 
 const CAUSE_OF_KIND: Readonly<Record<ProblemKind, Cause>> = {
@@ -33,12 +33,12 @@ export function classifyRefusal(error: unknown): Cause | undefined {
 }
 
 /** Runs a create, and counts it by its cause if it is refused. */
-export async function countRefusals<T>({ count }: Deps, create: () => Promise<T>): Promise<T> {
+export async function countRefusals<T>({ count }: Deps, refused: RefusedCreate, create: () => Promise<T>): Promise<T> {
   try {
     return await create();
   } catch (error) {
     const cause = classifyRefusal(error);
-    if (cause !== undefined) count.refusedBy(cause);
+    if (cause !== undefined) count.refusedBy(cause, refused);
     throw error;
   }
 }

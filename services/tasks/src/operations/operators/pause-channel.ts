@@ -81,10 +81,7 @@ export const channelNotFound = (): Problem =>
 /**
  * Keeps new work from a channel, in every process, until it is resumed. Returns its pause, which may be an earlier one.
  */
-export async function pauseChannel(
-  deps: OperatorDeps,
-  { durationMs, ...request }: PauseRequest,
-): Promise<Pause> {
+export async function pauseChannel(deps: OperatorDeps, { durationMs, ...request }: PauseRequest): Promise<Pause> {
   if (!deps.channelIds().includes(request.channel)) {
     const known = (await deps.operators.pauses()).find(({ channel }) => channel === request.channel);
     if (known === undefined) throw channelNotFound();

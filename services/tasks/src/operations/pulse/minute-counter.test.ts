@@ -26,7 +26,7 @@ function opened() {
     'proc_1',
   );
   const accept = (channel: string): void => {
-    counter.count.attempt(channel, 'accepted', { ms: 100 });
+    counter.count.attempt(channel, 'accepted', { ms: 100, taskId: 'task_1' });
   };
   return { clock, store, counter, written, accept };
 }
@@ -86,8 +86,8 @@ describe('the counts of a process', () => {
 
   test('know the last error, cut to 300 characters, and late and failed polls', async () => {
     const { counter, written } = opened();
-    counter.count.poll('main', 'running', { lateMs: 5001 });
-    counter.count.poll('main', 'error', { lateMs: 5000, error: 'x'.repeat(1000) });
+    counter.count.poll('main', 'running', { lateMs: 5001, taskId: 'task_1' });
+    counter.count.poll('main', 'error', { lateMs: 5000, error: 'x'.repeat(1000), taskId: 'task_1' });
 
     await counter.write();
 
@@ -108,7 +108,8 @@ test('failed tasks and refused creates are counted by their cause', async () => 
   fail('expired');
   fail('cancelled', 'client');
   fail('operator', 'us');
-  for (const cause of ['client', 'upstream', 'upstream', 'us'] as const) counter.count.refusedBy(cause);
+  for (const cause of ['client', 'upstream', 'upstream', 'us'] as const)
+    counter.count.refusedBy(cause, { model: 'm', accountId: 'acme' });
 
   await counter.write();
 

@@ -12,6 +12,7 @@ import {
 import type { ChannelCounts, MinuteCounts, MinuteRow } from '../../domain/minute-counts.ts';
 import type { MinuteStore } from '../../store/operator-store.ts';
 import type { OutcomeCounts, WorkCounts } from '../deps.ts';
+import type { FaultCounter } from './fault-counter.ts';
 
 /** The most channels that are counted in a minute. */
 export const CHANNELS_MAX = 512;
@@ -28,12 +29,18 @@ export interface MinuteCounter {
   write(): Promise<void>;
 }
 
-/** Returns counts that count as these do, and by the minute too. */
-export function withMinutes<C extends WorkCounts>(counts: C, { count }: MinuteCounter): C & OutcomeCounts {
+/** Returns counts that count as these do, and by the minute and by what failed too. */
+export function withMinutes<C extends WorkCounts>(
+  counts: C,
+  { minutes: { count }, faults: { count: faults } }: { readonly minutes: MinuteCounter; readonly faults: FaultCounter },
+): C & OutcomeCounts {
   return {
     ...counts,
     refused: count.refused,
-    refusedBy: count.refusedBy,
+    refusedBy: (cause, create) => {
+      count.refusedBy(cause, create);
+      faults.refusedBy(cause, create);
+    },
     settled: count.settled,
     created: (task) => {
       counts.created(task);
@@ -42,14 +49,17 @@ export function withMinutes<C extends WorkCounts>(counts: C, { count }: MinuteCo
     attempt: (channel, outcome, answer) => {
       counts.attempt(channel, outcome, answer);
       count.attempt(channel, outcome, answer);
+      faults.attempt(channel, outcome, answer);
     },
     finished: (task, finish, times) => {
       counts.finished(task, finish, times);
       count.finished(task, finish, times);
+      faults.finished(task, finish, times);
     },
     poll: (channel, outcome, poll) => {
       counts.poll(channel, outcome, poll);
       count.poll(channel, outcome, poll);
+      faults.poll(channel, outcome, poll);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { BatchDeps } from '../batches/batch-deps.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
 import type { Clock } from '@reelgate/platform/clock';
-import type { ActStore, MinuteStore } from '../../store/operator-store.ts';
+import type { ActStore, FaultStore, HandOverStore, MinuteStore } from '../../store/operator-store.ts';
 import type { Log } from '@reelgate/platform/log';
 import type { WebhookRetentionStore } from '../../store/webhook-store.ts';
 import type { WebhookLimits } from '../webhooks/webhook-deps.ts';
@@ -76,12 +76,17 @@ function restAfter(removed: number): PassResult {
 }
 
 /**
- * One pass that removes acts of operators after 400 days and counts of minutes after 25 hours, in small batches. Returns
+ * One pass that removes acts of operators and what happened after 400 days and counts of minutes and faults after 25 hours, in small batches. Returns
  * how many were removed if there may be more.
  */
-export async function removeOldCounts(operators: ActStore & MinuteStore, clock: Clock): Promise<number> {
+export async function removeOldCounts(
+  operators: ActStore & MinuteStore & FaultStore & HandOverStore,
+  clock: Clock,
+): Promise<number> {
   const now = clock.now();
   const acts = await operators.removeActs(now - ACTS_KEPT_MS, COUNTS_MAX);
   const minutes = await operators.removeMinutes(now - MINUTES_KEPT_MS, COUNTS_MAX);
-  return Math.max(acts, minutes) === COUNTS_MAX ? COUNTS_MAX : 0;
+  const faults = await operators.removeFaults(now - MINUTES_KEPT_MS, COUNTS_MAX);
+  const happenings = await operators.removeHappenings(now - ACTS_KEPT_MS, COUNTS_MAX);
+  return Math.max(acts, minutes, faults, happenings) === COUNTS_MAX ? COUNTS_MAX : 0;
 }

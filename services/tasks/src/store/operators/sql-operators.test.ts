@@ -118,4 +118,26 @@ describeOnEngines('the store of operators', (open) => {
     expect(await store.minutesSince(60_000, 1)).toHaveLength(1);
     expect([await store.removeMinutes(120_000, 10), (await store.minutesSince(0, 10)).length]).toEqual([2, 1]);
   });
+
+  test('keeps the last faults of each process and each failure once, and removes old ones', async () => {
+    const fault = (minute: number, subject: string, upstream: number) =>
+      ({ minute, kind: 'account', subject, json: JSON.stringify({ upstream }) }) as const;
+    const newId = newIds(clock);
+    const aFailure = (channel: string, error: string) =>
+      ({ id: newId('fail'), channel, at: clock.now(), kind: 'poll', taskId: 'task_1', error }) as const;
+    const first = aFailure('main', 'first');
+    await store.writeFaults('proc_1', [fault(AT, 'acme', 1)], [first]);
+    await store.writeFaults('proc_1', [fault(AT, 'acme', 2)], [first, aFailure('other', 'elsewhere')]);
+    await clock.advance(60_000);
+    await store.writeFaults('proc_2', [fault(AT + 60_000, 'acme', 5)], [aFailure('main', 'second')]);
+
+    expect((await store.faultsSince(AT, 10)).map(({ json }) => json)).toEqual(['{"upstream":5}', '{"upstream":2}']);
+    expect(await store.faultsSince(AT, 1)).toHaveLength(1);
+    expect((await store.channelFailures('main', 10)).map(({ error }) => error)).toEqual(['second', 'first']);
+    expect((await store.channelFailures('main', 1)).map(({ error }) => error)).toEqual(['second']);
+
+    expect(await store.removeFaults(AT + 60_000, 10)).toBe(2);
+    expect((await store.channelFailures('main', 10)).map(({ error }) => error)).toEqual(['second']);
+    expect((await store.faultsSince(0, 10)).map(({ json }) => json)).toEqual(['{"upstream":5}']);
+  });
 });

@@ -7,6 +7,10 @@ import { PAUSES_MAX } from '../operator-store.ts';
 import type { MinuteStore, OperatorStore, Pause, PauseStore } from '../operator-store.ts';
 import { newActId, sqlActWrites, sqlActs } from './sql-acts.ts';
 import type { WriteAct } from './sql-acts.ts';
+import { sqlFaults } from './sql-faults.ts';
+import { sqlHandOver } from './sql-hand-over.ts';
+import { sqlOperatorNotes } from './sql-operator-notes.ts';
+import { sqlSearch } from './sql-search.ts';
 
 const PAUSE = recordColumns<Pause>({
   channel: inText('channel'),
@@ -27,10 +31,18 @@ const UPSERT_MINUTES = insertMany(
   'ON CONFLICT (minute, process, channel) DO UPDATE SET counts_json = excluded.counts_json',
 );
 
-/** The acts of operators, the pauses of channels, and the counts of minutes that operators watch. */
+/** What operators watch, find, do and write. */
 export function sqlOperators(sql: Sql, newId: NewId): OperatorStore {
   const writeAct = sqlActWrites(newId);
-  return { ...sqlPauses(sql, newId, writeAct), ...sqlActs(sql, writeAct), ...sqlMinutes(sql) };
+  return {
+    ...sqlPauses(sql, newId, writeAct),
+    ...sqlActs(sql, writeAct),
+    ...sqlMinutes(sql),
+    ...sqlFaults(sql),
+    ...sqlSearch(sql),
+    ...sqlHandOver(sql),
+    ...sqlOperatorNotes(sql, newId, writeAct),
+  };
 }
 
 function sqlPauses(sql: Sql, newId: NewId, writeAct: WriteAct): PauseStore {
@@ -72,7 +84,12 @@ function sqlPauses(sql: Sql, newId: NewId, writeAct: WriteAct): PauseStore {
         if (text(row['act_id']) === id)
           await writeAct(
             query,
-            { ...by, action: 'channel_paused', subject: channel, ...(endsAt === undefined ? {} : { detail: { endsAt } }) },
+            {
+              ...by,
+              action: 'channel_paused',
+              subject: channel,
+              ...(endsAt === undefined ? {} : { detail: { endsAt } }),
+            },
             id,
           );
         return PAUSE.read(row);

@@ -1,0 +1,39 @@
+import type { Cause } from './failure-cause.ts';
+
+export type FaultKind = 'model' | 'account';
+
+/** Refused creates and failed tasks, by their cause. */
+export type FaultCounts = Record<Cause, number>;
+
+/** The faults of a model or an account in a minute, as one process counted them. */
+export interface FaultRow {
+  readonly minute: number;
+  readonly kind: FaultKind;
+  /** Empty: those of models that are not configured, or beyond the bound. */
+  readonly subject: string;
+  readonly json: string;
+}
+
+export type ChannelFailureKind = 'attempt' | 'poll' | 'task';
+
+/** What failed at a channel. */
+export interface ChannelFailure {
+  readonly id: string;
+  readonly channel: string;
+  readonly at: number;
+  readonly kind: ChannelFailureKind;
+  readonly taskId: string;
+  /** In the words of the adapter or the upstream. */
+  readonly error: string;
+}
+
+export function noFaults(): FaultCounts {
+  return { client: 0, upstream: 0, us: 0 };
+}
+
+/** A row of a later release may have more members, and one of an older release fewer. */
+export function addFaults(to: FaultCounts, more: Partial<FaultCounts>): void {
+  to.client += more.client ?? 0;
+  to.upstream += more.upstream ?? 0;
+  to.us += more.us ?? 0;
+}

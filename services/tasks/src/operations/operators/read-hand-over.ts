@@ -1,0 +1,49 @@
+import type { Clock } from '@reelgate/platform/clock';
+import type { HandOverStore, Happening, RaisedAttention } from '../../store/operator-store.ts';
+
+const DAY_MS = 24 * 3_600_000;
+/** Who has never read, or not for long, reads the last week. */
+const LONGEST_MS = 7 * DAY_MS;
+const HAPPENINGS_MAX = 200;
+const RAISED_MAX = 100;
+
+export interface HandOver {
+  readonly now: number;
+  /** The begin of what is shown. */
+  readonly since: number;
+  /** How far the operator has read; undefined: nothing yet. */
+  readonly readUntil: number | undefined;
+  readonly happenings: readonly Happening[];
+  readonly raised: readonly RaisedAttention[];
+  /** More happened than is shown. */
+  readonly hasMore: boolean;
+}
+
+interface HandOverDeps {
+  readonly operators: HandOverStore;
+  readonly clock: Clock;
+}
+
+/** Reads what happened since an operator read last. */
+export async function readHandOver({ operators, clock }: HandOverDeps, actor: string): Promise<HandOver> {
+  const now = clock.now();
+  const readUntil = await operators.findMark(actor);
+  const since = Math.max(readUntil ?? 0, now - LONGEST_MS);
+  const [happenings, raised] = await Promise.all([
+    operators.happeningsSince(since, HAPPENINGS_MAX + 1),
+    operators.raisedSince(since, RAISED_MAX + 1),
+  ]);
+  return {
+    now,
+    since,
+    readUntil,
+    happenings: happenings.slice(0, HAPPENINGS_MAX),
+    raised: raised.slice(0, RAISED_MAX),
+    hasMore: happenings.length > HAPPENINGS_MAX || raised.length > RAISED_MAX,
+  };
+}
+
+/** Notes how far an operator has read, which is never later than now. Returns the mark. */
+export function markRead({ operators, clock }: HandOverDeps, actor: string, until: number): Promise<number> {
+  return operators.putMark(actor, Math.min(until, clock.now()));
+}

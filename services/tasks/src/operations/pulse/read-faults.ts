@@ -1,0 +1,63 @@
+import type { Clock } from '@reelgate/platform/clock';
+import { addFaults, noFaults } from '../../domain/faults.ts';
+import type { FaultCounts, FaultKind, FaultRow } from '../../domain/faults.ts';
+import { MINUTE_MS, floorToMinute } from '../../domain/minute-counts.ts';
+import type { FaultReader } from '../../store/operator-store.ts';
+
+const MINUTES = 60;
+/** With more, the oldest minutes are missing. */
+const ROWS_MAX = 50_000;
+/** The most models, and the most accounts, that are shown. */
+const SUBJECTS_SHOWN = 50;
+
+/** What failed for a model or an account. */
+export interface SubjectFaults {
+  readonly kind: FaultKind;
+  readonly subject: string;
+  /** By minute, the oldest first. */
+  readonly minutes: ReadonlyMap<number, FaultCounts>;
+}
+
+export interface Faults {
+  readonly now: number;
+  readonly faults: readonly SubjectFaults[];
+  /** The number of further ones. */
+  readonly more: Readonly<Record<FaultKind, number>>;
+}
+
+/** Reads what failed in the last hour in all processes together, by model and by account, the worst first. */
+export async function readFaults(operators: FaultReader, clock: Clock): Promise<Faults> {
+  const now = clock.now();
+  const rows = await operators.faultsSince(floorToMinute(now) - (MINUTES - 1) * MINUTE_MS, ROWS_MAX);
+  const [models, accounts] = [sumFaults(rows, 'model'), sumFaults(rows, 'account')];
+  return {
+    now,
+    faults: [...models.slice(0, SUBJECTS_SHOWN), ...accounts.slice(0, SUBJECTS_SHOWN)],
+    more: {
+      model: Math.max(0, models.length - SUBJECTS_SHOWN),
+      account: Math.max(0, accounts.length - SUBJECTS_SHOWN),
+    },
+  };
+}
+
+function sumFaults(rows: readonly FaultRow[], wanted: FaultKind): readonly SubjectFaults[] {
+  const subjects = new Map<string, Map<number, FaultCounts>>();
+  for (const { minute, kind, subject, json } of rows.toReversed()) {
+    if (kind !== wanted) continue;
+    const minutes = subjects.get(subject) ?? new Map<number, FaultCounts>();
+    subjects.set(subject, minutes);
+    const counts = minutes.get(minute) ?? noFaults();
+    minutes.set(minute, counts);
+    addFaults(counts, JSON.parse(json) as Partial<FaultCounts>);
+  }
+  const found = [...subjects].map(([subject, minutes]) => ({ kind: wanted, subject, minutes }));
+  return found.toSorted((one, other) => weigh(other) - weigh(one));
+}
+
+/** Any fault of ours or of an upstream weighs more than those that clients caused. */
+function weigh({ minutes }: SubjectFaults): number {
+  const sum = noFaults();
+  for (const counts of minutes.values()) addFaults(sum, counts);
+  const faults = sum.upstream + sum.us;
+  return faults + sum.client / (sum.client + 1);
+}

@@ -1,0 +1,117 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Implementation } from '@reelgate/platform/rpc/service';
+import { GetFaultsResponseSchema, GetPulseResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import {
+  ChannelFailureSchema,
+  ChannelHourSchema,
+  ChannelMinuteSchema,
+  FaultHourSchema,
+  FaultMinuteSchema,
+  FaultKind as WireFaultKind,
+  MinuteCountsSchema,
+} from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelHour, ChannelMinute, FaultHour, MinuteCounts as WireMinute } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelFailure } from '../domain/faults.ts';
+import { addChannelCounts, answerPercentile, noChannelCounts } from '../domain/minute-counts.ts';
+import type { ChannelCounts, MinuteCounts } from '../domain/minute-counts.ts';
+import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
+import { readFaults } from '../operations/pulse/read-faults.ts';
+import type { SubjectFaults } from '../operations/pulse/read-faults.ts';
+import { readPulse } from '../operations/pulse/read-pulse.ts';
+import { readLimit, toMessage, toWireTime } from './wire-message.ts';
+
+const FAILURES_LIMIT = 20;
+const FAULT_KINDS = { model: WireFaultKind.MODEL, account: WireFaultKind.ACCOUNT } as const;
+
+/** The view of the last hour, and of what waits now. */
+export function operatePulse(operate: OperatorDeps) {
+  return {
+    getPulse: async () => {
+      const { now, minutes, channels, unfinished, dueSince, unsettled, attention } = await readPulse(operate);
+      const age = (since: number | undefined): bigint => BigInt(since === undefined ? 0 : Math.max(0, now - since));
+      return toMessage(GetPulseResponseSchema, {
+        now: timestampFromMs(now),
+        minutes: [...minutes].map(toWireMinute),
+        channels: [...channels].map(toWireHour),
+        unfinished: BigInt(unfinished),
+        pollLagMs: age(dueSince),
+        unsettled: BigInt(unsettled.count),
+        unsettledMs: age(unsettled.oldest),
+        attention: BigInt(attention.count),
+        attentionSince: toWireTime(attention.oldest),
+      });
+    },
+    getFaults: async () => {
+      const { now, faults, more } = await readFaults(operate.operators, operate.clock);
+      return toMessage(GetFaultsResponseSchema, {
+        now: timestampFromMs(now),
+        faults: faults.map(toWireFaults),
+        moreModels: more.model,
+        moreAccounts: more.account,
+      });
+    },
+    listChannelFailures: async ({ channel, limit }) => ({
+      failures: (await operate.operators.channelFailures(channel, readLimit(limit, FAILURES_LIMIT))).map(toWireFailure),
+    }),
+  } satisfies Partial<Implementation<typeof OperatorService>>;
+}
+
+function toWireFaults({ kind, subject, minutes }: SubjectFaults): FaultHour {
+  return toMessage(FaultHourSchema, {
+    kind: FAULT_KINDS[kind],
+    subject,
+    minutes: [...minutes].map(([minute, { client, upstream, us }]) =>
+      toMessage(FaultMinuteSchema, {
+        minute: timestampFromMs(minute),
+        byClient: BigInt(client),
+        byUpstream: BigInt(upstream),
+        byUs: BigInt(us),
+      }),
+    ),
+  });
+}
+
+function toWireFailure({ at, kind, taskId, error }: ChannelFailure) {
+  return toMessage(ChannelFailureSchema, { at: timestampFromMs(at), kind, taskId, error });
+}
+
+function toWireMinute([minute, counts]: readonly [number, MinuteCounts]): WireMinute {
+  return toMessage(MinuteCountsSchema, { ...mapValues(counts, BigInt), minute: timestampFromMs(minute) });
+}
+
+/** The record with each of its numbers converted. */
+function mapValues<K extends string, T>(
+  record: Readonly<Record<K, number>>,
+  convert: (value: number) => T,
+): Record<K, T> {
+  const entries = Object.entries<number>(record).map(([name, value]) => [name, convert(value)]);
+  return Object.fromEntries(entries) as Record<K, T>;
+}
+
+function toWireHour([channel, minutes]: readonly [string, ReadonlyMap<number, ChannelCounts>]): ChannelHour {
+  const hour = noChannelCounts();
+  for (const counts of minutes.values()) addChannelCounts(hour, counts);
+  return toMessage(ChannelHourSchema, {
+    channel,
+    minutes: [...minutes].map(toWireChannelMinute),
+    answerMsP50: BigInt(answerPercentile(hour.answers, 0.5)),
+    answerMsP95: BigInt(answerPercentile(hour.answers, 0.95)),
+    lastError: hour.lastError?.text,
+    lastErrorAt: toWireTime(hour.lastError?.at),
+  });
+}
+
+function toWireChannelMinute([minute, counts]: readonly [number, ChannelCounts]): ChannelMinute {
+  return toMessage(ChannelMinuteSchema, {
+    minute: timestampFromMs(minute),
+    accepted: BigInt(counts.accepted),
+    refused: BigInt(counts.refused),
+    unknown: BigInt(counts.unknown),
+    completed: BigInt(counts.completed),
+    failed: BigInt(counts.failed),
+    failedPolls: BigInt(counts.failedPolls),
+    answerMsP50: BigInt(answerPercentile(counts.answers, 0.5)),
+    answerMsP95: BigInt(answerPercentile(counts.answers, 0.95)),
+  });
+}

@@ -1,0 +1,70 @@
+import { firstIdAt } from '@reelgate/platform/ids';
+import { inExactChunks } from '@reelgate/platform/sql/multi-row';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import type { ChannelFailure, ChannelFailureKind, FaultKind, FaultRow } from '../../domain/faults.ts';
+import { inNumber, inText, insertMany, recordColumns, searchable } from '../columns.ts';
+import type { FaultStore } from '../operator-store.ts';
+
+const FAULT = recordColumns<FaultRow>({
+  minute: inNumber('minute'),
+  kind: inText<FaultKind>('kind'),
+  subject: inText('subject'),
+  json: inText('counts_json'),
+});
+const FAILURE = recordColumns<ChannelFailure>({
+  id: inText('id'),
+  channel: inText('channel'),
+  at: inNumber('at'),
+  kind: inText<ChannelFailureKind>('kind'),
+  taskId: inText('task_id'),
+  error: inText('error'),
+});
+const UPSERT_FAULTS = insertMany(
+  'fault_minutes',
+  ['process', ...FAULT.names],
+  'ON CONFLICT (minute, process, kind, subject) DO UPDATE SET counts_json = excluded.counts_json',
+);
+const ADD_FAILURES = insertMany('channel_failures', FAILURE.names, 'ON CONFLICT (id) DO NOTHING');
+
+/** What failed, by model and account, and the last failures of each channel. */
+export function sqlFaults(sql: Sql): FaultStore {
+  return {
+    // A power cut may take the last ones back.
+    writeFaults: (process, faults, failures) =>
+      sql.commitUnsynced(async (query) => {
+        for (const chunk of inExactChunks(faults))
+          await query(...UPSERT_FAULTS(chunk.map((fault) => ({ process, ...FAULT.write(fault) }))));
+        for (const chunk of inExactChunks(failures)) await query(...ADD_FAILURES(chunk.map(FAILURE.write)));
+      }),
+    faultsSince: async (minute, limit) =>
+      (
+        await sql.read(`SELECT ${FAULT.list} FROM fault_minutes WHERE minute >= $1 ORDER BY minute DESC LIMIT $2`, [
+          minute,
+          limit,
+        ])
+      ).map(FAULT.read),
+    channelFailures: async (channel, limit) =>
+      (
+        await sql.read(`SELECT ${FAILURE.list} FROM channel_failures WHERE channel = $1 ORDER BY id DESC LIMIT $2`, [
+          searchable(channel),
+          limit,
+        ])
+      ).map(FAILURE.read),
+    removeFaults: async (before, limit) => {
+      const faults = await sql.write(
+        `DELETE FROM fault_minutes WHERE (minute, process, kind, subject) IN (
+           SELECT minute, process, kind, subject FROM fault_minutes
+           WHERE minute < $1 ORDER BY minute LIMIT $2 ${sql.skipLocked}
+         ) RETURNING minute`,
+        [before, limit],
+      );
+      const failures = await sql.write(
+        `DELETE FROM channel_failures WHERE id IN (
+           SELECT id FROM channel_failures WHERE id < $1 ORDER BY id LIMIT $2 ${sql.skipLocked}
+         ) RETURNING id`,
+        [firstIdAt('fail', before), limit],
+      );
+      return Math.max(faults.length, failures.length);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { floorToMinute } from '../../domain/minute-counts.ts';
+import { inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
+import type { HandOverStore, Happening, RaisedAttention } from '../operator-store.ts';
+
+const HAPPENING = recordColumns<Happening>({
+  at: inNumber('at'),
+  type: inText('type'),
+  subject: inText('subject'),
+});
+
+/** What happened since an operator read last. */
+export function sqlHandOver(sql: Sql): HandOverStore {
+  return {
+    addHappenings: (happenings) =>
+      sql.transaction(async (query) => {
+        for (const happening of happenings)
+          await query(
+            ...toInsert(
+              'happenings',
+              { ...HAPPENING.write(happening), minute: floorToMinute(happening.at) },
+              'ON CONFLICT (minute, type, subject) DO NOTHING',
+            ),
+          );
+      }),
+    happeningsSince: async (at, limit) =>
+      (
+        await sql.read(
+          `SELECT ${HAPPENING.list} FROM happenings WHERE minute >= $1 AND at >= $2
+           ORDER BY minute DESC, type DESC, subject DESC LIMIT $3`,
+          [floorToMinute(at), at, limit],
+        )
+      ).map(HAPPENING.read),
+    raisedSince: async (at, limit) =>
+      (
+        await sql.read(
+          `SELECT task_id, since, reason, resolved_at FROM attention WHERE since >= $1
+           ORDER BY since DESC LIMIT $2`,
+          [at, limit],
+        )
+      ).map((row): RaisedAttention => ({
+        taskId: text(row['task_id']),
+        at: Number(row['since']),
+        reason: text(row['reason']),
+        isOpen: row['resolved_at'] === null,
+      })),
+    findMark: async (actor) => {
+      const [row] = await sql.read('SELECT read_until FROM hand_over_marks WHERE actor = $1', [actor]);
+      return row === undefined ? undefined : Number(row['read_until']);
+    },
+    putMark: async (actor, readUntil) => {
+      const [row] = await sql.write(
+        ...toInsert(
+          'hand_over_marks',
+          { actor, read_until: readUntil },
+          `ON CONFLICT (actor) DO UPDATE SET read_until =
+             CASE WHEN excluded.read_until > hand_over_marks.read_until
+               THEN excluded.read_until ELSE hand_over_marks.read_until END
+           RETURNING read_until`,
+        ),
+      );
+      return Number(row?.['read_until']);
+    },
+    removeHappenings: async (before, limit) => {
+      await sql.write(
+        'DELETE FROM hand_over_marks WHERE actor IN (SELECT actor FROM hand_over_marks WHERE read_until < $1 LIMIT $2)',
+        [before, limit],
+      );
+      const rows = await sql.write(
+        `DELETE FROM happenings WHERE (minute, type, subject) IN (
+           SELECT minute, type, subject FROM happenings WHERE minute < $1 ORDER BY minute LIMIT $2 ${sql.skipLocked}
+         ) RETURNING minute`,
+        [before, limit],
+      );
+      return rows.length;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { NewId } from '@reelgate/platform/ids';
+import { buildStatement } from '@reelgate/platform/sql/named-values';
+import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { inNumber, inText, recordColumns, searchable } from '../columns.ts';
+import { NOTES_MAX } from '../operator-store.ts';
+import type { Note, NoteStore } from '../operator-store.ts';
+import type { WriteAct } from './sql-acts.ts';
+
+const NOTE = recordColumns<Note>({
+  id: inText('id'),
+  subject: inText('subject'),
+  at: inNumber('at'),
+  author: inText('author'),
+  text: inText('note'),
+});
+/** As many notes as there are can take the same number at once, and each of them is beaten at most once by each other. */
+const TRIES_MAX = NOTES_MAX + 1;
+
+/** Of two notes at one moment that take the same number, one is written, so that the bound is exact. */
+const ADD = buildStatement<'id' | 'subject' | 'at' | 'author' | 'text' | 'most'>(
+  (of) => `INSERT INTO operator_notes (id, subject, number, at, author, note)
+    SELECT ${of('id')}, CAST(${of('subject')} AS TEXT), COALESCE(MAX(number), 0) + 1, CAST(${of('at')} AS BIGINT),
+      ${of('author')}, ${of('text')}
+    FROM operator_notes WHERE subject = ${of('subject')} HAVING COUNT(*) < CAST(${of('most')} AS BIGINT)
+    ON CONFLICT (subject, number) DO NOTHING RETURNING ${NOTE.list}`,
+);
+
+/** The notes of operators. One that has ended is in the acts alone. */
+export function sqlOperatorNotes(sql: Sql, newId: NewId, writeAct: WriteAct): NoteStore {
+  const listNotes = async (query: SqlQuery, subject: string): Promise<readonly Note[]> =>
+    (
+      await query(`SELECT ${NOTE.list} FROM operator_notes WHERE subject = $1 ORDER BY number LIMIT $2`, [
+        searchable(subject),
+        NOTES_MAX,
+      ])
+    ).map(NOTE.read);
+  return {
+    notes: (subject) => listNotes(sql.read, subject),
+    findNote: async (id) =>
+      (await sql.read(`SELECT ${NOTE.list} FROM operator_notes WHERE id = $1`, [searchable(id)])).map(NOTE.read)[0],
+    addNote: (note) =>
+      sql.transaction(async (query) => {
+        const { subject, at, author, text } = note;
+        for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+          const known = await listNotes(query, subject);
+          const same = known.find((one) => one.author === author && one.text === text);
+          if (same !== undefined) return same;
+          if (known.length >= NOTES_MAX) return undefined;
+          const [row] = await query(...ADD({ id: newId('note'), subject, at, author, text, most: NOTES_MAX }));
+          if (row === undefined) continue;
+          const added = NOTE.read(row);
+          await writeAct(query, {
+            at,
+            actor: author,
+            action: 'note_added',
+            subject,
+            reason: '',
+            detail: { id: added.id },
+          });
+          return added;
+        }
+        return undefined;
+      }),
+    endNote: ({ id, at, actor, action }) =>
+      sql.transaction(async (query) => {
+        const [row] = await query(`DELETE FROM operator_notes WHERE id = $1 RETURNING ${NOTE.list}`, [searchable(id)]);
+        if (row === undefined) return false;
+        const { subject, author, at: addedAt } = NOTE.read(row);
+        await writeAct(query, { at, actor, action, subject, reason: '', detail: { id, author, addedAt } });
+        return true;
+      }),
+  };
+}
