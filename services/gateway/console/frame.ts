@@ -43,7 +43,7 @@ export function Frame({ door, me, onSignedOut }: FrameProps): VNode {
   const main = useRef<HTMLElement>(null);
   const isShown = Shown !== undefined || isMissing;
   const outage = useOutage();
-  const waiting = useServerWatch(me, door.queue);
+  const { waiting, me: latest } = useServerWatch(me, door.queue);
   useFocusOnNavigation(main, path, isShown);
   useTitle(main, isShown ? path : undefined, titleCount(waiting, door.queue));
   useReloadAfter(outage !== undefined, isMissing);
@@ -62,6 +62,7 @@ export function Frame({ door, me, onSignedOut }: FrameProps): VNode {
       </div>
     </header>
     <${OutageBanner} outage=${outage} />
+    ${door.bar === undefined ? null : html`<${door.bar} me=${latest} />`}
     <main id="content" tabindex="-1" ref=${main}>
       ${
         isMissing

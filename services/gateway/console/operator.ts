@@ -1,6 +1,7 @@
 import type { OperatorMe } from './api/session.ts';
 import { drawConsole } from './main.ts';
 import { OPERATOR_FILES } from './operator-routes.ts';
+import { StatusBar } from './pages/operator/parts/status-bar.ts';
 import { operatorWords } from './pages/operator/operator-words.ts';
 
 drawConsole<OperatorMe>({
@@ -9,9 +10,10 @@ drawConsole<OperatorMe>({
   navigation: operatorWords.nav,
   signIn: { field: 'key', label: operatorWords.signIn.key, hasDocs: false },
   describe: ({ name, role }) => `${name} (${role})`,
+  bar: StatusBar,
   queue: {
     nav: 'attention',
-    topics: ['attention'],
+    topics: ['attention', 'channels'],
     readLength: ({ waiting }) => waiting,
     words: operatorWords.waiting,
   },

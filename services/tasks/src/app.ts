@@ -122,7 +122,7 @@ export async function startTasks(
   const chance = chanceFrom(foundation.random);
   let live = STARTING;
   const operators = sqlOperators(sql, newId);
-  const wake = newWake();
+  const [wake, processId] = [newWake(), newId('proc')];
   const paused = openPausedChannels(operators, clock, wakeQueue(wake));
   const channels = await openChannels(config, foundation, lifecycle, {
     chance,
@@ -130,7 +130,6 @@ export async function startTasks(
     isPaused: (channelId) => paused.has(channelId),
     openPool: peers.openPool,
   });
-  const processId = newId('proc');
   const counters = openCounters(foundation, operators, processId, (model) => current.models.has(model));
   const deps = taskDeps(foundation, peers, {
     ...{ sql, config, channels, chance, wake, processId, counters },

@@ -1,4 +1,7 @@
 import type { Act } from './operator-acts.ts';
+import type { NoteList } from './operator-hand-over.ts';
+import type { ContractRow, MoneyView } from './operator-money.ts';
+import type { WaitingLane } from './operator-waiting.ts';
 
 export interface ChannelRow {
   readonly id: string;
@@ -59,4 +62,52 @@ export interface ChannelTest {
   readonly ok: boolean;
   readonly detail: string;
   readonly tookMs: number;
+}
+
+/** What failed at a channel. */
+export interface ChannelFailureRow {
+  readonly at: number;
+  /** attempt, poll or task. */
+  readonly kind: string;
+  readonly taskId: string;
+  readonly error: string;
+}
+
+/** The times of answers of an upstream in a minute. */
+export interface AnswerMinute {
+  readonly at: number;
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** GET /channels/{id}. A part that is undefined could not be read now. */
+export interface ChannelView {
+  readonly channel: ChannelRow;
+  /** The models that no other channel in use serves. */
+  readonly onlyFor: readonly string[];
+  /** The minutes of the last hour with answers, the oldest first. */
+  readonly answers: readonly AnswerMinute[];
+  /** Refused and lost attempts, failed polls and failed tasks in each of the last 60 minutes. */
+  readonly faults: readonly number[];
+  /** The last twenty within a day, the newest first. */
+  readonly failures?: readonly ChannelFailureRow[];
+  /** Of the last day. */
+  readonly margins?: MoneyView['margins'];
+  /** The prices of its models now. */
+  readonly contracts?: readonly ContractRow[];
+  /** The lanes of the queue whose tasks it can do. */
+  readonly lanes?: readonly WaitingLane[];
+  readonly notes?: NoteList;
+  readonly acts: readonly Act[];
+  readonly canOperate: boolean;
+  readonly now: number;
+}
+
+/** The models that no other channel in use serves: pausing this one stops them. */
+export function modelsOfItAlone(channel: ChannelRow, all: readonly ChannelRow[]): readonly string[] {
+  const others = all.filter(
+    ({ id, isEnabled, pause, isRelay }) =>
+      id !== channel.id && isEnabled && pause === undefined && isRelay === channel.isRelay,
+  );
+  return channel.models.filter((model) => !others.some(({ models }) => models.includes(model)));
 }

@@ -51,6 +51,8 @@ export interface Now {
   /** Undefined: the tasks service answers. Otherwise when it answered this gateway last, if it did since its start. */
   readonly tasksAway?: { readonly answeredAt?: number };
   readonly acts: readonly Act[];
+  /** What failed in the last hour, the worst first; undefined: it cannot be read now. */
+  readonly faults?: FaultsView;
   readonly services: readonly ServiceState[];
   readonly now: number;
 }
@@ -59,4 +61,29 @@ export interface Now {
 export interface ServiceState {
   readonly name: string;
   readonly isReachable: boolean;
+}
+
+/** What failed in the last hour, by channel, by model and by account. */
+export interface FaultsView {
+  readonly channels: FaultGroup;
+  readonly models: FaultGroup;
+  readonly accounts: FaultGroup;
+}
+
+export interface FaultGroup {
+  /** At most twelve. */
+  readonly series: readonly FaultSeries[];
+  /** The number of further ones. */
+  readonly more: number;
+}
+
+export interface FaultSeries {
+  /** Empty: models that are not configured, or what is beyond the bound of a process. */
+  readonly subject: string;
+  /** Faults of upstreams and of this installation in each of the last 60 minutes, the oldest first. */
+  readonly minutes: readonly number[];
+  readonly byUpstream: number;
+  readonly byUs: number;
+  /** Those that the requests of clients caused are in no minute. */
+  readonly byClient: number;
 }

@@ -1,4 +1,5 @@
 import type { Act } from './operator-acts.ts';
+import type { NoteList } from './operator-hand-over.ts';
 import type { Money } from './money.ts';
 import type { TaskRow } from './tasks.ts';
 import type { TaskView } from './task.ts';
@@ -84,4 +85,6 @@ export interface OperatorTaskView extends Omit<
   readonly upstreamCost?: UpstreamCost;
   /** True if the task waits for a decision. */
   readonly isInAttention: boolean;
+  /** Undefined: they cannot be read now. */
+  readonly notes?: NoteList;
 }

@@ -1,3 +1,5 @@
+import type { OperatorStatus } from './operator-status.ts';
+
 /** The visitor who is signed in at the client console. */
 export interface Me {
   readonly accountId: string;
@@ -25,6 +27,8 @@ export interface OperatorMe {
   readonly role: 'viewer' | 'operator' | 'treasurer';
   /** The work that waits for a decision; undefined if it cannot be read now. */
   readonly waiting?: WaitingCount;
+  /** What is wrong now; undefined: nothing is. */
+  readonly status?: OperatorStatus;
   /** The clock of the service, in milliseconds since 1970. */
   readonly now: number;
 }

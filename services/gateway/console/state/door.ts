@@ -1,4 +1,5 @@
 import { createContext } from 'preact';
+import type { ComponentType } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Me, OperatorMe, WaitingCount } from '../api/session.ts';
 import type { Topic } from '../api/stream.ts';
@@ -13,6 +14,8 @@ export interface ConsoleDoor<Someone extends Me | OperatorMe> {
   readonly signIn: SignInField;
   /** Names in the header who is signed in. */
   readonly describe: (someone: Someone) => string;
+  /** Stands above every page; absent: nothing does. */
+  readonly bar?: ComponentType<{ readonly me: Someone }>;
   /** Absent: the console has no queue. */
   readonly queue?: DoorQueue<Someone>;
 }

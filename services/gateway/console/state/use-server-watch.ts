@@ -15,11 +15,17 @@ const NO_TOPICS: DoorQueue<never>['topics'] = [];
 /** The work in the queue of the console; `unknown` if it cannot be read now; undefined if the console has no queue. */
 export type WaitingNow = WaitingCount | 'unknown' | undefined;
 
+export interface ServerWatch<S> {
+  readonly waiting: WaitingNow;
+  /** As the server said last. */
+  readonly me: S;
+}
+
 /**
  * Follows who is signed in. It finds out whether the server is still there, on pages too that read nothing by
  * themselves, and how many entries wait in the queue.
  */
-export function useServerWatch<S extends Me | OperatorMe>(me: S, queue: DoorQueue<S> | undefined): WaitingNow {
+export function useServerWatch<S extends Me | OperatorMe>(me: S, queue: DoorQueue<S> | undefined): ServerWatch<S> {
   const { data, refresh } = useView<S>('/me', queue?.topics ?? NO_TOPICS, {
     first: me,
     isProbe: true,
@@ -36,7 +42,7 @@ export function useServerWatch<S extends Me | OperatorMe>(me: S, queue: DoorQueu
   }, [refresh]);
   const waiting = queue === undefined ? undefined : ((data && queue.readLength(data)) ?? 'unknown');
   useSpokenRise(waiting, queue);
-  return waiting;
+  return { waiting, me: data ?? me };
 }
 
 /** Speaks the number when it grows while the page is open. */

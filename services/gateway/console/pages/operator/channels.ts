@@ -1,4 +1,5 @@
-import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
+import { modelsOfItAlone } from '../../api/operator-channels.ts';
+import type { ChannelList } from '../../api/operator-channels.ts';
 import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -37,13 +38,4 @@ export function ChannelsView({ list, onChanged }: { list: ChannelList; onChanged
     </div>
     <${ActList} acts=${acts} />
   `;
-}
-
-/** The models that no other channel in use serves: pausing this one stops them. */
-export function modelsOfItAlone(channel: ChannelRow, all: readonly ChannelRow[]): readonly string[] {
-  const others = all.filter(
-    ({ id, isEnabled, pause, isRelay }) =>
-      id !== channel.id && isEnabled && pause === undefined && isRelay === channel.isRelay,
-  );
-  return channel.models.filter((model) => !others.some(({ models }) => models.includes(model)));
 }

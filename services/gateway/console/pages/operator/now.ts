@@ -10,6 +10,7 @@ import { announce } from '../../state/announce.ts';
 import { useView } from '../../state/use-view.ts';
 import { operatorWords } from './operator-words.ts';
 import { ActList } from './parts/act-list.ts';
+import { FaultPictures } from './parts/fault-pictures.ts';
 
 /** A shape for each grade, so that none is known by its colour alone. */
 const SHAPES: Readonly<Record<Grade, string>> = { ok: '●', warn: '▲', fail: '■' };
@@ -40,6 +41,7 @@ export function NowView({ now }: { now: Now }): VNode {
     <ul class="lights" aria-label=${words.lights}>
       ${now.lights.map((light) => html`<${LightCard} key=${light.name} light=${light} />`)}
     </ul>
+    ${now.faults === undefined ? null : html`<${FaultPictures} faults=${now.faults} />`}
     <dl class="facts now-facts">
       <dt>${words.unfinished}</dt>
       <dd>${now.unfinished?.toLocaleString('en') ?? words.unknown}</dd>

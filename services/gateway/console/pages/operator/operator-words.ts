@@ -126,8 +126,8 @@ const workWords = {
     resumeTitle: (id: string) => `Resume ${id}`,
     pauseText: (inFlight: number) =>
       inFlight === 0
-        ? 'The channel gets no new work until somebody resumes it, also after restarts. No task is in flight on it.'
-        : `The channel gets no new work until somebody resumes it, also after restarts. ` +
+        ? 'The channel gets no new work until then, also after restarts. No task is in flight on it.'
+        : `The channel gets no new work until then, also after restarts. ` +
           `Tasks in flight on it: ${inFlight}. They go on.`,
     pauseOnly: (models: string) => `No other channel in use serves ${models}: new orders for it will be refused.`,
     resumeText: 'The channel gets new work again at once.',
@@ -429,6 +429,7 @@ export const operatorWords = {
   },
   nav: {
     now: 'Now',
+    handOver: 'Hand-over',
     attention: 'Attention',
     tasks: 'Tasks',
     queue: 'Queue',
@@ -451,6 +452,10 @@ export const operatorWords = {
     names: {
       channel_paused: 'Paused channel',
       channel_resumed: 'Resumed channel',
+      channel_returned: 'Pause ended by itself, of channel',
+      note_added: 'Left a note on',
+      note_resolved: 'Resolved a note on',
+      note_deleted: 'Deleted a note on',
       channel_tested: 'Tested channel',
       attention_resolved: 'Decided over',
       queue_weight_set: 'Set the weight of',

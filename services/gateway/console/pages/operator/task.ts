@@ -20,6 +20,7 @@ import { ActList } from './parts/act-list.ts';
 import { AttemptTable } from './parts/attempt-table.ts';
 import { AttentionNote } from './parts/attention-note.ts';
 import { HistoryList } from './parts/history-list.ts';
+import { NoteSection } from './parts/note-section.ts';
 import { TaskFacts, TaskStatus } from './parts/task-facts.ts';
 import { TaskOrder } from './parts/task-order.ts';
 
@@ -39,10 +40,12 @@ export function page({ params }: PageProps): VNode {
   const id = params['taskId'] ?? '';
   const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(id)}`, [`task:${id}`]);
   return html`<${PageTitle} title=${html`${words.title} <span class="id">${id}</span>`} />
-    <${Loaded} view=${view}>${(task: OperatorTaskView) => html`<${TaskView} view=${task} />`}<//>`;
+    <${Loaded} view=${view}
+      >${(task: OperatorTaskView) => html`<${TaskView} view=${task} onChanged=${view.refresh} />`}<//
+    >`;
 }
 
-export function TaskView({ view }: { view: OperatorTaskView }): VNode {
+export function TaskView({ view, onChanged }: { view: OperatorTaskView; onChanged: () => void }): VNode {
   const { task, video, text, money, timeline, attempts, history, acts, deliveries, raw, isInAttention } = view;
   const isUnavailable = (part: OperatorTaskView['unavailable'][number]): boolean => view.unavailable.includes(part);
   const now = useNow(task.endedAt === undefined);
@@ -50,6 +53,7 @@ export function TaskView({ view }: { view: OperatorTaskView }): VNode {
     <${TaskStatus} task=${task} />
     ${isInAttention ? html`<${AttentionNote} id=${task.id} />` : null}
     <${TaskFacts} task=${task} video=${video} />
+    ${view.notes === undefined ? null : html`<${NoteSection} subject=${task.id} list=${view.notes} onChanged=${onChanged} />`}
     <h2>${words.attempts}</h2>
     <${AttemptTable} attempts=${attempts} />
     <h2>${words.timeline}</h2>

@@ -68,7 +68,7 @@ export function channelsRoutes(parts: ChannelsParts): OperatorRouteEntry[] {
   ];
 }
 
-async function listChannelRows(
+export async function listChannelRows(
   { clock, log, channels, pulse, relay, pauses }: ChannelsParts,
   { state }: Exchange,
 ): Promise<ChannelRow[]> {

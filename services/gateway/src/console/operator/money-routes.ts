@@ -72,20 +72,25 @@ function toMoneySums({ held, settled, margins }: AllMoney) {
       charged: toMoney(chargedNanos, currency),
       requests,
     })),
-    margins: margins.map(({ channel, priceKey, currency, requests, chargedNanos, costNanos, ...reported }) => ({
-      channel,
-      priceKey,
-      requests,
-      charged: toMoney(chargedNanos, currency),
-      cost: toMoney(costNanos, currency),
-      reported: { cost: toMoney(reported.reportedCostNanos, currency), requests: reported.reportedRequests },
-      estimated: {
-        cost: toMoney(costNanos - reported.reportedCostNanos, currency),
-        requests: requests - reported.reportedRequests,
-      },
-      margin: toMoney(chargedNanos - costNanos, currency),
-    })),
+    margins: toMargins(margins),
   };
+}
+
+/** What work cost at its upstream, measured and estimated told apart. */
+export function toMargins(margins: AllMoney['margins']): MoneyView['margins'] {
+  return margins.map(({ channel, priceKey, currency, requests, chargedNanos, costNanos, ...reported }) => ({
+    channel,
+    priceKey,
+    requests,
+    charged: toMoney(chargedNanos, currency),
+    cost: toMoney(costNanos, currency),
+    reported: { cost: toMoney(reported.reportedCostNanos, currency), requests: reported.reportedRequests },
+    estimated: {
+      cost: toMoney(costNanos - reported.reportedCostNanos, currency),
+      requests: requests - reported.reportedRequests,
+    },
+    margin: toMoney(chargedNanos - costNanos, currency),
+  }));
 }
 
 async function verify({ clock, ledger }: Parts, exchange: Exchange): Promise<LedgerCheck> {

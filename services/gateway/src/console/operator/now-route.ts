@@ -4,11 +4,13 @@ import type { Now } from '../../../console/api/operator-now.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
 import type { TaskChannel, TaskChannels } from '../../clients/channels-client.ts';
 import type { ReachPeers } from '../../clients/gateway-clients.ts';
+import type { FaultReads } from '../../clients/faults-client.ts';
 import type { ReadPulse } from '../../clients/pulse-client.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { ifReadable } from '../client/task-parts.ts';
+import { buildFaultsView } from './fault-series.ts';
 import { gradeLights } from './lights.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
@@ -22,6 +24,7 @@ export interface NowParts {
   readonly channels: TaskChannels;
   readonly pulse: ReadPulse;
   readonly acts: ReadActs;
+  readonly faults: FaultReads;
   readonly reach: ReachPeers;
   readonly relay: RelayChannels;
   readonly pauses: ChannelPauses;
@@ -45,11 +48,12 @@ export function nowRoute(parts: NowParts): OperatorRouteEntry {
 }
 
 async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): Promise<Now> {
-  const { clock, log, channels, pulse: readPulse, acts, reach } = parts;
-  const [pulse, listed, page, services] = await Promise.all([
+  const { clock, log, channels, pulse: readPulse, acts, faults, reach } = parts;
+  const [pulse, listed, page, failed, services] = await Promise.all([
     ifReadable(log, 'pulse', readPulse(state)),
     ifReadable(log, 'channels', channels.list(state)),
     ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN }, state)),
+    ifReadable(log, 'faults', faults.faults(state)),
     reach(),
   ]);
   if (pulse !== undefined) heard.at = clock.now();
@@ -57,15 +61,24 @@ async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): 
   return {
     lights: gradeLights({
       pulse,
-      channels: listed === undefined ? undefined : [...listed.map(toStanding), ...listRelayStandings(parts)],
+      channels: listStandings(parts, listed),
       unreachable,
     }),
     ...(pulse === undefined ? { tasksAway: heard.at === undefined ? {} : { answeredAt: heard.at } } : {}),
     ...(pulse === undefined ? {} : { unfinished: pulse.unfinished }),
     acts: page?.acts ?? [],
+    ...(pulse === undefined || failed === undefined ? {} : { faults: buildFaultsView(failed, pulse) }),
     services,
     now: clock.now(),
   };
+}
+
+/** How every channel stands; undefined: those of the tasks service cannot be read. */
+export function listStandings(
+  parts: Pick<NowParts, 'relay' | 'pauses'>,
+  listed: readonly TaskChannel[] | undefined,
+): readonly ChannelStanding[] | undefined {
+  return listed === undefined ? undefined : [...listed.map(toStanding), ...listRelayStandings(parts)];
 }
 
 function toStanding({ id, isEnabled, circuit, pause, models, endpoints }: TaskChannel): ChannelStanding {
@@ -73,7 +86,7 @@ function toStanding({ id, isEnabled, circuit, pause, models, endpoints }: TaskCh
 }
 
 /** The channels that this gateway calls itself, as it sees them. */
-function listRelayStandings({ relay, pauses }: NowParts): readonly ChannelStanding[] {
+function listRelayStandings({ relay, pauses }: Pick<NowParts, 'relay' | 'pauses'>): readonly ChannelStanding[] {
   return relay.all().map(({ settings: { id, enabled, models, endpoints }, circuit }) => ({
     id,
     isEnabled: enabled,

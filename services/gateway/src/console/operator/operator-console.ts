@@ -3,6 +3,10 @@ import { openWrongKeys } from '@reelgate/platform/limits/wrong-keys';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
+import { faultReads } from '../../clients/faults-client.ts';
+import { pulseReader } from '../../clients/pulse-client.ts';
+import { taskChannels } from '../../clients/channels-client.ts';
+import { watchStatus } from './watch-status.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
@@ -80,8 +84,16 @@ export function operatorConsole(
     inUse,
   });
   const door = openOperatorDoor(clock, openWrongKeys({ door: 'operators', clock, log, metrics }));
+  const { clients, relay, pauses } = pages;
+  const readStatus = watchStatus({
+    ...{ clock, log, relay, pauses, reach: clients.reach, configuration: clients.configuration },
+    ...{ channels: taskChannels(clients), pulse: pulseReader(clients), faults: faultReads(clients) },
+  });
   const routes: readonly OperatorRouteEntry[] = [
-    ...operatorSessionRoutes({ clock, log, budget, door, attention: attentionQueue(pages.clients) }, sessions),
+    ...operatorSessionRoutes(
+      { clock, log, budget, door, attention: attentionQueue(pages.clients), readStatus },
+      sessions,
+    ),
     ...operatorPages({ clock, newId, log, budget, ...pages }),
     operatorStreamRoute(streams, sessions),
     ...assetRoutes('operator', assets),

@@ -8,6 +8,9 @@ import { actsReader } from '../../clients/acts-client.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import { taskChannels } from '../../clients/channels-client.ts';
+import { faultReads } from '../../clients/faults-client.ts';
+import { handOvers } from '../../clients/hand-over-client.ts';
+import { searchClient } from '../../clients/search-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
 import { ledgerClient } from '../../clients/ledger-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
@@ -24,6 +27,9 @@ import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { accountTokensRoutes, accountsRoutes } from './accounts-routes.ts';
 import { attentionRoutes } from './attention-routes.ts';
+import { channelRoute } from './channel-route.ts';
+import { handOverRoutes } from './hand-over-routes.ts';
+import { searchRoute } from './search-route.ts';
 import { channelsRoutes } from './channels-routes.ts';
 import { jobsRoutes } from './jobs-routes.ts';
 import { moneyRoutes } from './money-routes.ts';
@@ -57,6 +63,8 @@ export interface OperatorPagesParts {
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
   const [acts, pulse, channels] = [actsReader(clients), pulseReader(clients), taskChannels(clients)];
+  const [faults, ledger, handOver] = [faultReads(clients), ledgerClient(clients), handOvers(clients)];
+  const accounts = accountsClient(clients);
   const [tokens, waiting] = [tokensClient(clients.accounts), waitingTasks(clients)];
   const [records, books, webhooks] = [
     taskRecordsClient(clients),
@@ -64,14 +72,17 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     webhooksClient(clients.webhooks),
   ];
   return [
-    nowRoute({ ...parts, acts, pulse, channels, reach: clients.reach }),
+    nowRoute({ ...parts, acts, pulse, channels, faults, reach: clients.reach }),
     ...attentionRoutes({ ...parts, acts, attention: attentionQueue(clients) }),
     ...channelsRoutes({ ...parts, acts, pulse, channels }),
+    channelRoute({ ...parts, acts, pulse, channels, faults, ledger, waiting, handOver }),
+    searchRoute({ ...parts, search: searchClient(clients), accounts, channels }),
+    ...handOverRoutes({ ...parts, acts, handOver }),
     ...queueRoutes({ ...parts, acts, waiting }),
     operatorTasksRoute({ ...parts, records, books }),
-    operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts, waiting }),
-    ...moneyRoutes({ ...parts, ledger: ledgerClient(clients) }),
-    ...accountsRoutes({ ...parts, tokens, accounts: accountsClient(clients), usage: billingUsage(clients.usage) }),
+    operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts, waiting, handOver }),
+    ...moneyRoutes({ ...parts, ledger }),
+    ...accountsRoutes({ ...parts, tokens, accounts, usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),
     ...jobsRoutes({ ...parts, acts, jobs: jobRecordsClient(clients) }),
     configurationRoute(clients.configuration),

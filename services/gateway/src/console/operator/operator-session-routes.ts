@@ -12,6 +12,7 @@ import type { SignedInOperator } from '../../domain/operator-role.ts';
 import type { OperatorSessions } from '../session/operator-sessions.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { ITEMS_MAX } from './attention-decisions.ts';
+import type { ReadOperatorStatus } from './watch-status.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 
@@ -29,18 +30,22 @@ export interface OperatorSessionParts {
   readonly budget: BodyBudget;
   readonly door: OperatorDoor;
   readonly attention: AttentionQueue;
+  readonly readStatus: ReadOperatorStatus;
 }
 
 /** Signs an operator in and out, and says who is signed in. */
 export function operatorSessionRoutes(
-  { clock, log, budget, door, attention }: OperatorSessionParts,
+  { clock, log, budget, door, attention, readStatus }: OperatorSessionParts,
   sessions: OperatorSessions,
 ): OperatorRouteEntry[] {
   const showMe = async ({ name, role }: SignedInOperator, { state }: Exchange): Promise<OperatorMe> => {
-    const count = await ifReadable(log, 'attention', attention.count(state));
+    const [count, status] = await Promise.all([
+      ifReadable(log, 'attention', attention.count(state)),
+      ifReadable(log, 'status', readStatus(state)),
+    ]);
     const waiting =
       count === undefined ? {} : { waiting: { count: Math.min(count, ITEMS_MAX), hasMore: count > ITEMS_MAX } };
-    return { name, role, ...waiting, now: clock.now() };
+    return { name, role, ...waiting, ...(status === undefined ? {} : { status }), now: clock.now() };
   };
   return [
     {

@@ -19,6 +19,8 @@ import { toMoney, toTaskMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { wholeTask } from '../views/task-view.ts';
 import { buildTimeline } from '../views/timeline-view.ts';
+import type { HandOvers } from '../../clients/hand-over-client.ts';
+import { readNotes } from './hand-over-routes.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import type { TasksParts } from './tasks-route.ts';
@@ -35,6 +37,7 @@ export interface TaskParts extends Omit<TasksParts, 'books'> {
   readonly webhooks: Webhooks;
   readonly acts: ReadActs;
   readonly waiting: Pick<WaitingTasks, 'show'>;
+  readonly handOver: HandOvers;
 }
 
 /** `GET /tasks/{task_id}`: everything of a task, with its private facts. */
@@ -52,6 +55,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const { requestId, span } = exchange.state;
   const record = await parts.records.get(readTaskId(exchange), exchange.state);
   const caller = { accountId: record.accountId, requestId, span };
+  const notes = ifReadable(parts.log, 'notes', readNotes(parts.handOver, record.task.id, exchange));
   const { timeline, priced, deliveries, tokenName, place, acts, isInAttention, unavailable } = await readTaskParts(
     parts,
     caller,
@@ -69,7 +73,11 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
     attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...dropUndefined({ endedAt }) })),
     history: record.history,
     acts,
-    ...dropUndefined({ usage: readUsage(record.wire.usage), upstreamCost: readUpstreamCost(record, money?.hold) }),
+    ...dropUndefined({
+      notes: await notes,
+      usage: readUsage(record.wire.usage),
+      upstreamCost: readUpstreamCost(record, money?.hold),
+    }),
     isInAttention,
     unavailable,
     now,

@@ -36,7 +36,14 @@ export function subjectHref({ action, subject }: Pick<Act, 'action' | 'subject'>
   if (action === 'queue_task_moved' || (action === 'queue_cancelled' && subject.startsWith('task_')))
     return `/console/tasks/${id}`;
   if (action.startsWith('queue_')) return '/console/queue';
-  return action.startsWith('channel_') ? '/console/channels' : undefined;
+  if (action.startsWith('note_')) return hrefOfNoted(subject);
+  return action.startsWith('channel_') ? `/console/channels/${id}` : undefined;
+}
+
+/** A note is on a task, a job or a channel. */
+function hrefOfNoted(subject: string): string {
+  const page = subject.startsWith('task_') ? 'tasks' : subject.startsWith('job_') ? 'jobs' : 'channels';
+  return `/console/${page}/${encodeURIComponent(subject)}`;
 }
 
 function renderSubject(act: Act): ComponentChildren {
@@ -48,7 +55,7 @@ function renderSubject(act: Act): ComponentChildren {
 }
 
 /** The fact of an act that a reader wants first. */
-function describeFact({ detail }: Act): string {
+export function describeFact({ detail }: Act): string {
   const { amount, currency, resolution, ok } = detail;
   if (typeof amount === 'string' && typeof currency === 'string') return `: ${moneyText(amount, currency)}`;
   if (typeof resolution === 'string') {

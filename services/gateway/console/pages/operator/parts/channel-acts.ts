@@ -1,15 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { ChannelRow, ChannelTest } from '../../../api/operator-channels.ts';
+import type { ChannelRow, ChannelTest, PauseAnswer } from '../../../api/operator-channels.ts';
 import { announce } from '../../../state/announce.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { operatorWords } from '../operator-words.ts';
-import { spanText } from '../../../parts/time.ts';
+import { SelectField } from '../../../parts/select-field.ts';
+import { localText, spanText } from '../../../parts/time.ts';
+import { watchWords } from '../watch-words.ts';
 import { ReasonField } from './reason-field.ts';
 import { useAct } from '../../../state/use-act.ts';
 
 const words = operatorWords.channels;
+/** A channel that somebody forgets comes back. */
+const HALF_HOUR = '1800';
 
 export interface ChannelCardProps {
   readonly channel: ChannelRow;
@@ -17,6 +21,8 @@ export interface ChannelCardProps {
   /** The models that no other channel in use serves. */
   readonly onlyFor: readonly string[];
   readonly onChanged: () => void;
+  /** True on the page of the channel, which needs no link to itself. */
+  readonly isAlone?: boolean;
 }
 
 /** Test, pause and resume. The last two have a second step, which asks for a reason. */
@@ -82,8 +88,9 @@ interface PauseDialogProps extends Pick<ChannelCardProps, 'channel' | 'onlyFor' 
 function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps): VNode {
   const [reason, setReason] = useState('');
   const isPaused = channel.pause !== undefined;
-  const { act, isBusy, fault } = useAct(() => {
-    announce(isPaused ? words.didResume(channel.id) : words.didPause(channel.id));
+  const [seconds, setSeconds] = useState<string>(HALF_HOUR);
+  const { act, isBusy, fault } = useAct<Partial<PauseAnswer>>((answer) => {
+    announce(isPaused ? words.didResume(channel.id) : describePause(channel.id, answer.endsAt));
     onChanged();
     onClose();
   });
@@ -96,11 +103,29 @@ function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps)
     isDanger=${!isPaused}
     onCancel=${onClose}
     onConfirm=${() => {
-      act(`/channels/${encodeURIComponent(channel.id)}/${isPaused ? 'resume' : 'pause'}`, { reason: reason.trim() });
+      act(`/channels/${encodeURIComponent(channel.id)}/${isPaused ? 'resume' : 'pause'}`, {
+        reason: reason.trim(),
+        ...(isPaused || seconds === '' ? {} : { forSeconds: Number(seconds) }),
+      });
     }}
   >
     <p>${isPaused ? words.resumeText : words.pauseText(channel.inFlight)}</p>
     ${stops ? html`<p class="note">${words.pauseOnly(onlyFor.join(', '))}</p>` : null}
+    ${
+      isPaused
+        ? null
+        : html`<${SelectField}
+            label=${watchWords.channel.forHowLong}
+            options=${watchWords.channel.durations}
+            value=${seconds}
+            onChange=${setSeconds}
+          />`
+    }
     <${ReasonField} value=${reason} onInput=${setReason} fault=${fault?.message} />
   <//>`;
+}
+
+/** The answer says when it ends: a channel that was paused already keeps its first pause. */
+function describePause(id: string, endsAt: number | undefined): string {
+  return endsAt === undefined ? words.didPause(id) : watchWords.channel.didPauseFor(id, localText(endsAt));
 }

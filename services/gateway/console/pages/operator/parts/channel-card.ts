@@ -7,6 +7,7 @@ import { hourText } from '../now.ts';
 import { operatorWords } from '../operator-words.ts';
 import { ChannelActs } from './channel-acts.ts';
 import type { ChannelCardProps } from './channel-acts.ts';
+import { watchWords } from '../watch-words.ts';
 import { OutcomeBar, listOutcomes } from './outcome-bar.ts';
 
 const words = operatorWords.channels;
@@ -28,11 +29,13 @@ const BY_CIRCUIT: Readonly<Record<ChannelRow['circuit'], ChannelStanding>> = {
 
 /** Shows the facts of a channel, and the acts of an operator on it. */
 export function ChannelCard(props: ChannelCardProps): VNode {
-  const { channel } = props;
+  const { channel, isAlone = false } = props;
   const heading = `channel-${channel.id}`;
   return html`<section class="card channel" aria-labelledby=${heading}>
     <div class="channel-head">
-      <h2 class="id" id=${heading}>${channel.id}</h2>
+      <h2 class="id" id=${heading}>
+        ${isAlone ? channel.id : html`<a href=${`/console/channels/${encodeURIComponent(channel.id)}`}>${channel.id}</a>`}
+      </h2>
       <${StandingBadge} channel=${channel} />
     </div>
     <${Why} channel=${channel} />
@@ -77,6 +80,7 @@ function Why({ channel: { pause, isEnabled, circuit } }: { channel: ChannelRow }
         ? null
         : html`<p class="note">
             ${words.pausedBy} <strong>${pause.actor}</strong> <${Ago} at=${pause.at} />: ${pause.reason}
+            ${pause.endsAt === undefined ? null : html`<br />${watchWords.channel.returns} <${Ago} at=${pause.endsAt} />`}
           </p>`
     }
   `;

@@ -1,0 +1,46 @@
+import type { Act } from './operator-acts.ts';
+
+/** A note of an operator for the next one, on a channel, a task or a job. */
+export interface OperatorNote {
+  readonly id: string;
+  readonly subject: string;
+  readonly at: number;
+  readonly author: string;
+  readonly text: string;
+}
+
+/** GET /notes. Query: `subject`. POST /notes {subject, text}, POST /notes/{id}/resolve and DELETE /notes/{id} answer {}. */
+export interface NoteList {
+  readonly notes: readonly OperatorNote[];
+  readonly canWrite: boolean;
+  /** The name that the notes of the visitor have. */
+  readonly you: string;
+}
+
+/** The most characters of a note. */
+export const NOTE_MAX = 1000;
+
+/** Something that happened, by what made it known. */
+export type HandOverEntry =
+  | { readonly kind: 'act'; readonly at: number; readonly act: Act }
+  | { readonly kind: 'happening'; readonly at: number; readonly type: string; readonly subject: string }
+  | {
+      readonly kind: 'raised';
+      readonly at: number;
+      readonly taskId: string;
+      readonly reason: string;
+      readonly isOpen: boolean;
+    };
+
+/** GET /hand-over: what happened since the visitor has read last, the newest first. */
+export interface HandOverView {
+  /** The begin of what is shown: at most a week ago. */
+  readonly since: number;
+  /** Undefined: the visitor has read nothing yet. */
+  readonly readUntil?: number;
+  readonly entries: readonly HandOverEntry[];
+  readonly hasMore: boolean;
+  readonly you: string;
+  /** The mark for POST /hand-over {until}: nothing after it is shown. */
+  readonly now: number;
+}

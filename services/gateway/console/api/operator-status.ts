@@ -1,0 +1,43 @@
+/** The alert whose section of the runbook says what to do. */
+export type Runbook =
+  | 'ReelgateServiceAbsent'
+  | 'ReelgatePeerUnreachable'
+  | 'ReelgateNoChannel'
+  | 'ReelgateChannelDown'
+  | 'ReelgateChannelRefuses'
+  | 'ReelgatePollLag'
+  | 'ReelgateSettlementBehind'
+  | 'ReelgateAttentionWaiting'
+  | 'ReelgateConfigRefused';
+
+/** What is wrong now, the cause first. All of it stands in one line on every page. */
+export interface OperatorStatus {
+  readonly grade: 'warn' | 'fail';
+  /** What is wrong, in a sentence without its end. */
+  readonly what: string;
+  /** The time since which it is so; undefined: it is not known. */
+  readonly since?: number;
+  /** Who is hit; undefined: it is not known, or all are. */
+  readonly hit?: WhoIsHit;
+  readonly runbook: Runbook;
+  /** The page of the console that shows it. */
+  readonly href: string;
+  /** The number of further faults. */
+  readonly more: number;
+}
+
+/** The models and accounts with faults of the last ten minutes, those with the most first. */
+export interface WhoIsHit {
+  /** At most three. */
+  readonly models: readonly string[];
+  readonly moreModels: number;
+  /** At most three. */
+  readonly accounts: readonly string[];
+  readonly moreAccounts: number;
+}
+
+/** GET /runbooks/{alert}: the section of the runbook, as Markdown. */
+export interface RunbookSection {
+  readonly alert: string;
+  readonly text: string;
+}

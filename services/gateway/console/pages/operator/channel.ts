@@ -1,0 +1,135 @@
+import type { AnswerMinute, ChannelFailureRow, ChannelView } from '../../api/operator-channels.ts';
+import type { WaitingLane } from '../../api/operator-waiting.ts';
+import type { PageProps } from '../../frame.ts';
+import { html } from '../../html.ts';
+import type { ComponentChildren, VNode } from '../../html.ts';
+import { DataTable } from '../../parts/data-table.ts';
+import type { Column } from '../../parts/data-table.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { PageTitle } from '../../parts/page-title.ts';
+import { Ago, clockText, spanText } from '../../parts/time.ts';
+import { useView } from '../../state/use-view.ts';
+import { hourText } from './now.ts';
+import { operatorWords } from './operator-words.ts';
+import { ActList } from './parts/act-list.ts';
+import { ChannelCard } from './parts/channel-card.ts';
+import { ContractList } from './parts/contract-list.ts';
+import { LatencyChart } from './parts/latency-chart.ts';
+import { MarginTable } from './parts/margin-table.ts';
+import { NoteSection } from './parts/note-section.ts';
+import { Sparkline } from '../../parts/sparkline.ts';
+import { queueWords } from './queue-words.ts';
+import { watchWords } from './watch-words.ts';
+
+const words = watchWords.channel;
+
+const FAILURES: readonly Column<ChannelFailureRow>[] = [
+  { name: words.when, cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { name: words.what, cell: ({ kind }) => words.kinds[kind] ?? kind },
+  { name: words.error, isHead: true, cell: ({ error }) => html`<span class="error-text">${error}</span>` },
+  {
+    name: words.task,
+    cell: ({ taskId }) =>
+      taskId === '' ? '–' : html`<a class="id" href=${`/console/tasks/${encodeURIComponent(taskId)}`}>${taskId}</a>`,
+  },
+];
+const LANES: readonly Column<WaitingLane>[] = [
+  { name: queueWords.model, isHead: true, cell: ({ model }) => model || queueWords.scheduled },
+  { name: queueWords.class, cell: (lane) => lane.class ?? '–' },
+  { name: words.waiting, isNumber: true, cell: ({ waiting }) => waiting },
+  { name: words.oldest, cell: ({ oldestAt }) => html`<${Ago} at=${oldestAt} />` },
+  { name: words.turns, isNumber: true, cell: ({ turnsPerMinute }) => turnsPerMinute.toFixed(1) },
+  { name: words.why, cell: ({ reason }) => (reason === undefined ? '–' : queueWords.reasons[reason]) },
+];
+const ANSWERS: readonly Column<AnswerMinute>[] = [
+  { name: words.minute, isHead: true, cell: ({ at }) => clockText(at) },
+  { name: words.half, isNumber: true, cell: ({ p50 }) => spanText(p50) },
+  { name: words.most, isNumber: true, cell: ({ p95 }) => spanText(p95) },
+];
+
+export function page({ params }: PageProps): VNode {
+  const id = params['channelId'] ?? '';
+  const view = useView<ChannelView>(`/channels/${encodeURIComponent(id)}`, ['channels', 'now']);
+  return html`<${PageTitle}
+      title=${html`${words.title} <span class="id">${id}</span>`}
+      back=${{ href: '/console/channels', name: words.back }}
+    />
+    <${Loaded} view=${view}>
+      ${(channel: ChannelView) => html`<${ChannelPage} view=${channel} onChanged=${view.refresh} />`}
+    <//>`;
+}
+
+export function ChannelPage({ view, onChanged }: { view: ChannelView; onChanged: () => void }): VNode {
+  const { channel, onlyFor, answers, faults, failures, margins, contracts, lanes, notes, acts, canOperate } = view;
+  return html`
+    ${canOperate ? null : html`<p class="quiet" id="may-not-operate">${operatorWords.needsRole('operator', operatorWords.channels.needed)}</p>`}
+    <div class="channel-top">
+      <${ChannelCard} channel=${channel} canOperate=${canOperate} onlyFor=${onlyFor} onChanged=${onChanged} isAlone />
+      <div>
+        <h2>${words.failures}</h2>
+        <${Part} of=${failures}>
+          ${(rows: readonly ChannelFailureRow[]) =>
+            html`<${DataTable}
+              caption=${words.failures}
+              columns=${FAILURES}
+              rows=${rows}
+              keyOf=${({ at, taskId, kind, error }: ChannelFailureRow) => `${at} ${taskId} ${kind} ${error}`}
+              empty=${words.noFailures}
+            />`}
+        <//>
+        ${
+          faults.every((count) => count === 0)
+            ? null
+            : html`<h3>${words.faults}</h3>
+                <${Sparkline} values=${faults} />
+                <p class="small quiet">${hourText(watchWords.faults.title, faults)}</p>`
+        }
+      </div>
+    </div>
+    ${notes === undefined ? null : html`<${NoteSection} subject=${channel.id} list=${notes} onChanged=${onChanged} />`}
+    <h2>${words.latency}</h2>
+    <${Latency} answers=${answers} now=${view.now} />
+    <h2>${words.queue}</h2>
+    <${Part} of=${lanes}>
+      ${(rows: readonly WaitingLane[]) =>
+        html`<${DataTable}
+          caption=${words.queue}
+          columns=${LANES}
+          rows=${rows}
+          keyOf=${(lane: WaitingLane) => JSON.stringify([lane.model, lane.kind, lane.class])}
+          empty=${words.noQueue}
+        />`}
+    <//>
+    <h2>${words.margin}</h2>
+    <p class="small quiet">${operatorWords.money.marginsNote}</p>
+    <${Part} of=${margins}>
+      ${(rows: NonNullable<ChannelView['margins']>) => html`<${MarginTable} margins=${rows} />`}
+    <//>
+    <h2>${words.prices}</h2>
+    <${Part} of=${contracts}>
+      ${(rows: NonNullable<ChannelView['contracts']>) =>
+        rows.length === 0 ? html`<p class="quiet">${words.noPrices}</p>` : html`<${ContractList} contracts=${rows} />`}
+    <//>
+    <${ActList} acts=${acts} />
+  `;
+}
+
+/** A part of the page, or that it could not be read. */
+function Part<T>({ of, children }: { of: T | undefined; children: (part: T) => ComponentChildren }): VNode {
+  return of === undefined ? html`<p class="note">${words.unreadable}</p>` : html`${children(of)}`;
+}
+
+function Latency({ answers, now }: { answers: readonly AnswerMinute[]; now: number }): VNode {
+  if (answers.length === 0) return html`<p class="quiet">${words.noLatency}</p>`;
+  return html`<${LatencyChart} answers=${answers} now=${now} />
+    <p class="small quiet">${words.latencyText}</p>
+    <details>
+      <summary>${words.latencyTable}</summary>
+      <${DataTable}
+        caption=${words.latencyTable}
+        columns=${ANSWERS}
+        rows=${answers.toReversed()}
+        keyOf=${({ at }: AnswerMinute) => String(at)}
+      />
+    </details>`;
+}

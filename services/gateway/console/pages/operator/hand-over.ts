@@ -1,0 +1,101 @@
+import type { HandOverEntry, HandOverView } from '../../api/operator-hand-over.ts';
+import { html } from '../../html.ts';
+import type { ComponentChildren, VNode } from '../../html.ts';
+import { DataTable } from '../../parts/data-table.ts';
+import type { Column } from '../../parts/data-table.ts';
+import { EmptyState } from '../../parts/empty-state.ts';
+import { Loaded } from '../../parts/loaded.ts';
+import { PageTitle } from '../../parts/page-title.ts';
+import { Ago, At } from '../../parts/time.ts';
+import { announce } from '../../state/announce.ts';
+import { useAct } from '../../state/use-act.ts';
+import { useView } from '../../state/use-view.ts';
+import { operatorWords } from './operator-words.ts';
+import { describeFact, subjectHref } from './parts/act-list.ts';
+import { reasonText } from './parts/queue-list.ts';
+import { watchWords } from './watch-words.ts';
+
+const words = watchWords.handOver;
+
+export function page(): VNode {
+  const view = useView<HandOverView>('/hand-over', ['attention', 'channels']);
+  return html`<${PageTitle} title=${words.title} />
+    <${Loaded} view=${view}>
+      ${(handOver: HandOverView) => html`<${HandOverPage} view=${handOver} onRead=${view.refresh} />`}
+    <//>`;
+}
+
+export function HandOverPage({ view, onRead }: { view: HandOverView; onRead: () => void }): VNode {
+  const { since, readUntil, entries, hasMore, you, now } = view;
+  const { act, isBusy, fault } = useAct(() => {
+    announce(words.marked);
+    onRead();
+  });
+  return html`
+    <p class="lead">${readUntil === undefined ? words.first : words.lead(you)} ${words.since} <${At} at=${since} />.</p>
+    <div class="actions">
+      <button
+        type="button"
+        class="main"
+        disabled=${isBusy || entries.length === 0}
+        onClick=${() => {
+          act('/hand-over', { until: now });
+        }}
+      >
+        ${words.mark}
+      </button>
+    </div>
+    <p class="fault" role="alert">${fault?.message ?? ''}</p>
+    ${hasMore ? html`<p class="note">${words.more}</p>` : null}
+    <${DataTable}
+      caption=${words.entries}
+      columns=${listColumns(you)}
+      rows=${entries}
+      keyOf=${keyOfEntry}
+      empty=${html`<${EmptyState} title=${words.none} text=${words.noneText} />`}
+    />
+  `;
+}
+
+function keyOfEntry(entry: HandOverEntry): string {
+  if (entry.kind === 'act') return entry.act.id;
+  return entry.kind === 'raised' ? `${entry.at} ${entry.taskId}` : `${entry.at} ${entry.type} ${entry.subject}`;
+}
+
+function listColumns(you: string): readonly Column<HandOverEntry>[] {
+  return [
+    { name: words.when, cell: ({ at }) => html`<${Ago} at=${at} />` },
+    { name: words.what, isHead: true, cell: describeEntry },
+    { name: words.about, cell: renderAbout },
+    { name: words.who, cell: (entry) => describeActor(entry, you) },
+    { name: words.why, cell: (entry) => (entry.kind === 'act' ? entry.act.reason || '–' : '–') },
+  ];
+}
+
+function describeEntry(entry: HandOverEntry): ComponentChildren {
+  if (entry.kind === 'happening') return words.types[entry.type] ?? entry.type;
+  if (entry.kind === 'raised')
+    return html`${words.raised(reasonText(entry.reason))}${' '}
+      <span class="quiet">(${entry.isOpen ? words.open : words.decided})</span>`;
+  return html`${operatorWords.acts.names[entry.act.action] ?? entry.act.action}${describeFact(entry.act)}`;
+}
+
+function renderAbout(entry: HandOverEntry): ComponentChildren {
+  const [subject, href] = readSubject(entry);
+  if (subject === '') return '–';
+  return href === undefined
+    ? html`<code class="id">${subject}</code>`
+    : html`<a class="id" href=${href}>${subject}</a>`;
+}
+
+function readSubject(entry: HandOverEntry): readonly [subject: string, href: string | undefined] {
+  if (entry.kind === 'act') return [entry.act.subject, subjectHref(entry.act)];
+  if (entry.kind === 'raised')
+    return [entry.taskId, `/console/${entry.taskId.startsWith('job_') ? 'jobs' : 'tasks'}/${entry.taskId}`];
+  return [entry.subject, `/console/channels/${encodeURIComponent(entry.subject)}`];
+}
+
+function describeActor(entry: HandOverEntry, you: string): string {
+  if (entry.kind !== 'act') return words.byItself;
+  return entry.act.actor === you ? words.you : entry.act.actor;
+}

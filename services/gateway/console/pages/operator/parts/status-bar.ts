@@ -1,0 +1,97 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { OperatorMe } from '../../../api/session.ts';
+import type { OperatorStatus } from '../../../api/operator-status.ts';
+import { html } from '../../../html.ts';
+import type { VNode } from '../../../html.ts';
+import { Ago } from '../../../parts/time.ts';
+import { go } from '../../../state/address.ts';
+import { announce } from '../../../state/announce.ts';
+import { watchWords } from '../watch-words.ts';
+import { useKeys, useShortcutSwitch } from './use-shortcuts.ts';
+
+const { status: words, search: searchWords } = watchWords;
+const SHAPES = { warn: '▲', fail: '■' } as const;
+
+/** Stands above every page: what is wrong, and the search. */
+export function StatusBar({ me: { status } }: { me: OperatorMe }): VNode {
+  useSpokenStatus(status);
+  return html`<div class="status-bar">
+    <section class=${`status-line ${status?.grade ?? 'ok'}`} aria-label=${words.label}>
+      ${
+        status === undefined
+          ? html`<p class="quiet"><span aria-hidden="true">●</span> ${words.fine}</p>`
+          : html`<${StatusLine} status=${status} />`
+      }
+    </section>
+    <${SearchBox} />
+  </div>`;
+}
+
+export function StatusLine({ status }: { status: OperatorStatus }): VNode {
+  const { grade, what, since, hit, runbook, href, more } = status;
+  return html`<p>
+    <strong class=${grade === 'fail' ? 'bad' : 'busy'}
+      ><span aria-hidden="true">${SHAPES[grade]}</span> ${toSentence(what)}</strong
+    >
+    ${since === undefined ? null : html`<span class="quiet"> ${words.since} <${Ago} at=${since} />.</span>`}
+    ${hit === undefined ? null : html`<span> ${words.hit} ${words.hits(hit.models, hit.moreModels, hit.accounts, hit.moreAccounts)}.</span>`}
+    <span> ${words.todo[runbook]}</span>
+    <span class="status-links">
+      <a href=${href}>${words.show}</a>
+      <a href=${`/console/runbooks/${runbook}`}>${words.runbook}<span class="spoken"> ${runbook}</span></a>
+      ${more === 0 ? null : html`<a href="/console">${words.more(more)}</a>`}
+    </span>
+  </p>`;
+}
+
+function toSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Speaks a status that changes while a page is open. */
+function useSpokenStatus(status: OperatorStatus | undefined): void {
+  const text = status?.what ?? words.fine;
+  const before = useRef(text);
+  useEffect(() => {
+    if (before.current !== text) announce(words.spoken(text));
+    before.current = text;
+  }, [text]);
+}
+
+/** One box for every id and for words of prompts. The key `/` leads to it. */
+function SearchBox(): VNode {
+  const [value, setValue] = useState('');
+  const box = useRef<HTMLInputElement>(null);
+  const [areShortcutsOn] = useShortcutSwitch();
+  useKeys(areShortcutsOn, (event) => {
+    if (event.key !== '/') return;
+    event.preventDefault();
+    box.current?.focus();
+    box.current?.select();
+  });
+  return html`<form
+    class="search-box"
+    role="search"
+    onSubmit=${(event: Event) => {
+      event.preventDefault();
+      const wanted = value.trim();
+      if (wanted !== '') go(`/console/search?q=${encodeURIComponent(wanted)}`);
+    }}
+  >
+    <input
+      ref=${box}
+      type="search"
+      aria-label=${searchWords.label}
+      aria-keyshortcuts=${areShortcutsOn ? '/' : undefined}
+      title=${areShortcutsOn ? searchWords.hint : undefined}
+      placeholder=${searchWords.placeholder}
+      maxlength="256"
+      autocomplete="off"
+      spellcheck="false"
+      value=${value}
+      onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+        setValue(currentTarget.value);
+      }}
+    />
+  </form>`;
+}

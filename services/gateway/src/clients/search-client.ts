@@ -1,0 +1,70 @@
+import type { FoundWork } from '@reelgate/proto/tasks/v1/operator_service';
+import { readIdTime } from '@reelgate/platform/ids';
+import type { Found, FoundWay } from '../../console/api/operator-search.ts';
+import { withDeadline } from './caller.ts';
+import type { Caller } from './caller.ts';
+import type { OperatorClients } from './gateway-clients.ts';
+import { WIRE_TASK_STATES } from './plain-task.ts';
+import { toMs } from './wire-values.ts';
+
+const DEADLINE_MS = 5000;
+/** The most tasks that are found by their words. */
+const WORDS_SHOWN = 10;
+const WAYS: readonly FoundWay[] = ['id', 'upstream_id', 'request_id', 'trace_id'];
+
+/** Searches of operators. */
+export interface Search {
+  /** Finds tasks and jobs by an id: their own, that of a request, of a trace or of an upstream. */
+  work(value: string, caller: Caller): Promise<Found[]>;
+  /** Finds the newest tasks whose prompts have each of these words. */
+  words(value: string, caller: Caller): Promise<Found[]>;
+  /** Returns the account of a token. Refused if it is unknown or has ended. */
+  accountOfToken(tokenId: string, caller: Caller): Promise<string>;
+}
+
+export function searchClient({ tasks, billing }: OperatorClients): Search {
+  return {
+    work: async (value, caller) =>
+      (await tasks.findWork({ value }, withDeadline(caller, DEADLINE_MS))).found.map(fromWireFound),
+    words: async (value, caller) => {
+      const { records, narrowed } = await tasks.listTaskRecords(
+        { words: value, limit: WORDS_SHOWN, brief: true, inSteps: true },
+        withDeadline(caller, DEADLINE_MS),
+      );
+      // a service of the release before ignores the words, and lists any task
+      if (!narrowed) return [];
+      return records.flatMap(({ task }) => {
+        if (task === undefined) return [];
+        const createdAt = readIdTime(task.id);
+        return [
+          {
+            kind: 'task' as const,
+            id: task.id,
+            by: 'words' as const,
+            href: `/console/tasks/${task.id}`,
+            accountId: task.accountId,
+            model: task.order?.model ?? '',
+            ...(createdAt === undefined ? {} : { createdAt }),
+          },
+        ];
+      });
+    },
+    accountOfToken: async (tokenId, caller) =>
+      (await billing.getPrincipal({ tokenId }, withDeadline(caller))).principal?.accountId ?? '',
+  };
+}
+
+function fromWireFound({ id, isJob, accountId, model, state, createdAt, foundBy }: FoundWork): Found {
+  const at = toMs(createdAt);
+  const [named] = Object.entries(WIRE_TASK_STATES).flatMap(([name, wire]) => (wire === state ? [name] : []));
+  return {
+    kind: isJob ? 'job' : 'task',
+    id,
+    by: WAYS.find((way) => way === foundBy) ?? 'id',
+    href: `/console/${isJob ? 'jobs' : 'tasks'}/${id}`,
+    accountId,
+    model,
+    ...(named === undefined ? {} : { state: named }),
+    ...(at === undefined ? {} : { createdAt: at }),
+  };
+}

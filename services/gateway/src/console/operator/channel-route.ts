@@ -1,0 +1,97 @@
+import type { Log } from '@reelgate/platform/log';
+import type { Clock } from '@reelgate/platform/clock';
+import { Problem } from '@reelgate/platform/problem';
+import { modelsOfItAlone } from '../../../console/api/operator-channels.ts';
+import type { AnswerMinute, ChannelView } from '../../../console/api/operator-channels.ts';
+import type { ContractRow } from '../../../console/api/operator-money.ts';
+import type { FaultReads } from '../../clients/faults-client.ts';
+import type { HandOvers } from '../../clients/hand-over-client.ts';
+import type { Ledger } from '../../clients/ledger-client.ts';
+import type { ChannelPulse } from '../../clients/pulse-client.ts';
+import type { WaitingTasks } from '../../clients/queue-client.ts';
+import { covers } from '../../domain/operator-role.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
+import { ifReadable } from '../client/task-parts.ts';
+import { listChannelRows } from './channels-routes.ts';
+import type { ChannelsParts } from './channels-routes.ts';
+import { countChannelFaults } from './fault-series.ts';
+import { readNotes } from './hand-over-routes.ts';
+import { sumLastHour } from './minute-series.ts';
+import { toMargins } from './money-routes.ts';
+import { operatorRoute } from './operator-route.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+import { requireOperator } from './operator-session-routes.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const ACTS_SHOWN = 20;
+
+export interface ChannelPageParts extends ChannelsParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly faults: FaultReads;
+  readonly ledger: Ledger;
+  readonly waiting: Pick<WaitingTasks, 'list'>;
+  readonly handOver: HandOvers;
+}
+
+const channelNotFound = (): Problem =>
+  new Problem({ kind: 'not_found', reason: 'channel_not_found', message: 'there is no such channel' });
+
+/** `GET /channels/{id}`: everything about a channel. A service that is away leaves only its part out. */
+export function channelRoute(parts: ChannelPageParts): OperatorRouteEntry {
+  return operatorRoute({
+    method: 'GET',
+    path: '/channels/{id}',
+    name: 'getChannel',
+    role: 'viewer',
+    answer: (exchange) => readChannelView(parts, exchange),
+  });
+}
+
+async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Promise<ChannelView> {
+  const { clock, log, acts, pulse, faults, ledger, waiting, handOver } = parts;
+  const { state } = exchange;
+  const id = exchange.params['id'] ?? '';
+  const now = clock.now();
+  const [rows, hour, failures, money, contracts, queue, notes, page] = await Promise.all([
+    listChannelRows(parts, exchange),
+    ifReadable(log, 'pulse', pulse(state)),
+    ifReadable(log, 'failures', faults.failures(id, state)),
+    ifReadable(log, 'money', ledger.money({ from: now - DAY_MS, to: now }, state)),
+    ifReadable(log, 'prices', ledger.contracts(state)),
+    ifReadable(log, 'queue', waiting.list(state)),
+    ifReadable(log, 'notes', readNotes(handOver, id, exchange)),
+    ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN, subject: id }, state)),
+  ]);
+  const channel = rows.find((row) => row.id === id);
+  if (channel === undefined) throw channelNotFound();
+  const ofChannel = hour?.channels.get(id);
+  return {
+    channel,
+    onlyFor: modelsOfItAlone(channel, rows),
+    answers: listAnswers(ofChannel),
+    faults: sumLastHour(ofChannel?.minutes ?? [], hour?.now ?? now, countChannelFaults),
+    ...dropUndefined({
+      failures,
+      margins: money && toMargins(money.margins.filter((margin) => margin.channel === id)),
+      contracts: contracts && listPrices(contracts, channel.models),
+      lanes: queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id)),
+      notes,
+    }),
+    acts: page?.acts ?? [],
+    canOperate: covers(requireOperator(exchange).role, 'operator'),
+    now,
+  };
+}
+
+function listAnswers(hour: ChannelPulse | undefined): readonly AnswerMinute[] {
+  return (hour?.minutes ?? []).flatMap(({ at, answerMsP50: p50, answerMsP95: p95 }) =>
+    p50 === undefined || p95 === undefined ? [] : [{ at, p50, p95 }],
+  );
+}
+
+/** The key of a contract is a model, or a model and an operation behind two underscores. */
+function listPrices(contracts: readonly ContractRow[], models: readonly string[]): readonly ContractRow[] {
+  return contracts.filter(({ key, isCurrent }) => isCurrent && models.includes(key.split('__')[0] ?? ''));
+}

@@ -1,0 +1,56 @@
+import type { FaultGroup, FaultSeries, FaultsView } from '../../../console/api/operator-now.ts';
+import type { FaultMinute, Faults, SubjectFaults } from '../../clients/faults-client.ts';
+import type { ChannelMinute, ChannelPulse, Pulse } from '../../clients/pulse-client.ts';
+import { sumLastHour } from './minute-series.ts';
+
+/** The most channels, models and accounts that have a picture. */
+const SERIES_SHOWN = 12;
+
+/** What failed at a channel in a minute. */
+export function countChannelFaults({ refused, unknown, failed, failedPolls }: ChannelMinute): number {
+  return refused + unknown + failed + failedPolls;
+}
+
+/** Builds the pictures of what failed in the last hour; what had no fault has none. */
+export function buildFaultsView(faults: Faults, pulse: Pulse): FaultsView {
+  const now = pulse.now;
+  const channels = [...pulse.channels].map(([subject, hour]) => buildChannelSeries(subject, hour, now));
+  return {
+    channels: toGroup(channels, 0),
+    models: toGroup(
+      faults.models.map((one) => buildSeries(one, now)),
+      faults.moreModels,
+    ),
+    accounts: toGroup(
+      faults.accounts.map((one) => buildSeries(one, now)),
+      faults.moreAccounts,
+    ),
+  };
+}
+
+function toGroup(all: readonly FaultSeries[], more: number): FaultGroup {
+  const faulty = all.filter((one) => weigh(one) > 0).toSorted((one, other) => weigh(other) - weigh(one));
+  return { series: faulty.slice(0, SERIES_SHOWN), more: more + Math.max(0, faulty.length - SERIES_SHOWN) };
+}
+
+/** What only clients caused comes last. */
+function weigh({ byUpstream, byUs, byClient }: FaultSeries): number {
+  return byUpstream + byUs + byClient / (byClient + 1);
+}
+
+function buildSeries({ subject, minutes }: SubjectFaults, now: number): FaultSeries {
+  const sum = (count: (minute: FaultMinute) => number): number =>
+    minutes.reduce((total, minute) => total + count(minute), 0);
+  return {
+    subject,
+    minutes: sumLastHour(minutes, now, ({ byUpstream, byUs }) => byUpstream + byUs),
+    byUpstream: sum(({ byUpstream }) => byUpstream),
+    byUs: sum(({ byUs }) => byUs),
+    byClient: sum(({ byClient }) => byClient),
+  };
+}
+
+function buildChannelSeries(subject: string, { minutes }: ChannelPulse, now: number): FaultSeries {
+  const counted = sumLastHour(minutes, now, countChannelFaults);
+  return { subject, minutes: counted, byUpstream: counted.reduce((sum, one) => sum + one, 0), byUs: 0, byClient: 0 };
+}

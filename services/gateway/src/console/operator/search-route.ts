@@ -1,0 +1,98 @@
+import type { Log } from '@reelgate/platform/log';
+import { isProblem } from '@reelgate/platform/problem';
+import type { Found, SearchAnswer } from '../../../console/api/operator-search.ts';
+import type { Accounts } from '../../clients/accounts-client.ts';
+import type { TaskChannels } from '../../clients/channels-client.ts';
+import type { Search } from '../../clients/search-client.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
+import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
+import { ifReadable } from '../client/task-parts.ts';
+import { readTextFilter } from '../read-filters.ts';
+import { operatorRoute } from './operator-route.ts';
+import type { OperatorRouteEntry } from './operator-route.ts';
+
+const QUERY_MAX = 256;
+const ACCOUNTS_SHOWN = 5;
+const TOKEN_ID = /^token_[0-9a-v]{26}$/;
+/** A text with a space, or of letters alone, is no id of a request. */
+const OF_WORDS = /^[\p{L}\p{M}\s\p{P}]+$/u;
+
+export interface SearchParts {
+  readonly log: Log;
+  readonly search: Search;
+  readonly accounts: Pick<Accounts, 'list'>;
+  readonly channels: Pick<TaskChannels, 'list'>;
+  readonly relay: RelayChannels;
+}
+
+/** `GET /search`: what has this id, or these words in its prompt. Each place is asked at once, each with a bound. */
+export function searchRoute(parts: SearchParts): OperatorRouteEntry {
+  return operatorRoute({
+    method: 'GET',
+    path: '/search',
+    name: 'searchOperators',
+    role: 'viewer',
+    answer: (exchange) => searchAll(parts, exchange),
+  });
+}
+
+async function searchAll(parts: SearchParts, { querystring, state }: Exchange): Promise<SearchAnswer> {
+  const value = readTextFilter(new URLSearchParams(querystring), 'q', QUERY_MAX)?.trim() ?? '';
+  if (value === '') return { found: [], unavailable: [] };
+  const { log, search } = parts;
+  const [work, accounts, token, channels, words] = await Promise.all([
+    ifReadable(log, 'tasks', search.work(value, state)),
+    ifReadable(log, 'accounts', findAccounts(parts, value, state)),
+    TOKEN_ID.test(value) ? ifReadable(log, 'tokens', findToken(search, value, state)) : [],
+    ifReadable(log, 'channels', findChannel(parts, value, state)),
+    OF_WORDS.test(value) ? ifReadable(log, 'words', search.words(value, state)) : [],
+  ]);
+  const found = [channels, work, token, accounts, words].flatMap((part) => part ?? []);
+  const exact = found.filter(({ by }) => by !== 'prefix' && by !== 'words');
+  const [only] = exact;
+  return {
+    found,
+    ...(only !== undefined && exact.length === 1 ? { href: only.href } : {}),
+    unavailable: listUnread({ tasks: work, accounts, tokens: token, words }),
+  };
+}
+
+type Place = SearchAnswer['unavailable'][number];
+
+function listUnread(parts: Readonly<Record<Place, readonly Found[] | undefined>>): readonly Place[] {
+  const places = Object.keys(parts) as Place[];
+  return places.filter((place) => parts[place] === undefined);
+}
+
+async function findAccounts({ accounts }: SearchParts, value: string, state: Exchange['state']): Promise<Found[]> {
+  const page = await accounts.list({ limit: ACCOUNTS_SHOWN, order: 'id', prefix: value, after: undefined }, state);
+  return page.accounts.map(({ id, createdAt }) => ({
+    kind: 'account',
+    id,
+    by: id === value ? 'id' : 'prefix',
+    href: `/console/accounts/${encodeURIComponent(id)}`,
+    createdAt,
+  }));
+}
+
+async function findToken(search: Search, id: string, state: Exchange['state']): Promise<Found[]> {
+  try {
+    const accountId = await search.accountOfToken(id, state);
+    const href = `/console/accounts/${encodeURIComponent(accountId)}#${encodeURIComponent(id)}`;
+    return [{ kind: 'token', id, by: 'id', href, accountId }];
+  } catch (error) {
+    // it is unknown, or has ended
+    if (isProblem(error, 'invalid_api_key') || isProblem(error, 'token_disabled')) return [];
+    throw error;
+  }
+}
+
+async function findChannel(
+  { channels, relay }: SearchParts,
+  value: string,
+  state: Exchange['state'],
+): Promise<Found[]> {
+  const isOfRelay = relay.all().some(({ settings }) => settings.id === value);
+  if (!isOfRelay && !(await channels.list(state)).some(({ id }) => id === value)) return [];
+  return [{ kind: 'channel', id: value, by: 'id', href: `/console/channels/${encodeURIComponent(value)}` }];
+}

@@ -1,0 +1,155 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { CHANNEL, KEYS } from '../harness/test-config.ts';
+import type { Visit } from './browser.ts';
+import { OPERATORS, startConsoleWorld } from './console-world.ts';
+import type { ConsoleWorld } from './console-world.ts';
+import { describeInBrowser } from './describe-in-browser.ts';
+import { until } from './fill-console.ts';
+import { shootEverySize } from './shoot-every-size.ts';
+
+const START_TIMEOUT_MS = 180_000;
+const JOURNEY_TIMEOUT_MS = 180_000;
+
+describeInBrowser('an operator on call', () => {
+  let world: ConsoleWorld;
+  const visits: Visit[] = [];
+  beforeAll(async () => {
+    world = await startConsoleWorld();
+  }, START_TIMEOUT_MS);
+  afterAll(() => world.stop(), START_TIMEOUT_MS);
+  afterEach(async () => {
+    const faults = visits.flatMap((visit) => visit.faults);
+    await Promise.all(visits.splice(0).map((visit) => visit.close()));
+    expect(faults).toEqual([]);
+  });
+
+  const openAt = async (address: string): Promise<Visit> => {
+    const visit = await world.signedIn('operator', OPERATORS.operator);
+    visits.push(visit);
+    await visit.page.goto(`${world.origins.operator}/console${address}`);
+    return visit;
+  };
+  const make = async (prompt: string, requestId?: string): Promise<string> => {
+    const answer = await fetch(`${world.program.base}/v1/videos`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEYS.demo}`,
+        'content-type': 'application/json',
+        ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+      },
+      body: JSON.stringify({ model: 'Alpha-H3', prompt, seconds: '4', size: '1280x720' }),
+    });
+    return ((await answer.json()) as { id: string }).id;
+  };
+  const ended = (id: string) =>
+    until(async () => /failed|completed/.test((await world.api(`/v1/videos/${id}`)).status));
+  const status = (page: Page) => page.getByRole('region', { name: 'What is wrong' });
+  const search = async (page: Page, value: string): Promise<void> => {
+    await page.keyboard.press('/');
+    await page.keyboard.type(value);
+    await page.keyboard.press('Enter');
+  };
+
+  test(
+    'reads nothing while all is well',
+    async () => {
+      const visit = await openAt('');
+      await status(visit.page).getByText('All is well').waitFor();
+
+      expect(await visit.page.getByText('Faults of the last hour').count()).toBe(0);
+      await shootEverySize(visit, 'on-call-well');
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'goes from any id straight to its page, with the keyboard alone',
+    async () => {
+      const id = await make('a red kite over the harbour', 'order-7');
+      await ended(id);
+      const { page } = await openAt('/money');
+      for (const value of [id, 'order-7']) {
+        await search(page, value);
+        await page.waitForURL(`**/console/tasks/${id}`);
+      }
+      const upstreamId = await page.locator('dt:has-text("Upstream id") + dd').first().innerText();
+      await page.goto(`${world.origins.operator}/console/money`);
+      await search(page, upstreamId.trim().split(/\s/)[0] ?? '');
+      await page.waitForURL(`**/console/tasks/${id}`);
+      await search(page, CHANNEL);
+      await page.waitForURL(`**/console/channels/${CHANNEL}`);
+      await search(page, 'demo');
+      await page.waitForURL('**/console/accounts/demo');
+      await search(page, 'nothing-has-this-id-7');
+      await page.getByText('Nothing was found').waitFor();
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'hears on every page what is wrong, who is hit and what to do, and finds the last failures of the channel',
+    async () => {
+      const failed = await Promise.all([1, 2, 3, 4].map((number) => make(`a storm ${number} [fail:1013]`)));
+      for (const id of failed) await ended(id);
+      const visit = await openAt('/money');
+      const { page } = visit;
+      await until(async () => {
+        await page.reload();
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        return (await status(page).getByText('failed by their upstreams').count()) === 1;
+      });
+      await status(page).getByText('Hit: Alpha-H3; account demo').waitFor();
+      await shootEverySize(visit, 'on-call-fault');
+
+      await status(page).getByRole('link', { name: 'Runbook' }).click();
+      await page.getByRole('heading', { name: 'Runbook ReelgateChannelRefuses' }).waitFor();
+      await shootEverySize(visit, 'on-call-runbook');
+      await page.goto(`${world.origins.operator}/console`);
+      await page.getByRole('heading', { name: 'By account' }).waitFor();
+      await shootEverySize(visit, 'on-call-now');
+      await page.goto(`${world.origins.operator}/console/channels/${CHANNEL}`);
+      await page
+        .getByRole('link', { name: failed[0] ?? '' })
+        .first()
+        .waitFor();
+      await shootEverySize(visit, 'on-call-channel');
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'pauses a channel for half an hour, leaves a note, and the next person reads both in the hand-over',
+    async () => {
+      const visit = await openAt(`/channels/${CHANNEL}`);
+      const { page } = visit;
+      await page.getByRole('button', { name: 'Pause', exact: false }).first().click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('For how long').selectOption({ label: '30 minutes' });
+      await dialog.getByLabel('Reason').fill('the upstream loses results');
+      await dialog.getByRole('button', { name: 'Pause' }).click();
+      await page.getByText(/comes back\s+in/).waitFor();
+      await page.getByLabel('New note').fill('Their support has the ticket 4711.');
+      await page.getByRole('button', { name: 'Leave the note' }).click();
+      await page.getByText('Their support has the ticket 4711.').waitFor();
+      await shootEverySize(visit, 'on-call-paused');
+
+      const next = await world.signedIn('operator', OPERATORS.treasurer);
+      visits.push(next);
+      await next.page.goto(`${world.origins.operator}/console/hand-over`);
+      await next.page.getByText('Paused channel').first().waitFor();
+      await next.page.getByText('Left a note on').first().waitFor();
+      await shootEverySize(next, 'on-call-hand-over');
+      await next.page.getByRole('button', { name: 'I have read this' }).click();
+      await next.page.getByText('Nothing has happened since.').waitFor();
+
+      await page.getByRole('button', { name: /^Resolve/ }).click();
+      await page.getByText('No note is here.').waitFor();
+      await page.getByRole('button', { name: /^Resume/ }).click();
+      await dialog.getByLabel('Reason').fill('it is well again');
+      await dialog.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('button', { name: /^Pause/ }).waitFor();
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+});
