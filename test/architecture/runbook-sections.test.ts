@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { RUNBOOK } from '../../services/gateway/console/pages/operator/runbook-sections.ts';
-import { watchWords } from '../../services/gateway/console/pages/operator/watch-words.ts';
+import { statusWords } from '../../services/gateway/console/pages/operator/status-words.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const FILE = path.join(ROOT, 'services/gateway/console/pages/operator/runbook-sections.ts');
@@ -39,7 +39,7 @@ test('the runbook of the console is that of deploy/README.md', () => {
 
 test('each alert of the status line has a rule and a section', () => {
   const rules = readFileSync(path.join(ROOT, 'deploy/monitoring/rules.yaml'), 'utf8');
-  for (const alert of Object.keys(watchWords.status.todo)) {
+  for (const alert of Object.keys(statusWords.status.todo)) {
     expect(Object.keys(readSections())).toContain(alert);
     expect(rules).toContain(`alert: ${alert}\n`);
   }

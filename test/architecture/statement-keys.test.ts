@@ -39,10 +39,9 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'tasks/sql-creates.ts': [1, 'the unique index of upstream work, which bounds an adoption'],
   'tasks/sql-jobs.ts': [6, 'the metrics of jobs, and the first due job'],
   'tasks/sql-acts.ts': [1, 'the acts of operators, for an operator'],
-  'tasks/sql-operators.ts': [3, 'the pauses of channels and their ends, and the counts of minutes, for an operator'],
   'tasks/sql-faults.ts': [3, 'what failed in the last hour and at a channel, for an operator, and the removal of it'],
   'tasks/sql-hand-over.ts': [5, 'what happened since a time, and how far an operator has read'],
-  'tasks/sql-search.ts': [1, 'a search of an operator'],
+  'tasks/sql-search.ts': [2, 'a search of an operator'],
   'tasks/sql-operator-notes.ts': [1, 'the notes on a subject, for an operator'],
   'tasks/sql-flows.ts': [
     2,
@@ -76,7 +75,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'billing/sql-token-store.ts': [1, 'the list of tokens, for an operator'],
   'media/sql-sweeps.ts': [3, 'the passes over expired objects'],
   'tasks/sql-operators.ts': [
-    3,
+    4,
     'the pauses and the counts of minutes, for an operator and the passes that read and remove them',
   ],
   'tasks/sql-moves.ts': [3, 'the pass of a poller, for up to 64 tasks of a channel, and its next due moment'],

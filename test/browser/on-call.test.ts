@@ -45,7 +45,10 @@ describeInBrowser('an operator on call', () => {
   const ended = (id: string) =>
     until(async () => /failed|completed/.test((await world.api(`/v1/videos/${id}`)).status));
   const status = (page: Page) => page.getByRole('region', { name: 'What is wrong' });
+  /** The heading of a page takes the focus when it is drawn, so a key before that would be lost. */
   const search = async (page: Page, value: string): Promise<void> => {
+    await page.locator('h1').waitFor();
+    await page.waitForFunction("document.activeElement?.tagName !== 'INPUT'");
     await page.keyboard.press('/');
     await page.keyboard.type(value);
     await page.keyboard.press('Enter');
@@ -131,7 +134,7 @@ describeInBrowser('an operator on call', () => {
       await page.getByText(/comes back\s+in/).waitFor();
       await page.getByLabel('New note').fill('Their support has the ticket 4711.');
       await page.getByRole('button', { name: 'Leave the note' }).click();
-      await page.getByText('Their support has the ticket 4711.').waitFor();
+      await page.getByText('Their support has the ticket 4711.', { exact: true }).waitFor();
       await shootEverySize(visit, 'on-call-paused');
 
       const next = await world.signedIn('operator', OPERATORS.treasurer);

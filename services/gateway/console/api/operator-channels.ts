@@ -64,7 +64,7 @@ export interface ChannelTest {
   readonly tookMs: number;
 }
 
-/** What failed at a channel. */
+/** A failure at a channel. */
 export interface ChannelFailureRow {
   readonly at: number;
   /** attempt, poll or task. */
@@ -101,13 +101,4 @@ export interface ChannelView {
   readonly acts: readonly Act[];
   readonly canOperate: boolean;
   readonly now: number;
-}
-
-/** The models that no other channel in use serves: pausing this one stops them. */
-export function modelsOfItAlone(channel: ChannelRow, all: readonly ChannelRow[]): readonly string[] {
-  const others = all.filter(
-    ({ id, isEnabled, pause, isRelay }) =>
-      id !== channel.id && isEnabled && pause === undefined && isRelay === channel.isRelay,
-  );
-  return channel.models.filter((model) => !others.some(({ models }) => models.includes(model)));
 }

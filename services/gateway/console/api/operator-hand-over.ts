@@ -17,9 +17,6 @@ export interface NoteList {
   readonly you: string;
 }
 
-/** The most characters of a note. */
-export const NOTE_MAX = 1000;
-
 /** Something that happened, by what made it known. */
 export type HandOverEntry =
   | { readonly kind: 'act'; readonly at: number; readonly act: Act }

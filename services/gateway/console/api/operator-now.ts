@@ -51,7 +51,7 @@ export interface Now {
   /** Undefined: the tasks service answers. Otherwise when it answered this gateway last, if it did since its start. */
   readonly tasksAway?: { readonly answeredAt?: number };
   readonly acts: readonly Act[];
-  /** What failed in the last hour, the worst first; undefined: it cannot be read now. */
+  /** The faults of the last hour, the worst first; undefined: they cannot be read now. */
   readonly faults?: FaultsView;
   readonly services: readonly ServiceState[];
   readonly now: number;
@@ -63,7 +63,7 @@ export interface ServiceState {
   readonly isReachable: boolean;
 }
 
-/** What failed in the last hour, by channel, by model and by account. */
+/** The faults of the last hour, by channel, by model and by account. */
 export interface FaultsView {
   readonly channels: FaultGroup;
   readonly models: FaultGroup;

@@ -1,10 +1,10 @@
-/** What a search has found, by what it is. */
+/** The kinds of things that a search finds. */
 export type FoundKind = 'task' | 'job' | 'account' | 'token' | 'channel';
 
 /** The way in which it was found. */
 export type FoundWay = 'id' | 'upstream_id' | 'request_id' | 'trace_id' | 'prefix' | 'words';
 
-export interface Found {
+export interface SearchHit {
   readonly kind: FoundKind;
   readonly id: string;
   readonly by: FoundWay;
@@ -21,7 +21,7 @@ export interface Found {
 
 /** GET /search. Query: `q`. */
 export interface SearchAnswer {
-  readonly found: readonly Found[];
+  readonly found: readonly SearchHit[];
   /** The page to go to at once: the one thing that has the id. */
   readonly href?: string;
   /** Places that could not be searched now. */

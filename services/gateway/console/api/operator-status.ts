@@ -10,14 +10,14 @@ export type Runbook =
   | 'ReelgateAttentionWaiting'
   | 'ReelgateConfigRefused';
 
-/** What is wrong now, the cause first. All of it stands in one line on every page. */
+/** The worst fault of now, the cause first. It stands in one line on every page. */
 export interface OperatorStatus {
   readonly grade: 'warn' | 'fail';
-  /** What is wrong, in a sentence without its end. */
+  /** The fault, in a sentence without its end. */
   readonly what: string;
   /** The time since which it is so; undefined: it is not known. */
   readonly since?: number;
-  /** Who is hit; undefined: it is not known, or all are. */
+  /** The models and accounts that are hit; undefined: they are not known, or all are. */
   readonly hit?: WhoIsHit;
   readonly runbook: Runbook;
   /** The page of the console that shows it. */

@@ -28,7 +28,7 @@ export interface SubjectFaults {
   readonly minutes: readonly FaultMinute[];
 }
 
-/** What failed in the last hour, the worst first. */
+/** The faults of the last hour, the worst first. */
 export interface Faults {
   readonly now: number;
   readonly models: readonly SubjectFaults[];

@@ -7,26 +7,26 @@ import type { OperatorClients } from './gateway-clients.ts';
 import { requireValue, toMs } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
-export interface Happening {
+export interface HandOverEvent {
   readonly at: number;
   readonly type: string;
   readonly subject: string;
 }
 
-export interface Raised {
+export interface RaisedItem {
   readonly at: number;
   readonly taskId: string;
   readonly reason: string;
   readonly isOpen: boolean;
 }
 
-/** What happened since an operator read last, without what operators did. */
+/** The happenings since an operator read last, without the acts of operators. */
 export interface HandOver {
   readonly since: number;
   readonly readUntil: number | undefined;
   readonly now: number;
-  readonly happenings: readonly Happening[];
-  readonly raised: readonly Raised[];
+  readonly happenings: readonly HandOverEvent[];
+  readonly raised: readonly RaisedItem[];
   readonly hasMore: boolean;
 }
 
@@ -78,11 +78,11 @@ export function handOvers({ tasks }: OperatorClients): HandOvers {
   };
 }
 
-function fromWireHappening({ at, type, subject }: WireHappening): Happening {
+function fromWireHappening({ at, type, subject }: WireHappening): HandOverEvent {
   return { at: toMs(at) ?? 0, type, subject } satisfies MessageMapping<WireHappening>;
 }
 
-function fromWireRaised({ at, taskId, reason, open }: RaisedAttention): Raised {
+function fromWireRaised({ at, taskId, reason, open }: RaisedAttention): RaisedItem {
   return { at: toMs(at) ?? 0, taskId, reason, isOpen: open } satisfies MessageMapping<RaisedAttention, 'open'>;
 }
 

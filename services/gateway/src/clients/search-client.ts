@@ -1,6 +1,6 @@
 import type { FoundWork } from '@reelgate/proto/tasks/v1/operator_service';
 import { readIdTime } from '@reelgate/platform/ids';
-import type { Found, FoundWay } from '../../console/api/operator-search.ts';
+import type { SearchHit, FoundWay } from '../../console/api/operator-search.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';
@@ -15,9 +15,9 @@ const WAYS: readonly FoundWay[] = ['id', 'upstream_id', 'request_id', 'trace_id'
 /** Searches of operators. */
 export interface Search {
   /** Finds tasks and jobs by an id: their own, that of a request, of a trace or of an upstream. */
-  work(value: string, caller: Caller): Promise<Found[]>;
+  work(value: string, caller: Caller): Promise<SearchHit[]>;
   /** Finds the newest tasks whose prompts have each of these words. */
-  words(value: string, caller: Caller): Promise<Found[]>;
+  words(value: string, caller: Caller): Promise<SearchHit[]>;
   /** Returns the account of a token. Refused if it is unknown or has ended. */
   accountOfToken(tokenId: string, caller: Caller): Promise<string>;
 }
@@ -54,7 +54,7 @@ export function searchClient({ tasks, billing }: OperatorClients): Search {
   };
 }
 
-function fromWireFound({ id, isJob, accountId, model, state, createdAt, foundBy }: FoundWork): Found {
+function fromWireFound({ id, isJob, accountId, model, state, createdAt, foundBy }: FoundWork): SearchHit {
   const at = toMs(createdAt);
   const [named] = Object.entries(WIRE_TASK_STATES).flatMap(([name, wire]) => (wire === state ? [name] : []));
   return {

@@ -16,7 +16,7 @@ export interface FaultRow {
 
 export type ChannelFailureKind = 'attempt' | 'poll' | 'task';
 
-/** What failed at a channel. */
+/** A failure at a channel. */
 export interface ChannelFailure {
   readonly id: string;
   readonly channel: string;

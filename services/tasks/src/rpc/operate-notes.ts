@@ -38,7 +38,7 @@ function toWireFound({ createdAt, state, by, ...found }: FoundMatch) {
   });
 }
 
-/** What the next operator should know: what happened, and notes. */
+/** The hand-over to the next operator: happenings and notes. */
 export function operateHandOver({ store }: Deps, { jobs }: JobDeps, operate: OperatorDeps) {
   const isKnown = async (subject: string): Promise<boolean> =>
     operate.channelIds().includes(subject) ||

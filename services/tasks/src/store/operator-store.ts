@@ -95,7 +95,7 @@ export interface MinuteStore extends MinuteReader {
   removeMinutes(before: number, limit: number): Promise<number>;
 }
 
-/** What failed in the last hours, for people. */
+/** Reads the faults of the last hours, for people. */
 export interface FaultReader {
   /** The faults of all processes since a minute, the newest first. */
   faultsSince(minute: number, limit: number): Promise<readonly FaultRow[]>;
@@ -134,7 +134,7 @@ export interface SearchStore {
 export type HappeningType = 'circuit_opened' | 'circuit_closed' | 'configuration_applied';
 
 /** Something that no operator did. */
-export interface Happening {
+export interface HandOverEvent {
   readonly at: number;
   /** A later release may write others. */
   readonly type: string;
@@ -152,12 +152,12 @@ export interface RaisedAttention {
 
 export interface HandOverStore {
   /** Writes what happened. What another process has written for the same minute stays. */
-  addHappenings(happenings: readonly (Happening & { readonly type: HappeningType })[]): Promise<void>;
+  addHappenings(happenings: readonly (HandOverEvent & { readonly type: HappeningType })[]): Promise<void>;
   /** Since a time, the newest first. */
-  happeningsSince(at: number, limit: number): Promise<readonly Happening[]>;
+  happeningsSince(at: number, limit: number): Promise<readonly HandOverEvent[]>;
   /** Since a time, the newest first. */
   raisedSince(at: number, limit: number): Promise<readonly RaisedAttention[]>;
-  /** How far an operator has read; undefined: nothing yet. */
+  /** The time up to which an operator has read; undefined: nothing yet. */
   findMark(actor: string): Promise<number | undefined>;
   /** An earlier mark than the last one changes nothing. Returns the mark. */
   putMark(actor: string, readUntil: number): Promise<number>;
@@ -178,7 +178,7 @@ export interface Note {
 /** The most notes of a subject. */
 export const NOTES_MAX = 20;
 
-/** How a note ends. */
+/** The end of a note. */
 export interface NoteEnd {
   readonly id: string;
   readonly at: number;

@@ -19,9 +19,10 @@ import { MarginTable } from './parts/margin-table.ts';
 import { NoteSection } from './parts/note-section.ts';
 import { Sparkline } from '../../parts/sparkline.ts';
 import { queueWords } from './queue-words.ts';
-import { watchWords } from './watch-words.ts';
+import { channelWords } from './channel-words.ts';
+import { faultWords } from './fault-words.ts';
 
-const words = watchWords.channel;
+const words = channelWords.channel;
 
 const FAILURES: readonly Column<ChannelFailureRow>[] = [
   { name: words.when, cell: ({ at }) => html`<${Ago} at=${at} />` },
@@ -82,7 +83,7 @@ export function ChannelPage({ view, onChanged }: { view: ChannelView; onChanged:
             ? null
             : html`<h3>${words.faults}</h3>
                 <${Sparkline} values=${faults} />
-                <p class="small quiet">${hourText(watchWords.faults.title, faults)}</p>`
+                <p class="small quiet">${hourText(faultWords.faults.title, faults)}</p>`
         }
       </div>
     </div>

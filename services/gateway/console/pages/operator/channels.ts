@@ -1,4 +1,4 @@
-import { modelsOfItAlone } from '../../api/operator-channels.ts';
+import { modelsOfItAlone } from '../../operator-values.ts';
 import type { ChannelList } from '../../api/operator-channels.ts';
 import { useView } from '../../state/use-view.ts';
 import { html } from '../../html.ts';

@@ -13,9 +13,9 @@ import { useView } from '../../state/use-view.ts';
 import { operatorWords } from './operator-words.ts';
 import { describeFact, subjectHref } from './parts/act-list.ts';
 import { reasonText } from './parts/queue-list.ts';
-import { watchWords } from './watch-words.ts';
+import { handOverWords } from './hand-over-words.ts';
 
-const words = watchWords.handOver;
+const words = handOverWords.handOver;
 
 export function page(): VNode {
   const view = useView<HandOverView>('/hand-over', ['attention', 'channels']);

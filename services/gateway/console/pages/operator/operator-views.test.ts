@@ -6,7 +6,7 @@ import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
 import type { Now } from '../../api/operator-now.ts';
 import type { WaitingList } from '../../api/operator-waiting.ts';
 import { AttentionView } from './attention.ts';
-import { modelsOfItAlone } from '../../api/operator-channels.ts';
+import { modelsOfItAlone } from '../../operator-values.ts';
 import { ChannelsView } from './channels.ts';
 import { NowView } from './now.ts';
 import { WaitingView } from './waiting.ts';

@@ -95,7 +95,11 @@ describe('a task', () => {
 
   test('says what the work cost at its upstream, and who says so', () => {
     const render = (upstreamCost?: NonNullable<OperatorTaskView['upstreamCost']>): string =>
-      text(renderToString(h(TaskView, { onChanged, view: { ...view, ...(upstreamCost === undefined ? {} : { upstreamCost }) } })));
+      text(
+        renderToString(
+          h(TaskView, { onChanged, view: { ...view, ...(upstreamCost === undefined ? {} : { upstreamCost }) } }),
+        ),
+      );
 
     expect(render({ ...usd('0.35'), source: 'reported' })).toContain(
       'Cost at the upstream: $0.35, reported by the upstream',

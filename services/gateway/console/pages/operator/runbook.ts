@@ -4,9 +4,9 @@ import type { ComponentChildren, VNode } from '../../html.ts';
 import { EmptyState } from '../../parts/empty-state.ts';
 import { PageTitle } from '../../parts/page-title.ts';
 import { RUNBOOK } from './runbook-sections.ts';
-import { watchWords } from './watch-words.ts';
+import { handOverWords } from './hand-over-words.ts';
 
-const words = watchWords.runbook;
+const words = handOverWords.runbook;
 /** Code between backquotes, or a link. */
 const MARKED = /`([^`]+)`|\[([^\]]+)\]\(([^)]+)\)/g;
 

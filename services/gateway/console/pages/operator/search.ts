@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { Found, SearchAnswer } from '../../api/operator-search.ts';
+import type { SearchHit, SearchAnswer } from '../../api/operator-search.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -11,11 +11,11 @@ import { PageTitle } from '../../parts/page-title.ts';
 import { Ago } from '../../parts/time.ts';
 import { go } from '../../state/address.ts';
 import { useView } from '../../state/use-view.ts';
-import { watchWords } from './watch-words.ts';
+import { searchWords } from './search-words.ts';
 
-const words = watchWords.search;
+const words = searchWords.search;
 
-const COLUMNS: readonly Column<Found>[] = [
+const COLUMNS: readonly Column<SearchHit>[] = [
   { name: words.what, cell: ({ kind }) => words.kinds[kind] },
   { name: words.id, isHead: true, cell: ({ id, href }) => html`<a class="id" href=${href}>${id}</a>` },
   { name: words.by, cell: ({ by }) => words.ways[by] },
@@ -49,7 +49,7 @@ export function SearchView({ answer, value }: { answer: SearchAnswer; value: str
       caption=${words.found}
       columns=${COLUMNS}
       rows=${found}
-      keyOf=${({ kind, id, by }: Found) => `${kind} ${id} ${by}`}
+      keyOf=${({ kind, id, by }: SearchHit) => `${kind} ${id} ${by}`}
       empty=${html`<${EmptyState} title=${words.none(value)} text=${words.noneHint} />`}
     />
   `;

@@ -20,11 +20,17 @@ import { ActList } from './parts/act-list.ts';
 import { AttemptTable } from './parts/attempt-table.ts';
 import { AttentionNote } from './parts/attention-note.ts';
 import { HistoryList } from './parts/history-list.ts';
-import { NoteSection } from './parts/note-section.ts';
+import { loadLater } from '../../parts/load-later.ts';
+import type { NoteSectionProps } from './parts/note-section.ts';
 import { TaskFacts, TaskStatus } from './parts/task-facts.ts';
 import { TaskOrder } from './parts/task-order.ts';
 
 const words = operatorWords.task;
+
+/** Notes stand below what the page is about, and a link at its top leads to them. */
+const Notes = loadLater<NoteSectionProps>(() =>
+  import('./parts/note-section.ts').then(({ NoteSection }) => NoteSection),
+);
 
 /** The columns of the webhook deliveries. */
 const COLUMNS: readonly Column<Delivery>[] = [
@@ -53,7 +59,11 @@ export function TaskView({ view, onChanged }: { view: OperatorTaskView; onChange
     <${TaskStatus} task=${task} />
     ${isInAttention ? html`<${AttentionNote} id=${task.id} />` : null}
     <${TaskFacts} task=${task} video=${video} />
-    ${view.notes === undefined ? null : html`<${NoteSection} subject=${task.id} list=${view.notes} onChanged=${onChanged} />`}
+    ${
+      view.notes === undefined || view.notes.notes.length === 0
+        ? null
+        : html`<p class="note"><a href="#notes">${words.notes(view.notes.notes.length)}</a></p>`
+    }
     <h2>${words.attempts}</h2>
     <${AttemptTable} attempts=${attempts} />
     <h2>${words.timeline}</h2>
@@ -74,6 +84,7 @@ export function TaskView({ view, onChanged }: { view: OperatorTaskView; onChange
         ? html`<p class="note">${words.noWebhooks}</p>`
         : html`<${DeliveryFacts} deliveries=${deliveries} />`
     }
+    ${view.notes === undefined ? null : html`<${Notes} subject=${task.id} list=${view.notes} onChanged=${onChanged} />`}
     <${ActList} acts=${acts} title=${words.acts} />
     <h2>${words.raw}</h2>
     <details>

@@ -1,7 +1,7 @@
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
-import { modelsOfItAlone } from '../../../console/api/operator-channels.ts';
+import { modelsOfItAlone } from '../../../console/operator-values.ts';
 import type { AnswerMinute, ChannelView } from '../../../console/api/operator-channels.ts';
 import type { ContractRow } from '../../../console/api/operator-money.ts';
 import type { FaultReads } from '../../clients/faults-client.ts';
@@ -36,7 +36,7 @@ export interface ChannelPageParts extends ChannelsParts {
 }
 
 const channelNotFound = (): Problem =>
-  new Problem({ kind: 'not_found', reason: 'channel_not_found', message: 'there is no such channel' });
+  new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is no such channel' });
 
 /** `GET /channels/{id}`: everything about a channel. A service that is away leaves only its part out. */
 export function channelRoute(parts: ChannelPageParts): OperatorRouteEntry {

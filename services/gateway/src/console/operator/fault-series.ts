@@ -6,7 +6,7 @@ import { sumLastHour } from './minute-series.ts';
 /** The most channels, models and accounts that have a picture. */
 const SERIES_SHOWN = 12;
 
-/** What failed at a channel in a minute. */
+/** Counts the failures at a channel in a minute. */
 export function countChannelFaults({ refused, unknown, failed, failedPolls }: ChannelMinute): number {
   return refused + unknown + failed + failedPolls;
 }
@@ -33,7 +33,7 @@ function toGroup(all: readonly FaultSeries[], more: number): FaultGroup {
   return { series: faulty.slice(0, SERIES_SHOWN), more: more + Math.max(0, faulty.length - SERIES_SHOWN) };
 }
 
-/** What only clients caused comes last. */
+/** Faults that only clients caused come last. */
 function weigh({ byUpstream, byUs, byClient }: FaultSeries): number {
   return byUpstream + byUs + byClient / (byClient + 1);
 }

@@ -1,5 +1,5 @@
 import type { Log } from '@reelgate/platform/log';
-import { NOTE_MAX } from '../../../console/api/operator-hand-over.ts';
+import { NOTE_MAX } from '../../../console/operator-values.ts';
 import type { HandOverEntry, HandOverView, NoteList } from '../../../console/api/operator-hand-over.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
 import type { HandOvers } from '../../clients/hand-over-client.ts';
@@ -40,7 +40,7 @@ const noteBody = bodyValidator<{ readonly subject: string; readonly text: string
   },
 });
 
-/** What happened since an operator read last, and the notes of operators. */
+/** The routes of the hand-over between operators, and of their notes. */
 export function handOverRoutes(parts: HandOverParts): OperatorRouteEntry[] {
   const { budget, handOver } = parts;
   return [

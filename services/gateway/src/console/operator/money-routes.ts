@@ -76,7 +76,7 @@ function toMoneySums({ held, settled, margins }: AllMoney) {
   };
 }
 
-/** What work cost at its upstream, measured and estimated told apart. */
+/** The costs of work at its upstream, measured and estimated told apart. */
 export function toMargins(margins: AllMoney['margins']): MoneyView['margins'] {
   return margins.map(({ channel, priceKey, currency, requests, chargedNanos, costNanos, ...reported }) => ({
     channel,

@@ -73,7 +73,7 @@ async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): 
   };
 }
 
-/** How every channel stands; undefined: those of the tasks service cannot be read. */
+/** The standing of every channel; undefined: those of the tasks service cannot be read. */
 export function listStandings(
   parts: Pick<NowParts, 'relay' | 'pauses'>,
   listed: readonly TaskChannel[] | undefined,

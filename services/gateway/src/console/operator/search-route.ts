@@ -1,6 +1,6 @@
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
-import type { Found, SearchAnswer } from '../../../console/api/operator-search.ts';
+import type { SearchHit, SearchAnswer } from '../../../console/api/operator-search.ts';
 import type { Accounts } from '../../clients/accounts-client.ts';
 import type { TaskChannels } from '../../clients/channels-client.ts';
 import type { Search } from '../../clients/search-client.ts';
@@ -59,12 +59,12 @@ async function searchAll(parts: SearchParts, { querystring, state }: Exchange): 
 
 type Place = SearchAnswer['unavailable'][number];
 
-function listUnread(parts: Readonly<Record<Place, readonly Found[] | undefined>>): readonly Place[] {
+function listUnread(parts: Readonly<Record<Place, readonly SearchHit[] | undefined>>): readonly Place[] {
   const places = Object.keys(parts) as Place[];
   return places.filter((place) => parts[place] === undefined);
 }
 
-async function findAccounts({ accounts }: SearchParts, value: string, state: Exchange['state']): Promise<Found[]> {
+async function findAccounts({ accounts }: SearchParts, value: string, state: Exchange['state']): Promise<SearchHit[]> {
   const page = await accounts.list({ limit: ACCOUNTS_SHOWN, order: 'id', prefix: value, after: undefined }, state);
   return page.accounts.map(({ id, createdAt }) => ({
     kind: 'account',
@@ -75,7 +75,7 @@ async function findAccounts({ accounts }: SearchParts, value: string, state: Exc
   }));
 }
 
-async function findToken(search: Search, id: string, state: Exchange['state']): Promise<Found[]> {
+async function findToken(search: Search, id: string, state: Exchange['state']): Promise<SearchHit[]> {
   try {
     const accountId = await search.accountOfToken(id, state);
     const href = `/console/accounts/${encodeURIComponent(accountId)}#${encodeURIComponent(id)}`;
@@ -91,7 +91,7 @@ async function findChannel(
   { channels, relay }: SearchParts,
   value: string,
   state: Exchange['state'],
-): Promise<Found[]> {
+): Promise<SearchHit[]> {
   const isOfRelay = relay.all().some(({ settings }) => settings.id === value);
   if (!isOfRelay && !(await channels.list(state)).some(({ id }) => id === value)) return [];
   return [{ kind: 'channel', id: value, by: 'id', href: `/console/channels/${encodeURIComponent(value)}` }];

@@ -20,7 +20,7 @@ export interface StatusInputs {
   readonly faults: Faults | undefined;
   /** The services that this process does not reach. */
   readonly unreachable: ReadonlySet<string>;
-  /** When the tasks service answered last. */
+  /** The time of the last answer of the tasks service. */
   readonly answeredAt: number | undefined;
   /** Since when the first paused channel is paused. */
   readonly pausedSince: number | undefined;

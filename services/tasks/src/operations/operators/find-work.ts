@@ -14,7 +14,7 @@ export interface SearchDeps {
   readonly channels: ChannelRegistry;
 }
 
-/** How a task or job was found. An upstream id is for operators alone. */
+/** A task or job with the way in which it was found. An upstream id is for operators alone. */
 export interface FoundMatch extends FoundWork {
   readonly by: FoundBy | 'upstream_id';
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { HandOverStore, Happening, RaisedAttention } from '../../store/operator-store.ts';
+import type { HandOverStore, HandOverEvent, RaisedAttention } from '../../store/operator-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Who has never read, or not for long, reads the last week. */
+/** An operator who has never read, or not for long, reads the last week. */
 const LONGEST_MS = 7 * DAY_MS;
 const HAPPENINGS_MAX = 200;
 const RAISED_MAX = 100;
@@ -11,9 +11,9 @@ export interface HandOver {
   readonly now: number;
   /** The begin of what is shown. */
   readonly since: number;
-  /** How far the operator has read; undefined: nothing yet. */
+  /** The time up to which the operator has read; undefined: nothing yet. */
   readonly readUntil: number | undefined;
-  readonly happenings: readonly Happening[];
+  readonly happenings: readonly HandOverEvent[];
   readonly raised: readonly RaisedAttention[];
   /** More happened than is shown. */
   readonly hasMore: boolean;

@@ -2,17 +2,17 @@ import { expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { CircuitState } from '@reelgate/platform/limits/circuit-breaker';
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
-import type { Happening } from '../../store/operator-store.ts';
+import type { HandOverEvent } from '../../store/operator-store.ts';
 import { openCircuitWatch } from './watch-circuits.ts';
 
 function opened() {
   const states = new Map<string, CircuitState>([['main', 'closed']]);
-  const written: Happening[] = [];
+  const written: HandOverEvent[] = [];
   const store = { away: false };
   const all = (): unknown =>
     [...states].map(([id, state]) => ({ channel: { settings: { id } }, circuit: { state: () => state } }));
   const channels = { all } as Pick<ChannelRegistry, 'all'>;
-  const addHappenings = async (happenings: readonly Happening[]): Promise<void> => {
+  const addHappenings = async (happenings: readonly HandOverEvent[]): Promise<void> => {
     if (store.away) throw new Error('the database is away');
     written.push(...happenings);
   };

@@ -34,7 +34,7 @@ export interface FaultCounterOptions {
   readonly isModel: (model: string) => boolean;
 }
 
-interface Counted {
+interface CountedSubject {
   readonly minute: number;
   readonly kind: FaultKind;
   readonly subject: string;
@@ -45,8 +45,8 @@ interface Counted {
 
 /** Counts in memory, so that a count costs no statement. What was not written when the process dies is lost. */
 export function openFaultCounter({ clock, newId, store, processId, isModel }: FaultCounterOptions): FaultCounter {
-  const counted = countedFaults();
-  const failures = lastFailures();
+  const counted = newFaultCounts();
+  const failures = newLastFailures();
   const note = (channel: string, kind: ChannelFailureKind, taskId: string, error: string): void => {
     const [id, at] = [newId('fail'), clock.now()];
     failures.add({ id, channel, at, kind, taskId, error: error.slice(0, ERROR_SHOWN_MAX) });
@@ -91,10 +91,10 @@ export function openFaultCounter({ clock, newId, store, processId, isModel }: Fa
   };
 }
 
-type CountedMinute = Record<FaultKind, Map<string, Counted>>;
+type CountedMinute = Record<FaultKind, Map<string, CountedSubject>>;
 
 /** The counts of this process by minute, kind and subject. */
-function countedFaults() {
+function newFaultCounts() {
   const minutes = new Map<number, CountedMinute>();
   const findMinute = (minute: number): CountedMinute => {
     const known = minutes.get(minute);
@@ -113,7 +113,7 @@ function countedFaults() {
       counted.changed = true;
       subjects.set(subject, counted);
     },
-    takeChanged: (): readonly Counted[] => {
+    takeChanged: (): readonly CountedSubject[] => {
       const changed = [...minutes.values()].flatMap(listCounted).filter((one) => one.changed);
       for (const one of changed) one.changed = false;
       return changed;
@@ -126,12 +126,12 @@ function countedFaults() {
   };
 }
 
-function listCounted({ model, account }: CountedMinute): readonly Counted[] {
+function listCounted({ model, account }: CountedMinute): readonly CountedSubject[] {
   return [...model.values(), ...account.values()];
 }
 
 /** The newest failures of each channel that are not written. */
-function lastFailures() {
+function newLastFailures() {
   let channels = new Map<string, readonly ChannelFailure[]>();
   const add = (failure: ChannelFailure): void => {
     const known = channels.get(failure.channel);
@@ -152,6 +152,6 @@ function lastFailures() {
   };
 }
 
-function toFaultRow({ minute, kind, subject, counts }: Counted): FaultRow {
+function toFaultRow({ minute, kind, subject, counts }: CountedSubject): FaultRow {
   return { minute, kind, subject, json: JSON.stringify(counts) };
 }

@@ -10,7 +10,7 @@ const ROWS_MAX = 50_000;
 /** The most models, and the most accounts, that are shown. */
 const SUBJECTS_SHOWN = 50;
 
-/** What failed for a model or an account. */
+/** The faults of a model or an account. */
 export interface SubjectFaults {
   readonly kind: FaultKind;
   readonly subject: string;

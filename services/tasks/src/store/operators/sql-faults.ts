@@ -26,7 +26,7 @@ const UPSERT_FAULTS = insertMany(
 );
 const ADD_FAILURES = insertMany('channel_failures', FAILURE.names, 'ON CONFLICT (id) DO NOTHING');
 
-/** What failed, by model and account, and the last failures of each channel. */
+/** The faults by model and account, and the last failures of each channel. */
 export function sqlFaults(sql: Sql): FaultStore {
   return {
     // A power cut may take the last ones back.

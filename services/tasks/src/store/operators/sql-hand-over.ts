@@ -1,15 +1,15 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { floorToMinute } from '../../domain/minute-counts.ts';
 import { inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
-import type { HandOverStore, Happening, RaisedAttention } from '../operator-store.ts';
+import type { HandOverStore, HandOverEvent, RaisedAttention } from '../operator-store.ts';
 
-const HAPPENING = recordColumns<Happening>({
+const HAPPENING = recordColumns<HandOverEvent>({
   at: inNumber('at'),
   type: inText('type'),
   subject: inText('subject'),
 });
 
-/** What happened since an operator read last. */
+/** The happenings since an operator read last. */
 export function sqlHandOver(sql: Sql): HandOverStore {
   return {
     addHappenings: (happenings) =>

@@ -31,7 +31,7 @@ const UPSERT_MINUTES = insertMany(
   'ON CONFLICT (minute, process, channel) DO UPDATE SET counts_json = excluded.counts_json',
 );
 
-/** What operators watch, find, do and write. */
+/** The pauses, acts, counts, searches and notes of operators. */
 export function sqlOperators(sql: Sql, newId: NewId): OperatorStore {
   const writeAct = sqlActWrites(newId);
   return {

@@ -7,7 +7,7 @@ import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { operatorWords } from '../operator-words.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { localText, spanText } from '../../../parts/time.ts';
-import { watchWords } from '../watch-words.ts';
+import { channelWords } from '../channel-words.ts';
 import { ReasonField } from './reason-field.ts';
 import { useAct } from '../../../state/use-act.ts';
 
@@ -115,8 +115,8 @@ function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps)
       isPaused
         ? null
         : html`<${SelectField}
-            label=${watchWords.channel.forHowLong}
-            options=${watchWords.channel.durations}
+            label=${channelWords.channel.forHowLong}
+            options=${channelWords.channel.durations}
             value=${seconds}
             onChange=${setSeconds}
           />`
@@ -127,5 +127,5 @@ function PauseDialog({ channel, onlyFor, onClose, onChanged }: PauseDialogProps)
 
 /** The answer says when it ends: a channel that was paused already keeps its first pause. */
 function describePause(id: string, endsAt: number | undefined): string {
-  return endsAt === undefined ? words.didPause(id) : watchWords.channel.didPauseFor(id, localText(endsAt));
+  return endsAt === undefined ? words.didPause(id) : channelWords.channel.didPauseFor(id, localText(endsAt));
 }

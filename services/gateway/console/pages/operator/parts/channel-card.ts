@@ -7,7 +7,7 @@ import { hourText } from '../now.ts';
 import { operatorWords } from '../operator-words.ts';
 import { ChannelActs } from './channel-acts.ts';
 import type { ChannelCardProps } from './channel-acts.ts';
-import { watchWords } from '../watch-words.ts';
+import { channelWords } from '../channel-words.ts';
 import { OutcomeBar, listOutcomes } from './outcome-bar.ts';
 
 const words = operatorWords.channels;
@@ -80,7 +80,7 @@ function Why({ channel: { pause, isEnabled, circuit } }: { channel: ChannelRow }
         ? null
         : html`<p class="note">
             ${words.pausedBy} <strong>${pause.actor}</strong> <${Ago} at=${pause.at} />: ${pause.reason}
-            ${pause.endsAt === undefined ? null : html`<br />${watchWords.channel.returns} <${Ago} at=${pause.endsAt} />`}
+            ${pause.endsAt === undefined ? null : html`<br />${channelWords.channel.returns} <${Ago} at=${pause.endsAt} />`}
           </p>`
     }
   `;

@@ -4,9 +4,9 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { Sparkline } from '../../../parts/sparkline.ts';
-import { watchWords } from '../watch-words.ts';
+import { faultWords } from '../fault-words.ts';
 
-const words = watchWords.faults;
+const words = faultWords.faults;
 const TEN_MINUTES = 10;
 const HOUR = [60, 50, 40, 30, 20, 10] as const;
 

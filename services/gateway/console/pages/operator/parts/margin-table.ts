@@ -27,7 +27,7 @@ const MARGIN_COLUMNS: readonly Column<Margin>[] = [
   },
 ];
 
-/** What was charged and what it cost, with what upstreams reported and what is estimated told apart. */
+/** Charges and their costs, with those that upstreams reported and those that are estimated told apart. */
 export function MarginTable({ margins }: { margins: readonly Margin[] }): VNode {
   return html`<${DataTable}
     caption=${words.margins}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { NOTE_MAX } from '../../../api/operator-hand-over.ts';
+import { NOTE_MAX } from '../../../operator-values.ts';
 import type { NoteList, OperatorNote } from '../../../api/operator-hand-over.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
@@ -7,9 +7,9 @@ import { TextField } from '../../../parts/text-field.ts';
 import { Ago } from '../../../parts/time.ts';
 import { announce } from '../../../state/announce.ts';
 import { useAct } from '../../../state/use-act.ts';
-import { watchWords } from '../watch-words.ts';
+import { noteWords } from '../note-words.ts';
 
-const words = watchWords.notes;
+const words = noteWords.notes;
 const TEXT_SPOKEN = 40;
 
 export interface NoteSectionProps {
@@ -19,10 +19,9 @@ export interface NoteSectionProps {
 }
 
 /** The notes on a channel, a task or a job, and the form for the next one. */
-export function NoteSection({ subject, list, onChanged }: NoteSectionProps): VNode | null {
+export function NoteSection({ subject, list, onChanged }: NoteSectionProps): VNode {
   const { notes, canWrite, you } = list;
-  if (notes.length === 0 && !canWrite) return null;
-  return html`<section class="notes">
+  return html`<section class="notes" id="notes" tabindex="-1">
     <h2>${words.title}</h2>
     ${
       notes.length === 0

@@ -6,10 +6,10 @@ import type { VNode } from '../../../html.ts';
 import { Ago } from '../../../parts/time.ts';
 import { go } from '../../../state/address.ts';
 import { announce } from '../../../state/announce.ts';
-import { watchWords } from '../watch-words.ts';
+import { statusWords } from '../status-words.ts';
 import { useKeys, useShortcutSwitch } from './use-shortcuts.ts';
 
-const { status: words, search: searchWords } = watchWords;
+const { status: words, search: searchWords } = statusWords;
 const SHAPES = { warn: '▲', fail: '■' } as const;
 
 /** Stands above every page: what is wrong, and the search. */
@@ -72,6 +72,7 @@ function SearchBox(): VNode {
   return html`<form
     class="search-box"
     role="search"
+    aria-label=${statusWords.search.everything}
     onSubmit=${(event: Event) => {
       event.preventDefault();
       const wanted = value.trim();
