@@ -16,6 +16,7 @@ import { announce } from '../../state/announce.ts';
 import { useAct } from '../../state/use-act.ts';
 import { useView } from '../../state/use-view.ts';
 import { operatorWords } from './operator-words.ts';
+import { booksWords } from './books-words.ts';
 import { ActList } from './parts/act-list.ts';
 import { ReasonField } from './parts/reason-field.ts';
 import { Statement } from './parts/statement.ts';
@@ -26,7 +27,7 @@ const REASON_MAX = 256;
 const REQUEST_ID_BYTES = 16;
 const empty = (): CreditDraft => ({ amount: '', reason: '', requestId: newRequestId() });
 
-const words = operatorWords.accounts;
+const words = booksWords.accounts;
 
 type Credit = Answer['credits'][number];
 

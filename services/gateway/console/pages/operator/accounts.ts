@@ -12,9 +12,9 @@ import { At } from '../../parts/time.ts';
 import { AmountText } from '../../parts/number-text.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
-import { operatorWords } from './operator-words.ts';
+import { booksWords } from './books-words.ts';
 
-const words = operatorWords.accounts;
+const words = booksWords.accounts;
 const PATH = '/console/accounts';
 
 const FIELDS: readonly FilterField[] = [

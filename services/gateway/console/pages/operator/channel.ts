@@ -11,6 +11,8 @@ import { Ago, clockText, spanText } from '../../parts/time.ts';
 import { useView } from '../../state/use-view.ts';
 import { hourText } from './now.ts';
 import { operatorWords } from './operator-words.ts';
+import { booksWords } from './books-words.ts';
+import { workWords } from './work-words.ts';
 import { ActList } from './parts/act-list.ts';
 import { ChannelCard } from './parts/channel-card.ts';
 import { ContractList } from './parts/contract-list.ts';
@@ -63,7 +65,7 @@ export function page({ params }: PageProps): VNode {
 export function ChannelPage({ view, onChanged }: { view: ChannelView; onChanged: () => void }): VNode {
   const { channel, onlyFor, answers, faults, failures, margins, contracts, lanes, notes, acts, canOperate } = view;
   return html`
-    ${canOperate ? null : html`<p class="quiet" id="may-not-operate">${operatorWords.needsRole('operator', operatorWords.channels.needed)}</p>`}
+    ${canOperate ? null : html`<p class="quiet" id="may-not-operate">${operatorWords.needsRole('operator', workWords.channels.needed)}</p>`}
     <div class="channel-top">
       <${ChannelCard} channel=${channel} canOperate=${canOperate} onlyFor=${onlyFor} onChanged=${onChanged} isAlone />
       <div>
@@ -102,7 +104,7 @@ export function ChannelPage({ view, onChanged }: { view: ChannelView; onChanged:
         />`}
     <//>
     <h2>${words.margin}</h2>
-    <p class="small quiet">${operatorWords.money.marginsNote}</p>
+    <p class="small quiet">${booksWords.money.marginsNote}</p>
     <${Part} of=${margins}>
       ${(rows: NonNullable<ChannelView['margins']>) => html`<${MarginTable} margins=${rows} />`}
     <//>

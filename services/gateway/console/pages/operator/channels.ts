@@ -8,8 +8,9 @@ import { Loaded } from '../../parts/loaded.ts';
 import { ActList } from './parts/act-list.ts';
 import { ChannelCard } from './parts/channel-card.ts';
 import { operatorWords } from './operator-words.ts';
+import { workWords } from './work-words.ts';
 
-const words = operatorWords.channels;
+const words = workWords.channels;
 
 export function page(): VNode {
   const view = useView<ChannelList>('/channels', ['channels']);

@@ -10,9 +10,9 @@ import { Loaded } from '../../parts/loaded.ts';
 import { Badge } from '../../parts/state-badge.ts';
 import { At } from '../../parts/time.ts';
 import { ValueTree, listLeaves, leafText } from './parts/value-tree.ts';
-import { operatorWords } from './operator-words.ts';
+import { recordWords } from './record-words.ts';
 
-const words = operatorWords.configuration;
+const words = recordWords.configuration;
 /** More matches are counted, not listed. */
 const MATCHES_MAX = 200;
 

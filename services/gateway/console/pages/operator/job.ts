@@ -11,9 +11,9 @@ import { At, durationText } from '../../parts/time.ts';
 import { ActList } from './parts/act-list.ts';
 import { AttentionNote } from './parts/attention-note.ts';
 import { HistoryList } from './parts/history-list.ts';
-import { operatorWords } from './operator-words.ts';
+import { recordWords } from './record-words.ts';
 
-const words = operatorWords.jobs;
+const words = recordWords.jobs;
 
 export function page({ params }: PageProps): VNode {
   const id = params['jobId'] ?? '';
@@ -54,7 +54,7 @@ export function OneJobView({ view: { job, history, acts, isInAttention } }: { vi
         ${endedAt === undefined ? words.notEnded : html`<${At} at=${endedAt} /> (${durationText(endedAt - createdAt)})`}
       </dd>
     </dl>
-    <${ActList} acts=${acts} title=${operatorWords.task.acts} />
+    <${ActList} acts=${acts} title=${recordWords.task.acts} />
     <h2>${words.history}</h2>
     <${HistoryList} history=${history} isOpen=${true} />
   `;

@@ -11,11 +11,11 @@ import { Pager } from '../../parts/pager.ts';
 import { StateBadge } from '../../parts/state-badge.ts';
 import { Ago, durationText } from '../../parts/time.ts';
 import { words as shared } from '../../words.ts';
-import { operatorWords } from './operator-words.ts';
+import { recordWords } from './record-words.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 
-const words = operatorWords.jobs;
+const words = recordWords.jobs;
 const PATH = '/console/jobs';
 
 const FIELDS: readonly FilterField[] = [

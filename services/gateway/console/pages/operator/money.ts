@@ -7,7 +7,7 @@ import { DataTable } from '../../parts/data-table.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText, formatMoney } from '../../parts/number-text.ts';
 import { useView } from '../../state/use-view.ts';
-import { operatorWords } from './operator-words.ts';
+import { booksWords } from './books-words.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 import { LedgerState } from './parts/ledger-state.ts';
@@ -15,7 +15,7 @@ import { ContractList } from './parts/contract-list.ts';
 import { MarginTable } from './parts/margin-table.ts';
 import type { Column } from '../../parts/data-table.ts';
 
-const words = operatorWords.money;
+const words = booksWords.money;
 
 const FIELDS: readonly FilterField[] = [
   { name: 'from', label: words.from, type: 'date' },

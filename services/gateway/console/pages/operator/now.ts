@@ -8,14 +8,14 @@ import { Sparkline } from '../../parts/sparkline.ts';
 import { At } from '../../parts/time.ts';
 import { announce } from '../../state/announce.ts';
 import { useView } from '../../state/use-view.ts';
-import { operatorWords } from './operator-words.ts';
+import { workWords } from './work-words.ts';
 import { ActList } from './parts/act-list.ts';
 import { FaultPictures } from './parts/fault-pictures.ts';
 
 /** A shape for each grade, so that none is known by its colour alone. */
 const SHAPES: Readonly<Record<Grade, string>> = { ok: '●', warn: '▲', fail: '■' };
 
-const words = operatorWords.now;
+const words = workWords.now;
 
 const HREFS: Readonly<Record<LightName, string>> = {
   creates: '/console/tasks',
@@ -117,7 +117,7 @@ function useSpokenGrades(lights: readonly Light[]): void {
 }
 
 function GradeBadge({ grade, isRecovering = false }: { grade: Grade; isRecovering?: boolean | undefined }): VNode {
-  const { grades, recovering } = operatorWords.now;
+  const { grades, recovering } = workWords.now;
   return html`<span class=${`grade ${grade}`}
     ><span aria-hidden="true">${SHAPES[grade]}</span> ${isRecovering ? recovering : grades[grade]}</span
   >`;

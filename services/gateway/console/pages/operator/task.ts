@@ -15,7 +15,7 @@ import { useView } from '../../state/use-view.ts';
 import { DeliveryState } from '../../parts/delivery-state.ts';
 import { lastAnswer } from '../client/parts/delivery-table.ts';
 import { MoneyLine } from '../client/parts/money-line.ts';
-import { operatorWords } from './operator-words.ts';
+import { recordWords } from './record-words.ts';
 import { ActList } from './parts/act-list.ts';
 import { AttemptTable } from './parts/attempt-table.ts';
 import { AttentionNote } from './parts/attention-note.ts';
@@ -25,7 +25,7 @@ import type { NoteSectionProps } from './parts/note-section.ts';
 import { TaskFacts, TaskStatus } from './parts/task-facts.ts';
 import { TaskOrder } from './parts/task-order.ts';
 
-const words = operatorWords.task;
+const words = recordWords.task;
 
 /** Notes stand below what the page is about, and a link at its top leads to them. */
 const Notes = loadLater<NoteSectionProps>(() =>

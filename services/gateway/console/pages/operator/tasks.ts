@@ -16,11 +16,11 @@ import { NewRows, Pager } from '../../parts/pager.ts';
 import { StateBadge } from '../../parts/state-badge.ts';
 import { Ago, At, durationText } from '../../parts/time.ts';
 import { words as shared } from '../../words.ts';
-import { operatorWords } from './operator-words.ts';
+import { recordWords } from './record-words.ts';
 import { FilterForm } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 
-const words = operatorWords.tasks;
+const words = recordWords.tasks;
 const PATH = '/console/tasks';
 const NONE = '–';
 

@@ -5,13 +5,14 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { operatorWords } from '../operator-words.ts';
+import { workWords } from '../work-words.ts';
 import { SelectField } from '../../../parts/select-field.ts';
 import { localText, spanText } from '../../../parts/time.ts';
 import { channelWords } from '../channel-words.ts';
 import { ReasonField } from './reason-field.ts';
 import { useAct } from '../../../state/use-act.ts';
 
-const words = operatorWords.channels;
+const words = workWords.channels;
 /** A channel that somebody forgets comes back. */
 const HALF_HOUR = '1800';
 

@@ -4,13 +4,13 @@ import type { VNode } from '../../../html.ts';
 import { Sparkline } from '../../../parts/sparkline.ts';
 import { Ago, spanText } from '../../../parts/time.ts';
 import { hourText } from '../now.ts';
-import { operatorWords } from '../operator-words.ts';
+import { workWords } from '../work-words.ts';
 import { ChannelActs } from './channel-acts.ts';
 import type { ChannelCardProps } from './channel-acts.ts';
 import { channelWords } from '../channel-words.ts';
 import { OutcomeBar, listOutcomes } from './outcome-bar.ts';
 
-const words = operatorWords.channels;
+const words = workWords.channels;
 
 type ChannelStanding = keyof typeof words.standings;
 

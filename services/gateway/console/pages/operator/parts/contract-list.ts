@@ -2,10 +2,10 @@ import type { ContractRow } from '../../../api/operator-money.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { At } from '../../../parts/time.ts';
-import { operatorWords } from '../operator-words.ts';
+import { booksWords } from '../books-words.ts';
 import { listLeaves } from './value-tree.ts';
 
-const words = operatorWords.money;
+const words = booksWords.money;
 
 /** The price contracts by their keys, each with its versions. */
 export function ContractList({ contracts }: { contracts: readonly ContractRow[] }): VNode {

@@ -4,7 +4,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { At } from '../../../parts/time.ts';
 import { attentionWords } from '../attention-words.ts';
-import { operatorWords } from '../operator-words.ts';
+import { recordWords } from '../record-words.ts';
 import { AttemptTable } from './attempt-table.ts';
 import { FoldedText } from './folded-text.ts';
 import { HistoryList } from './history-list.ts';
@@ -39,14 +39,14 @@ export function TaskEvidence({ view, row }: TaskEvidenceProps): VNode {
         <h3>${words.prompt}</h3>
         ${
           task.fullPrompt === ''
-            ? html`<p class="quiet">${operatorWords.task.noPrompt}</p>`
+            ? html`<p class="quiet">${recordWords.task.noPrompt}</p>`
             : html`<${FoldedText} text=${task.fullPrompt} name=${words.prompt} />`
         }
         ${
           text === undefined
             ? null
-            : html`<h3>${operatorWords.task.answer}</h3>
-                <${FoldedText} text=${text} name=${operatorWords.task.answer} />`
+            : html`<h3>${recordWords.task.answer}</h3>
+                <${FoldedText} text=${text} name=${recordWords.task.answer} />`
         }
       </section>
     </div>

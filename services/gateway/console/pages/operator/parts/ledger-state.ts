@@ -5,8 +5,9 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { Ago, spanText } from '../../../parts/time.ts';
 import { operatorWords } from '../operator-words.ts';
+import { booksWords } from '../books-words.ts';
 
-const words = operatorWords.money;
+const words = booksWords.money;
 
 export interface LedgerStateProps {
   /** The last one that is kept; undefined: none is. */

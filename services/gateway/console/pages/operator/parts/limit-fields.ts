@@ -1,11 +1,11 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../operator-words.ts';
+import { booksWords } from '../books-words.ts';
 import { TextField } from './text-field.ts';
 import { COUNT_NAMES } from './token-limits.ts';
 import type { LimitFaults, LimitTexts } from './token-limits.ts';
 
-const words = operatorWords.tokens;
+const words = booksWords.tokens;
 
 export interface LimitFieldsProps {
   readonly texts: LimitTexts;

@@ -5,9 +5,9 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { formatMoney, shareText, sumDecimals } from '../../../parts/number-text.ts';
-import { operatorWords } from '../operator-words.ts';
+import { booksWords } from '../books-words.ts';
 
-const words = operatorWords.money;
+const words = booksWords.money;
 
 type Margin = MoneyView['margins'][number];
 

@@ -3,13 +3,13 @@ import type { Right } from '../../../api/tokens.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { QueueFields } from '../../../parts/queue-fields.ts';
-import { operatorWords } from '../operator-words.ts';
+import { booksWords } from '../books-words.ts';
 import { LimitFields } from './limit-fields.ts';
 import type { NewTokenTexts } from './new-token.ts';
 import { TextField } from './text-field.ts';
 import type { LimitFaults } from './token-limits.ts';
 
-const words = operatorWords.tokens;
+const words = booksWords.tokens;
 const RIGHTS = Object.keys(words.right) as Right[];
 
 export interface NewTokenFieldsProps {

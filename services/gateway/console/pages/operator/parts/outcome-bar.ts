@@ -1,9 +1,9 @@
 import type { ChannelHour } from '../../../api/operator-channels.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../operator-words.ts';
+import { workWords } from '../work-words.ts';
 
-const words = operatorWords.channels;
+const words = workWords.channels;
 const WIDTH = 100;
 const HEIGHT = 4;
 

@@ -7,9 +7,10 @@ import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
 import { MadeChoice } from '../../../parts/made-choice.ts';
 import { operatorWords } from '../operator-words.ts';
+import { booksWords } from '../books-words.ts';
 import { labelToken } from '../../../parts/token-tree.ts';
 
-const words = operatorWords.tokens;
+const words = booksWords.tokens;
 
 export interface TokenDialogProps {
   readonly account: AccountRow;

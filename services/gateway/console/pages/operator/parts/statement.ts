@@ -5,11 +5,11 @@ import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { sumDecimals, moneyText } from '../../../parts/number-text.ts';
 import { toDates } from '../money.ts';
-import { operatorWords } from '../operator-words.ts';
+import { booksWords } from '../books-words.ts';
 import { FilterForm } from './filter-form.ts';
 import type { FilterField } from './filter-form.ts';
 
-const words = operatorWords.accounts;
+const words = booksWords.accounts;
 
 const FIELDS: readonly FilterField[] = [
   { name: 'from', label: words.from, type: 'date' },

@@ -7,11 +7,11 @@ import { StateBadge } from '../../../parts/state-badge.ts';
 import { At, durationText, useNow } from '../../../parts/time.ts';
 import { words as shared } from '../../../words.ts';
 import { attentionWords } from '../attention-words.ts';
-import { operatorWords } from '../operator-words.ts';
+import { recordWords } from '../record-words.ts';
 import { queueWords } from '../queue-words.ts';
 import { bytesText } from '../../../parts/number-text.ts';
 
-const words = operatorWords.task;
+const words = recordWords.task;
 
 type Task = OperatorTaskView['task'];
 

@@ -3,12 +3,12 @@ import type { Reference } from '../../../api/task.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ExternalLink } from '../../../parts/links.ts';
-import { operatorWords } from '../operator-words.ts';
+import { recordWords } from '../record-words.ts';
 import { FoldedText } from './folded-text.ts';
 import { orderLine } from './task-facts.ts';
 import { listLeaves } from './value-tree.ts';
 
-const words = operatorWords.task;
+const words = recordWords.task;
 
 /** Shows the client's order: the prompt, the media and the settings. */
 export function TaskOrder({ task, text }: { task: OperatorTaskView['task']; text: string | undefined }): VNode {

@@ -1,8 +1,8 @@
 import type { Token } from '../../../api/tokens.ts';
 import { parseNanos } from '../../../parts/number-text.ts';
-import { operatorWords } from '../operator-words.ts';
+import { booksWords } from '../books-words.ts';
 
-const words = operatorWords.tokens;
+const words = booksWords.tokens;
 
 export type CountName = keyof Token['limits'];
 export const COUNT_NAMES = Object.keys(words.counts) as CountName[];

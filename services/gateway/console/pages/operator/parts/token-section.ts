@@ -17,6 +17,7 @@ import { announce } from '../../../state/announce.ts';
 import { useAct } from '../../../state/use-act.ts';
 import { words as commonWords } from '../../../words.ts';
 import { operatorWords } from '../operator-words.ts';
+import { booksWords } from '../books-words.ts';
 import { LimitFields } from './limit-fields.ts';
 import { NewTokenFields } from './new-token-fields.ts';
 import { NEW_TOKEN, readNewToken } from './new-token.ts';
@@ -25,7 +26,7 @@ import { RevokeDialog } from './revoke-dialog.ts';
 import type { TokenDialogProps } from './revoke-dialog.ts';
 import { readLimits, toLimitTexts } from './token-limits.ts';
 
-const words = operatorWords.tokens;
+const words = booksWords.tokens;
 const HOUR_MS = 3_600_000;
 
 export interface TokenSectionProps {

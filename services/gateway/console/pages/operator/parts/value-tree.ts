@@ -1,6 +1,6 @@
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { operatorWords } from '../operator-words.ts';
+import { recordWords } from '../record-words.ts';
 
 export interface Leaf {
   /** Such as `channels[1].limits.in_flight`. */
@@ -21,7 +21,7 @@ function Branch({ name, value }: { name: string; value: unknown }): VNode {
   return html`<details>
     <summary>
       <code>${name}${readTitle(value)}</code>${' '}
-      <span class="small quiet">${operatorWords.configuration.keys(children.length)}</span>
+      <span class="small quiet">${recordWords.configuration.keys(children.length)}</span>
     </summary>
     <${ValueTree} value=${value} />
   </details>`;
@@ -51,6 +51,6 @@ export function listLeaves(value: unknown, path = ''): readonly Leaf[] {
 
 /** A value on one line, as JSON writes it. */
 export function leafText(value: unknown): string {
-  if (value === undefined) return operatorWords.configuration.absent;
+  if (value === undefined) return recordWords.configuration.absent;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
