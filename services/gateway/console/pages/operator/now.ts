@@ -11,6 +11,7 @@ import { useView } from '../../state/use-view.ts';
 import { workWords } from './work-words.ts';
 import { ActList } from './parts/act-list.ts';
 import { FaultPictures } from './parts/fault-pictures.ts';
+import { hourText } from './parts/hour-text.ts';
 
 /** A shape for each grade, so that none is known by its colour alone. */
 const SHAPES: Readonly<Record<Grade, string>> = { ok: '●', warn: '▲', fail: '■' };
@@ -92,11 +93,6 @@ function UnservedList({ groups }: { groups: readonly UnservedModels[] }): VNode 
         </li>`,
     )}
   </ul>`;
-}
-
-/** Describes what the picture of an hour shows. */
-export function hourText(what: string, minutes: readonly number[]): string {
-  return words.hour(what, Math.min(...minutes), Math.max(...minutes), minutes.at(-1) ?? 0);
 }
 
 function Service({ service }: { service: ServiceState }): VNode {

@@ -1,7 +1,17 @@
 import { gunzipSync, brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { attentionWords } from '../../../console/pages/operator/attention-words.ts';
-import { operatorWords } from '../../../console/pages/operator/operator-words.ts';
+import * as attentionOfOperators from '../../../console/pages/operator/attention-words.ts';
+import * as booksOfOperators from '../../../console/pages/operator/books-words.ts';
+import * as channelOfOperators from '../../../console/pages/operator/channel-words.ts';
+import * as faultOfOperators from '../../../console/pages/operator/fault-words.ts';
+import * as handOverOfOperators from '../../../console/pages/operator/hand-over-words.ts';
+import * as noteOfOperators from '../../../console/pages/operator/note-words.ts';
+import * as operatorOfOperators from '../../../console/pages/operator/operator-words.ts';
+import * as queueOfOperators from '../../../console/pages/operator/queue-words.ts';
+import * as recordOfOperators from '../../../console/pages/operator/record-words.ts';
+import * as searchOfOperators from '../../../console/pages/operator/search-words.ts';
+import * as statusOfOperators from '../../../console/pages/operator/status-words.ts';
+import * as workOfOperators from '../../../console/pages/operator/work-words.ts';
 import * as clientWords from '../../../console/pages/client/client-words.ts';
 import * as taskWords from '../../../console/pages/client/task-words.ts';
 import * as tokensWords from '../../../console/pages/client/tokens-words.ts';
@@ -17,6 +27,20 @@ import { prepareAssets } from './prepare-assets.ts';
 import type { DoorAssets } from './prepare-assets.ts';
 import { renderShell } from './shell.ts';
 
+const OPERATOR_WORDS = [
+  attentionOfOperators,
+  booksOfOperators,
+  channelOfOperators,
+  faultOfOperators,
+  handOverOfOperators,
+  noteOfOperators,
+  operatorOfOperators,
+  queueOfOperators,
+  recordOfOperators,
+  searchOfOperators,
+  statusOfOperators,
+  workOfOperators,
+];
 const CLIENT_WORDS = [
   sharedWords,
   clientWords,
@@ -115,7 +139,7 @@ describe('the public door', () => {
       'viewer',
       ...segments.filter((one) => /^[a-z]{4}/.test(one) && !isKnown(one)),
     ];
-    const phrases = long(listPhrases({ operatorWords, attentionWords })).filter((phrase) => !known.includes(phrase));
+    const phrases = long(listPhrases(OPERATOR_WORDS)).filter((phrase) => !known.includes(phrase));
     const addresses = segments.filter((one) => one !== '' && !isKnown(one)).map((one) => `/console/${one}`);
     const own = new Set([...assets.client.files.keys()].map(readName));
     const modules = hidden()

@@ -3,7 +3,7 @@ import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { Sparkline } from '../../../parts/sparkline.ts';
 import { Ago, spanText } from '../../../parts/time.ts';
-import { hourText } from '../now.ts';
+import { hourText } from './hour-text.ts';
 import { workWords } from '../work-words.ts';
 import { ChannelActs } from './channel-acts.ts';
 import type { ChannelCardProps } from './channel-acts.ts';

@@ -18,7 +18,7 @@ export interface TokenDialogProps {
   readonly onChanged: () => void;
 }
 
-interface RevokeDialogProps extends TokenDialogProps {
+export interface RevokeDialogProps extends TokenDialogProps {
   readonly token: Token;
   /** The number of tokens that it made and that can still be used. */
   readonly madeCount: number;

@@ -19,14 +19,20 @@ import { words as commonWords } from '../../../words.ts';
 import { operatorWords } from '../operator-words.ts';
 import { booksWords } from '../books-words.ts';
 import { LimitFields } from './limit-fields.ts';
-import { NewTokenFields } from './new-token-fields.ts';
+import { loadLater } from '../../../parts/load-later.ts';
+import type { NewTokenFieldsProps } from './new-token-fields.ts';
 import { NEW_TOKEN, readNewToken } from './new-token.ts';
 import { ReasonField } from './reason-field.ts';
-import { RevokeDialog } from './revoke-dialog.ts';
-import type { TokenDialogProps } from './revoke-dialog.ts';
+import type { RevokeDialogProps, TokenDialogProps } from './revoke-dialog.ts';
 import { readLimits, toLimitTexts } from './token-limits.ts';
 
 const words = booksWords.tokens;
+const RevokeDialog = loadLater<RevokeDialogProps>(() =>
+  import('./revoke-dialog.ts').then((module) => module.RevokeDialog),
+);
+const NewTokenFields = loadLater<NewTokenFieldsProps>(() =>
+  import('./new-token-fields.ts').then((module) => module.NewTokenFields),
+);
 const HOUR_MS = 3_600_000;
 
 export interface TokenSectionProps {
