@@ -6,8 +6,8 @@ import type { Log } from '@reelgate/platform/log';
 const WATCHED_MS = 1000;
 /** The most seconds that are watched. Under load V8 has collected by then without being asked. */
 const WATCHES_MAX = 60;
-/** The part of a second in which a quiet process runs. */
-const QUIET_PART = 0.2;
+/** The part of a second in which a quiet process runs. One with requests every second runs longer. */
+const QUIET_PART = 0.05;
 
 export interface CollectDeps {
   readonly clock: Clock;

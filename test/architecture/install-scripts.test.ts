@@ -26,8 +26,8 @@ test.each([
 /** They need no package, or name only scripts that install. */
 const WITHOUT_INSTALL = [
   'test:all',
-  'release:contracts',
   'check:lock',
+  'release:contracts',
   'check:licences',
   'check:advisories',
   'lock:fill',

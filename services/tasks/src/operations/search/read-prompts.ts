@@ -39,7 +39,9 @@ export async function readPrompts({ store, clock }: PromptDeps): Promise<PassRes
   const missed = ends.taskIds.length === 0 ? [] : await store.listUnreadPrompts(ends.taskIds);
   const read = new Map([...older, ...newer, ...missed].map((prompt) => [prompt.id, prompt]));
   await store.keepPromptWords(from, to, [...read.values()].map(toWords));
-  return 1;
+  // a page that is not full can wait for the next tasks, so that many of them share a pass
+  const hasMore = to.endedSeq - from.endedSeq >= EVENTS_MAX || newer.length === NEWER_MAX || older.length > 0;
+  return hasMore ? 1 : 0;
 }
 
 function toWords({ id, accountId, order }: UnreadPrompt) {

@@ -16,7 +16,7 @@ export interface ChartData {
   readonly days: readonly string[];
   /** The upper ends of the parts of each day, the highest first, so that each is drawn over the one before. */
   readonly stacks: readonly Points[];
-  /** What will be charged at the pace of the last days. */
+  /** The sums at the pace of the last days. */
   readonly projection?: Points;
   /** The sum at which the money of the account is spent. */
   readonly budget?: Points;
