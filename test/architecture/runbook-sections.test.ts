@@ -13,11 +13,13 @@ const HEAD = `/**
 export const RUNBOOK: Readonly<Record<string, string>> = {
 `;
 
-/** The text below each heading of an alert. */
+/** The text below each heading of an alert, without the indents of lists: the console loses spaces in a row. */
 function readSections(): Readonly<Record<string, string>> {
   const readme = readFileSync(path.join(ROOT, 'deploy/README.md'), 'utf8');
   const sections = [...readme.matchAll(/^### (Reelgate\w+)\n([\s\S]*?)(?=^##)/gm)];
-  return Object.fromEntries(sections.map(([, alert = '', text = '']) => [alert, text.trim()]));
+  return Object.fromEntries(
+    sections.map(([, alert = '', text = '']) => [alert, text.trim().replaceAll(/\n +/g, '\n')]),
+  );
 }
 
 /** One line of the document is one line of the file. */
