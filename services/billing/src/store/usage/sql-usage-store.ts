@@ -1,9 +1,10 @@
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { ChargeBasis } from '../../domain/hold.ts';
 import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { ENDED_CALL_COLUMNS, ENDED_HOLD_COLUMNS, toQuantities } from './ended-rows.ts';
 import type { EndedRow } from './ended-rows.ts';
-import { listChargedItems } from './sql-charged-items.ts';
+import type { ChargedItem, ItemQuery } from './charged-items.ts';
 import { QUANTITY_COLUMNS } from './sql-usage-hours.ts';
 import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
 
@@ -33,6 +34,15 @@ const ENDED_HOLDS = `SELECT ${ENDED_HOLD_COLUMNS}
 const ENDED_CALLS = `SELECT ${ENDED_CALL_COLUMNS}
   FROM calls WHERE account_id = $1 AND ended_at IS NOT NULL AND ended_at >= $2 AND ended_at < $3
     AND basis <> 'released' LIMIT $4`;
+
+type ItemRow = EndedRow & { id: string; basis: ChargeBasis };
+
+const selectItems = (id: string): string => `ended_at >= $2 AND ended_at < $4 AND (ended_at > $2 OR ${id} > $3)
+  ORDER BY ended_at, ${id} LIMIT $5`;
+const HOLDS = `SELECT task_id AS id, basis, ${ENDED_HOLD_COLUMNS} FROM holds
+  WHERE account_id = $1 AND state = 'settled' AND ${selectItems('task_id')}`;
+const CALLS = `SELECT id, basis, ${ENDED_CALL_COLUMNS} FROM calls
+  WHERE account_id = $1 AND ended_at IS NOT NULL AND basis <> 'released' AND ${selectItems('id')}`;
 
 /** Whole hours come from their sums, the partial hours at both ends from rows. */
 export function sqlUsageStore(sql: Sql): UsageStore {
@@ -109,4 +119,30 @@ async function addRows(
 function add(sums: Sums, [group, split]: readonly [string, string], more: Quantities): void {
   const name = `${group} ${split}`;
   sums.set(name, { group, split, sum: addQuantities(sums.get(name)?.sum ?? NOTHING_USED, more) });
+}
+
+/** Both tables are read from the same place, so the first items of the two are the page. */
+async function listChargedItems(
+  query: SqlQuery,
+  { accountId, after, to, limit }: ItemQuery,
+): Promise<readonly ChargedItem[]> {
+  const values = [accountId, after.at, after.id, to, limit];
+  const rows = [...(await query<ItemRow>(HOLDS, values)), ...(await query<ItemRow>(CALLS, values))];
+  return rows.map(toChargedItem).sort(comparePlaces).slice(0, limit);
+}
+
+function toChargedItem(row: ItemRow): ChargedItem {
+  return {
+    id: row.id,
+    at: Number(row.ended_at),
+    tokenId: row.token_id,
+    priceKey: row.price_key,
+    basis: row.basis,
+    sum: toQuantities(row),
+  };
+}
+
+function comparePlaces(left: ChargedItem, right: ChargedItem): number {
+  if (left.at !== right.at) return left.at - right.at;
+  return left.id < right.id ? -1 : 1;
 }

@@ -8,15 +8,15 @@ import { EmptyState } from '../../parts/empty-state.ts';
 import { PageTitle } from '../../parts/page-title.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { NewRows, Pager } from '../../parts/pager.ts';
-import { At } from '../../parts/time.ts';
+import { StateShape } from '../../parts/state-badge.ts';
+import { Ago, At } from '../../parts/time.ts';
 import { tasksWords as words } from './client-words.ts';
 import { words as common } from '../../words.ts';
-import { CompactList } from './parts/compact-list.ts';
 import { TaskGallery } from './parts/task-gallery.ts';
 import { ViewSwitch, readView } from './parts/view-switch.ts';
 import type { TasksView } from './parts/view-switch.ts';
 import { TaskFilters, isFiltered, listPath } from './parts/task-filters.ts';
-import { TaskTable } from './parts/task-table.ts';
+import { TaskTable, chargeText, taskTitle } from './parts/task-table.ts';
 
 const PATH = '/console/tasks';
 const SHAPES = {
@@ -78,4 +78,20 @@ function Total({ total }: { total: TaskList['total'] }): VNode {
 
 function SearchedTo({ at }: { at: number }): VNode {
   return html`${words.searchedTo} <${At} at=${at} />.`;
+}
+
+/** Tasks in one line each, in two columns where there is room, so that fifty are seen at once. */
+function CompactList({ tasks }: { tasks: readonly TaskRow[] }): VNode {
+  return html`<ol class="compact-list" aria-label=${words.caption}>
+    ${tasks.map(
+      (task) =>
+        html`<li key=${task.id}>
+          <${StateShape} state=${task.state} />
+          <a href=${`/console/tasks/${encodeURIComponent(task.id)}`} title=${taskTitle(task)}>${taskTitle(task)}</a>
+          <span class="quiet">${task.seconds > 0 ? words.seconds(task.seconds) : ''}</span>
+          <span class="number">${chargeText(task.charge)}</span>
+          <span class="quiet number"><${Ago} at=${task.createdAt} /></span>
+        </li>`,
+    )}
+  </ol>`;
 }
