@@ -118,11 +118,11 @@ const pages = [
   ),
   rule(
     'the-server-knows-the-types-of-pages',
-    'The gateway takes from the pages the types of their answers and the tables of their addresses and filters.',
+    'The gateway takes from the pages the types of their answers, the tables of their addresses and filters, and values.',
     { path: '^services/gateway/src/', pathNot: tests },
     {
       path: '^services/gateway/console/',
-      pathNot: '^services/gateway/console/(api/|(client-|operator-)?(routes|filters)\\.ts$)',
+      pathNot: '^services/gateway/console/(api/|(client-|operator-)?(routes|filters|values)\\.ts$)',
     },
   ),
 ];

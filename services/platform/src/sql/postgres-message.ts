@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { NamedStatements } from './postgres-statements.ts';
+import type { AnswerColumn, NamedStatements } from './postgres-statements.ts';
 import { newMessageWriter } from './postgres-wire.ts';
 import type { SqlRow, SqlStatement, SqlValue } from './sql.ts';
 
@@ -10,12 +10,6 @@ export interface StatementResult {
   readonly rows: readonly SqlRow[];
   /** The rows that it returned or changed. */
   readonly rowCount: number;
-}
-
-/** A column of an answer, and how its text is read. */
-export interface AnswerColumn {
-  readonly name: string;
-  readonly read: (text: string) => unknown;
 }
 
 type Callback = (error: Error | null | undefined, results: readonly StatementResult[]) => void;

@@ -1,4 +1,8 @@
-import type { AnswerColumn } from './postgres-message.ts';
+/** A column of an answer, and how its text is read. */
+export interface AnswerColumn {
+  readonly name: string;
+  readonly read: (text: string) => unknown;
+}
 
 /** A statement that a server keeps ready for its connection. */
 export interface NamedStatement {

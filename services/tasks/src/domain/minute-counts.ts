@@ -43,6 +43,8 @@ export interface MinuteRow {
 }
 
 export const MINUTE_MS = 60_000;
+/** The most channels that are counted in a minute. */
+export const CHANNELS_MAX = 512;
 /** The upper bounds of the times until an upstream answers an attempt. */
 const ANSWER_MS = [50, 100, 200, 300, 500, 750, 1000, 1500, 2000, 3000, 5000, 7500, 10_000, 20_000, 30_000, 60_000];
 

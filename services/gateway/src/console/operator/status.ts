@@ -133,7 +133,7 @@ function findSince(name: LightName, { pausedSince }: StatusInputs, pulse: Pulse)
 }
 
 /** The begin of the last run of bad minutes among the last sixty; undefined: there is none. */
-export function findRunStart(minutes: readonly number[], now: number): number | undefined {
+function findRunStart(minutes: readonly number[], now: number): number | undefined {
   let start: number | undefined;
   for (let place = minutes.length - 1; place >= 0; place -= 1) {
     if ((minutes[place] ?? 0) > 0) start = place;

@@ -4,10 +4,9 @@ import { classifyFailure } from '../../domain/failure-cause.ts';
 import type { Cause } from '../../domain/failure-cause.ts';
 import { noFaults } from '../../domain/faults.ts';
 import type { ChannelFailure, ChannelFailureKind, FaultCounts, FaultKind, FaultRow } from '../../domain/faults.ts';
-import { floorToMinute } from '../../domain/minute-counts.ts';
+import { CHANNELS_MAX, floorToMinute } from '../../domain/minute-counts.ts';
 import type { FaultStore } from '../../store/operator-store.ts';
 import type { OutcomeCounts, WorkCounts } from '../deps.ts';
-import { CHANNELS_MAX } from './minute-counter.ts';
 
 /** The most models, and the most accounts, that are counted apart in a minute. */
 export const SUBJECTS_MAX = 200;

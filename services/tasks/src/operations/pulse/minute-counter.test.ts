@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { Cause } from '../../domain/failure-cause.ts';
-import { addCounts, answerPercentile, noCounts } from '../../domain/minute-counts.ts';
+import { CHANNELS_MAX, addCounts, answerPercentile, noCounts } from '../../domain/minute-counts.ts';
 import type { MinuteRow } from '../../domain/minute-counts.ts';
 import { aTask } from '../../../testing/tasks.ts';
-import { CHANNELS_MAX, openMinuteCounter } from './minute-counter.ts';
+import { openMinuteCounter } from './minute-counter.ts';
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 1);

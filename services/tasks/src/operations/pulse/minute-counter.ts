@@ -1,6 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { classifyFailure } from '../../domain/failure-cause.ts';
 import {
+  CHANNELS_MAX,
   FAILED_BY,
   MINUTE_MS,
   REFUSED_BY,
@@ -14,8 +15,6 @@ import type { MinuteStore } from '../../store/operator-store.ts';
 import type { OutcomeCounts, WorkCounts } from '../deps.ts';
 import type { FaultCounter } from './fault-counter.ts';
 
-/** The most channels that are counted in a minute. */
-export const CHANNELS_MAX = 512;
 /** While they cannot be written, the counts of this many minutes are kept. */
 const MINUTES_MAX = 10;
 const ERROR_SHOWN_MAX = 300;

@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import {
+  CHANNELS_MAX,
   MINUTE_MS,
   addChannelCounts,
   addCounts,
@@ -11,7 +12,6 @@ import type { ChannelCounts, MinuteCounts, MinuteRow } from '../../domain/minute
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
 import type { BacklogStore, WaitingCount } from '../../store/backlog-store.ts';
 import type { MinuteReader } from '../../store/operator-store.ts';
-import { CHANNELS_MAX } from './minute-counter.ts';
 
 const MINUTES = 60;
 /** With more, the oldest minutes are missing. */
