@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
 import { RUNBOOK } from '../../services/gateway/console/pages/operator/runbook-sections.ts';
-import { statusWords } from '../../services/gateway/console/pages/operator/status-words.ts';
+import { statusWords } from '../../services/gateway/console/pages/operator/operator-words.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const FILE = path.join(ROOT, 'services/gateway/console/pages/operator/runbook-sections.ts');

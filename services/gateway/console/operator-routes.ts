@@ -8,6 +8,7 @@ export const OPERATOR_FILES: DoorFiles = {
   pages: [
     { path: '', module: './pages/operator/now.ts', nav: 'now' },
     { path: 'hand-over', module: './pages/operator/hand-over.ts', nav: 'handOver' },
+    { path: 'notes/:subject', module: './pages/operator/notes.ts' },
     { path: 'search', module: './pages/operator/search.ts' },
     { path: 'runbooks/:alert', module: './pages/operator/runbook.ts' },
     { path: 'attention', module: './pages/operator/attention.ts', nav: 'attention' },

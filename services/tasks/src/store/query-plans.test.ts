@@ -7,6 +7,7 @@ import { openSql } from '@reelgate/platform/sql/open-sql';
 import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { AT, aRecord, added, anEvent, attempted, dispatched, leased } from '../../testing/webhooks/opened-webhooks.ts';
+import { explained } from '../../testing/store/explained.ts';
 import type { BacklogStore } from './backlog-store.ts';
 import type { JobRetentionStore, JobStore } from './job-store.ts';
 import { sqlBatches } from './batches/sql-batches.ts';
@@ -32,38 +33,6 @@ afterEach(async () => {
   await sql.close();
   rmSync(folder, { recursive: true });
 });
-
-/** A view of the database that notes the query plan of every statement. */
-function explained(plans: string[], noted: Promise<void>[] = []): Sql {
-  const note = async (text: string, values: readonly SqlValue[]): Promise<void> => {
-    const steps = await sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
-    plans.push(...steps.map(({ detail }) => detail));
-  };
-  const query =
-    (run: SqlQuery): SqlQuery =>
-    async <R extends SqlRow>(text: string, values: readonly SqlValue[] = []): Promise<R[]> => {
-      await note(text, values);
-      return run<R>(text, values);
-    };
-  const work = (run: SqlWork): SqlWork =>
-    Object.assign(query(run), {
-      changes: async (text: string, values: readonly SqlValue[] = []): Promise<number> => {
-        await note(text, values);
-        return run.changes(text, values);
-      },
-      atEnd: (...statements: readonly SqlStatement[]): void => {
-        for (const [text, values] of statements) noted.push(note(text, values));
-        run.atEnd(...statements);
-      },
-    });
-  return {
-    ...sql,
-    read: query(sql.read),
-    write: query(sql.write),
-    transaction: (run) => sql.transaction((on) => run(work(on))),
-    commitUnsynced: (run) => sql.commitUnsynced((on) => run(work(on))),
-  };
-}
 
 /** The query plans of SQLite for every statement of a call. */
 async function plansOf(
@@ -299,7 +268,7 @@ test.each<[string, string, (backlog: BacklogStore) => Promise<unknown>]>([
 
 test('the late tasks are found among the unfinished ones, a page of each mark', async () => {
   const plans: string[] = [];
-  await sqlSelfChecks(explained(plans)).lateTasks(1);
+  await sqlSelfChecks(explained(sql, plans)).lateTasks(1);
 
   expect(plans.filter((step) => step.includes('tasks USING'))).toEqual([
     'SEARCH tasks USING INDEX tasks_unfinished (deadline_passed=? AND created_at<?)',
@@ -391,7 +360,7 @@ describe('the statements of webhooks', () => {
     await dispatched(store, ['evt_3'], { url: 'https://site.example/' });
     await store.addEvent(anEvent('evt_4'));
     const plans: string[] = [];
-    await call(sqlWebhooks(explained(plans), newId));
+    await call(sqlWebhooks(explained(sql, plans), newId));
     return plans;
   };
   const HELD = { id: 'whe_1', lease: 'lease_a' };
@@ -491,7 +460,7 @@ test('every statement of a batch is found by an index, whatever phase the batch 
   const plans: string[] = [];
   const newId = newIds(fakeClock(AT));
   const batches = sqlBatches(sql, newId);
-  const watched = sqlBatches(explained(plans), newId);
+  const watched = sqlBatches(explained(sql, plans), newId);
   const taking = { now: AT, until: AT + 1000, limit: 9 };
   const lease = { batchId: 'batch_1', lease: 'lease_1' };
   const stop = { outcome: 'cancelled', fault: { code: 'batch_cancelled', message: 'cancelled' } } as const;

@@ -12,6 +12,7 @@ export const channelWords = {
     most: '95 % within',
     noLatency: 'No attempt was answered in the last hour.',
     faults: 'Faults by the minute',
+    faultsCounted: 'faults',
     failures: 'Last failures',
     noFailures: 'Nothing failed here within a day.',
     when: 'When',

@@ -22,7 +22,6 @@ import { NoteSection } from './parts/note-section.ts';
 import { Sparkline } from '../../parts/sparkline.ts';
 import { queueWords } from './queue-words.ts';
 import { channelWords } from './channel-words.ts';
-import { faultWords } from './fault-words.ts';
 
 const words = channelWords.channel;
 
@@ -85,7 +84,7 @@ export function ChannelPage({ view, onChanged }: { view: ChannelView; onChanged:
             ? null
             : html`<h3>${words.faults}</h3>
                 <${Sparkline} values=${faults} />
-                <p class="small quiet">${hourText(faultWords.faults.title, faults)}</p>`
+                <p class="small quiet">${hourText(words.faultsCounted, faults)}</p>`
         }
       </div>
     </div>

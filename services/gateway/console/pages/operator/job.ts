@@ -9,8 +9,7 @@ import { Loaded } from '../../parts/loaded.ts';
 import { StateBadge } from '../../parts/state-badge.ts';
 import { At, durationText } from '../../parts/time.ts';
 import { ActList } from './parts/act-list.ts';
-import { AttentionNote } from './parts/attention-note.ts';
-import { HistoryList } from './parts/history-list.ts';
+import { AttentionNote, HistoryList } from './parts/history-list.ts';
 import { recordWords } from './record-words.ts';
 
 const words = recordWords.jobs;

@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded.ts';
 import { moneyText, formatMoney } from '../../parts/number-text.ts';
 import { useView } from '../../state/use-view.ts';
 import { booksWords } from './books-words.ts';
-import { FilterForm } from './parts/filter-form.ts';
+import { FilterForm, toDates } from './parts/filter-form.ts';
 import type { FilterField } from './parts/filter-form.ts';
 import { LedgerState } from './parts/ledger-state.ts';
 import { ContractList } from './parts/contract-list.ts';
@@ -81,14 +81,6 @@ function Held({ held }: { held: Answer['held'] }): VNode {
   )}`;
 }
 
-/** The dates of the answer stand in the form until the reader chooses others. */
-export function toDates({ from, to }: { readonly from: number; readonly to: number }): Record<'from' | 'to', string> {
-  const toUtcDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
-  // the end of the period is the beginning of the next day
-  return { from: toUtcDate(from), to: toUtcDate(to - 1) };
-}
-
-/** The prices with their versions. Orders keep the version that they were made under. */
 type SettledRow = Answer['settled'][number];
 
 const SETTLED_COLUMNS: readonly Column<SettledRow>[] = [

@@ -62,14 +62,12 @@ const view: OperatorTaskView = {
   now: 0,
 };
 
-const onChanged = (): void => undefined;
-
 describe('a task', () => {
-  const shown = renderToString(h(TaskView, { onChanged, view }));
+  const shown = renderToString(h(TaskView, { view }));
 
   test('shows the place of a task that waits, with the reason', () => {
     const place = { position: 1, class: 'batch', reason: 'channel_limit', startBy: 0, estimatedStartAt: 0 } as const;
-    const waiting = text(renderToString(h(TaskView, { onChanged, view: { ...view, task: { ...view.task, place } } })));
+    const waiting = text(renderToString(h(TaskView, { view: { ...view, task: { ...view.task, place } } })));
 
     expect(waiting).toMatch(
       /Queue every channel is at a limit; class batch, 1 task of its token before it; expected .*; fails without a turn at /,
@@ -95,11 +93,7 @@ describe('a task', () => {
 
   test('says what the work cost at its upstream, and who says so', () => {
     const render = (upstreamCost?: NonNullable<OperatorTaskView['upstreamCost']>): string =>
-      text(
-        renderToString(
-          h(TaskView, { onChanged, view: { ...view, ...(upstreamCost === undefined ? {} : { upstreamCost }) } }),
-        ),
-      );
+      text(renderToString(h(TaskView, { view: { ...view, ...(upstreamCost === undefined ? {} : { upstreamCost }) } })));
 
     expect(render({ ...usd('0.35'), source: 'reported' })).toContain(
       'Cost at the upstream: $0.35, reported by the upstream',

@@ -25,7 +25,6 @@ export const recordWords = {
     emptySoFar: 'No task matches so far.',
   } satisfies Readonly<Record<OperatorTaskFilterName, string>> & Readonly<Record<string, unknown>>,
   task: {
-    notes: (count: number) => (count === 1 ? 'A note for you is below' : `${count} notes for you are below`),
     title: 'Task',
     noWebhooks: 'The webhooks cannot be read now.',
     progress: 'Progress',

@@ -1,3 +1,4 @@
+import type { NoteList } from '../../api/operator-hand-over.ts';
 import type { OperatorTaskView, UpstreamCost } from '../../api/operator-tasks.ts';
 import type { Delivery } from '../../api/webhooks.ts';
 import type { PageProps } from '../../frame.ts';
@@ -15,22 +16,15 @@ import { useView } from '../../state/use-view.ts';
 import { DeliveryState } from '../../parts/delivery-state.ts';
 import { lastAnswer } from '../client/parts/delivery-table.ts';
 import { MoneyLine } from '../client/parts/money-line.ts';
+import { noteWords } from './operator-words.ts';
 import { recordWords } from './record-words.ts';
 import { ActList } from './parts/act-list.ts';
 import { AttemptTable } from './parts/attempt-table.ts';
-import { AttentionNote } from './parts/attention-note.ts';
-import { HistoryList } from './parts/history-list.ts';
-import { loadLater } from '../../parts/load-later.ts';
-import type { NoteSectionProps } from './parts/note-section.ts';
+import { AttentionNote, HistoryList } from './parts/history-list.ts';
 import { TaskFacts, TaskStatus } from './parts/task-facts.ts';
 import { TaskOrder } from './parts/task-order.ts';
 
 const words = recordWords.task;
-
-/** Notes stand below what the page is about, and a link at its top leads to them. */
-const Notes = loadLater<NoteSectionProps>(() =>
-  import('./parts/note-section.ts').then(({ NoteSection }) => NoteSection),
-);
 
 /** The columns of the webhook deliveries. */
 const COLUMNS: readonly Column<Delivery>[] = [
@@ -46,12 +40,10 @@ export function page({ params }: PageProps): VNode {
   const id = params['taskId'] ?? '';
   const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(id)}`, [`task:${id}`]);
   return html`<${PageTitle} title=${html`${words.title} <span class="id">${id}</span>`} />
-    <${Loaded} view=${view}
-      >${(task: OperatorTaskView) => html`<${TaskView} view=${task} onChanged=${view.refresh} />`}<//
-    >`;
+    <${Loaded} view=${view}>${(task: OperatorTaskView) => html`<${TaskView} view=${task} />`}<//>`;
 }
 
-export function TaskView({ view, onChanged }: { view: OperatorTaskView; onChanged: () => void }): VNode {
+export function TaskView({ view }: { view: OperatorTaskView }): VNode {
   const { task, video, text, money, timeline, attempts, history, acts, deliveries, raw, isInAttention } = view;
   const isUnavailable = (part: OperatorTaskView['unavailable'][number]): boolean => view.unavailable.includes(part);
   const now = useNow(task.endedAt === undefined);
@@ -59,11 +51,7 @@ export function TaskView({ view, onChanged }: { view: OperatorTaskView; onChange
     <${TaskStatus} task=${task} />
     ${isInAttention ? html`<${AttentionNote} id=${task.id} />` : null}
     <${TaskFacts} task=${task} video=${video} />
-    ${
-      view.notes === undefined || view.notes.notes.length === 0
-        ? null
-        : html`<p class="note"><a href="#notes">${words.notes(view.notes.notes.length)}</a></p>`
-    }
+    ${view.notes === undefined ? null : html`<${NoteTexts} list=${view.notes} subject=${task.id} />`}
     <h2>${words.attempts}</h2>
     <${AttemptTable} attempts=${attempts} />
     <h2>${words.timeline}</h2>
@@ -84,13 +72,26 @@ export function TaskView({ view, onChanged }: { view: OperatorTaskView; onChange
         ? html`<p class="note">${words.noWebhooks}</p>`
         : html`<${DeliveryFacts} deliveries=${deliveries} />`
     }
-    ${view.notes === undefined ? null : html`<${Notes} subject=${task.id} list=${view.notes} onChanged=${onChanged} />`}
     <${ActList} acts=${acts} title=${words.acts} />
     <h2>${words.raw}</h2>
     <details>
       <summary>${words.rawShow}</summary>
       <${CodeBlock} text=${JSON.stringify(raw, null, 2)} what=${words.raw} />
     </details>
+  `;
+}
+
+/** The notes for the next person. They are left and ended on a page of their own. */
+function NoteTexts({ list: { notes, canWrite }, subject }: { list: NoteList; subject: string }): VNode | null {
+  if (notes.length === 0 && !canWrite) return null;
+  return html`
+    ${notes.map(
+      ({ id, author, at, text: note }) =>
+        html`<p class="note note-text" key=${id}>
+          ${note} <span class="small quiet">${noteWords.notes.of(author)}, <${Ago} at=${at} /></span>
+        </p>`,
+    )}
+    <p><a href=${`/console/notes/${encodeURIComponent(subject)}`}>${noteWords.notes.open(notes.length)}</a></p>
   `;
 }
 

@@ -5,12 +5,10 @@ import * as booksOfOperators from '../../../console/pages/operator/books-words.t
 import * as channelOfOperators from '../../../console/pages/operator/channel-words.ts';
 import * as faultOfOperators from '../../../console/pages/operator/fault-words.ts';
 import * as handOverOfOperators from '../../../console/pages/operator/hand-over-words.ts';
-import * as noteOfOperators from '../../../console/pages/operator/note-words.ts';
 import * as operatorOfOperators from '../../../console/pages/operator/operator-words.ts';
 import * as queueOfOperators from '../../../console/pages/operator/queue-words.ts';
 import * as recordOfOperators from '../../../console/pages/operator/record-words.ts';
 import * as searchOfOperators from '../../../console/pages/operator/search-words.ts';
-import * as statusOfOperators from '../../../console/pages/operator/status-words.ts';
 import * as workOfOperators from '../../../console/pages/operator/work-words.ts';
 import * as clientWords from '../../../console/pages/client/client-words.ts';
 import * as taskWords from '../../../console/pages/client/task-words.ts';
@@ -33,12 +31,10 @@ const OPERATOR_WORDS = [
   channelOfOperators,
   faultOfOperators,
   handOverOfOperators,
-  noteOfOperators,
   operatorOfOperators,
   queueOfOperators,
   recordOfOperators,
   searchOfOperators,
-  statusOfOperators,
   workOfOperators,
 ];
 const CLIENT_WORDS = [

@@ -41,7 +41,7 @@ export function subjectHref({ action, subject }: Pick<Act, 'action' | 'subject'>
 }
 
 /** A note is on a task, a job or a channel. */
-function hrefOfNoted(subject: string): string {
+export function hrefOfNoted(subject: string): string {
   const page = subject.startsWith('task_') ? 'tasks' : subject.startsWith('job_') ? 'jobs' : 'channels';
   return `/console/${page}/${encodeURIComponent(subject)}`;
 }

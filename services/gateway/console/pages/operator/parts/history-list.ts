@@ -37,3 +37,11 @@ export function detailText(detail: unknown): string {
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');
 }
+
+/** Leads from a task or job to the decision that it waits for. */
+export function AttentionNote({ id }: { id: string }): VNode {
+  return html`<p class="note">
+    ${attentionWords.attention.waitsHere}${' '}
+    <a href=${`/console/attention?open=${encodeURIComponent(id)}`}>${attentionWords.attention.decide}</a>
+  </p>`;
+}

@@ -7,7 +7,7 @@ import { TextField } from '../../../parts/text-field.ts';
 import { Ago } from '../../../parts/time.ts';
 import { announce } from '../../../state/announce.ts';
 import { useAct } from '../../../state/use-act.ts';
-import { noteWords } from '../note-words.ts';
+import { noteWords } from '../operator-words.ts';
 
 const words = noteWords.notes;
 const TEXT_SPOKEN = 40;

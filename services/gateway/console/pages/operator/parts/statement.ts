@@ -4,9 +4,8 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { sumDecimals, moneyText } from '../../../parts/number-text.ts';
-import { toDates } from '../money.ts';
 import { booksWords } from '../books-words.ts';
-import { FilterForm } from './filter-form.ts';
+import { FilterForm, toDates } from './filter-form.ts';
 import type { FilterField } from './filter-form.ts';
 
 const words = booksWords.accounts;

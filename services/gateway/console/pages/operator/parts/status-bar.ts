@@ -6,7 +6,7 @@ import type { VNode } from '../../../html.ts';
 import { Ago } from '../../../parts/time.ts';
 import { go } from '../../../state/address.ts';
 import { announce } from '../../../state/announce.ts';
-import { statusWords } from '../status-words.ts';
+import { statusWords } from '../operator-words.ts';
 import { useKeys, useShortcutSwitch } from './use-shortcuts.ts';
 
 const { status: words, search: searchWords } = statusWords;
