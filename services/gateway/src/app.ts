@@ -117,8 +117,6 @@ export async function startGateway(
       tasks: clients.tasks,
       media: clients.media,
       files: clientFiles(clients.files, clients.media),
-      usage: billingUsage(clients.usage),
-      chargedItems: billingChargedItems(clients.usage),
       limits: config.limits,
       catalogue: () => catalogue,
       ...openBounds(config, clock),
@@ -234,11 +232,13 @@ function openRateCounters(redis: RedisLink | undefined, { clock }: Foundation, l
 
 /** Opens the reads of charges and of the catalogue, which need billing. */
 function openMoneyReads(
-  { billing, tasks }: GatewayClients,
+  { billing, tasks, usage }: GatewayClients,
   { clock, log }: Foundation,
   catalogue: () => Catalogue,
-): Pick<GatewayParts, 'charges' | 'videoModels'> {
+): Pick<GatewayParts, 'charges' | 'videoModels' | 'usage' | 'chargedItems'> {
   return {
+    usage: billingUsage(usage),
+    chargedItems: billingChargedItems(usage),
     charges: cacheCharges((caller, ids, timeoutMs) => readTaskCharges(billing, caller, ids, timeoutMs), { clock, log }),
     videoModels: openVideoModels({
       listOrderable: (tokenId, caller) => listOrderableModels(tasks, tokenId, caller),

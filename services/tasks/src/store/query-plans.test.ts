@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { firstIdAt, newIds } from '@reelgate/platform/ids';
 import { openSql } from '@reelgate/platform/sql/open-sql';
-import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql } from '@reelgate/platform/sql/sql';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { AT, aRecord, added, anEvent, attempted, dispatched, leased } from '../../testing/webhooks/opened-webhooks.ts';
 import { explained } from '../../testing/store/explained.ts';
@@ -40,7 +40,7 @@ async function plansOf(
 ): Promise<string[]> {
   const plans: string[] = [];
   const noted: Promise<void>[] = [];
-  const watched = explained(plans, noted);
+  const watched = explained(sql, plans, noted);
   const newId = newIds(fakeClock());
   await call(
     sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })),
@@ -329,7 +329,7 @@ test.each<[string, readonly string[], (store: TaskStore, operators: OperatorStor
 ])('%s uses %j for any number of rows', async (_what, indexes, call) => {
   const plans: string[] = [];
   const noted: Promise<void>[] = [];
-  const watched = explained(plans, noted);
+  const watched = explained(sql, plans, noted);
   const newId = newIds(fakeClock());
   await call(
     sqlTaskStore(watched, newId, () => ({ type: 'finished', payload: '{}' })),

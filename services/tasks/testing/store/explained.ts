@@ -1,7 +1,9 @@
-import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlQuery, SqlRow, SqlStatement, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 
-/** A view of the database that notes the query plan of every statement. */
-function explained(plans: string[], noted: Promise<void>[] = []): Sql {
+/**
+ * A view of the database that notes the query plan of every statement. `noted` gets those that end with a transaction.
+ */
+export function explained(sql: Sql, plans: string[], noted: Promise<void>[] = []): Sql {
   const note = async (text: string, values: readonly SqlValue[]): Promise<void> => {
     const steps = await sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values);
     plans.push(...steps.map(({ detail }) => detail));
