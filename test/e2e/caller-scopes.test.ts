@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readAccessRule, toScopeWord } from '@reelgate/platform/rpc/access';
@@ -115,7 +116,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.OperatorService/ListChannelFailures': () => ({ channel: 'none' }),
   'reelgate.tasks.v1.OperatorService/FindWork': ({ taskId }) => ({ value: taskId }),
   'reelgate.tasks.v1.OperatorService/GetHandOver': () => ({}),
-  'reelgate.tasks.v1.OperatorService/MarkHandOver': () => ({ until: new Date(0).toISOString() }),
+  'reelgate.tasks.v1.OperatorService/MarkHandOver': () => ({ until: timestampFromMs(0) }),
   'reelgate.tasks.v1.OperatorService/ListNotes': ({ taskId }) => ({ subject: taskId }),
   'reelgate.tasks.v1.OperatorService/AddNote': () => ({ subject: 'none', text: 'a test' }),
   'reelgate.tasks.v1.OperatorService/ResolveNote': () => ({ id: 'none' }),

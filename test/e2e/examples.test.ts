@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
@@ -8,7 +8,9 @@ import { goToolchain, programOfPath, pythonWith } from '../harness/toolchains.ts
 import type { Toolchain } from '../harness/toolchains.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
-import { UPSTREAM_KEY } from '../harness/test-config.ts';
+import type { TaskView } from '../../services/gateway/console/api/task.ts';
+import { httpCaller } from '../harness/client.ts';
+import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
 import type { TestConfig } from '../harness/test-config.ts';
 import { EXAMPLES, MODULES, PROGRAMS, PROTO, RUN_TIMEOUT_MS, environmentFor, runExample } from './example-runs.ts';
 import type { Run } from './example-runs.ts';
@@ -230,6 +232,80 @@ const python = await pythonWith(
   [path.join(EXAMPLES, 'requirements.txt'), path.join(EXAMPLES, 'grpc-python/requirements.txt')],
   folder,
 );
+/** Generates the code of the contracts into the folder. */
+async function generatePython(file: string, cwd: string): Promise<void> {
+  const protos = globSync('reelgate/**/*.proto', { cwd: PROTO });
+  await run(file, ['-m', 'grpc_tools.protoc', '-I', PROTO, '--python_out=.', '--grpc_python_out=.', ...protos], {
+    cwd,
+  });
+}
+
+/** Words that a shell, JavaScript and Python would each read something in. */
+const PROMPT = `a "red" boat, it's $HOME \\ \`5\` 100 % {n}\nat dawn 🚤`;
+
+/** The programs that the page of a task shows, by their ids. */
+async function readCallPrograms(): Promise<ReadonlyMap<string, string>> {
+  const id = await httpCaller(program.base, KEYS.demo).create('/v1/videos', { model: 'Alpha-H3', prompt: PROMPT });
+  const { call } = httpCaller(program.base, undefined);
+  const own = { origin: program.base, 'x-reelgate-console': '1' };
+  const session = await call('POST', '/console/api/session', { token: KEYS.demo }, own);
+  const [cookie = ''] = (session.headers.get('set-cookie') ?? '').split(';');
+  const { json } = await call('GET', `/console/api/tasks/${id}`, undefined, { ...own, cookie });
+  const { programs } = (json as TaskView).sameCall!;
+  return new Map(programs.map(({ id: name, text }) => [name, text]));
+}
+
+/** Makes a task by a program of the page. Returns the prompts of the two newest tasks, and whether the video was saved. */
+async function runCallProgram(
+  id: string,
+  file: string,
+  ending: string,
+  cwd = mkdtempSync(path.join(folder, `${id}-`)),
+): Promise<{ readonly prompts: readonly string[]; readonly isSaved: boolean }> {
+  const text = (await readCallPrograms()).get(id) ?? '';
+  writeFileSync(path.join(cwd, `again.${ending}`), text);
+  await run(file, [`again.${ending}`], { cwd });
+  const { json } = await program.command('task', 'list', '--limit', '2');
+  const prompts = (json as readonly { order: { prompt: string } }[]).map(({ order }) => order.prompt);
+  return { prompts, isSaved: readFileSync(path.join(cwd, 'video.mp4')).equals(VIDEO) };
+}
+
+const SAME = { prompts: [PROMPT, PROMPT], isSaved: true };
+
+/** A folder with the packages that a program of the page installs. */
+function newModules(name: string): string {
+  const cwd = mkdtempSync(path.join(folder, `${name}-`));
+  const provider = path.join(cwd, 'node_modules/@reelgate/ai-sdk-provider');
+  mkdirSync(provider, { recursive: true });
+  for (const one of ['openai', 'ai']) symlinkSync(path.join(MODULES, one), path.join(cwd, 'node_modules', one));
+  writeFileSync(path.join(provider, 'package.json'), JSON.stringify({ type: 'module', exports: './index.js' }));
+  const source = path.join(EXAMPLES, 'ai-sdk-provider/src/index.ts');
+  writeFileSync(path.join(provider, 'index.js'), `export * from ${JSON.stringify(source)};\n`);
+  return cwd;
+}
+
+describe('a program that the page of a task shows makes the order again and saves its video', () => {
+  test('with curl', async () => expect(await runCallProgram('curl', 'bash', 'sh')).toEqual(SAME), RUN_TIMEOUT_MS);
+
+  test.each(['openai_node', 'ai_sdk'])(
+    'with %s',
+    async (id) => {
+      expect(await runCallProgram(id, process.execPath, 'mjs', newModules(id))).toEqual(SAME);
+    },
+    RUN_TIMEOUT_MS,
+  );
+
+  testWith(python, 'with openai_python', async (file) => {
+    expect(await runCallProgram('openai_python', file, 'py')).toEqual(SAME);
+  });
+
+  testWith(python, 'with grpc_python', async (file) => {
+    const cwd = mkdtempSync(path.join(folder, 'grpc-again-'));
+    await generatePython(file, cwd);
+    expect(await runCallProgram('grpc_python', file, 'py', cwd)).toEqual(SAME);
+  });
+});
+
 const go = await goToolchain(path.join(EXAMPLES, 'grpc-go'));
 const grpcurl = await programOfPath('grpcurl', 'REELGATE_GRPCURL');
 
@@ -245,10 +321,7 @@ describe('with a toolchain of the machine', () => {
     'Python generates its code from the contracts, makes a video over gRPC, watches it and saves it',
     async (file) => {
       const cwd = copyOf('grpc-python');
-      const protos = globSync('reelgate/**/*.proto', { cwd: PROTO });
-      await run(file, ['-m', 'grpc_tools.protoc', '-I', PROTO, '--python_out=.', '--grpc_python_out=.', ...protos], {
-        cwd,
-      });
+      await generatePython(file, cwd);
       const { out, saved } = await savedBy('python', file, ['main.py'], { cwd });
       expect(out).toMatch(COMPLETED);
       expect(saved.equals(VIDEO)).toBe(true);

@@ -51,7 +51,7 @@ const BEYOND_SCHEMAS_IN_WORDS =
   /^(duration|resolution|ratio|content|source_task_id|currency)\b|generator refused|with another request/;
 /** The messages of single routes, by operation. */
 const OWN_REASONS: Readonly<Record<string, RegExp>> = {
-  getUsage: /must be later than|at most \d+ days/,
+  getUsage: /must be later than|at most \d+ days|group_by must be day/,
   listChargedItems: /must be later than|at most \d+ days|continue_after/,
   listVideos: /^after must be the id of a task/,
   relay_v1_realtime: /requires a WebSocket/,

@@ -39,11 +39,16 @@ export interface Reference {
 
 /** The same call as a program would make it. The token stands in it as `$REELGATE_API_KEY`. */
 export interface SameCall {
-  readonly curl: string;
-  readonly python: string;
-  readonly javascript: string;
+  /** In the order of their tabs. A client that cannot express the order has none. */
+  readonly programs: readonly CallProgram[];
   /** True if media whose bytes came with the request are left out. */
   readonly isPartial: boolean;
+}
+
+/** A whole program: it creates the task, waits for its end, and saves the result. */
+export interface CallProgram {
+  readonly id: 'curl' | 'openai_node' | 'openai_python' | 'ai_sdk' | 'grpc_python';
+  readonly text: string;
 }
 
 /** The place of a task that waits for its turn. */

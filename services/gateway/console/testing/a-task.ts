@@ -76,7 +76,7 @@ export function aTaskView(over: Partial<TaskView> = {}): TaskView {
       { lane: 'service', step: 'completed', from: T0 + 62_000, to: T0 + 62_000 },
       { lane: 'client', step: 'webhook', from: T0 + 62_100, to: T0 + 62_400, detail: '200' },
     ],
-    sameCall: { curl: 'curl -X POST', python: 'import requests', javascript: 'await fetch()', isPartial: false },
+    sameCall: { programs: [{ id: 'curl', text: 'curl -X POST' }], isPartial: false },
     deliveries: [],
     raw: { id: 'task_1' },
     canCancel: false,

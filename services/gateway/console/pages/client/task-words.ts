@@ -104,8 +104,15 @@ export const taskWords = {
     call: 'The same call',
     partial: 'Media that were sent with the request are left out.',
     noCall: 'No open path of the API expresses this order.',
-    languages: { curl: 'curl', python: 'Python', javascript: 'JavaScript' },
-    codeOf: (language: string) => `the call in ${language}`,
+    callLead: 'Each program is whole: it makes this order again, waits for its end, and saves the result.',
+    programs: {
+      curl: 'curl',
+      openai_node: 'OpenAI for Node',
+      openai_python: 'OpenAI for Python',
+      ai_sdk: 'AI SDK',
+      grpc_python: 'Python over gRPC',
+    },
+    codeOf: (program: string) => `the program for ${program}`,
     seconds: (seconds: number) => `${seconds} s`,
   },
   webhooks: {

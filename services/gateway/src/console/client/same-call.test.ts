@@ -11,7 +11,7 @@ import { anOrder } from '../../../testing/a-task.ts';
 import { toCreateCall, sameCall } from './same-call.ts';
 import { javascriptLiteral, jsonText, pythonLiteral, shellWord } from './call-literals.ts';
 
-const PUBLIC_URL = 'https://gateway.example';
+const CALLER = { publicUrl: 'https://gateway.example', accountId: 'demo', tokenId: 'token_1' };
 const media = (role: MediaRole, kind = MediaKind.IMAGE, url = 'https://x.example/a?b=1&c=2') => ({
   item: { case: 'media' as const, value: { kind, role, url } },
 });
@@ -119,39 +119,71 @@ describe('the call of an order', () => {
   test('is unknown if no path expresses the order', () => {
     const order = anOrder({ content: [media(MediaRole.FIRST_FRAME)], extraJson: '{"seed":1}' });
 
-    expect(sameCall(toPlainOrder(order), PUBLIC_URL)).toBeUndefined();
+    expect(sameCall(toPlainOrder(order), CALLER)).toBeUndefined();
   });
 
   test('leaves out media that came as bytes, and says so', () => {
     const bytes = { item: { case: 'media' as const, value: { kind: MediaKind.IMAGE, object: 'obj_1' } } };
     const calls = [anOrder(), anOrder({ content: [text('a red boat'), bytes] })].map((order) =>
-      sameCall(toPlainOrder(order), PUBLIC_URL),
+      sameCall(toPlainOrder(order), CALLER),
     );
 
     expect(calls.map((call) => call?.isPartial)).toEqual([false, true]);
-    expect(calls[1]?.curl).toBe(calls[0]?.curl);
+    expect(calls[1]?.programs).toEqual(calls[0]?.programs);
+  });
+});
+
+/** The text of a program by its id. */
+function writeAll(over: Partial<Parameters<typeof anOrder>[0]> = {}): Readonly<Record<string, string>> {
+  const call = sameCall(toPlainOrder(anOrder(over)), CALLER);
+  return Object.fromEntries((call?.programs ?? []).map(({ id, text: program }) => [id, program]));
+}
+
+describe('the programs of a call', () => {
+  test('read the token from the environment', () => {
+    expect(Object.keys(writeAll())).toEqual(['curl', 'openai_node', 'openai_python', 'ai_sdk', 'grpc_python']);
+    expect(writeAll()).toEqual({
+      curl: expect.stringContaining('Bearer $REELGATE_API_KEY'),
+      openai_node: expect.stringContaining('process.env.REELGATE_API_KEY'),
+      openai_python: expect.stringContaining('os.environ["REELGATE_API_KEY"]'),
+      ai_sdk: expect.stringContaining('process.env.REELGATE_API_KEY'),
+      grpc_python: expect.stringContaining('os.environ["REELGATE_CALLER_KEY"]'),
+    });
   });
 
-  test('reads its token from the environment, in each language', () => {
-    const call = sameCall(toPlainOrder(anOrder()), PUBLIC_URL);
+  test('give each run a key of its own, so that a repeated create makes no second task', () => {
+    const { ai_sdk: _own, ...programs } = writeAll();
+    const keys = Object.values(programs).filter((program) => /idempotency[-_]key/i.test(program));
 
-    expect(call?.curl).toBe(
-      [
-        "curl -X POST 'https://gateway.example/v1/videos' \\",
-        '  -H "Authorization: Bearer $REELGATE_API_KEY" \\',
-        "  -H 'Content-Type: application/json' \\",
-        "  --data-raw '{",
-        '  "model": "Alpha-H3",',
-        '  "prompt": "a red boat",',
-        '  "duration": 5,',
-        '  "resolution": "768P",',
-        '  "ratio": "16:9"',
-        "}'",
-        '',
-      ].join('\n'),
+    expect(keys).toHaveLength(4);
+  });
+
+  test.each([
+    ['media', { content: [text('a red boat'), media(MediaRole.FIRST_FRAME)] }],
+    ['two texts', { content: [text('a red boat'), text('at dawn')] }],
+  ])('leave out the AI SDK for an order with %s, which it cannot express', (_what, over) => {
+    expect(Object.keys(writeAll(over))).toEqual(['curl', 'openai_node', 'openai_python', 'grpc_python']);
+  });
+
+  test('print the text of a prompt enhancement, which has no video to save', () => {
+    const order = create(OrderSchema, {
+      kind: TaskKind.CONTEXT_IR,
+      model: 'Alpha-H3',
+      content: [text('a boat')],
+      ratio: '1:1',
+    });
+    const programs = sameCall(toPlainOrder(order), CALLER)?.programs ?? [];
+
+    expect(programs.map(({ id }) => id)).toEqual(['curl', 'openai_node', 'openai_python', 'grpc_python']);
+    expect(programs.filter(({ text: program }) => program.includes('video.mp4'))).toEqual([]);
+  });
+
+  test('have each medium with its kind and role over gRPC', () => {
+    expect(
+      writeAll({ content: [text('go'), media(MediaRole.REFERENCE_AUDIO, MediaKind.AUDIO)] })['grpc_python'],
+    ).toContain(
+      'media=orders.MediaItem(kind=orders.MEDIA_KIND_AUDIO, role=orders.MEDIA_ROLE_REFERENCE_AUDIO, url="https://x.example/a?b=1&c=2")',
     );
-    expect(call?.python).toContain(`headers={"Authorization": f"Bearer {os.environ['REELGATE_API_KEY']}"}`);
-    expect(call?.javascript).toContain("Authorization: 'Bearer ' + process.env.REELGATE_API_KEY");
   });
 });
 

@@ -1,59 +1,25 @@
 import type { SameCall } from '../../../console/api/task.ts';
 import type { PlainItem, PlainMedia, PlainOrder } from '../../clients/plain-task.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
-import { javascriptLiteral, jsonText, pythonLiteral, shellWord } from './call-literals.ts';
-
-/** A create that makes an order again. */
-export interface CreateCall {
-  readonly path: string;
-  readonly body: Readonly<Record<string, unknown>>;
-}
+import { writePrograms } from './call-programs.ts';
+import type { CreateCall, ProgramFacts } from './call-programs.ts';
 
 const GENERATIONS = '/v1/video/generations';
 const VIDEOS = '/v1/videos';
 const URL_OBJECTS = { image: 'image_url', video: 'video_url', audio: 'audio_url' } as const;
 
 /**
- * The call that a program would make for an order. Media whose bytes came with the request are left out. Undefined: no
- * path expresses the order.
+ * The programs that make an order again. Media whose bytes came with the request are left out. Undefined: no path
+ * expresses the order.
  */
-export function sameCall(order: PlainOrder, publicUrl: string): SameCall | undefined {
+export function sameCall(
+  order: PlainOrder,
+  caller: Pick<ProgramFacts, 'publicUrl' | 'accountId' | 'tokenId'>,
+): SameCall | undefined {
   const call = toCreateCall(order);
   if (call === undefined) return undefined;
-  const { path, body } = call;
-  const url = `${publicUrl}${path}`;
   return {
-    curl: [
-      `curl -X POST ${shellWord(url)} \\`,
-      '  -H "Authorization: Bearer $REELGATE_API_KEY" \\',
-      "  -H 'Content-Type: application/json' \\",
-      `  --data-raw ${shellWord(jsonText(body))}`,
-      '',
-    ].join('\n'),
-    python: [
-      'import os',
-      'import requests',
-      '',
-      'response = requests.post(',
-      `    ${pythonLiteral(url)},`,
-      `    headers={"Authorization": f"Bearer {os.environ['REELGATE_API_KEY']}"},`,
-      `    json=${pythonLiteral(body, 1)},`,
-      ')',
-      'print(response.json())',
-      '',
-    ].join('\n'),
-    javascript: [
-      `const response = await fetch(${javascriptLiteral(url)}, {`,
-      "  method: 'POST',",
-      '  headers: {',
-      "    Authorization: 'Bearer ' + process.env.REELGATE_API_KEY,",
-      "    'Content-Type': 'application/json',",
-      '  },',
-      `  body: JSON.stringify(${javascriptLiteral(body, 1)}),`,
-      '});',
-      'console.log(await response.json());',
-      '',
-    ].join('\n'),
+    programs: writePrograms({ ...caller, ...call, order }),
     isPartial: order.content.some((item) => 'media' in item && item.media.url === undefined),
   };
 }

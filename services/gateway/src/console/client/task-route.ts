@@ -52,7 +52,7 @@ async function readTaskView(
       video: videoView(task, now),
       text: task.text,
       money: money && toTaskMoney(money.hold, money.terms),
-      sameCall: sameCall(task.order, publicUrl),
+      sameCall: sameCall(task.order, { publicUrl, accountId: caller.accountId, tokenId: timeline?.tokenId ?? '' }),
     }),
     timeline: buildTimeline({ steps: timeline?.steps ?? [], hold: money?.hold, deliveries }),
     deliveries: deliveries.map(deliveryView),

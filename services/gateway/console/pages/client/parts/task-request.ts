@@ -45,12 +45,13 @@ export function TaskCall({ call }: { call: SameCall | undefined }): VNode {
 }
 
 function CallTabs({ call }: { call: SameCall }): VNode {
-  const tabs = (['curl', 'python', 'javascript'] as const).map((id) => ({
+  const tabs = call.programs.map(({ id, text }) => ({
     id,
-    name: words.languages[id],
-    panel: () => html`<${CodeBlock} text=${call[id]} what=${words.codeOf(words.languages[id])} />`,
+    name: words.programs[id],
+    panel: () => html`<${CodeBlock} text=${text} what=${words.codeOf(words.programs[id])} />`,
   }));
   return html`
+    <p class="small quiet">${words.callLead}</p>
     ${call.isPartial ? html`<p class="note">${words.partial}</p>` : null}
     <${Tabs} label=${words.call} tabs=${tabs} />
   `;
