@@ -140,6 +140,7 @@ test(
     for (const path of [
       '/v1/videos',
       '/v1/usage',
+      '/v1/usage/items',
       '/v1/models',
       '/v1/models/Alpha-H3',
       '/v1/models/No-Such',

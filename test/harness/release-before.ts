@@ -18,7 +18,7 @@ const NESTED_MODULES = ['services/gateway', 'services/platform'];
 
 /**
  * The commit of the release before. The commit that publishes a release sets this to the commit of the release that
- * was published before it.
+ * was published before it. Its console needs uPlot, which is a development package here until then.
  */
 const RELEASE_BEFORE = 'd4cbda95ae14c5b13a593b98b564f87ad5fb4922';
 
