@@ -32,6 +32,7 @@ export const chargedItemsDoc: RouteDoc = {
       schema: { enum: [...Object.keys(USAGE_FORMATS), ''], default: 'json' },
     },
   ],
+  answerHeaders: ['content-disposition'],
   refuses: [400],
   answers: {
     'application/json': {
