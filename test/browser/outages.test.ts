@@ -167,7 +167,7 @@ describeInBrowser('a page whose server', () => {
       await open('client');
       await page.clock.install();
       await page.goto(`${world.origins.client}/console/usage`);
-      await page.getByText('Nothing was charged in this period.').first().waitFor();
+      await page.getByText('Nothing was charged in this period').first().waitFor();
       await page.route('**/console/api/**', (route) => route.abort());
       await page.clock.fastForward(QUIET_MS);
       await banner()
