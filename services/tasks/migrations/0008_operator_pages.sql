@@ -1,3 +1,21 @@
+-- The indexes come first and in the order in which transactions lock these tables, so that neither waits for the other.
+
+-- Searches by the ids of requests that clients have given. One of our own says when it was made, so its task is found
+-- near that time, and a create under it pays for no index.
+CREATE INDEX tasks_by_request ON tasks (request_id, id)
+  WHERE substr(request_id, 1, 4) <> 'req_' OR length(request_id) <> 30;
+
+-- Searches by the trace of a create that was sampled. Those of jobs follow.
+CREATE INDEX tasks_by_trace ON tasks (substr(trace, 4, 32), id) WHERE trace IS NOT NULL;
+
+CREATE INDEX jobs_by_request ON jobs (request_id, id)
+  WHERE substr(request_id, 1, 4) <> 'req_' OR length(request_id) <> 30;
+
+CREATE INDEX jobs_by_trace ON jobs (substr(trace, 4, 32), id) WHERE trace IS NOT NULL;
+
+-- What waits, or waited, for a person since a time.
+CREATE INDEX attention_by_time ON attention (since);
+
 -- The time at which the channel comes back by itself. Null: an operator resumes it. The release before does not know the
 -- column, and obeys the row until a newer process removes it.
 ALTER TABLE channel_pauses ADD COLUMN ends_at BIGINT;
@@ -44,9 +62,6 @@ CREATE TABLE hand_over_marks (
   read_until BIGINT NOT NULL
 );
 
--- What waits, or waited, for a person since a time.
-CREATE INDEX attention_by_time ON attention (since);
-
 -- Notes of operators for the next one. The number is its place among the notes of its subject, of which there is a bound.
 CREATE TABLE operator_notes (
   id TEXT PRIMARY KEY,
@@ -59,16 +74,3 @@ CREATE TABLE operator_notes (
 );
 
 CREATE UNIQUE INDEX operator_notes_by_subject ON operator_notes (subject, number);
-
--- Searches by the ids of requests that clients have given. One of our own says when it was made, so its task is found
--- near that time, and a create under it pays for no index.
-CREATE INDEX tasks_by_request ON tasks (request_id, id)
-  WHERE substr(request_id, 1, 4) <> 'req_' OR length(request_id) <> 30;
-
-CREATE INDEX jobs_by_request ON jobs (request_id, id)
-  WHERE substr(request_id, 1, 4) <> 'req_' OR length(request_id) <> 30;
-
--- Searches by the trace of a create that was sampled.
-CREATE INDEX tasks_by_trace ON tasks (substr(trace, 4, 32), id) WHERE trace IS NOT NULL;
-
-CREATE INDEX jobs_by_trace ON jobs (substr(trace, 4, 32), id) WHERE trace IS NOT NULL;

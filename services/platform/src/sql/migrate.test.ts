@@ -7,6 +7,7 @@ import { migrate, readSchema } from './migrate.ts';
 import { checkStore, migrateStore } from './migrate-store.ts';
 import { openSql } from './open-sql.ts';
 import type { Sql } from './sql.ts';
+import { StoreUnavailable } from './sql.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -93,6 +94,36 @@ describeOnEngines('migrations', (open) => {
 
     expect(starts.filter(({ status }) => status === 'rejected')).toEqual([]);
     expect(await steps(processes[0]!)).toEqual(['first', 'second']);
+  });
+
+  /** A store in which so many transactions end in a deadlock when they have done all of their work. */
+  const deadlocked = (sql: Sql, times: number, runs = { ended: 0 }): Pick<Sql, 'engine' | 'transaction'> => ({
+    engine: sql.engine,
+    transaction: (work) =>
+      sql.transaction(async (query) => {
+        const result = await work(query);
+        if (runs.ended === times) return result;
+        runs.ended += 1;
+        throw new StoreUnavailable(Object.assign(new Error('deadlock detected'), { code: '40P01' }));
+      }),
+  });
+
+  test('run again when they and running work have waited for each other, and each has run once', async () => {
+    const sql = open();
+    file('0001_first.sql', FIRST);
+    file('0002_second.sql', SECOND);
+
+    await migrate(deadlocked(sql, 9), folder);
+
+    expect(await steps(sql)).toEqual(['first', 'second']);
+  });
+
+  test('are given up after ten deadlocks, and leave nothing', async () => {
+    const sql = open();
+    file('0001_first.sql', FIRST);
+
+    await expect(migrate(deadlocked(sql, 10), folder)).rejects.toThrow('deadlock detected');
+    await expect(sql.read('SELECT step FROM steps')).rejects.toThrow();
   });
 
   test('may have comments, empty lines, and statements of several lines that contain semicolons', async () => {

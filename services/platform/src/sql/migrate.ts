@@ -6,15 +6,38 @@ import type { Sql, SqlQuery } from './sql.ts';
 import { StoreUnavailable } from './sql.ts';
 import type { ServiceSchema } from './store-settings.ts';
 
+type MigratedSql = Pick<Sql, 'engine' | 'transaction'>;
+
 const ADVISORY_LOCK = 7_301_952;
+const DEADLOCK = '40P01';
+/** How often migrations are run that PostgreSQL ends because they and running work wait for each other. */
+const RUNS_MAX = 10;
 
 /**
  * Runs the numbered `.sql` files that are new to this database, in order, in one transaction, and returns their names.
  * Several processes can start at the same moment. A file that has run must never change: another checksum stops the
- * start. The lock ends with the transaction, so that it also works behind a pooler.
+ * start. The lock ends with the transaction, so that it also works behind a pooler. A new index waits for transactions
+ * of the release before, which can wait for another one of the same files: after such a deadlock nothing has changed,
+ * and all of them run again.
  */
-export async function migrate(sql: Pick<Sql, 'engine' | 'transaction'>, folder: string): Promise<readonly string[]> {
+export async function migrate(sql: MigratedSql, folder: string): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
+  for (let runs = 1; ; runs += 1) {
+    try {
+      return await runPending(sql, migrations);
+    } catch (error) {
+      if (!isDeadlock(error) || runs === RUNS_MAX) throw error;
+    }
+  }
+}
+
+function isDeadlock(error: unknown): boolean {
+  return (
+    error instanceof StoreUnavailable && (error.cause as { readonly code?: unknown } | undefined)?.code === DEADLOCK
+  );
+}
+
+function runPending(sql: MigratedSql, migrations: readonly Migration[]): Promise<readonly string[]> {
   return sql.transaction(async (query) => {
     if (sql.engine === 'postgres') await lockAlone(query);
     const { pending } = await readSchemaState(sql.engine, query, migrations);
