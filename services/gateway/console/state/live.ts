@@ -135,6 +135,8 @@ export function useLive(topics: readonly Topic[], onChange: OnChange): void {
 export function useLiveSwitch(): { readonly state: LiveState; readonly toggle: () => void } {
   const [shown, setShown] = useState(state);
   useEffect(() => {
+    // it can have changed since the page was drawn
+    setShown(state);
     watchers.add(setShown);
     return () => {
       watchers.delete(setShown);
