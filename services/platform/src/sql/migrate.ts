@@ -10,7 +10,7 @@ type MigratedSql = Pick<Sql, 'engine' | 'transaction'>;
 
 const ADVISORY_LOCK = 7_301_952;
 const DEADLOCK = '40P01';
-/** How often migrations are run that PostgreSQL ends because they and running work wait for each other. */
+/** The most runs of migrations that PostgreSQL ends because they and running work wait for each other. */
 const RUNS_MAX = 10;
 
 /**
