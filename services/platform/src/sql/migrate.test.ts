@@ -96,7 +96,7 @@ describeOnEngines('migrations', (open) => {
     expect(await steps(processes[0]!)).toEqual(['first', 'second']);
   });
 
-  /** A store in which so many transactions end in a deadlock when they have done all of their work. */
+  /** A store whose first transactions, as many as `times` says, end in a deadlock after all of their work. */
   const deadlocked = (sql: Sql, times: number, runs = { ended: 0 }): Pick<Sql, 'engine' | 'transaction'> => ({
     engine: sql.engine,
     transaction: (work) =>

@@ -20,7 +20,7 @@ describe('the words of a prompt', () => {
     expect(wordsOf(text)).toEqual(words);
   });
 
-  test('are those of all texts, and only so many', () => {
+  test('are those of all texts, up to a bound', () => {
     expect(wordsOf('one', 'two')).toEqual(['one', 'two']);
     expect(wordsOf(Array.from({ length: 500 }, (_word, at) => `word${at}`).join(' '))).toHaveLength(64);
   });
