@@ -56,6 +56,25 @@ test.each(['abort', 'crash', 'leave', 'hold', 'wait', 'fill', 'flood', 'babble',
   TEST_MS,
 );
 
+test(
+  'a parser lets the services on its cores run first',
+  async () => {
+    const parsers = openParsers({
+      newId: newIds(systemClock),
+      folder: path.join(folder, 'gives-way'),
+      confinement: confinementOnce(silentLog),
+      script,
+    });
+    const parser = await parsers.start({ heapBytes: 64 * MIB, memoryBytes: 400 * MIB, processorMs: 20_000 });
+    try {
+      expect(os.getPriority(parser.pid!)).toBe(os.constants.priority.PRIORITY_BELOW_NORMAL);
+    } finally {
+      await parser.kill();
+    }
+  },
+  TEST_MS,
+);
+
 test.each([
   ['answers twice', 'twice'],
   ['answers again when the next file comes', 'late'],

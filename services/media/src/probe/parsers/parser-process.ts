@@ -10,6 +10,7 @@ import { parserEnvironment } from './parser-command.ts';
 import type { ParserFolder } from './parser-folder.ts';
 import { parserLines } from './parser-lines.ts';
 import type { ParserLines } from './parser-lines.ts';
+import { lowerPriority } from '../confinement/lower-priority.ts';
 import { readProcessUsage } from '../confinement/process-usage.ts';
 import type { ProcessUsage } from '../confinement/process-usage.ts';
 import { boundsReached } from '../confinement/watch-usage.ts';
@@ -67,6 +68,7 @@ export function startParser(
     env: parserEnvironment(folder.writable, code?.path),
     stdio: ['pipe', 'pipe', 'ignore'],
   });
+  lowerPriority(child.pid);
   const [lines, usage] = [parserLines(child), trackUsage(child)];
   lines.await(1);
   const ready = lines.next();

@@ -9,6 +9,7 @@ import { openFairQueue } from '../../probe/pool/fair-queue.ts';
 import { scratchEnvironment } from '../../probe/parsers/parser-command.ts';
 import { makeParserFolder } from '../../probe/parsers/parser-folder.ts';
 import type { ParserFolder } from '../../probe/parsers/parser-folder.ts';
+import { lowerPriority } from '../../probe/confinement/lower-priority.ts';
 import { readProcessUsage } from '../../probe/confinement/process-usage.ts';
 import { boundsReached } from '../../probe/confinement/watch-usage.ts';
 import { frameCommand } from './frame-command.ts';
@@ -127,6 +128,7 @@ async function runFfmpeg(
     env: scratchEnvironment(own.writable),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  lowerPriority(child.pid);
   const said = collectFirstWords(child);
   const ended = waitForEnd(child);
   const over = new AbortController();
