@@ -11,6 +11,11 @@ import { systemClock } from '../clock.ts';
 
 /** The server ends a slow statement itself. After this further time the server counts as gone. */
 const SILENCE_MS = 2000;
+/**
+ * A connection that rests is kept for this time. A new one costs a process of the server, its caches, and the plans of
+ * all statements, and the call that needs it waits for that.
+ */
+const REST_MS = 300_000;
 /** A pooler refuses the limits at the start of a connection, which it would share among its clients. */
 const REFUSED_LIMITS = /^unsupported startup parameter/;
 
@@ -64,6 +69,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
     connectionString,
     max: settings.connections,
     connectionTimeoutMillis: settings.connectMs,
+    idleTimeoutMillis: REST_MS,
     query_timeout: settings.statementMs + SILENCE_MS,
     keepAlive: true,
     types: { getTypeParser: findReader as pg.CustomTypesConfig['getTypeParser'] },
