@@ -10,6 +10,8 @@ export interface Reply {
 
 /** A connection that sends one request at a time, with as little work as possible, because the server is measured. */
 export interface Line {
+  /** False once either side has closed it: servers close connections that rest. */
+  isOpen(): boolean;
   ask(request: Buffer): Promise<Reply>;
   close(): void;
 }
@@ -35,10 +37,12 @@ export async function openLine(port: number): Promise<Line> {
     done?.resolve(reply);
   });
   return {
+    isOpen: () => !socket.destroyed,
     ask: (request) =>
       new Promise((resolve, reject) => {
         waiting = { resolve, reject };
-        socket.write(request);
+        if (socket.destroyed) fail();
+        else socket.write(request);
       }),
     close: () => socket.destroy(),
   };

@@ -8,11 +8,11 @@ import { createRequest, startBenchProgram } from '../bench-program.ts';
 import type { BenchProgram } from '../bench-program.ts';
 import { endWorks } from '../cluster-task/cluster-task.ts';
 import { countSettled } from '../cluster-task/count-work.ts';
-import type { Connection } from '../load.ts';
 import { memoryMiB } from '../media/memory.ts';
 import { measureOwnMs, measureTreeMs } from '../process-times.ts';
 import type { Line } from '../table.ts';
 import { openLine } from '../wire.ts';
+import type { Line as Connection } from '../wire.ts';
 import { newMinutes } from './minutes.ts';
 import type { Minutes } from './minutes.ts';
 import { every } from './soak.ts';
@@ -143,7 +143,9 @@ async function runLoad(
 
 /** Creates a task through one of the gateways, over a connection that no other call uses. */
 async function createOn(ports: readonly number[], idle: readonly Connection[][], at: number): Promise<void> {
-  const line = idle[at]!.pop() ?? (await openLine(ports[at]!));
+  const rested = idle[at]!.splice(0).filter((one) => one.isOpen());
+  const line = rested.pop() ?? (await openLine(ports[at]!));
+  idle[at]!.push(...rested);
   const { status, body } = await line.ask(createRequest());
   idle[at]!.push(line);
   if (status !== 200) throw new Error(`an answer of ${status}: ${body?.toString().slice(0, 300) ?? ''}`);
