@@ -9,7 +9,7 @@ import type { KoaPosts } from '../koa-posts.ts';
 import { closedLoop, inTurns, median, openLoop, quantile } from '../load.ts';
 import { measureOwnMs } from '../process-times.ts';
 import type { Line } from '../table.ts';
-import { countSettled, countWork } from './count-work.ts';
+import { SERVICES, countSettled, countWork } from './count-work.ts';
 import type { Cluster, Work } from './count-work.ts';
 import { startCountingPostgres } from './counting-postgres.ts';
 
@@ -25,8 +25,8 @@ const LOOK_MS = 250;
 const SETTLED_MS_MAX = 60_000;
 /** What is rarer is work of the time and not of a task. */
 const CALLS_MIN = 0.05;
-/** Whole lives that run at once. */
-const LIVES_AT_ONCE = 200;
+/** Whole lives that run at once: more than two cores end within the time from a create to its first poll. */
+const LIVES_AT_ONCE = 800;
 const CAPACITY_MS = 20_000;
 /** Creates that run at once, as many as two cores take. */
 const CREATES_AT_ONCE = 64;
@@ -87,7 +87,7 @@ async function measureCluster(cluster: Cluster, koa: KoaPosts): Promise<readonly
   await openLoop({ port: koa.port, request: createRequest }, Math.max(...RATES), KOA_WARM_UP_MS);
   const lines: Line[] = [];
   for (const rate of RATES) lines.push(...(await measureAt(cluster, koa, rate)));
-  return [...lines, await measureCapacity(cluster), await measureCreateRate(cluster, koa)];
+  return [...lines, ...(await measureCapacity(cluster)), await measureCreateRate(cluster, koa)];
 }
 
 interface Round {
@@ -106,15 +106,11 @@ async function measureAt(cluster: Cluster, koa: KoaPosts, rate: number): Promise
   const what = `a task at ${rate}/s`;
   const total = ({ ms }: Round): number => Object.values(ms).reduce((sum, one) => sum + one, 0);
   const names = Object.keys(rounds.product[0]?.ms ?? {});
+  const costs = Object.fromEntries(names.map((name) => [name, median(rounds.product.map(({ ms }) => ms[name] ?? 0))]));
   const latency = (side: keyof typeof rounds, share: number): number =>
     median(rounds[side].map(({ latencies }) => quantile(latencies, share)));
   return [
-    ...names.map((name) => ({
-      what: `${what}: processor time of ${name}`,
-      figure: median(rounds.product.map(({ ms }) => ms[name] ?? 0)),
-      unit: 'ms',
-      ...(name === 'PostgreSQL' && { goal: 'up to 4 ms' }),
-    })),
+    ...listCosts(what, costs),
     {
       what: `${what}: processor time of all (baseline: a Koa route that posts it on)`,
       figure: median(rounds.product.map(total)),
@@ -143,10 +139,27 @@ async function measureLives(cluster: Cluster, rate: number): Promise<Round> {
   const latencies = await runLives(cluster, rate, ROUND_MS);
   const after = await countWork(cluster);
   const tasks = latencies.length;
-  const ms = Object.fromEntries(
+  return { tasks, latencies, ms: divideCosts(before, after, tasks), work: { before, after } };
+}
+
+/** The processor time of each task by process. */
+function divideCosts(before: Work, after: Work, tasks: number): Round['ms'] {
+  return Object.fromEntries(
     Object.entries(after.ms).map(([name, spent]) => [name, (spent - (before.ms[name] ?? 0)) / tasks]),
   );
-  return { tasks, latencies, ms, work: { before, after } };
+}
+
+function listCosts(what: string, ms: Round['ms']): readonly Line[] {
+  const services = SERVICES.reduce((sum, name) => sum + (ms[name] ?? 0), 0);
+  return [
+    ...Object.entries(ms).map(([name, figure]) => ({
+      what: `${what}: processor time of ${name}`,
+      figure,
+      unit: 'ms',
+      ...(name === 'PostgreSQL' && { goal: 'up to 4 ms' }),
+    })),
+    { what: `${what}: processor time of the four services`, figure: services, unit: 'ms', goal: 'up to 9 ms' },
+  ];
 }
 
 /** Creates tasks at a rate, and waits until they are settled. Returns the latencies of the creates. */
@@ -205,9 +218,13 @@ function listCounts(round: Round | undefined): readonly Line[] {
 
 const nameStatement = ({ service, text }: Work['statements'][number]): string => `${service} ${text}`;
 
-/** The whole lives a second while a fixed number of them runs, with the upstream and the clients on the same cores. */
-async function measureCapacity(cluster: Cluster): Promise<Line> {
+/**
+ * The whole lives a second while a fixed number of them runs, and their cost, with the upstream and the clients on the
+ * same cores. The cost includes the lives that the last one waits for.
+ */
+async function measureCapacity(cluster: Cluster): Promise<readonly Line[]> {
   const begin = await countSettled(cluster);
+  const before = await countWork(cluster);
   const start = performance.now();
   let created = 0;
   while (performance.now() - start < CAPACITY_MS) {
@@ -220,7 +237,12 @@ async function measureCapacity(cluster: Cluster): Promise<Line> {
   const settled = (await countSettled(cluster)) - begin;
   const took = performance.now() - start;
   await waitForSettled(cluster, begin + created);
-  return { what: 'tasks from create to settled', figure: (settled * 1000) / took, unit: '/s', goal: '50' };
+  const after = await countWork(cluster);
+  const what = `a task, ${LIVES_AT_ONCE} at once`;
+  return [
+    { what: `${what}: from create to settled`, figure: (settled * 1000) / took, unit: '/s', goal: '50' },
+    ...listCosts(what, divideCosts(before, after, created)),
+  ];
 }
 
 /** The creates a second, beside those that a Koa route posts on. The tasks of a round are settled before the next one. */

@@ -3,7 +3,7 @@ import { measureOwnMs, measureTreeMs } from '../process-times.ts';
 import { SHAPES } from '../../harness/program.ts';
 import type { CountingPostgres, CountedStatement } from './counting-postgres.ts';
 
-const SERVICES = SHAPES['four processes'];
+export const SERVICES = SHAPES['four processes'];
 const CALLS = /^reelgate_rpc_seconds_count\{method="([^"]+)".*\} (\d+)/;
 const SETTLED = /^reelgate_billing_settlements_total\{outcome="usage"\} (\d+)/m;
 
