@@ -25,5 +25,5 @@ export interface SearchAnswer {
   /** The page to go to at once: the one thing that has the id. */
   readonly href?: string;
   /** Places that could not be searched now. */
-  readonly unavailable: readonly ('tasks' | 'accounts' | 'tokens' | 'words')[];
+  readonly unavailable: readonly ('tasks' | 'accounts' | 'tokens' | 'channels' | 'words')[];
 }

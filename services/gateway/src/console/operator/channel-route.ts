@@ -2,7 +2,7 @@ import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
 import { modelsOfItAlone } from '../../../console/operator-values.ts';
-import type { AnswerMinute, ChannelView } from '../../../console/api/operator-channels.ts';
+import type { AnswerMinute, ChannelRow, ChannelView } from '../../../console/api/operator-channels.ts';
 import type { ContractRow } from '../../../console/api/operator-money.ts';
 import type { FaultReads } from '../../clients/faults-client.ts';
 import type { HandOvers } from '../../clients/hand-over-client.ts';
@@ -13,7 +13,7 @@ import { covers } from '../../domain/operator-role.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
-import { listChannelRows } from './channels-routes.ts';
+import { listChannelRows, listRelayRows } from './channels-routes.ts';
 import type { ChannelsParts } from './channels-routes.ts';
 import { countChannelFaults } from './fault-series.ts';
 import { readNotes } from './hand-over-routes.ts';
@@ -55,7 +55,7 @@ async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Pro
   const id = exchange.params['id'] ?? '';
   const now = clock.now();
   const [rows, hour, failures, money, contracts, queue, notes, page] = await Promise.all([
-    listChannelRows(parts, exchange),
+    readRows(parts, id, exchange),
     ifReadable(log, 'pulse', pulse(state)),
     ifReadable(log, 'failures', faults.failures(id, state)),
     ifReadable(log, 'money', ledger.money({ from: now - DAY_MS, to: now }, state)),
@@ -83,6 +83,17 @@ async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Pro
     canOperate: covers(requireOperator(exchange).role, 'operator'),
     now,
   };
+}
+
+/** A channel of synchronous calls is known without the tasks service; whether another one serves its models is too. */
+async function readRows(parts: ChannelPageParts, id: string, exchange: Exchange): Promise<readonly ChannelRow[]> {
+  try {
+    return await listChannelRows(parts, exchange);
+  } catch (error) {
+    const own = listRelayRows(parts);
+    if (!own.some((row) => row.id === id)) throw error;
+    return own;
+  }
 }
 
 function listAnswers(hour: ChannelPulse | undefined): readonly AnswerMinute[] {

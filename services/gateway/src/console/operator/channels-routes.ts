@@ -81,8 +81,13 @@ export async function listChannelRows(
   const now = hour?.now ?? clock.now();
   return [
     ...listed.map((channel) => taskChannelRow(channel, hour?.channels.get(channel.id), now)),
-    ...relay.all().map((channel) => relayChannelRow(channel, pauses.of(channel.settings.id))),
+    ...listRelayRows({ relay, pauses }),
   ];
+}
+
+/** The channels that this gateway calls itself. No other service is asked. */
+export function listRelayRows({ relay, pauses }: Pick<ChannelsParts, 'relay' | 'pauses'>): ChannelRow[] {
+  return relay.all().map((channel) => relayChannelRow(channel, pauses.of(channel.settings.id)));
 }
 
 /** The longest pause with an end: a week. */

@@ -53,7 +53,7 @@ async function searchAll(parts: SearchParts, { querystring, state }: Exchange): 
   return {
     found,
     ...(only !== undefined && exact.length === 1 ? { href: only.href } : {}),
-    unavailable: listUnread({ tasks: work, accounts, tokens: token, words }),
+    unavailable: listUnread({ tasks: work, accounts, tokens: token, channels, words }),
   };
 }
 
