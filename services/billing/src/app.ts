@@ -1,4 +1,5 @@
 import { create } from '@bufbuild/protobuf';
+import { tellConfiguration } from '@reelgate/platform/bus/tell-happening';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -103,6 +104,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
         current = renewed;
         await deps.prices.put(renewed.prices, clock.now());
         await putAccounts(deps, renewed.accounts, { makeKeys: false });
+        tellConfiguration(foundation, 'billing');
       },
       // A call that cannot be settled is charged its whole hold. Another replica can settle it as well.
       isNeeded: async () => !replicas.hasOthers() && (await deps.calls.areOpen(clock.now())),

@@ -1,3 +1,4 @@
+import { tellConfiguration } from '@reelgate/platform/bus/tell-happening';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
@@ -172,6 +173,7 @@ export async function startGateway(
         consoles.operator.takeUp(gatewayConfig(value));
         catalogue = readCatalogue(value);
         channels.replace(catalogue.relay);
+        tellConfiguration(foundation, 'gateway');
       },
     };
   } catch (error) {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { tellConfiguration } from '@reelgate/platform/bus/tell-happening';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { diskCheck } from '@reelgate/platform/diagnosis/store-checks';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -245,7 +246,10 @@ function buildMedia(
       await blobs.check();
       return (await sql.reserved.read('SELECT 1 AS ok')).length === 1;
     },
-    reload: async () => undefined,
+    // the program itself takes up its part, such as the level of the log
+    reload: async () => {
+      tellConfiguration(foundation, 'media');
+    },
     stop: () => lifecycle.stop(),
   };
 }

@@ -20,7 +20,15 @@ export interface NoteList {
 /** Something that happened, by what made it known. */
 export type HandOverEntry =
   | { readonly kind: 'act'; readonly at: number; readonly act: Act }
-  | { readonly kind: 'happening'; readonly at: number; readonly type: string; readonly subject: string }
+  | {
+      readonly kind: 'happening';
+      readonly at: number;
+      readonly type: string;
+      /** A channel. */
+      readonly subject: string;
+      /** The services that took a configuration up. */
+      readonly services?: readonly string[];
+    }
   | {
       readonly kind: 'raised';
       readonly at: number;
@@ -37,6 +45,8 @@ export interface HandOverView {
   readonly readUntil?: number;
   readonly entries: readonly HandOverEntry[];
   readonly hasMore: boolean;
+  /** The acts of operators cannot be read now, so nothing should be marked as read. */
+  readonly areActsUnread?: true;
   readonly you: string;
   /** The mark for POST /hand-over {until}: nothing after it is shown. */
   readonly now: number;

@@ -1,7 +1,10 @@
+import { tellHappenings } from '@reelgate/platform/bus/tell-happening';
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
+import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { channelPausesReader } from '../clients/channels-client.ts';
 import { callsClient } from '../clients/calls-client.ts';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
@@ -19,6 +22,9 @@ import type { Realtime } from './realtime/realtime.ts';
 import { openRelayObserver } from './observe-call.ts';
 import { openRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
+
+/** A circuit stays open for half a minute or until a call works. */
+const CIRCUITS_IDLE_MS = 5000;
 
 export interface RelayParts {
   readonly relay: Relay;
@@ -47,6 +53,7 @@ export async function startRelay(
     openPool: clients.openRelayPool,
   });
   lifecycle.add('relay channels', () => channels.close());
+  startCircuitWatch(foundation, channels, lifecycle);
   const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
   const charges = openBatchedCharges({ requests: callsClient(clients.calls), forecast, clock, log });
   lifecycle.add('settlements', () => charges.stop());
@@ -66,6 +73,23 @@ export async function startRelay(
       observer: openRelayObserver({ metrics, clock, log }, channels),
     }),
   };
+}
+
+/** Operators read at the hand-over which circuits opened and closed. */
+function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChannels, lifecycle: Lifecycle): void {
+  const circuits = openCircuitWatch(
+    () => channels.all().map(({ settings, circuit }) => ({ id: settings.id, circuit })),
+    (changes) => tellHappenings(bus, changes),
+    clock,
+  );
+  const worker = startWorker({
+    name: 'circuits of relay channels',
+    clock,
+    log,
+    idleMs: CIRCUITS_IDLE_MS,
+    pass: () => circuits.pass().then(() => 0),
+  });
+  lifecycle.add('circuits of relay channels', () => worker.stop());
 }
 
 /** Reads the pauses before the first call, if the tasks service can be reached. */

@@ -1,22 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { CircuitState } from '@reelgate/platform/limits/circuit-breaker';
-import type { ChannelRegistry } from '../../channels/channel-registry.ts';
-import type { HandOverEvent } from '../../store/operator-store.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
+import type { CircuitState } from './circuit-breaker.ts';
 import { openCircuitWatch } from './watch-circuits.ts';
+import type { CircuitChange } from './watch-circuits.ts';
 
 function opened() {
   const states = new Map<string, CircuitState>([['main', 'closed']]);
-  const written: HandOverEvent[] = [];
+  const written: CircuitChange[] = [];
   const store = { away: false };
-  const all = (): unknown =>
-    [...states].map(([id, state]) => ({ channel: { settings: { id } }, circuit: { state: () => state } }));
-  const channels = { all } as Pick<ChannelRegistry, 'all'>;
-  const addHappenings = async (happenings: readonly HandOverEvent[]): Promise<void> => {
-    if (store.away) throw new Error('the database is away');
-    written.push(...happenings);
-  };
-  const watch = openCircuitWatch(channels, { addHappenings }, fakeClock(1000));
+  const watch = openCircuitWatch(
+    () => [...states].map(([id, state]) => ({ id, circuit: { state: () => state } })),
+    async (changes) => {
+      if (store.away) throw new Error('the store is away');
+      written.push(...changes);
+    },
+    fakeClock(1000),
+  );
   return { states, store, written, watch };
 }
 
@@ -45,4 +44,14 @@ test('what could not be written is written by the next pass', async () => {
   await watch.pass();
 
   expect(written).toHaveLength(1);
+});
+
+test('an open circuit that a configuration removes is not said to work again', async () => {
+  const { states, written, watch } = opened();
+  states.set('main', 'open');
+  await watch.pass();
+  states.delete('main');
+  await watch.pass();
+
+  expect(written).toEqual([{ at: 1000, type: 'circuit_opened', subject: 'main' }]);
 });

@@ -1,31 +1,46 @@
-import type { Clock } from '@reelgate/platform/clock';
-import type { ChannelRegistry } from '../../channels/channel-registry.ts';
-import type { HandOverStore } from '../../store/operator-store.ts';
+import type { Clock } from '../clock.ts';
+import type { Circuit } from './circuit-breaker.ts';
+
+/** A circuit under the name of what it protects. */
+export interface NamedCircuit {
+  readonly id: string;
+  readonly circuit: Pick<Circuit, 'state'>;
+}
+
+export interface CircuitChange {
+  readonly at: number;
+  readonly type: 'circuit_opened' | 'circuit_closed';
+  readonly subject: string;
+}
 
 export interface CircuitWatch {
-  /** Writes which circuits have opened or closed since the last pass. */
+  /** Writes which circuits have opened or closed since the last pass. After an error the next pass writes them. */
   pass(): Promise<void>;
 }
 
 /**
  * Notices circuits that open and close. An open one stays open for half a minute or until a call works, so passes every
- * few seconds miss only those that a call closed at once.
+ * few seconds miss only those that a call closed at once. One that is no longer listed has not closed.
  */
 export function openCircuitWatch(
-  channels: Pick<ChannelRegistry, 'all'>,
-  store: Pick<HandOverStore, 'addHappenings'>,
+  list: () => readonly NamedCircuit[],
+  write: (changes: readonly CircuitChange[]) => Promise<void>,
   clock: Clock,
 ): CircuitWatch {
   let open: ReadonlySet<string> = new Set();
   return {
     pass: async () => {
       const at = clock.now();
-      const now = new Set(
-        channels.all().flatMap(({ channel, circuit }) => (circuit.state() === 'closed' ? [] : [channel.settings.id])),
-      );
+      const all = list();
+      const listed = new Set(all.map(({ id }) => id));
+      const now = new Set(all.flatMap(({ id, circuit }) => (circuit.state() === 'closed' ? [] : [id])));
       const opened = [...now.difference(open)].map((subject) => ({ at, type: 'circuit_opened' as const, subject }));
-      const closed = [...open.difference(now)].map((subject) => ({ at, type: 'circuit_closed' as const, subject }));
-      if (opened.length + closed.length > 0) await store.addHappenings([...opened, ...closed]);
+      const closed = [...open.intersection(listed).difference(now)].map((subject) => ({
+        at,
+        type: 'circuit_closed' as const,
+        subject,
+      }));
+      if (opened.length + closed.length > 0) await write([...opened, ...closed]);
       open = now;
     },
   };

@@ -131,14 +131,12 @@ export interface SearchStore {
   findWork(by: FoundBy, value: string, limit: number): Promise<readonly FoundWork[]>;
 }
 
-export type HappeningType = 'circuit_opened' | 'circuit_closed' | 'configuration_applied';
-
 /** Something that no operator did. */
 export interface HandOverEvent {
   readonly at: number;
-  /** A later release may write others. */
+  /** circuit_opened, circuit_closed, configuration_applied; a later release may write others. */
   readonly type: string;
-  /** The id of a channel; empty: the service itself. */
+  /** The id of a channel, or the service that applied a configuration; empty: the tasks service. */
   readonly subject: string;
 }
 
@@ -152,7 +150,7 @@ export interface RaisedAttention {
 
 export interface HandOverStore {
   /** Writes what happened. What another process has written for the same minute stays. */
-  addHappenings(happenings: readonly (HandOverEvent & { readonly type: HappeningType })[]): Promise<void>;
+  addHappenings(happenings: readonly HandOverEvent[]): Promise<void>;
   /** Since a time, the newest first. */
   happeningsSince(at: number, limit: number): Promise<readonly HandOverEvent[]>;
   /** Since a time, the newest first. */

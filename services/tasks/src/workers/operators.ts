@@ -2,9 +2,10 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { announcePause, onPausesChanged } from '../events/announcements.ts';
-import { openCircuitWatch } from '../operations/operators/watch-circuits.ts';
+import { onHappened } from '../events/on-happened.ts';
 import { renewPauses } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import type { FaultCounter } from '../operations/pulse/fault-counter.ts';
@@ -49,12 +50,18 @@ export async function startOperators(
   start('faults', WRITE_IDLE_MS, () => faults.write().then(() => 0));
   start('removal of old counts', REMOVE_IDLE_MS, () => removeOldCounts(operators, clock));
   const reads = start('pauses of channels', PAUSES_IDLE_MS, () => renewPauses(deps).then(() => 0));
-  const circuits = openCircuitWatch(parts.channels, operators, clock);
+  const circuits = openCircuitWatch(
+    () => parts.channels.all().map(({ channel, circuit }) => ({ id: channel.settings.id, circuit })),
+    (changes) => operators.addHappenings(changes),
+    clock,
+  );
   start('circuits of channels', PAUSES_IDLE_MS, () => circuits.pass().then(() => 0));
   const changes = await onPausesChanged(bus, () => {
     reads.wake();
   });
   lifecycle.add('changes of pauses', () => changes.stop());
+  const told = await onHappened(bus, operators);
+  lifecycle.add('happenings of other services', () => told.stop());
   watchPauses(metrics, parts.channelIds, paused);
   return deps;
 }

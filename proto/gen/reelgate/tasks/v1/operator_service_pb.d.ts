@@ -1410,7 +1410,7 @@ export declare type Happening = Message<"reelgate.tasks.v1.Happening"> & {
   type: string;
 
   /**
-   * The channel's id; empty: the service itself.
+   * The channel's id, or the name of the service that applied a configuration; empty: the tasks service.
    *
    * @generated from field: string subject = 3;
    */

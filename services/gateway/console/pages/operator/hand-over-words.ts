@@ -11,6 +11,8 @@ export const handOverWords = {
     mark: 'I have read this',
     marked: 'Read until here. What comes next is listed the next time.',
     more: 'More happened than is shown here.',
+    actsUnread:
+      'What operators did cannot be read now, so this list is not whole and cannot be marked as read. It comes back by itself.',
     entries: 'What happened',
     when: 'When',
     what: 'What',
@@ -24,6 +26,7 @@ export const handOverWords = {
       circuit_closed: 'Circuit closed: the upstream works again',
       configuration_applied: 'Configuration applied',
     } as Readonly<Record<string, string>>,
+    services: (names: readonly string[]) => names.join(', '),
     raised: (reason: string) => `Began to wait for a decision: ${reason}`,
     open: 'still waits',
     decided: 'is decided',

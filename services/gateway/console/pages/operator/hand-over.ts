@@ -26,7 +26,7 @@ export function page(): VNode {
 }
 
 export function HandOverPage({ view, onRead }: { view: HandOverView; onRead: () => void }): VNode {
-  const { since, readUntil, entries, hasMore, you, now } = view;
+  const { since, readUntil, entries, hasMore, areActsUnread, you, now } = view;
   const { act, isBusy, fault } = useAct(() => {
     announce(words.marked);
     onRead();
@@ -37,7 +37,7 @@ export function HandOverPage({ view, onRead }: { view: HandOverView; onRead: () 
       <button
         type="button"
         class="main"
-        disabled=${isBusy || entries.length === 0}
+        disabled=${isBusy || entries.length === 0 || areActsUnread === true}
         onClick=${() => {
           act('/hand-over', { until: now });
         }}
@@ -46,6 +46,7 @@ export function HandOverPage({ view, onRead }: { view: HandOverView; onRead: () 
       </button>
     </div>
     <p class="fault" role="alert">${fault?.message ?? ''}</p>
+    ${areActsUnread === true ? html`<p class="note">${words.actsUnread}</p>` : null}
     ${hasMore ? html`<p class="note">${words.more}</p>` : null}
     <${DataTable}
       caption=${words.entries}
@@ -81,6 +82,7 @@ function describeEntry(entry: HandOverEntry): ComponentChildren {
 }
 
 function renderAbout(entry: HandOverEntry): ComponentChildren {
+  if (entry.kind === 'happening' && entry.services !== undefined) return words.services(entry.services);
   const [subject, href] = readSubject(entry);
   if (subject === '') return '–';
   return href === undefined

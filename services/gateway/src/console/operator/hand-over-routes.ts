@@ -8,7 +8,9 @@ import { bodyValidator, invalid } from '../../dialects/wire/body-validator.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { readJsonBody } from '../console-route.ts';
+import { ifReadable } from '../client/task-parts.ts';
 import { readTextFilter } from '../read-filters.ts';
+import { mergeHappenings } from './merge-happenings.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
@@ -119,15 +121,15 @@ export async function readNotes(handOver: HandOvers, subject: string, exchange: 
 }
 
 /** An act after the mark of the answer is read the next time. */
-async function readHandOver({ handOver, acts }: HandOverParts, exchange: Exchange): Promise<HandOverView> {
+async function readHandOver({ log, handOver, acts }: HandOverParts, exchange: Exchange): Promise<HandOverView> {
   const { name } = requireOperator(exchange);
   const { since, readUntil, now, happenings, raised, hasMore } = await handOver.read(name, exchange.state);
-  const page = await acts({ limit: ACTS_READ }, exchange.state);
-  const recent = page.acts.filter(({ at }) => at >= since && at <= now);
-  const isCut = page.hasMore && recent.length === page.acts.length;
+  const page = await ifReadable(log, 'acts', acts({ limit: ACTS_READ }, exchange.state));
+  const recent = (page?.acts ?? []).filter(({ at }) => at >= since && at <= now);
+  const isCut = page?.hasMore === true && recent.length === page.acts.length;
   const entries: HandOverEntry[] = [
     ...recent.map((act) => ({ kind: 'act' as const, at: act.at, act })),
-    ...happenings.map((happening) => ({ kind: 'happening' as const, ...happening })),
+    ...mergeHappenings(happenings),
     ...raised.map((one) => ({ kind: 'raised' as const, ...one })),
   ];
   return {
@@ -135,6 +137,7 @@ async function readHandOver({ handOver, acts }: HandOverParts, exchange: Exchang
     ...(readUntil === undefined ? {} : { readUntil }),
     entries: entries.toSorted((one, other) => other.at - one.at),
     hasMore: hasMore || isCut,
+    ...(page === undefined ? { areActsUnread: true } : {}),
     you: name,
     now,
   };

@@ -1,0 +1,72 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { expect, test } from '@jest/globals';
+import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { tellConfiguration, tellHappenings } from '@reelgate/platform/bus/tell-happening';
+import { silentLog } from '@reelgate/platform/log';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { HappenedSchema } from '@reelgate/proto/access/v1/happening';
+import type { HandOverEvent } from '../store/operator-store.ts';
+import { onHappened } from './on-happened.ts';
+
+const AT = Date.UTC(2026, 0, 1);
+
+/** Returns what was written of what `publish` told. */
+async function writtenAfter(
+  publish: (bus: ReturnType<typeof openLocalBus>) => Promise<void>,
+): Promise<HandOverEvent[]> {
+  const bus = openLocalBus(fakeClock(AT), silentLog);
+  const written: HandOverEvent[] = [];
+  await onHappened(bus, { addHappenings: async (happenings) => void written.push(...happenings) });
+  await publish(bus);
+  await bus.close();
+  return written;
+}
+
+test('a circuit of a relay channel and a configuration of another service are written for the hand-over', async () => {
+  const circuit = { at: AT + 5, type: 'circuit_opened', subject: 'chat-a' };
+  const written = await writtenAfter(async (bus) => {
+    await tellHappenings(bus, [circuit]);
+    tellConfiguration({ bus, clock: fakeClock(AT), log: silentLog }, 'billing');
+  });
+
+  expect(written).toEqual([circuit, { at: AT, type: 'configuration_applied', subject: 'billing' }]);
+});
+
+test('what two processes tell of the same minute is told once', async () => {
+  const told = { type: 'circuit_opened', subject: 'chat-a' };
+  const written = await writtenAfter(async (bus) => {
+    await Promise.all([tellHappenings(bus, [{ at: AT, ...told }]), tellHappenings(bus, [{ at: AT + 9, ...told }])]);
+    await tellHappenings(bus, [{ at: AT + 60_000, ...told }]);
+  });
+
+  expect(written.map(({ at }) => at)).toEqual([AT, AT + 60_000]);
+});
+
+test.each([
+  ['no time', { type: 'circuit_opened', subject: 'chat-a' }],
+  ['a type that is no word', { at: timestampFromMs(AT), type: 'a type', subject: 'chat-a' }],
+  ['a subject with a zero byte', { at: timestampFromMs(AT), type: 'circuit_opened', subject: 'a\0b' }],
+  ['a subject that is too long', { at: timestampFromMs(AT), type: 'circuit_opened', subject: 'x'.repeat(129) }],
+])('an event with %s is dropped, so that it does not come again for ever', async (_what, event) => {
+  expect(await writtenAfter((bus) => bus.publish(HappenedSchema, create(HappenedSchema, event), 'one'))).toEqual([]);
+});
+
+test('an event that could not be written comes again', async () => {
+  const clock = fakeClock(AT);
+  const bus = openLocalBus(clock, silentLog);
+  const written: HandOverEvent[] = [];
+  let isAway = true;
+  await onHappened(bus, {
+    addHappenings: async (happenings) => {
+      if (isAway) throw new Error('the database is away');
+      written.push(...happenings);
+    },
+  });
+  await tellHappenings(bus, [{ at: AT, type: 'circuit_opened', subject: 'chat-a' }]);
+  isAway = false;
+  for (let second = 0; second < 60 && written.length === 0; second += 1) await clock.advance(1000);
+
+  expect(written).toHaveLength(1);
+  await bus.close();
+});
