@@ -75,6 +75,8 @@ async function settledCall([tasks, billing, media]: readonly Sql[]): Promise<str
   await until(
     async () =>
       (await count(tasks, 'tasks WHERE settled_at IS NOT NULL')) === 1 &&
+      // the copies are found by the words of their prompts
+      (await count(tasks, 'read_prompts')) === 1 &&
       (await count(billing, 'calls WHERE ended_at IS NOT NULL')) === 1 &&
       (await count(media, 'objects')) === 2,
     SETTLE_MS_MAX,

@@ -10,6 +10,8 @@ export interface TemplateRow {
 const NAMES = /\b(?:[a-z]+_[0-9a-v]{26,32}|[0-9a-f]{64}|91[0-9]{13})\b/g;
 /** What many things share. */
 const SHARED = /^token_/;
+/** Says how far a pass has read. There is one such row, whatever it names. */
+const PLACES = 'prompt_reading';
 const ROUNDS_MAX = 8;
 
 const TABLES = {
@@ -51,9 +53,11 @@ const isNamed = (row: TemplateRow, names: ReadonlySet<string>): boolean => names
 async function allRows(database: Sql): Promise<readonly TemplateRow[]> {
   const tables = await database.read<{ name: string }>(TABLES[database.engine]);
   const rows = await Promise.all(
-    tables.map(async ({ name: table }) =>
-      (await database.read(`SELECT * FROM ${table}`)).map((values) => ({ table, values })),
-    ),
+    tables
+      .filter(({ name }) => name !== PLACES)
+      .map(async ({ name: table }) =>
+        (await database.read(`SELECT * FROM ${table}`)).map((values) => ({ table, values })),
+      ),
   );
   return rows.flat();
 }
