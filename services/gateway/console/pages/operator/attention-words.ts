@@ -1,4 +1,4 @@
-/** The texts about what waits for a decision, and about the evidence for it. */
+/** The texts about what waits for a decision. */
 export const attentionWords = {
   attention: {
     title: 'Attention',
@@ -131,13 +131,7 @@ export const attentionWords = {
         `${decided} of ${all} decided${refused === 0 ? '' : `, ${refused} refused`}` +
         `${rest === 0 ? '' : `, ${rest} not decided`}.`,
     },
-    waitsHere: 'It waits for a decision.',
-    decide: 'Go to the decision',
     gone: 'Somebody has decided over this entry, or it has left the queue.',
-  },
-  folded: {
-    more: (characters: string) => `Show all ${characters} characters`,
-    less: 'Show less',
   },
   compared: {
     caption: 'What was ordered, and what the upstream reported',
@@ -158,43 +152,5 @@ export const attentionWords = {
     count: (count: number) => count.toLocaleString('en'),
     held: (amount: string) => `${amount} held`,
     times: (times: string) => `, ${times} times the hold`,
-  },
-  evidence: {
-    ordered: 'Ordered and reported',
-    prompt: 'Prompt',
-    known: 'What is known',
-    model: 'Model',
-    created: 'Created',
-    upstreamId: 'Upstream id',
-    upstreamStatus: 'Last status word',
-    admission: 'Admission',
-    admissions: {
-      submitting: 'being submitted',
-      waiting: 'waiting for its turn on a channel',
-      accepted: 'accepted by an upstream',
-      refused: 'refused by every upstream',
-      unknown: 'not known: the answer was lost',
-    } as Readonly<Record<string, string>>,
-    pollErrors: 'Failed polls in a row',
-    nextPoll: 'Next poll',
-    noPoll: 'none is planned',
-    endpoint: 'Endpoint',
-    starts: 'Calls started',
-    failure: 'Failure',
-    attempts: 'Attempts',
-    noAttempts: 'No upstream was tried.',
-    number: 'No.',
-    channel: 'Channel',
-    outcome: 'Outcome',
-    outcomes: {
-      started: 'under way',
-      accepted: 'accepted',
-      refused: 'refused',
-      unknown: 'answer lost',
-    } as Readonly<Record<string, string>>,
-    answered: 'What the upstream answered',
-    began: 'Began',
-    took: 'Took',
-    history: (count: number) => (count === 1 ? 'History: 1 entry' : `History: ${count} entries`),
   },
 } as const;

@@ -64,6 +64,7 @@ export const recordWords = {
     state: 'State',
     event: 'Event',
     tries: 'Tries',
+    copyId: 'Copy id',
     lastAnswer: 'Last answer',
     acts: 'Audit log',
     raw: 'Answer to the client',

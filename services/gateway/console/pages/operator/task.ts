@@ -14,7 +14,7 @@ import { Ago, useNow } from '../../parts/time.ts';
 import { Timeline } from '../../parts/timeline-chart.ts';
 import { useView } from '../../state/use-view.ts';
 import { DeliveryState } from '../../parts/delivery-state.ts';
-import { lastAnswer } from '../client/parts/delivery-table.ts';
+import { lastAnswer } from '../../parts/last-answer.ts';
 import { MoneyLine } from '../client/parts/money-line.ts';
 import { noteWords } from './operator-words.ts';
 import { recordWords } from './record-words.ts';
@@ -91,7 +91,9 @@ function NoteTexts({ list: { notes, canWrite }, subject }: { list: NoteList; sub
           ${note} <span class="small quiet">${noteWords.notes.of(author)}, <${Ago} at=${at} /></span>
         </p>`,
     )}
-    <p><a href=${`/console/notes/${encodeURIComponent(subject)}`}>${noteWords.notes.open(notes.length)}</a></p>
+    <p class="note-link">
+      <a href=${`/console/notes/${encodeURIComponent(subject)}`}>${noteWords.notes.open(notes.length)}</a>
+    </p>
   `;
 }
 

@@ -6,6 +6,7 @@ import type { Column } from '../../../parts/data-table.ts';
 import { Ago, useNow } from '../../../parts/time.ts';
 import { deliveryWords as words } from '../../../parts/delivery-words.ts';
 import { DeliveryState } from '../../../parts/delivery-state.ts';
+import { lastAnswer } from '../../../parts/last-answer.ts';
 import { SubjectLink } from '../../../parts/links.ts';
 
 export interface DeliveryTableProps {
@@ -54,19 +55,4 @@ function buildDeliveryColumns(withSubject: boolean): readonly Column<Delivery>[]
 export function Due({ at }: { at: number }): VNode {
   const now = useNow();
   return at <= now ? html`<span>${words.due}</span>` : html`<${Ago} at=${at} />`;
-}
-
-/** Describes the last answer of the receiver. A status shows by itself that it is no success. */
-export function lastAnswer({ lastStatus, lastError = '', attemptCount }: Delivery): string {
-  const told = lastStatus === undefined ? noStatus(attemptCount) : String(lastStatus);
-  return lastError === '' || lastError === 'status' ? told : words.because(told, errorText(lastError));
-}
-
-function noStatus(attemptCount: number): string {
-  return attemptCount === 0 ? words.notYet : words.noAnswer;
-}
-
-/** Returns the text for the error of a delivery or of an attempt. */
-export function errorText(error: string): string {
-  return words.errors[error] ?? error;
 }

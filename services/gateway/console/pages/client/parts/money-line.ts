@@ -4,7 +4,7 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import { moneyText } from '../../../parts/number-text.ts';
 import { At, clockText } from '../../../parts/time.ts';
-import { moneyWords as words } from '../task-words.ts';
+import { moneyWords as words } from '../money-words.ts';
 import { moneySentences } from './money-sentences.ts';
 
 export interface MoneyLineProps {

@@ -1,6 +1,6 @@
 import type { Basis, Money, TaskMoney } from '../../../api/money.ts';
 import { formatMoney, moneyText, formatDecimal, parseNanos } from '../../../parts/number-text.ts';
-import { moneyWords as words } from '../task-words.ts';
+import { moneyWords as words } from '../money-words.ts';
 
 /** The terms of a price, as the configuration writes them. */
 interface Terms {

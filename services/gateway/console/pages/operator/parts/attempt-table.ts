@@ -4,9 +4,9 @@ import type { VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { At, spanText } from '../../../parts/time.ts';
-import { attentionWords } from '../attention-words.ts';
+import { evidenceWords } from '../evidence-words.ts';
 
-const words = attentionWords.evidence;
+const words = evidenceWords.evidence;
 const NONE = '–';
 
 const SHAPES: Readonly<Record<string, readonly [string, string]>> = {

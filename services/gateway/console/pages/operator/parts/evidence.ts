@@ -3,7 +3,7 @@ import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { At } from '../../../parts/time.ts';
-import { attentionWords } from '../attention-words.ts';
+import { evidenceWords } from '../evidence-words.ts';
 import { recordWords } from '../record-words.ts';
 import { AttemptTable } from './attempt-table.ts';
 import { FoldedText } from './folded-text.ts';
@@ -13,7 +13,7 @@ import type { OrderedAndReportedProps } from './ordered-and-reported.ts';
 import { orderLine } from './task-facts.ts';
 import { OrderMedia } from './task-order.ts';
 
-const words = attentionWords.evidence;
+const words = evidenceWords.evidence;
 const NONE = '–';
 
 export interface TaskEvidenceProps {

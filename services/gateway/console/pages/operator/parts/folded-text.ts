@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
-import { attentionWords } from '../attention-words.ts';
+import { evidenceWords } from '../evidence-words.ts';
 
 /** A longer text is cut until a reader asks for all of it. It then scrolls in its own place. */
 const SHOWN_CHARACTERS = 600;
@@ -12,7 +12,7 @@ export function FoldedText({ text, name }: { text: string; name: string }): VNod
   const id = useId();
   const characters = [...text];
   if (characters.length <= SHOWN_CHARACTERS) return html`<blockquote>${text}</blockquote>`;
-  const words = attentionWords.folded;
+  const words = evidenceWords.folded;
   return html`<div>
     ${
       isOpen

@@ -2,9 +2,9 @@ import type { HistoryEntry } from '../../../api/operator-tasks.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { localText, utcText } from '../../../parts/time.ts';
-import { attentionWords } from '../attention-words.ts';
+import { evidenceWords } from '../evidence-words.ts';
 
-const words = attentionWords.evidence;
+const words = evidenceWords.evidence;
 
 /** The stored history, folded: every entry in its own words. */
 export function HistoryList({
@@ -41,7 +41,7 @@ export function detailText(detail: unknown): string {
 /** Leads from a task or job to the decision that it waits for. */
 export function AttentionNote({ id }: { id: string }): VNode {
   return html`<p class="note">
-    ${attentionWords.attention.waitsHere}${' '}
-    <a href=${`/console/attention?open=${encodeURIComponent(id)}`}>${attentionWords.attention.decide}</a>
+    ${evidenceWords.attention.waitsHere}${' '}
+    <a href=${`/console/attention?open=${encodeURIComponent(id)}`}>${evidenceWords.attention.decide}</a>
   </p>`;
 }

@@ -6,7 +6,7 @@ import { CopyButton } from '../../../parts/copy-button.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';
 import { At, durationText, useNow } from '../../../parts/time.ts';
 import { words as shared } from '../../../words.ts';
-import { attentionWords } from '../attention-words.ts';
+import { evidenceWords } from '../evidence-words.ts';
 import { recordWords } from '../record-words.ts';
 import { queueWords } from '../queue-words.ts';
 import { bytesText } from '../../../parts/number-text.ts';
@@ -24,7 +24,7 @@ export function TaskStatus({ task }: { task: Task }): VNode {
     <p class="status">
       <${StateBadge} state=${state} />
       <span class="quiet">${endedAt === undefined ? words.since(took) : words.took(took)}</span>
-      <${CopyButton} text=${task.id} what=${task.id} />
+      <${CopyButton} text=${task.id} what=${task.id} label=${words.copyId} />
     </p>
     ${
       state === 'in_progress'
@@ -37,7 +37,7 @@ export function TaskStatus({ task }: { task: Task }): VNode {
 
 /** Shows where a task is: its account, its channel and its ids. */
 export function TaskFacts({ task, video }: { task: Task; video: OperatorTaskView['video'] }): VNode {
-  return html`<dl class="facts">
+  return html`<dl class="facts beside">
     ${listTaskFacts(task, video).map(
       ([name, value]) =>
         html`<dt key=${name}>${name}</dt>
@@ -57,7 +57,7 @@ function listTaskFacts(task: Task, video: OperatorTaskView['video']): readonly F
     [words.channel, channel === '' ? words.noChannel : html`<span class="id">${channel}</span>`],
     [words.upstreamId, renderId(task.upstreamId)],
     [words.upstreamStatus, upstreamStatus === '' ? words.none : upstreamStatus],
-    [words.admission, attentionWords.evidence.admissions[task.admission] ?? task.admission],
+    [words.admission, evidenceWords.evidence.admissions[task.admission] ?? task.admission],
     ...(task.place === undefined ? [] : ([[queueWords.title, placeText(task.place)]] as const)),
     ...(ended
       ? []

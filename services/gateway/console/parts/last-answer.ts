@@ -1,0 +1,17 @@
+import type { Delivery } from '../api/webhooks.ts';
+import { deliveryWords as words } from './delivery-words.ts';
+
+/** Describes the last answer of the receiver. A status shows by itself that it is no success. */
+export function lastAnswer({ lastStatus, lastError = '', attemptCount }: Delivery): string {
+  const told = lastStatus === undefined ? noStatus(attemptCount) : String(lastStatus);
+  return lastError === '' || lastError === 'status' ? told : words.because(told, errorText(lastError));
+}
+
+function noStatus(attemptCount: number): string {
+  return attemptCount === 0 ? words.notYet : words.noAnswer;
+}
+
+/** Returns the text for the error of a delivery or of an attempt. */
+export function errorText(error: string): string {
+  return words.errors[error] ?? error;
+}
