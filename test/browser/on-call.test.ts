@@ -10,6 +10,8 @@ import { shootEverySize } from './shoot-every-size.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 180_000;
+/** A line of text. */
+const ROW_PX = 24;
 
 describeInBrowser('an operator on call', () => {
   let world: ConsoleWorld;
@@ -45,6 +47,20 @@ describeInBrowser('an operator on call', () => {
   const ended = (id: string) =>
     until(async () => /failed|completed/.test((await world.api(`/v1/videos/${id}`)).status));
   const status = (page: Page) => page.getByRole('region', { name: 'What is wrong' });
+  /** A phone has the cause and its time in two rows, and the rest behind a button. */
+  const foldsOnPhone = async (page: Page): Promise<void> => {
+    await page.setViewportSize({ width: 390, height: 900 });
+    const line = status(page);
+    expect((await line.boundingBox())?.height).toBeLessThanOrEqual(2 * ROW_PX);
+    expect(await line.getByText('since').isVisible()).toBe(true);
+    expect(await line.getByRole('link', { name: 'Runbook' }).isVisible()).toBe(false);
+    await line.getByRole('button', { name: 'More' }).focus();
+    await page.keyboard.press('Enter');
+    await line.getByText('Hit: Alpha-H3; account demo').waitFor();
+    await line.getByText('Read the last failures').waitFor();
+    await line.getByRole('link', { name: 'Show it' }).waitFor();
+    await line.getByRole('link', { name: 'Runbook' }).waitFor();
+  };
   /** The heading of a page takes the focus when it is drawn, so a key before that would be lost. */
   const search = async (page: Page, value: string): Promise<void> => {
     await page.locator('h1').waitFor();
@@ -104,6 +120,7 @@ describeInBrowser('an operator on call', () => {
       });
       await status(page).getByText('Hit: Alpha-H3; account demo').waitFor();
       await shootEverySize(visit, 'on-call-fault');
+      await foldsOnPhone(page);
 
       await status(page).getByRole('link', { name: 'Runbook' }).click();
       await page.getByRole('heading', { name: 'Runbook ReelgateChannelRefuses' }).waitFor();

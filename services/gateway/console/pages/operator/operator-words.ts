@@ -118,6 +118,8 @@ export const statusWords = {
       ReelgateAttentionWaiting: 'Decide over what waits.',
       ReelgateConfigRefused: 'Mend the file; the page says which line.',
     } as const satisfies Readonly<Record<Runbook, string>>,
+    rest: 'More',
+    less: 'Less',
     show: 'Show it',
     runbook: 'Runbook',
     more: (count: number) => (count === 1 ? 'and one more' : `and ${count} more`),

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { OperatorMe } from '../../../api/session.ts';
 import type { OperatorStatus } from '../../../api/operator-status.ts';
 import { html } from '../../../html.ts';
@@ -27,21 +27,39 @@ export function StatusBar({ me: { status } }: { me: OperatorMe }): VNode {
   </div>`;
 }
 
+/** What is wrong and since when, then who is hit and what to do. A narrow window folds the second part. */
 export function StatusLine({ status }: { status: OperatorStatus }): VNode {
   const { grade, what, since, hit, runbook, href, more } = status;
-  return html`<p>
-    <strong class=${grade === 'fail' ? 'bad' : 'busy'}
-      ><span aria-hidden="true">${SHAPES[grade]}</span> ${toSentence(what)}</strong
+  const [isOpen, setIsOpen] = useState(false);
+  const rest = useId();
+  return html`<div class=${isOpen ? 'status-text open' : 'status-text'}>
+    <p class="status-what">
+      <strong class=${grade === 'fail' ? 'bad' : 'busy'}
+        ><span aria-hidden="true">${SHAPES[grade]}</span> ${toSentence(what)}</strong
+      >
+      ${since === undefined ? null : html`<span class="quiet"> ${words.since} <${Ago} at=${since} />.</span>`}${' '}
+    </p>
+    <button
+      type="button"
+      class="quiet status-fold"
+      aria-expanded=${isOpen ? 'true' : 'false'}
+      aria-controls=${rest}
+      onClick=${() => {
+        setIsOpen(!isOpen);
+      }}
     >
-    ${since === undefined ? null : html`<span class="quiet"> ${words.since} <${Ago} at=${since} />.</span>`}
-    ${hit === undefined ? null : html`<span> ${words.hit} ${words.hits(hit.models, hit.moreModels, hit.accounts, hit.moreAccounts)}.</span>`}
-    <span> ${words.todo[runbook]}</span>
-    <span class="status-links">
-      <a href=${href}>${words.show}</a>
-      <a href=${`/console/runbooks/${runbook}`}>${words.runbook}<span class="spoken"> ${runbook}</span></a>
-      ${more === 0 ? null : html`<a href="/console">${words.more(more)}</a>`}
-    </span>
-  </p>`;
+      ${isOpen ? words.less : words.rest}
+    </button>
+    <p class="status-rest" id=${rest}>
+      ${hit === undefined ? null : html`<span>${words.hit} ${words.hits(hit.models, hit.moreModels, hit.accounts, hit.moreAccounts)}. </span>`}
+      <span>${words.todo[runbook]}</span>
+      <span class="status-links">
+        <a href=${href}>${words.show}</a>
+        <a href=${`/console/runbooks/${runbook}`}>${words.runbook}<span class="spoken"> ${runbook}</span></a>
+        ${more === 0 ? null : html`<a href="/console">${words.more(more)}</a>`}
+      </span>
+    </p>
+  </div>`;
 }
 
 function toSentence(text: string): string {
