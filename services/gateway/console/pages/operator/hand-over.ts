@@ -33,7 +33,7 @@ export function HandOverPage({ view, onRead }: { view: HandOverView; onRead: () 
   });
   return html`
     <p class="lead">${readUntil === undefined ? words.first : words.lead(you)} ${words.since} <${At} at=${since} />.</p>
-    <div class="actions">
+    <div class="actions below">
       <button
         type="button"
         class="main"

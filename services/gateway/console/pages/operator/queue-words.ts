@@ -5,7 +5,7 @@ export const queueWords = {
   title: 'Queue',
   needed: 'weigh, hold and cancel what waits',
   intro: (count: number, most: number) =>
-    `Tasks that wait for a channel: ${count}${most === 0 ? '' : ` of at most ${most}`}.`,
+    `Tasks that wait for a channel: ${count.toLocaleString('en')}${most === 0 ? '' : ` of at most ${most.toLocaleString('en')}`}.`,
   lanes: 'Lanes',
   accounts: 'Accounts',
   empty: 'No task waits for a channel.',
