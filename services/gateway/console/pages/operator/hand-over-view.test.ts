@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { HandOverView } from '../../api/operator-hand-over.ts';
+import { textOf } from '../../testing/text-of.ts';
+import { HandOverPage } from './hand-over.ts';
+
+const view: HandOverView = {
+  since: 0,
+  entries: [
+    { kind: 'happening', at: 60_000, type: 'configuration_applied', subject: '', services: ['billing', 'gateway'] },
+    { kind: 'happening', at: 50_000, type: 'circuit_opened', subject: 'chat-a' },
+    { kind: 'happening', at: 40_000, type: 'of_a_later_release', subject: '' },
+  ],
+  hasMore: false,
+  you: 'ada',
+  now: 60_000,
+};
+const show = (changes: Partial<HandOverView> = {}): string =>
+  renderToString(h(HandOverPage, { view: { ...view, ...changes }, onRead: () => undefined }));
+
+test('a configuration names the services that took it up, and a circuit leads to its channel', () => {
+  const shown = show();
+
+  expect(textOf(shown)).toContain('Configuration applied billing, gateway');
+  expect(shown).toContain('href="/console/channels/chat-a"');
+  expect(textOf(shown)).toContain('of_a_later_release –');
+});
+
+test('a list without the acts says so, and cannot be marked as read', () => {
+  const [whole, partial] = [show(), show({ areActsUnread: true })];
+
+  expect(whole).not.toMatch(/<button[^>]*disabled/);
+  expect(partial).toMatch(/<button[^>]*disabled/);
+  expect(textOf(partial)).toContain('this list is not whole');
+});
