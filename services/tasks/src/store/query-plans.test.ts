@@ -342,6 +342,14 @@ test.each<[string, readonly string[], (store: TaskStore, operators: OperatorStor
   expect(whole.filter((step) => !step.startsWith('USE TEMP B-TREE FOR LAST TERM'))).toEqual([]);
 });
 
+test("an owner's failures are listed and counted without going along its other tasks", async () => {
+  const failures = { accountId: 'acme', states: ['failed'] } as const;
+  const plans = await plansOf((store) =>
+    Promise.all([store.listStep(failures, { limit: 10 }), store.countStep(failures, 10)]),
+  );
+  expect(plans.filter((step) => /tasks USING(?!.*tasks_failed)/.test(step))).toEqual([]);
+});
+
 const OF_WHAT_WAITS = [
   'SCAN events USING INDEX events_undispatched',
   'SCAN webhook_deliveries USING COVERING INDEX webhook_deliveries_due',

@@ -119,7 +119,10 @@ function buildWalk(filter: ListFilter, page: StepPage, { range, last, words }: W
   }
   const within = buildRange(last === undefined ? range : withoutFarEnd(range, order), bind);
   const end = last === undefined ? '' : ` AND id ${order === 'ASC' ? '<=' : '>='} ${bind(last)}`;
-  return { before: '', where: `${where}${isOfFailures(filter) ? " AND state = 'failed'" : ''}${within}${end}` };
+  const bounds = `${within}${end}`;
+  if (!isOfFailures(filter)) return { before: '', where: `${where}${bounds}` };
+  // without any bound SQLite would go along all tasks of the account for them
+  return { before: '', where: `${where} AND state = 'failed'${bounds === '' ? " AND id > ''" : bounds}` };
 }
 
 /** Without the far end, in whose place the bound stands. SQLite would search the index by the wider one of the two. */
