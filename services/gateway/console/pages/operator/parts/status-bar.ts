@@ -27,7 +27,7 @@ export function StatusBar({ me: { status } }: { me: OperatorMe }): VNode {
   </div>`;
 }
 
-/** What is wrong and since when, then who is hit and what to do. A narrow window folds the second part. */
+/** The fault and its time, then who is hit and what to do. A narrow window folds the second part. */
 export function StatusLine({ status }: { status: OperatorStatus }): VNode {
   const { grade, what, since, hit, runbook, href, more } = status;
   const [isOpen, setIsOpen] = useState(false);
