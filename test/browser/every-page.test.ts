@@ -26,6 +26,7 @@ const VARIANTS = [
   ['dark', { colours: 'dark', width: 1280 }],
   ['320 px', { colours: 'light', width: 320 }],
   ['200 % zoom', { colours: 'light', width: 640 }],
+  ['1920 px', { colours: 'dark', width: 1920 }],
 ] as const;
 
 describeInBrowser('every page of the console', () => {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { CHANNEL } from '../harness/test-config.ts';
 import type { ConsoleWorld } from './console-world.ts';
 
 /** Only ends a test that hangs: no verdict depends on it. */
@@ -37,6 +38,9 @@ export async function fillConsole(world: ConsoleWorld): Promise<Readonly<Record<
     deliveryId: delivery?.id ?? '',
     accountId: 'demo',
     jobId: String(job.id),
+    channelId: CHANNEL,
+    subject: CHANNEL,
+    alert: 'ReelgateNoChannel',
   };
 }
 

@@ -39,7 +39,7 @@ export const LONG_TESTS: readonly LongTests[] = [
   { path: 'test/attacks/', reason: 'attacks a whole program' },
   { path: 'test/browser/', reason: 'a browser' },
   { path: 'test/browser/attention-journeys.test.ts', reason: 'a browser, and tasks that wait for a person' },
-  { path: 'test/browser/every-page.test.ts', reason: 'a browser opens every page in four variants' },
+  { path: 'test/browser/every-page.test.ts', reason: 'a browser opens every page in five variants' },
   { path: 'test/browser/missing-files.test.ts', reason: 'a browser, and every file of the console missing in turn' },
   { path: 'test/browser/outages.test.ts', reason: 'a browser, and servers that stop and return' },
   { path: 'test/cluster/', reason: 'a cluster of one machine' },
