@@ -5,6 +5,7 @@ import { computeAmount } from './price.ts';
 import type { PriceFacts } from './price.ts';
 import type { PriceTerms } from './price-terms.ts';
 import { isEstimated, applyUsage } from './apply-usage.ts';
+import type { SourcedCost } from './upstream-cost.ts';
 
 /** The most calls of one batch, which the rules of the contract bound. */
 const BATCH_CALLS_MAX = 1000;
@@ -40,6 +41,11 @@ export interface CallCharge {
   /** The part of the usage's amount that was not charged. */
   readonly uncharged: Nanos;
   readonly usage: ReportedUsage | undefined;
+}
+
+/** A charge with the cost of the call at its upstream; undefined: not known. */
+export interface CostedCharge extends CallCharge {
+  readonly cost?: SourcedCost | undefined;
 }
 
 /** A call and its settlement; undefined: the call is open. */

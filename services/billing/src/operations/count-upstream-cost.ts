@@ -3,8 +3,7 @@ import type { Nanos } from '../domain/money.ts';
 import type { PriceFacts } from '../domain/price.ts';
 import { computeUpstreamCost } from '../domain/apply-usage.ts';
 import { dropClass } from '../domain/price-class.ts';
-import { selectCost } from '../domain/upstream-cost.ts';
-import type { UpstreamCost } from '../domain/upstream-cost.ts';
+import type { SourcedCost } from '../domain/upstream-cost.ts';
 import type { BillingDeps } from './deps.ts';
 
 interface Work {
@@ -31,19 +30,22 @@ export function estimateUpstreamCost(
 
 export interface CostedWork extends Work {
   readonly currency: string;
-  /** The amount that was charged for the work. */
-  readonly charged: Nanos;
-  readonly cost: UpstreamCost;
+  /** The amount that was charged for the work; undefined: it has failed, and nothing is charged. */
+  readonly charged: Nanos | undefined;
+  /** The cost that the charge is compared with; undefined: not known. */
+  readonly cost: SourcedCost | undefined;
 }
 
-/** Counts what the work cost at its upstream, if that is known. Only its first settlement calls it. */
+/**
+ * Counts charged work with what it cost at its upstream, and failed work that its upstream charged. Only the first
+ * settlement of the work calls it.
+ */
 export function countUpstreamCost(
   { measures, moneyCounts }: BillingDeps,
-  { channel, currency, facts, charged, cost: known }: CostedWork,
+  { channel, currency, facts, charged, cost }: CostedWork,
 ): void {
-  const cost = selectCost(currency, known);
-  if (channel === undefined || cost === undefined) return;
-  const place = { channel, priceKey: facts.priceKey, currency };
-  measures.upstreamCost({ ...place, ...cost, charged });
-  moneyCounts.margin(place, charged, cost);
+  if (charged === undefined && cost === undefined) return;
+  const place = { channel: channel ?? '', priceKey: facts.priceKey, currency };
+  if (channel !== undefined && cost !== undefined) measures.upstreamCost({ ...place, ...cost, charged: charged ?? 0n });
+  moneyCounts.margin(place, charged ?? 0n, cost);
 }

@@ -4,15 +4,12 @@ import { HOUR_MS } from '../../testing/call-orders.ts';
 import { sqlActs } from '../store/acts/sql-acts.ts';
 import { sqlMoneyStore } from '../store/money/sql-money-store.ts';
 import { sqlSessionStore } from '../store/sessions/sql-session-store.ts';
+import { countMargin } from '../domain/margin.ts';
 import { removeOldRecords } from './remove-old-records.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 const A_COUNT = {
-  requests: 1n,
-  charged: 1n,
-  cost: 1n,
-  reportedRequests: 1n,
-  reportedCost: 1n,
+  ...countMargin(1n, { amount: 1n, source: 'reported' }),
   overruns: 0n,
   overrun: 0n,
   lapses: 0n,

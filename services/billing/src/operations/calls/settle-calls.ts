@@ -1,8 +1,9 @@
 import { decideCall } from '../../domain/call.ts';
-import type { Call, CallCharge, CallEnd } from '../../domain/call.ts';
+import type { Call, CallEnd, CostedCharge } from '../../domain/call.ts';
 import { NOTHING_REPORTED } from '../../domain/hold.ts';
 import type { Settlement } from '../../domain/hold.ts';
 import { formatAmount } from '../../domain/money.ts';
+import type { PriceTerms } from '../../domain/price-terms.ts';
 import type { EndOutcome, LapsedCall } from '../../store/calls/call-store.ts';
 import { countUpstreamCost, estimateUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
@@ -22,7 +23,7 @@ export async function settleCalls(
     batchId: deps.newId('batch'),
     at,
     ends,
-    decide: (call, terms, end) => decideCall(call, terms, end, deps.overrunFactor),
+    decide: (call, terms, end) => decideCostedCall(deps, { call, terms, end }),
   });
   return new Map(
     [...outcomes].map(([id, outcome]) => {
@@ -31,6 +32,21 @@ export async function settleCalls(
       return [id, outcome.record?.settlement ?? toUnknownCallSettlement(end, at)];
     }),
   );
+}
+
+interface CallEnding {
+  readonly call: Call;
+  readonly terms: PriceTerms;
+  readonly end: CallEnd;
+}
+
+/** The charge of a call, and what the call costs at its upstream. */
+function decideCostedCall(deps: BillingDeps, { call, terms, end }: CallEnding): CostedCharge {
+  const charge = decideCall(call, terms, end, deps.overrunFactor);
+  if (charge.basis === 'released') return charge;
+  const { usage = NOTHING_REPORTED } = charge;
+  const amount = estimateUpstreamCost(deps, { channel: end.channel, facts: call.facts, usage });
+  return { ...charge, cost: amount === undefined ? undefined : { amount, source: 'estimated' } };
 }
 
 /** The release of an unknown call prevents its placement, so it counts as a settlement. */
@@ -61,19 +77,18 @@ function recordOutcome(deps: BillingDeps, callId: string, { record, charge, chan
 function countCharge(
   deps: BillingDeps,
   { facts, currency, amount: held }: Call,
-  { amount: charged, basis, uncharged, usage = NOTHING_REPORTED }: CallCharge,
+  { amount: charged, basis, uncharged, cost }: CostedCharge,
   channel: string | undefined,
 ): void {
   const { priceKey } = facts;
   deps.measures.charged({ priceKey, currency, basis, amount: charged });
-  const cost = { reportedMicroUsd: undefined, estimated: estimateUpstreamCost(deps, { channel, facts, usage }) };
   countUpstreamCost(deps, { channel, currency, facts, charged, cost });
   const above = charged + uncharged - held;
   if (basis === 'usage' && above > 0n) deps.moneyCounts.overrun({ channel: channel ?? '', priceKey, currency }, above);
 }
 
 /** An estimate above the hold is no overrun. */
-function isOverrun({ basis, uncharged }: CallCharge): boolean {
+function isOverrun({ basis, uncharged }: CostedCharge): boolean {
   return basis === 'usage' && uncharged > 0n;
 }
 

@@ -1,5 +1,6 @@
 import { runAndCount } from '../../billing-metrics.ts';
-import type { Settlement } from '../../domain/hold.ts';
+import type { HoldRecord, Settlement } from '../../domain/hold.ts';
+import { selectCost } from '../../domain/upstream-cost.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
 import { countUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
@@ -41,14 +42,21 @@ async function release(
     const ended = await holds.end(taskId, at, () => ({ kind: 'release', cost }), true);
     if (ended !== undefined) {
       const settlement = requireSettlement(ended);
-      if (ended.isNew && ended.record.state === 'ended')
-        countUpstreamCost(deps, { ...ended.record.hold, channel, cost: ended.record.cost, charged: settlement.amount });
+      if (ended.isNew && ended.record.state === 'ended') countFailedWork(deps, channel, ended.record);
       return { settlement, outcome: ended.isNew ? 'released' : 'repeated' };
     }
     if (await holds.preclude(taskId, at))
       return { settlement: { amount: 0n, basis: 'released', at }, outcome: 'precluded' };
   }
   throw new Error(`the hold record of ${taskId} cannot be read`);
+}
+
+function countFailedWork(
+  deps: BillingDeps,
+  channel: string | undefined,
+  { hold, cost }: Extract<HoldRecord, { state: 'ended' }>,
+): void {
+  countUpstreamCost(deps, { ...hold, channel, cost: selectCost(hold.currency, cost), charged: undefined });
 }
 
 function requireSettlement({ record }: Outcome): Settlement {

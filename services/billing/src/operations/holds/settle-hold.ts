@@ -9,6 +9,7 @@ import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import { decideSettlement } from '../../domain/settlement.ts';
 import type { CostedDecision } from '../../domain/settlement.ts';
+import { selectCost } from '../../domain/upstream-cost.ts';
 import type { Outcome } from '../../store/holds/hold-store.ts';
 import { countUpstreamCost, estimateUpstreamCost } from '../count-upstream-cost.ts';
 import type { BillingDeps } from '../deps.ts';
@@ -61,7 +62,8 @@ export async function settleHold(
   if (record.state === 'open') warnOfDeferral(deps, record);
   if (isNew && record.state === 'ended') {
     countCharge(measures, record.hold, settlement);
-    countUpstreamCost(deps, { ...record.hold, channel, cost: record.cost, charged: settlement.amount });
+    const cost = selectCost(record.hold.currency, record.cost);
+    countUpstreamCost(deps, { ...record.hold, channel, cost, charged: settlement.amount });
     countOverrun(deps, record.hold, { channel, charged: settlement.amount });
   }
   if (isNew)

@@ -1,5 +1,6 @@
 import type { TimeSource } from '@reelgate/platform/clock';
 import { floorToHour } from '../../domain/usage.ts';
+import { NO_MARGIN, addMargins, countMargin } from '../../domain/margin.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { SourcedCost } from '../../domain/upstream-cost.ts';
 import type { MoneyCount, MoneyHour, MoneyPlace, MoneyHourWriter } from '../../store/money/money-store.ts';
@@ -7,22 +8,13 @@ import type { MoneyCount, MoneyHour, MoneyPlace, MoneyHourWriter } from '../../s
 /** The places of the hours that are not written yet. Further ones are not counted: these are estimates. */
 const PLACES_MAX = 20_000;
 
-const NOTHING: MoneyCount = {
-  requests: 0n,
-  charged: 0n,
-  cost: 0n,
-  reportedRequests: 0n,
-  reportedCost: 0n,
-  overruns: 0n,
-  overrun: 0n,
-  lapses: 0n,
-};
+const NOTHING: MoneyCount = { ...NO_MARGIN, overruns: 0n, overrun: 0n, lapses: 0n };
 const UNKNOWN_PLACE: MoneyPlace = { channel: '', priceKey: '', currency: '' };
 
 /** Counts what charged work cost and what went wrong with its price, in memory. */
 export interface MoneyCounts {
-  /** Work whose cost at its upstream is known. */
-  margin(place: MoneyPlace, charged: Nanos, cost: SourcedCost): void;
+  /** Work with its charge and its cost at the upstream; undefined: not known. */
+  margin(place: MoneyPlace, charged: Nanos, cost: SourcedCost | undefined): void;
   /** A settlement that cost this much more than was held. */
   overrun(place: MoneyPlace, amount: Nanos): void;
   /** Calls that lapsed and were charged their hold. */
@@ -47,7 +39,7 @@ export function moneyCounter(
   { clock, process }: { readonly clock: TimeSource; readonly process: string },
 ): MoneyCounter {
   const hours = new Map<string, CountedHour>();
-  const add = ({ channel, priceKey, currency }: MoneyPlace, more: Partial<MoneyCount>): void => {
+  const add = ({ channel, priceKey, currency }: MoneyPlace, more: MoneyCount): void => {
     const hour = floorToHour(clock.now());
     const name = `${hour} ${channel} ${priceKey} ${currency}`;
     const known = hours.get(name);
@@ -56,15 +48,14 @@ export function moneyCounter(
     hours.set(name, { hour: { ...before, ...addCounts(before, more) }, isWritten: false });
   };
   return {
-    margin: (place, charged, { amount: cost, source }) => {
-      const reported = source === 'reported' ? { reportedRequests: 1n, reportedCost: cost } : {};
-      add(place, { requests: 1n, charged, cost, ...reported });
+    margin: (place, charged, cost) => {
+      add(place, { ...NOTHING, ...countMargin(charged, cost) });
     },
     overrun: (place, overrun) => {
-      add(place, { overruns: 1n, overrun });
+      add(place, { ...NOTHING, overruns: 1n, overrun });
     },
     lapses: (times) => {
-      add(UNKNOWN_PLACE, { lapses: BigInt(times) });
+      add(UNKNOWN_PLACE, { ...NOTHING, lapses: BigInt(times) });
     },
     write: async () => {
       const now = floorToHour(clock.now());
@@ -79,15 +70,11 @@ export function moneyCounter(
   };
 }
 
-function addCounts(before: MoneyCount, more: Partial<MoneyCount>): MoneyCount {
+function addCounts(before: MoneyCount, more: MoneyCount): MoneyCount {
   return {
-    requests: before.requests + (more.requests ?? 0n),
-    charged: before.charged + (more.charged ?? 0n),
-    cost: before.cost + (more.cost ?? 0n),
-    reportedRequests: before.reportedRequests + (more.reportedRequests ?? 0n),
-    reportedCost: before.reportedCost + (more.reportedCost ?? 0n),
-    overruns: before.overruns + (more.overruns ?? 0n),
-    overrun: before.overrun + (more.overrun ?? 0n),
-    lapses: before.lapses + (more.lapses ?? 0n),
+    ...addMargins(before, more),
+    overruns: before.overruns + more.overruns,
+    overrun: before.overrun + more.overrun,
+    lapses: before.lapses + more.lapses,
   };
 }

@@ -111,7 +111,8 @@ describeOnEngines('the hours of the money', (open) => {
     const hour = floorToHour(on.clock.now());
     const rows: MoneyHour[] = ['a', 'b'].map((process) => ({
       ...{ ...PLACE, hour, process, requests: 2n, charged: 3n * DOLLAR },
-      ...{ cost: DOLLAR, reportedRequests: 1n, reportedCost: DOLLAR / 2n },
+      ...{ cost: DOLLAR, reportedRequests: 1n, reportedCharged: DOLLAR, reportedCost: DOLLAR / 2n },
+      ...{ uncostedRequests: 5n, uncostedCharged: 7n * CENT },
       ...{ overruns: 1n, overrun: 4n * 10n ** 18n, lapses: 0n },
     }));
 
@@ -125,7 +126,10 @@ describeOnEngines('the hours of the money', (open) => {
         charged: 6n * DOLLAR,
         cost: 2n * DOLLAR,
         reportedRequests: 2n,
+        reportedCharged: 2n * DOLLAR,
         reportedCost: DOLLAR,
+        uncostedRequests: 10n,
+        uncostedCharged: 14n * CENT,
         overruns: 2n,
         overrun: 8n * 10n ** 18n,
         lapses: 0n,

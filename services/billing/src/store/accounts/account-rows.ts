@@ -33,9 +33,14 @@ interface AccountPart {
   readonly last: string;
 }
 
-/** All accounts in parts, in the order of their ids. */
-export async function* accountParts(read: SqlQuery, first: string, size: number): AsyncGenerator<AccountPart> {
+/** All accounts in parts, in the order of their ids. Each part asks for its size. */
+export async function* accountParts(
+  read: SqlQuery,
+  first: string,
+  readSize: () => number,
+): AsyncGenerator<AccountPart> {
   for (let after = first, isLast = false; !isLast;) {
+    const size = readSize();
     const [end] = await read(END_OF_PART, [after, size]);
     const last = String(end?.['last'] ?? after);
     isLast = Number(end?.['count'] ?? 0) < size;

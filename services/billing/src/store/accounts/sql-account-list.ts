@@ -12,7 +12,7 @@ const BY_FREE = inPart('balance_nanos - held_nanos, id');
 
 export function sqlAccountList(sql: Sql, size = ACCOUNTS_OF_PART): AccountList {
   async function* read(text: string, first: string, { limit, prefix }: AccountPage): AsyncGenerator<Account[]> {
-    for await (const { after, last } of accountParts(sql.read, first, size)) {
+    for await (const { after, last } of accountParts(sql.read, first, () => size)) {
       const rows = await sql.read<AccountRow>(text, [after, last, prefix.length, prefix, limit]);
       yield rows.map(toAccount);
     }

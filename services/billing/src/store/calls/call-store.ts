@@ -1,6 +1,6 @@
 import type { Problem } from '@reelgate/platform/problem';
 import type { CommitResult } from '@reelgate/platform/sql/sql';
-import type { Call, CallCharge, CallEnd, CallRecord } from '../../domain/call.ts';
+import type { Call, CallEnd, CallRecord, CostedCharge } from '../../domain/call.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import type { Remainder } from '../../domain/account.ts';
 
@@ -31,7 +31,7 @@ export interface EndOutcome {
   /** Undefined: the call was never placed. After a release it cannot be placed. */
   readonly record: CallRecord | undefined;
   /** The charge of this batch; undefined if the call had ended before, or was never placed. */
-  readonly charge: CallCharge | undefined;
+  readonly charge: CostedCharge | undefined;
 }
 
 export interface EndBatch {
@@ -39,7 +39,7 @@ export interface EndBatch {
   readonly batchId: string;
   readonly at: number;
   readonly ends: ReadonlyMap<string, CallEnd>;
-  readonly decide: (call: Call, terms: PriceTerms, end: CallEnd) => CallCharge;
+  readonly decide: (call: Call, terms: PriceTerms, end: CallEnd) => CostedCharge;
 }
 
 /**

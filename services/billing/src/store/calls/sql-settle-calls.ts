@@ -1,8 +1,9 @@
 import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import { listValues } from '@reelgate/platform/sql/named-values';
 import type { SqlQuery, SqlWork } from '@reelgate/platform/sql/sql';
-import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
+import type { Call, CallRecord, CostedCharge } from '../../domain/call.ts';
 import { callsSettledEvent } from '../../domain/ledger.ts';
+import { countMargin } from '../../domain/margin.ts';
 import { computeQuantities } from '../../domain/usage.ts';
 import { END_COLUMNS, END_TYPES, toEndRow, findCalls } from './call-rows.ts';
 import type { EndBatch, EndOutcome } from './call-store.ts';
@@ -40,7 +41,7 @@ const PRECLUDE = byRows(
 
 interface EndedCall {
   readonly call: Call;
-  readonly charge: CallCharge;
+  readonly charge: CostedCharge;
 }
 
 /** The facts that are known without a read of the database. */
@@ -190,7 +191,11 @@ function toUsageCharges({ call, charge }: EndedCall): UsageCharge[] {
   if (charge.basis === 'released') return [];
   const { accountId, tokenId, facts } = call;
   return [
-    { accountId, tokenId, priceKey: facts.priceKey, quantities: computeQuantities(charge.amount, facts, charge.usage) },
+    {
+      ...{ accountId, tokenId, priceKey: facts.priceKey },
+      quantities: computeQuantities(charge.amount, facts, charge.usage),
+      margin: countMargin(charge.amount, charge.cost),
+    },
   ];
 }
 

@@ -3,17 +3,19 @@ import type { SqlStatement, SqlWork } from '@reelgate/platform/sql/sql';
 import type { Hold, HoldRecord } from '../../domain/hold.ts';
 import { releaseEvent, settleEvent } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
+import { countMargin } from '../../domain/margin.ts';
 import type { Nanos } from '../../domain/money.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import type { CostedDecision } from '../../domain/settlement.ts';
+import { selectCost } from '../../domain/upstream-cost.ts';
 import type { UpstreamCost } from '../../domain/upstream-cost.ts';
 import { computeQuantities, floorToHour } from '../../domain/usage.ts';
 import { groupsBy, sumAmounts } from '../balances/groups.ts';
 import { buildAccountChange, buildTokenChange } from '../balances/sql-balances.ts';
 import { buildPostings } from '../ledger/sql-ledger-events.ts';
 import type { TermsOf } from '../prices/sql-price-terms.ts';
-import { buildUsageCounts } from '../usage/sql-usage-hours.ts';
-import type { UsageCharge } from '../usage/sql-usage-hours.ts';
+import { buildFailedCosts, buildUsageCounts } from '../usage/sql-usage-hours.ts';
+import type { FailedCost, UsageCharge } from '../usage/sql-usage-hours.ts';
 import { findVoid, newDeferral, newRelease } from './hold-rows.ts';
 import type { LockHolds } from './hold-rows.ts';
 import type { Outcome } from './hold-store.ts';
@@ -66,6 +68,8 @@ interface EndPosting {
   readonly amount: Nanos;
   /** Undefined: nothing was charged. */
   readonly charge: UsageCharge | undefined;
+  /** The cost of released work at its upstream; undefined: not known. */
+  readonly failedCost: Nanos | undefined;
 }
 
 /**
@@ -121,12 +125,16 @@ function decideEnd(
   }
   const { cost = NO_COST } = ending;
   const { reportedMicroUsd: reported = null, estimated = null } = cost;
+  const sourced = selectCost(hold.currency, cost);
   if (ending.kind === 'release')
     return {
       statement: RELEASE({ taskId, at, reported, estimated }),
       record: { state: 'ended', hold, settlement: newRelease(at), cost },
       isNew: true,
-      posting: { hold, at, event: releaseEvent(hold, at), amount: 0n, charge: undefined },
+      posting: {
+        ...{ hold, at, event: releaseEvent(hold, at), amount: 0n },
+        ...{ charge: undefined, failedCost: sourced?.amount },
+      },
     };
   const { amount, basis, usage } = ending;
   const { accountId, tokenId, facts } = hold;
@@ -138,7 +146,8 @@ function decideEnd(
     isNew: true,
     posting: {
       ...{ hold, at, amount, event: settleEvent(hold, amount, at) },
-      charge: { accountId, tokenId, priceKey: facts.priceKey, quantities },
+      charge: { accountId, tokenId, priceKey: facts.priceKey, quantities, margin: countMargin(amount, sourced) },
+      failedCost: undefined,
     },
   };
 }
@@ -151,12 +160,13 @@ function buildEndPostings(decided: readonly DecidedEnd[]): readonly SqlStatement
   const byHour = [...Map.groupBy(postings, ({ at }) => floorToHour(at))].sort(([one], [other]) => one - other);
   return [
     ...buildPostings(postings.map(({ event }) => event)),
-    ...byHour.flatMap(([hour, group]) =>
-      buildUsageCounts(
+    ...byHour.flatMap(([hour, group]) => [
+      ...buildUsageCounts(
         group.flatMap(({ charge }) => charge ?? []),
         hour,
       ),
-    ),
+      ...buildFailedCosts(group.flatMap(toFailedCost), hour),
+    ]),
     ...groupsBy(postings, ({ hold }) => hold.tokenId).map((group) =>
       buildTokenChange(group[0]?.hold.tokenId ?? '', charged(group) - held(group)),
     ),
@@ -164,4 +174,8 @@ function buildEndPostings(decided: readonly DecidedEnd[]): readonly SqlStatement
       buildAccountChange(group[0]?.hold.accountId ?? '', { balance: -charged(group), held: -held(group) }),
     ),
   ];
+}
+
+function toFailedCost({ hold, failedCost }: EndPosting): readonly FailedCost[] {
+  return failedCost === undefined ? [] : [{ accountId: hold.accountId, cost: failedCost }];
 }

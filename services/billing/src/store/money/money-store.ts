@@ -1,3 +1,4 @@
+import type { MarginCount } from '../../domain/margin.ts';
 import type { Nanos } from '../../domain/money.ts';
 
 /** The money of all accounts with one currency. */
@@ -23,14 +24,8 @@ export interface MoneyPlace {
   readonly currency: string;
 }
 
-/** Requests, charges and costs are those of work whose cost its upstream reported or an upstream price estimates. */
-export interface MoneyCount {
-  readonly requests: bigint;
-  readonly charged: Nanos;
-  readonly cost: Nanos;
-  /** The part of the requests and of the cost that upstreams reported. The rest is estimated. */
-  readonly reportedRequests: bigint;
-  readonly reportedCost: Nanos;
+/** The margins of a place, and what went wrong with its prices. */
+export interface MoneyCount extends MarginCount {
   /** Settlements that cost more than was held, and what they cost above it. */
   readonly overruns: bigint;
   readonly overrun: Nanos;

@@ -4,29 +4,24 @@ import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import { HOUR_MS } from '../../domain/usage.ts';
 import { ACCOUNTS_OF_PART, accountParts } from '../accounts/account-rows.ts';
+import { PLACE_MARGINS, readMargin } from './margin-rows.ts';
 import type { AccountsMoney, HeldMoney, MoneyHour, MoneyStore, SettledMoney } from './money-store.ts';
+import { readCount, readMoney, sumCount, sumMoney } from './money-sums.ts';
 
 /** The part of the hours of usage that one statement reads: a month is a few hundred short statements. */
 const PART_MS = 3 * HOUR_MS;
-const NANOS_PER_UNIT = 1_000_000_000n;
-// Whole units and the rest are summed separately, so that no sum leaves 64 bits.
-const sumMoneyColumn = (
-  column: string,
-): string => `CAST(SUM(${column} / ${NANOS_PER_UNIT}) AS BIGINT) AS ${column}_units,
-    CAST(SUM(${column} % ${NANOS_PER_UNIT}) AS BIGINT) AS ${column}_rest`;
-const sumCountColumn = (column: string): string => `CAST(SUM(${column}) AS BIGINT) AS ${column}`;
+const NANOS_PER_UNIT = 1_000_000_000;
 
-const selectHeld = (open: string): string => `SELECT price_key, currency, ${sumMoneyColumn('amount_nanos')}
+const selectHeld = (open: string): string => `SELECT price_key, currency, ${sumMoney('amount_nanos')}
   FROM ${open} GROUP BY price_key, currency`;
 const HELD = [selectHeld("holds WHERE state = 'open'"), selectHeld('calls WHERE ended_at IS NULL')];
-const ACCOUNTS = `SELECT currency, COUNT(*) AS accounts, ${sumMoneyColumn('balance_nanos')}, ${sumMoneyColumn('held_nanos')}
+const ACCOUNTS = `SELECT currency, COUNT(*) AS accounts, ${sumMoney('balance_nanos')}, ${sumMoney('held_nanos')}
   FROM accounts WHERE id > $1 AND id <= $2 GROUP BY currency`;
-const SETTLED = `SELECT u.price_key, a.currency, ${sumCountColumn('requests')}, ${sumMoneyColumn('charged_nanos')}
+const SETTLED = `SELECT u.price_key, a.currency, ${sumCount('requests')}, ${sumMoney('charged_nanos')}
   FROM usage_hours u JOIN accounts a ON a.id = u.account_id
   WHERE u.hour >= $1 AND u.hour < $2 GROUP BY u.price_key, a.currency`;
-const COUNTED = `SELECT channel, price_key, currency, ${sumCountColumn('requests')}, ${sumCountColumn('overruns')}, ${sumCountColumn('lapses')},
-    ${sumCountColumn('reported_requests')}, ${sumMoneyColumn('reported_cost_nanos')},
-    ${sumMoneyColumn('charged_nanos')}, ${sumMoneyColumn('cost_nanos')}, ${sumMoneyColumn('overrun_nanos')}
+const COUNTED = `SELECT channel, price_key, currency, ${PLACE_MARGINS},
+    ${sumCount('overruns')}, ${sumCount('lapses')}, ${sumMoney('overrun_nanos')}
   FROM money_hours WHERE hour >= $1 AND hour < $2 GROUP BY channel, price_key, currency
   ORDER BY channel, price_key, currency`;
 const KEYS = ['hour', 'process', 'channel', 'price_key', 'currency'] as const;
@@ -35,7 +30,10 @@ const COUNTS = [
   'charged_nanos',
   'cost_nanos',
   'reported_requests',
+  'reported_charged_nanos',
   'reported_cost_nanos',
+  'uncosted_requests',
+  'uncosted_charged_nanos',
   'overruns',
   'overrun_nanos',
   'lapses',
@@ -53,7 +51,7 @@ export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
     held: async () => (await Promise.all(HELD.map((text) => sql.read(text)))).flat().map(toHeldMoney),
     accounts: async () => {
       const sums = new Map<string, AccountsMoney>();
-      for await (const { after, last } of accountParts(sql.read, '', size))
+      for await (const { after, last } of accountParts(sql.read, '', () => size))
         for (const row of await sql.read(ACCOUNTS, [after, last])) addAccounts(sums, row);
       return sortByKey(sums);
     },
@@ -68,14 +66,10 @@ export function sqlMoneyStore(sql: Sql, size = ACCOUNTS_OF_PART): MoneyStore {
         channel: String(row['channel']),
         priceKey: String(row['price_key']),
         currency: String(row['currency']),
-        requests: whole(row['requests']),
-        charged: readNanos(row, 'charged_nanos'),
-        cost: readNanos(row, 'cost_nanos'),
-        reportedRequests: whole(row['reported_requests']),
-        reportedCost: readNanos(row, 'reported_cost_nanos'),
-        overruns: whole(row['overruns']),
-        overrun: readNanos(row, 'overrun_nanos'),
-        lapses: whole(row['lapses']),
+        ...readMargin(row),
+        overruns: readCount(row, 'overruns'),
+        overrun: readMoney(row, 'overrun_nanos'),
+        lapses: readCount(row, 'lapses'),
       })),
     write: async (hours) => {
       await sql.transaction(async (query) => {
@@ -103,7 +97,10 @@ function toHourRow(hour: MoneyHour): NamedValues<(typeof COLUMNS)[number]> {
     charged_nanos: hour.charged,
     cost_nanos: hour.cost,
     reported_requests: hour.reportedRequests,
+    reported_charged_nanos: hour.reportedCharged,
     reported_cost_nanos: hour.reportedCost,
+    uncosted_requests: hour.uncostedRequests,
+    uncosted_charged_nanos: hour.uncostedCharged,
     overruns: hour.overruns,
     overrun_nanos: hour.overrun,
     lapses: hour.lapses,
@@ -114,7 +111,7 @@ function toHeldMoney(row: SqlRow): HeldMoney {
   return {
     priceKey: String(row['price_key']),
     currency: String(row['currency']),
-    units: Number(row['amount_nanos_units']) + Number(row['amount_nanos_rest']) / Number(NANOS_PER_UNIT),
+    units: Number(row['amount_nanos_units']) + Number(row['amount_nanos_rest']) / NANOS_PER_UNIT,
   };
 }
 
@@ -123,9 +120,9 @@ function addAccounts(sums: Map<string, AccountsMoney>, row: SqlRow): void {
   const { balance = 0n, held = 0n, accounts = 0n } = sums.get(currency) ?? {};
   sums.set(currency, {
     currency,
-    balance: balance + readNanos(row, 'balance_nanos'),
-    held: held + readNanos(row, 'held_nanos'),
-    accounts: accounts + whole(row['accounts']),
+    balance: balance + readMoney(row, 'balance_nanos'),
+    held: held + readMoney(row, 'held_nanos'),
+    accounts: accounts + readCount(row, 'accounts'),
   });
 }
 
@@ -135,19 +132,11 @@ function addSettled(sums: Map<string, SettledMoney>, row: SqlRow): void {
   sums.set(`${priceKey} ${currency}`, {
     priceKey,
     currency,
-    requests: requests + whole(row['requests']),
-    charged: charged + readNanos(row, 'charged_nanos'),
+    requests: requests + readCount(row, 'requests'),
+    charged: charged + readMoney(row, 'charged_nanos'),
   });
 }
 
 function sortByKey<T>(sums: ReadonlyMap<string, T>): T[] {
   return [...sums].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, sum]) => sum);
-}
-
-function readNanos(row: SqlRow, column: string): bigint {
-  return whole(row[`${column}_units`]) * NANOS_PER_UNIT + whole(row[`${column}_rest`]);
-}
-
-function whole(value: SqlRow[string] | undefined): bigint {
-  return BigInt(value ?? 0);
 }

@@ -1,8 +1,12 @@
 import { buildInsert } from '@reelgate/platform/sql/named-values';
 import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import type { SqlStatement } from '@reelgate/platform/sql/sql';
+import { addMargins } from '../../domain/margin.ts';
+import type { MarginCount } from '../../domain/margin.ts';
 import { addQuantities, floorToHour } from '../../domain/usage.ts';
+import type { Nanos } from '../../domain/money.ts';
 import type { Quantities } from '../../domain/usage.ts';
+import { groupsBy, sumAmounts } from '../balances/groups.ts';
 
 /** The account, token and price key of a charge. */
 export interface UsageOwner {
@@ -13,6 +17,7 @@ export interface UsageOwner {
 
 export interface UsageCharge extends UsageOwner {
   readonly quantities: Quantities;
+  readonly margin: MarginCount;
 }
 
 export const QUANTITY_COLUMNS = [
@@ -25,12 +30,30 @@ export const QUANTITY_COLUMNS = [
   'images',
   'characters',
 ] as const;
-const ADDITIONS = QUANTITY_COLUMNS.map((column) => `${column} = usage_hours.${column} + excluded.${column}`).join(', ');
+const COST_COLUMNS = [
+  'costed_requests',
+  'costed_charged_nanos',
+  'cost_nanos',
+  'reported_requests',
+  'reported_charged_nanos',
+  'reported_cost_nanos',
+] as const;
 const KEYS = ['account_id', 'hour', 'token_id', 'price_key'] as const;
-const COUNT = buildInsert(
-  'usage_hours',
-  [...KEYS, ...QUANTITY_COLUMNS],
-  `ON CONFLICT (${KEYS.join(', ')}) DO UPDATE SET ${ADDITIONS}`,
+const buildCount = <C extends string>(columns: readonly C[]) =>
+  buildInsert(
+    'usage_hours',
+    [...KEYS, ...columns],
+    `ON CONFLICT (${KEYS.join(', ')})
+    DO UPDATE SET ${columns.map((column) => `${column} = usage_hours.${column} + excluded.${column}`).join(', ')}`,
+  );
+const COUNT = buildCount(QUANTITY_COLUMNS);
+/** Where the cost of some work is known. Other work does not pay for the columns. */
+const COUNT_COSTED = buildCount([...QUANTITY_COLUMNS, ...COST_COLUMNS]);
+const COUNT_FAILED = buildInsert(
+  'failed_cost_hours',
+  ['account_id', 'hour', 'requests', 'cost_nanos'],
+  `ON CONFLICT (account_id, hour) DO UPDATE SET requests = failed_cost_hours.requests + excluded.requests,
+    cost_nanos = failed_cost_hours.cost_nanos + excluded.cost_nanos`,
 );
 
 function toQuantityRow(sum: Quantities): NamedValues<(typeof QUANTITY_COLUMNS)[number]> {
@@ -46,6 +69,17 @@ function toQuantityRow(sum: Quantities): NamedValues<(typeof QUANTITY_COLUMNS)[n
   };
 }
 
+function toCostRow(margin: MarginCount): NamedValues<(typeof COST_COLUMNS)[number]> {
+  return {
+    costed_requests: margin.requests,
+    costed_charged_nanos: margin.charged,
+    cost_nanos: margin.cost,
+    reported_requests: margin.reportedRequests,
+    reported_charged_nanos: margin.reportedCharged,
+    reported_cost_nanos: margin.reportedCost,
+  };
+}
+
 /**
  * The statements that add charges to their hour. They come before the changes of tokens and accounts, and have one order,
  * so that transactions never deadlock.
@@ -58,10 +92,29 @@ export function buildUsageCounts(charges: Iterable<UsageCharge>, at: number): re
     sums.set(name, sum === undefined ? run : addCharge(sum, run));
   }
   const ordered = [...sums].sort(([left], [right]) => (left < right ? -1 : 1));
-  return ordered.map(([, { accountId, tokenId, priceKey, quantities }]) => {
+  return ordered.map(([, { accountId, tokenId, priceKey, quantities, margin }]) => {
     const key = { account_id: accountId, hour: floorToHour(at), token_id: tokenId, price_key: priceKey };
-    return COUNT({ ...key, ...toQuantityRow(quantities) });
+    const counted = { ...key, ...toQuantityRow(quantities) };
+    return margin.requests === 0n ? COUNT(counted) : COUNT_COSTED({ ...counted, ...toCostRow(margin) });
   });
+}
+
+/** Failed work that its upstream charged. */
+export interface FailedCost {
+  readonly accountId: string;
+  readonly cost: Nanos;
+}
+
+/** The statements that add costs of failed work to their hour, in the order of the accounts. */
+export function buildFailedCosts(costs: readonly FailedCost[], at: number): readonly SqlStatement[] {
+  return groupsBy(costs, ({ accountId }) => accountId).map((group) =>
+    COUNT_FAILED({
+      account_id: group[0]?.accountId ?? '',
+      hour: floorToHour(at),
+      requests: BigInt(group.length),
+      cost_nanos: sumAmounts(group, ({ cost }) => cost),
+    }),
+  );
 }
 
 /** Adds up consecutive charges of one owner: a batch has thousands of charges and few owners. */
@@ -79,6 +132,10 @@ function* mergeRuns(charges: Iterable<UsageCharge>): Generator<UsageCharge> {
   if (run !== undefined) yield run;
 }
 
-function addCharge({ accountId, tokenId, priceKey, quantities }: UsageCharge, more: UsageCharge): UsageCharge {
-  return { accountId, tokenId, priceKey, quantities: addQuantities(quantities, more.quantities) };
+function addCharge({ quantities, margin, ...owner }: UsageCharge, more: UsageCharge): UsageCharge {
+  return {
+    ...owner,
+    quantities: addQuantities(quantities, more.quantities),
+    margin: addMargins(margin, more.margin),
+  };
 }

@@ -1,0 +1,53 @@
+import type { Nanos } from './money.ts';
+import type { SourcedCost } from './upstream-cost.ts';
+
+/** Charges and what the work cost at its upstream. What is measured, estimated and unknown is told apart. */
+export interface MarginCount {
+  /** Work whose cost is known: charged work, and failed work that its upstream charged. */
+  readonly requests: bigint;
+  readonly charged: Nanos;
+  readonly cost: Nanos;
+  /** The part of it whose cost the upstream reported. The rest is estimated. */
+  readonly reportedRequests: bigint;
+  readonly reportedCharged: Nanos;
+  readonly reportedCost: Nanos;
+  /** Charged work whose cost is not known. */
+  readonly uncostedRequests: bigint;
+  readonly uncostedCharged: Nanos;
+}
+
+export const NO_MARGIN: MarginCount = {
+  requests: 0n,
+  charged: 0n,
+  cost: 0n,
+  reportedRequests: 0n,
+  reportedCharged: 0n,
+  reportedCost: 0n,
+  uncostedRequests: 0n,
+  uncostedCharged: 0n,
+};
+
+/** Counts one request; a cost that is undefined is not known. */
+export function countMargin(charged: Nanos, cost: SourcedCost | undefined): MarginCount {
+  if (cost === undefined) return { ...NO_MARGIN, uncostedRequests: 1n, uncostedCharged: charged };
+  const { amount, source } = cost;
+  const reported = { reportedRequests: 1n, reportedCharged: charged, reportedCost: amount };
+  return { ...NO_MARGIN, requests: 1n, charged, cost: amount, ...(source === 'reported' ? reported : {}) };
+}
+
+export function addMargins(left: MarginCount, right: MarginCount): MarginCount {
+  return {
+    requests: left.requests + right.requests,
+    charged: left.charged + right.charged,
+    cost: left.cost + right.cost,
+    reportedRequests: left.reportedRequests + right.reportedRequests,
+    reportedCharged: left.reportedCharged + right.reportedCharged,
+    reportedCost: left.reportedCost + right.reportedCost,
+    uncostedRequests: left.uncostedRequests + right.uncostedRequests,
+    uncostedCharged: left.uncostedCharged + right.uncostedCharged,
+  };
+}
+
+export function isEmptyMargin({ requests, uncostedRequests }: MarginCount): boolean {
+  return requests === 0n && uncostedRequests === 0n;
+}

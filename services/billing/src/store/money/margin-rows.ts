@@ -1,0 +1,46 @@
+import type { SqlRow } from '@reelgate/platform/sql/sql';
+import type { MarginCount } from '../../domain/margin.ts';
+import { readCount, readMoney, sumCount, sumMoney } from './money-sums.ts';
+
+/**
+ * The sums of hours of money. A row of the release before does not say what was charged for the work whose cost was
+ * reported. That counts as much as the cost, so the whole margin of the row is an estimate.
+ */
+export const PLACE_MARGINS = [
+  sumCount('requests'),
+  sumMoney('charged_nanos'),
+  sumMoney('cost_nanos'),
+  sumCount('reported_requests'),
+  sumMoney('reported_charged_nanos', 'COALESCE(reported_charged_nanos, reported_cost_nanos)'),
+  sumMoney('reported_cost_nanos'),
+  sumCount('uncosted_requests', 'COALESCE(uncosted_requests, 0)'),
+  sumMoney('uncosted_charged_nanos', 'COALESCE(uncosted_charged_nanos, 0)'),
+].join(', ');
+
+/** A rebuild can take requests from an hour, and leaves its costs. */
+const less = (all: string, costed: string): string => `CASE WHEN ${all} > ${costed} THEN ${all} - ${costed} ELSE 0 END`;
+
+/** The sums of hours of usage under the same names. What has no known cost follows from the rest. */
+export const ACCOUNT_MARGINS = [
+  sumCount('requests', 'u.costed_requests'),
+  sumMoney('charged_nanos', 'u.costed_charged_nanos'),
+  sumMoney('cost_nanos', 'u.cost_nanos'),
+  sumCount('reported_requests', 'u.reported_requests'),
+  sumMoney('reported_charged_nanos', 'u.reported_charged_nanos'),
+  sumMoney('reported_cost_nanos', 'u.reported_cost_nanos'),
+  sumCount('uncosted_requests', less('u.requests', 'u.costed_requests')),
+  sumMoney('uncosted_charged_nanos', less('u.charged_nanos', 'u.costed_charged_nanos')),
+].join(', ');
+
+export function readMargin(row: SqlRow): MarginCount {
+  return {
+    requests: readCount(row, 'requests'),
+    charged: readMoney(row, 'charged_nanos'),
+    cost: readMoney(row, 'cost_nanos'),
+    reportedRequests: readCount(row, 'reported_requests'),
+    reportedCharged: readMoney(row, 'reported_charged_nanos'),
+    reportedCost: readMoney(row, 'reported_cost_nanos'),
+    uncostedRequests: readCount(row, 'uncosted_requests'),
+    uncostedCharged: readMoney(row, 'uncosted_charged_nanos'),
+  };
+}
