@@ -68,6 +68,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
     'the last outcome of ledger verify, and the pass that checks the ledger, a page at a time',
   ],
   'billing/sql-low-accounts.ts': [2, 'the pass that counts low accounts, a page at a time'],
+  'billing/sql-margin-store.ts': [1, 'the margins by channel and price key, for an operator'],
   'billing/sql-money-store.ts': [3, 'the money of all accounts, for an operator and the metrics'],
   'billing/sql-price-store.ts': [1, 'the prices, read at the start and on a change'],
   'billing/sql-rebuild.ts': [4, 'ledger rebuild'],

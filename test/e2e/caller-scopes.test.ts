@@ -159,6 +159,11 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
     from: { seconds: 1_795_392_000n },
     to: { seconds: 1_795_395_600n },
   }),
+  'reelgate.billing.v1.AccountService/GetMargins': () => ({
+    from: { seconds: 1_795_392_000n },
+    to: { seconds: 1_795_395_600n },
+    splitBy: 3,
+  }),
   'reelgate.billing.v1.AccountService/ListActs': () => ({}),
   'reelgate.billing.v1.AccountService/ListPrices': () => ({}),
   'reelgate.billing.v1.AccountService/VerifyLedger': () => ({}),

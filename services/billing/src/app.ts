@@ -41,6 +41,7 @@ import { sqlHoldStore } from './store/holds/sql-hold-store.ts';
 import { sqlLedgerAudit } from './store/ledger/sql-ledger-audit.ts';
 import { sqlLedgerCheck } from './store/ledger/sql-ledger-checks.ts';
 import { sqlLedgerChecks } from './store/ledger/sql-ledger-checks.ts';
+import { sqlMarginStore } from './store/money/sql-margin-store.ts';
 import { sqlMoneyStore } from './store/money/sql-money-store.ts';
 import { sqlPriceStore } from './store/prices/sql-price-store.ts';
 import { sqlSessionStore } from './store/sessions/sql-session-store.ts';
@@ -160,6 +161,7 @@ function buildDeps(
     audit: sqlLedgerAudit(sql),
     ledgerChecks: sqlLedgerChecks(sql),
     money: sqlMoneyStore(sql),
+    margins: sqlMarginStore(sql),
     moneyCounts,
     hashesOf: keyHasher(acceptedKeys.tokens),
     announceToken: (tokenId) => {

@@ -9,6 +9,7 @@ import type { AccountList, AccountStore } from '../store/accounts/account-store.
 import type { CallStore } from '../store/calls/call-store.ts';
 import type { HoldStore } from '../store/holds/hold-store.ts';
 import type { LedgerAudit, LedgerChecks } from '../store/ledger/ledger-audit.ts';
+import type { MarginStore } from '../store/money/margin-store.ts';
 import type { MoneyStore } from '../store/money/money-store.ts';
 import type { PriceStore } from '../store/prices/price-store.ts';
 import type { SessionStore } from '../store/sessions/session-store.ts';
@@ -32,6 +33,7 @@ export interface BillingDeps {
   readonly audit: LedgerAudit;
   readonly ledgerChecks: LedgerChecks;
   readonly money: MoneyStore;
+  readonly margins: MarginStore;
   readonly moneyCounts: MoneyCounts;
   readonly hashesOf: KeyHasher;
   /** Announces a changed token to the caches of principals. The message can be lost. */

@@ -65,7 +65,7 @@ function toWireCheck({ at, tookMs, isOk, entries, faults, actor }: NonNullable<M
 }
 
 /** A sum over all accounts may leave 64 bits. */
-function clampToInt64(sum: bigint): bigint {
+export function clampToInt64(sum: bigint): bigint {
   if (sum > INT64_MAX) return INT64_MAX;
   return sum < -INT64_MAX ? -INT64_MAX : sum;
 }

@@ -7,6 +7,7 @@ import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { creditAccount } from '../operations/accounts/credit-account.ts';
 import { listAccounts, findAccount } from '../operations/accounts/read-accounts.ts';
 import type { BillingDeps } from '../operations/deps.ts';
+import { getMargins } from '../operations/money/get-margins.ts';
 import { getMoney } from '../operations/money/get-money.ts';
 import { changeTokenLimits } from '../operations/tokens/change-token-limits.ts';
 import { createToken } from '../operations/tokens/create-token.ts';
@@ -14,6 +15,7 @@ import { listTokens } from '../operations/tokens/list-tokens.ts';
 import { revokeToken } from '../operations/tokens/revoke-token.ts';
 import { diagnoseLedger, verifyLedger } from '../operations/verify-ledger.ts';
 import { ORDERS, readLimit, toWireAccount, toWireAct, toWireCredit, toWireMoney } from './account-mapping.ts';
+import { fromWireMarginsRequest, toWireMargins } from './margin-mapping.ts';
 import { toWireContract } from './billing-mapping.ts';
 import {
   fromWireLimits,
@@ -101,6 +103,8 @@ function ledgerMethods(deps: BillingDeps) {
           to: timestampMs(requireField(to, 'to')),
         }),
       ),
+    getMargins: async (request, { signal }) =>
+      toWireMargins(await getMargins(deps, fromWireMarginsRequest(request), signal)),
     verifyLedger: async ({ actor, diagnosis }, { caller, signal }) => {
       const { isTooLarge, entries, sums, faults, openHoldTaskIds, calls } = diagnosis
         ? await diagnoseLedger(deps, signal)

@@ -14,11 +14,13 @@ import { sqlActs } from './acts/sql-acts.ts';
 import { sqlCallStore } from './calls/sql-call-store.ts';
 import { sqlHoldStore } from './holds/sql-hold-store.ts';
 import { sqlLedgerAudit } from './ledger/sql-ledger-audit.ts';
+import { sqlMarginStore } from './money/sql-margin-store.ts';
 import { sqlMoneyStore } from './money/sql-money-store.ts';
 import { sqlTokenStore } from './tokens/sql-token-store.ts';
 import { sqlUsageStore } from './usage/sql-usage-store.ts';
 
-const TABLES = 'calls|holds|usage_hours|money_hours|operator_acts|ledger_lines|financial_events|tokens|accounts';
+const TABLES =
+  'calls|holds|usage_hours|money_hours|failed_cost_hours|operator_acts|ledger_lines|financial_events|tokens|accounts|[auf]';
 const CALLS = 300;
 
 let location: Location;
@@ -138,6 +140,29 @@ test('the reads of the console find their rows through an index', async () => {
 
   expect(asked.size).toBe(14);
   expect(await scans()).toEqual([expect.stringMatching(/^SCAN operator_acts USING INDEX .*: SELECT id, at/)]);
+});
+
+test('margins are read through the hours of processes, and the accounts and then their hours', async () => {
+  const store = sqlMarginStore(sql);
+  for (const bucket of ['hour', 'day'] as const) {
+    const query = { from: 0, to: 9_000_000, bucket };
+    for (const place of ['channel', 'priceKey'] as const)
+      for await (const { rows } of store.ofPlaces(place, query)) expect(rows).toEqual([]);
+    for (const account of [undefined, 'demo'])
+      for await (const rows of store.ofAccounts(query, account)) expect(rows).toEqual([]);
+  }
+  const [text = ''] = [...asked.keys()].filter((one) => one.includes('usage_hours') && one.includes('a.id > $3'));
+
+  const plan = await on.sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, asked.get(text));
+
+  expect(asked.size).toBe(13);
+  expect(await scans()).toEqual([]);
+  expect(plan.map(({ detail }) => detail).slice(0, 2)).toEqual([
+    expect.stringMatching(/^SEARCH a USING INDEX .*\(id>\? AND id<\?\)$/),
+    expect.stringMatching(
+      /^SEARCH u USING INDEX sqlite_autoindex_usage_hours_1 \(account_id=\? AND hour>\? AND hour<\?\)$/,
+    ),
+  ]);
 });
 
 test('the count of accounts with little money left finds the last credit of each by an index', async () => {

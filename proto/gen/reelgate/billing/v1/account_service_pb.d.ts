@@ -9,7 +9,7 @@ import type { TokenLimits } from "./token_limits_pb.js";
 import type { WebhookRight } from "./webhook_right_pb.js";
 import type { TokenRight } from "./token_right_pb.js";
 import type { TokenQueue } from "./token_queue_pb.js";
-import type { Credit, HeldMoney, LedgerCheck, Margin, SettledModel } from "./money_pb.js";
+import type { Credit, HeldMoney, LedgerCheck, Margin, MarginGroup, SettledModel } from "./money_pb.js";
 import type { Act } from "../../access/v1/act_pb.js";
 import type { PriceContract } from "./price_pb.js";
 
@@ -808,6 +808,91 @@ export declare type GetMoneyResponse = Message<"reelgate.billing.v1.GetMoneyResp
 export declare const GetMoneyResponseSchema: GenMessage<GetMoneyResponse>;
 
 /**
+ * GetMarginsRequest names a period.
+ *
+ * @generated from message reelgate.billing.v1.GetMarginsRequest
+ */
+export declare type GetMarginsRequest = Message<"reelgate.billing.v1.GetMarginsRequest"> & {
+  /**
+   * The begin of the period. Whole buckets count.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 1;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * The end of the period, exclusive, at most 92 days later.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 2;
+   */
+  to?: Timestamp | undefined;
+
+  /**
+   * The split.
+   *
+   * @generated from field: reelgate.billing.v1.MarginSplit split_by = 3;
+   */
+  splitBy: MarginSplit;
+
+  /**
+   * The length of the parts.
+   *
+   * @generated from field: reelgate.billing.v1.MarginBucket bucket = 4;
+   */
+  bucket: MarginBucket;
+
+  /**
+   * Only this channel, model or account; empty: all.
+   *
+   * @generated from field: string key = 5;
+   */
+  key: string;
+
+  /**
+   * The most groups of a currency, 1 to 100; zero is 20. Another number is refused. The largest are named, all others are
+   * one group.
+   *
+   * @generated from field: int32 limit = 6;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.GetMarginsRequest.
+ * Use `create(GetMarginsRequestSchema)` to create a new message.
+ */
+export declare const GetMarginsRequestSchema: GenMessage<GetMarginsRequest>;
+
+/**
+ * GetMarginsResponse carries the margins.
+ *
+ * @generated from message reelgate.billing.v1.GetMarginsResponse
+ */
+export declare type GetMarginsResponse = Message<"reelgate.billing.v1.GetMarginsResponse"> & {
+  /**
+   * The groups by currency, and then the largest charges first; all others together are the last. Currencies are never
+   * added up.
+   *
+   * @generated from field: repeated reelgate.billing.v1.MarginGroup groups = 1;
+   */
+  groups: MarginGroup[];
+
+  /**
+   * Whether work without a known cost is missing in a part of the period: a process of the release before did not count
+   * it. Never by account.
+   *
+   * @generated from field: bool incomplete = 2;
+   */
+  incomplete: boolean;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.GetMarginsResponse.
+ * Use `create(GetMarginsResponseSchema)` to create a new message.
+ */
+export declare const GetMarginsResponseSchema: GenMessage<GetMarginsResponse>;
+
+/**
  * ListActsRequest asks for a page.
  *
  * @generated from message reelgate.billing.v1.ListActsRequest
@@ -1067,6 +1152,79 @@ export enum AccountOrder {
 export declare const AccountOrderSchema: GenEnum<AccountOrder>;
 
 /**
+ * MarginSplit is what margins are split by.
+ *
+ * @generated from enum reelgate.billing.v1.MarginSplit
+ */
+export enum MarginSplit {
+  /**
+   * Not used.
+   *
+   * @generated from enum value: MARGIN_SPLIT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * By channel, as an estimate: a process that is killed loses its last ten seconds.
+   *
+   * @generated from enum value: MARGIN_SPLIT_CHANNEL = 1;
+   */
+  CHANNEL = 1,
+
+  /**
+   * By model, as an estimate like that by channel.
+   *
+   * @generated from enum value: MARGIN_SPLIT_MODEL = 2;
+   */
+  MODEL = 2,
+
+  /**
+   * By account, exactly.
+   *
+   * @generated from enum value: MARGIN_SPLIT_ACCOUNT = 3;
+   */
+  ACCOUNT = 3,
+}
+
+/**
+ * Describes the enum reelgate.billing.v1.MarginSplit.
+ */
+export declare const MarginSplitSchema: GenEnum<MarginSplit>;
+
+/**
+ * MarginBucket is the length of the parts of a period.
+ *
+ * @generated from enum reelgate.billing.v1.MarginBucket
+ */
+export enum MarginBucket {
+  /**
+   * The same as a day.
+   *
+   * @generated from enum value: MARGIN_BUCKET_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * An hour. The period is at most 96 hours long.
+   *
+   * @generated from enum value: MARGIN_BUCKET_HOUR = 1;
+   */
+  HOUR = 1,
+
+  /**
+   * A day (UTC).
+   *
+   * @generated from enum value: MARGIN_BUCKET_DAY = 2;
+   */
+  DAY = 2,
+}
+
+/**
+ * Describes the enum reelgate.billing.v1.MarginBucket.
+ */
+export declare const MarginBucketSchema: GenEnum<MarginBucket>;
+
+/**
  * AccountService is billing for operators and direct callers.
  *
  * @generated from service reelgate.billing.v1.AccountService
@@ -1161,6 +1319,16 @@ export declare const AccountService: GenService<{
     methodKind: "unary";
     input: typeof GetMoneyRequestSchema;
     output: typeof GetMoneyResponseSchema;
+  },
+  /**
+   * GetMargins returns the margins of a period over time, split by channel, model or account.
+   *
+   * @generated from rpc reelgate.billing.v1.AccountService.GetMargins
+   */
+  getMargins: {
+    methodKind: "unary";
+    input: typeof GetMarginsRequestSchema;
+    output: typeof GetMarginsResponseSchema;
   },
   /**
    * ListActs returns what operators did in this service, the newest first.

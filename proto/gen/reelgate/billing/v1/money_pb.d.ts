@@ -82,6 +82,151 @@ export declare type Margin = Message<"reelgate.billing.v1.Margin"> & {
 export declare const MarginSchema: GenMessage<Margin>;
 
 /**
+ * MarginSum is what work brought and what it cost at its upstream, with what is measured, estimated and unknown told
+ * apart. A margin is the difference of a charge and its cost.
+ *
+ * @generated from message reelgate.billing.v1.MarginSum
+ */
+export declare type MarginSum = Message<"reelgate.billing.v1.MarginSum"> & {
+  /**
+   * The number of charged tasks and calls whose cost is known, and of failed tasks that the upstream charged.
+   *
+   * @generated from field: int64 requests = 1;
+   */
+  requests: bigint;
+
+  /**
+   * What was charged for them, in billionths.
+   *
+   * @generated from field: int64 charged_nanos = 2;
+   */
+  chargedNanos: bigint;
+
+  /**
+   * What they cost at the upstream, in billionths: reported or estimated.
+   *
+   * @generated from field: int64 cost_nanos = 3;
+   */
+  costNanos: bigint;
+
+  /**
+   * The number of those whose cost the upstream reported. That of the others is estimated by an upstream price.
+   *
+   * @generated from field: int64 reported_requests = 4;
+   */
+  reportedRequests: bigint;
+
+  /**
+   * What was charged for those, in billionths.
+   *
+   * @generated from field: int64 reported_charged_nanos = 5;
+   */
+  reportedChargedNanos: bigint;
+
+  /**
+   * What the upstream reported, in billionths.
+   *
+   * @generated from field: int64 reported_cost_nanos = 6;
+   */
+  reportedCostNanos: bigint;
+
+  /**
+   * The number of charged tasks and calls whose cost is not known.
+   *
+   * @generated from field: int64 uncosted_requests = 7;
+   */
+  uncostedRequests: bigint;
+
+  /**
+   * What was charged for those, in billionths. It is in no margin.
+   *
+   * @generated from field: int64 uncosted_charged_nanos = 8;
+   */
+  uncostedChargedNanos: bigint;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.MarginSum.
+ * Use `create(MarginSumSchema)` to create a new message.
+ */
+export declare const MarginSumSchema: GenMessage<MarginSum>;
+
+/**
+ * MarginPart is the margin of a part of a period.
+ *
+ * @generated from message reelgate.billing.v1.MarginPart
+ */
+export declare type MarginPart = Message<"reelgate.billing.v1.MarginPart"> & {
+  /**
+   * The begin of the part.
+   *
+   * @generated from field: google.protobuf.Timestamp begins_at = 1;
+   */
+  beginsAt?: Timestamp | undefined;
+
+  /**
+   * Its sum.
+   *
+   * @generated from field: reelgate.billing.v1.MarginSum sum = 2;
+   */
+  sum?: MarginSum | undefined;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.MarginPart.
+ * Use `create(MarginPartSchema)` to create a new message.
+ */
+export declare const MarginPartSchema: GenMessage<MarginPart>;
+
+/**
+ * MarginGroup is the margin of a channel, a model or an account over time.
+ *
+ * @generated from message reelgate.billing.v1.MarginGroup
+ */
+export declare type MarginGroup = Message<"reelgate.billing.v1.MarginGroup"> & {
+  /**
+   * The channel, the model or the account; empty: the channel is not known, or it is the rest.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * Whether these are all groups together that are not named.
+   *
+   * @generated from field: bool rest = 2;
+   */
+  rest: boolean;
+
+  /**
+   * ISO 4217 code.
+   *
+   * @generated from field: string currency = 3;
+   */
+  currency: string;
+
+  /**
+   * The sum of the period.
+   *
+   * @generated from field: reelgate.billing.v1.MarginSum total = 4;
+   */
+  total?: MarginSum | undefined;
+
+  /**
+   * The parts of the period, in their order; a part with nothing is left out.
+   *
+   * @generated from field: repeated reelgate.billing.v1.MarginPart parts = 5;
+   */
+  parts: MarginPart[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.MarginGroup.
+ * Use `create(MarginGroupSchema)` to create a new message.
+ */
+export declare const MarginGroupSchema: GenMessage<MarginGroup>;
+
+/**
  * SettledModel is what was charged for a model.
  *
  * @generated from message reelgate.billing.v1.SettledModel

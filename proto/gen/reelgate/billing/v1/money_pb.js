@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file reelgate/billing/v1/money.proto.
  */
 export const file_reelgate_billing_v1_money = /*@__PURE__*/
-  fileDesc("Ch9yZWVsZ2F0ZS9iaWxsaW5nL3YxL21vbmV5LnByb3RvEhNyZWVsZ2F0ZS5iaWxsaW5nLnYxIrMBCgZNYXJnaW4SDwoHY2hhbm5lbBgBIAEoCRIRCglwcmljZV9rZXkYAiABKAkSEAoIY3VycmVuY3kYAyABKAkSEAoIcmVxdWVzdHMYBCABKAMSFQoNY2hhcmdlZF9uYW5vcxgFIAEoAxISCgpjb3N0X25hbm9zGAYgASgDEhkKEXJlcG9ydGVkX3JlcXVlc3RzGAcgASgDEhsKE3JlcG9ydGVkX2Nvc3RfbmFub3MYCCABKAMiXAoMU2V0dGxlZE1vZGVsEhEKCXByaWNlX2tleRgBIAEoCRIQCghjdXJyZW5jeRgCIAEoCRIQCghyZXF1ZXN0cxgDIAEoAxIVCg1jaGFyZ2VkX25hbm9zGAQgASgDIloKCUhlbGRNb25leRIQCghjdXJyZW5jeRgBIAEoCRIVCg1iYWxhbmNlX25hbm9zGAIgASgDEhIKCmhlbGRfbmFub3MYAyABKAMSEAoIYWNjb3VudHMYBCABKAMiggEKC0xlZGdlckNoZWNrEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgd0b29rX21zGAIgASgDEgoKAm9rGAMgASgIEg8KB2VudHJpZXMYBCABKAMSDgoGZmF1bHRzGAUgAygJEg0KBWFjdG9yGAYgASgJInIKBkNyZWRpdBILCgNrZXkYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGFtb3VudF9uYW5vcxgDIAEoAxIOCgZyZWFzb24YBCABKAkSDQoFYWN0b3IYBSABKAlCZgobZXhhbXBsZS5yZWVsZ2F0ZS5iaWxsaW5nLnYxUAFaL3JlZWxnYXRlLmV4YW1wbGUvY29udHJhY3RzL2JpbGxpbmcvdjE7YmlsbGluZ3YxqgITUmVlbGdhdGUuQmlsbGluZy5WMWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9yZWVsZ2F0ZS9iaWxsaW5nL3YxL21vbmV5LnByb3RvEhNyZWVsZ2F0ZS5iaWxsaW5nLnYxIrMBCgZNYXJnaW4SDwoHY2hhbm5lbBgBIAEoCRIRCglwcmljZV9rZXkYAiABKAkSEAoIY3VycmVuY3kYAyABKAkSEAoIcmVxdWVzdHMYBCABKAMSFQoNY2hhcmdlZF9uYW5vcxgFIAEoAxISCgpjb3N0X25hbm9zGAYgASgDEhkKEXJlcG9ydGVkX3JlcXVlc3RzGAcgASgDEhsKE3JlcG9ydGVkX2Nvc3RfbmFub3MYCCABKAMi2wEKCU1hcmdpblN1bRIQCghyZXF1ZXN0cxgBIAEoAxIVCg1jaGFyZ2VkX25hbm9zGAIgASgDEhIKCmNvc3RfbmFub3MYAyABKAMSGQoRcmVwb3J0ZWRfcmVxdWVzdHMYBCABKAMSHgoWcmVwb3J0ZWRfY2hhcmdlZF9uYW5vcxgFIAEoAxIbChNyZXBvcnRlZF9jb3N0X25hbm9zGAYgASgDEhkKEXVuY29zdGVkX3JlcXVlc3RzGAcgASgDEh4KFnVuY29zdGVkX2NoYXJnZWRfbmFub3MYCCABKAMiaAoKTWFyZ2luUGFydBItCgliZWdpbnNfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKA3N1bRgCIAEoCzIeLnJlZWxnYXRlLmJpbGxpbmcudjEuTWFyZ2luU3VtIpkBCgtNYXJnaW5Hcm91cBILCgNrZXkYASABKAkSDAoEcmVzdBgCIAEoCBIQCghjdXJyZW5jeRgDIAEoCRItCgV0b3RhbBgEIAEoCzIeLnJlZWxnYXRlLmJpbGxpbmcudjEuTWFyZ2luU3VtEi4KBXBhcnRzGAUgAygLMh8ucmVlbGdhdGUuYmlsbGluZy52MS5NYXJnaW5QYXJ0IlwKDFNldHRsZWRNb2RlbBIRCglwcmljZV9rZXkYASABKAkSEAoIY3VycmVuY3kYAiABKAkSEAoIcmVxdWVzdHMYAyABKAMSFQoNY2hhcmdlZF9uYW5vcxgEIAEoAyJaCglIZWxkTW9uZXkSEAoIY3VycmVuY3kYASABKAkSFQoNYmFsYW5jZV9uYW5vcxgCIAEoAxISCgpoZWxkX25hbm9zGAMgASgDEhAKCGFjY291bnRzGAQgASgDIoIBCgtMZWRnZXJDaGVjaxImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHdG9va19tcxgCIAEoAxIKCgJvaxgDIAEoCBIPCgdlbnRyaWVzGAQgASgDEg4KBmZhdWx0cxgFIAMoCRINCgVhY3RvchgGIAEoCSJyCgZDcmVkaXQSCwoDa2V5GAEgASgJEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxhbW91bnRfbmFub3MYAyABKAMSDgoGcmVhc29uGAQgASgJEg0KBWFjdG9yGAUgASgJQmYKG2V4YW1wbGUucmVlbGdhdGUuYmlsbGluZy52MVABWi9yZWVsZ2F0ZS5leGFtcGxlL2NvbnRyYWN0cy9iaWxsaW5nL3YxO2JpbGxpbmd2MaoCE1JlZWxnYXRlLkJpbGxpbmcuVjFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message reelgate.billing.v1.Margin.
@@ -19,30 +19,51 @@ export const MarginSchema = /*@__PURE__*/
   messageDesc(file_reelgate_billing_v1_money, 0);
 
 /**
+ * Describes the message reelgate.billing.v1.MarginSum.
+ * Use `create(MarginSumSchema)` to create a new message.
+ */
+export const MarginSumSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_billing_v1_money, 1);
+
+/**
+ * Describes the message reelgate.billing.v1.MarginPart.
+ * Use `create(MarginPartSchema)` to create a new message.
+ */
+export const MarginPartSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_billing_v1_money, 2);
+
+/**
+ * Describes the message reelgate.billing.v1.MarginGroup.
+ * Use `create(MarginGroupSchema)` to create a new message.
+ */
+export const MarginGroupSchema = /*@__PURE__*/
+  messageDesc(file_reelgate_billing_v1_money, 3);
+
+/**
  * Describes the message reelgate.billing.v1.SettledModel.
  * Use `create(SettledModelSchema)` to create a new message.
  */
 export const SettledModelSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_billing_v1_money, 1);
+  messageDesc(file_reelgate_billing_v1_money, 4);
 
 /**
  * Describes the message reelgate.billing.v1.HeldMoney.
  * Use `create(HeldMoneySchema)` to create a new message.
  */
 export const HeldMoneySchema = /*@__PURE__*/
-  messageDesc(file_reelgate_billing_v1_money, 2);
+  messageDesc(file_reelgate_billing_v1_money, 5);
 
 /**
  * Describes the message reelgate.billing.v1.LedgerCheck.
  * Use `create(LedgerCheckSchema)` to create a new message.
  */
 export const LedgerCheckSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_billing_v1_money, 3);
+  messageDesc(file_reelgate_billing_v1_money, 6);
 
 /**
  * Describes the message reelgate.billing.v1.Credit.
  * Use `create(CreditSchema)` to create a new message.
  */
 export const CreditSchema = /*@__PURE__*/
-  messageDesc(file_reelgate_billing_v1_money, 4);
+  messageDesc(file_reelgate_billing_v1_money, 7);
 

@@ -1,0 +1,28 @@
+import type { GroupMargin } from '../../domain/margin-groups.ts';
+import type { HourSpan } from './money-store.ts';
+
+export type MarginBucket = 'hour' | 'day';
+
+export interface MarginQuery extends HourSpan {
+  readonly bucket: MarginBucket;
+}
+
+/** The margins of a bucket of time. */
+export interface MarginRow extends GroupMargin {
+  /** The channel, the price key or the account. */
+  readonly key: string;
+}
+
+export interface PlaceMargins {
+  readonly rows: readonly MarginRow[];
+  /** True if some hours are of a process that did not count work without a known cost. */
+  readonly isIncomplete: boolean;
+}
+
+/** Both reads come in parts, so that no statement takes long. A bucket can be in several parts. */
+export interface MarginStore {
+  /** As the processes have counted them, by channel or price key. */
+  ofPlaces(place: 'channel' | 'priceKey', query: MarginQuery): AsyncIterable<PlaceMargins>;
+  /** As the settlements have written them. Each part has all rows of its accounts. */
+  ofAccounts(query: MarginQuery, accountId?: string): AsyncIterable<readonly MarginRow[]>;
+}
