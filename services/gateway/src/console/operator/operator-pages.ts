@@ -12,6 +12,7 @@ import { faultReads } from '../../clients/faults-client.ts';
 import { handOvers } from '../../clients/hand-over-client.ts';
 import { searchClient } from '../../clients/search-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
+import { marginsReader } from '../../clients/margins-client.ts';
 import { ledgerClient } from '../../clients/ledger-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
@@ -32,6 +33,7 @@ import { handOverRoutes } from './hand-over-routes.ts';
 import { searchRoute } from './search-route.ts';
 import { channelsRoutes } from './channels-routes.ts';
 import { jobsRoutes } from './jobs-routes.ts';
+import { marginsRoute } from './margins-route.ts';
 import { moneyRoutes } from './money-routes.ts';
 import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
@@ -82,6 +84,7 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     operatorTasksRoute({ ...parts, records, books }),
     operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts, waiting, handOver }),
     ...moneyRoutes({ ...parts, ledger }),
+    marginsRoute({ ...parts, margins: marginsReader(clients) }),
     ...accountsRoutes({ ...parts, tokens, accounts, usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),
     ...jobsRoutes({ ...parts, acts, jobs: jobRecordsClient(clients) }),

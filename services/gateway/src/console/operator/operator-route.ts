@@ -14,7 +14,8 @@ export interface OperatorRoute {
   readonly path: `/${string}`;
   readonly name: string;
   readonly role: Role;
-  readonly answer: (exchange: Exchange) => Promise<object> | object;
+  /** The view, or the text of a file whose type it has set. */
+  readonly answer: (exchange: Exchange) => Promise<object | string> | object | string;
 }
 
 /** A route that answers the pages of the operator console. */
