@@ -18,6 +18,7 @@ export const OPERATOR_FILES: DoorFiles = {
     { path: 'channels', module: './pages/operator/channels.ts', nav: 'channels' },
     { path: 'channels/:channelId', module: './pages/operator/channel.ts' },
     { path: 'money', module: './pages/operator/money.ts', nav: 'money' },
+    { path: 'money/margins', module: './pages/operator/margins.ts' },
     { path: 'accounts', module: './pages/operator/accounts.ts', nav: 'accounts' },
     { path: 'accounts/:accountId', module: './pages/operator/account.ts' },
     { path: 'jobs', module: './pages/operator/jobs.ts', nav: 'jobs' },

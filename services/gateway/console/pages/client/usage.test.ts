@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { render } from 'preact-render-to-string';
 import type { UsageView } from '../../api/usage.ts';
 import { html } from '../../html.ts';
-import { parsePeriod, resolvePreset } from './parts/usage-query.ts';
+import { parsePeriod, resolvePreset } from '../../parts/period.ts';
 import { buildChart, stackSeries } from './parts/chart-data.ts';
-import { findDayByKey } from './parts/usage-chart.ts';
+import { findPlaceByKey } from '../../parts/bar-chart.ts';
 import { changeText, describeChange } from './parts/usage-stats.ts';
 import { UsageReport } from './usage.ts';
 
@@ -146,7 +146,7 @@ test.each([
   ['End', 3, 9],
   ['a', 3, undefined],
 ])('the key %s leads in the chart from day %d to %s', (key, day, to) => {
-  expect(findDayByKey(key, day, 10)).toBe(to);
+  expect(findPlaceByKey(key, day, 10)).toBe(to);
 });
 
 test('nothing charged teaches what will be here', () => {

@@ -9,14 +9,17 @@ import { FilterBar } from '../../parts/filter-bar.ts';
 import { Loaded } from '../../parts/loaded.ts';
 import { moneyText } from '../../parts/number-text.ts';
 import { PageTitle } from '../../parts/page-title.ts';
+import { DateFields, PresetButtons } from '../../parts/period-fields.ts';
+import { parsePeriod } from '../../parts/period.ts';
+import type { Period } from '../../parts/period.ts';
 import { SelectField } from '../../parts/select-field.ts';
 import { setQuery } from '../../state/address.ts';
 import { serverNow } from '../../state/server-clock.ts';
 import { useView } from '../../state/use-view.ts';
 import { nameSeries } from './parts/name-series.ts';
 import { UsageChart, seriesClass } from './parts/usage-chart.ts';
-import { PRESETS, parsePeriod, parseShape, parseSplit, resolvePreset } from './parts/usage-query.ts';
-import type { ChartShape, Period } from './parts/usage-query.ts';
+import { parseShape, parseSplit } from './parts/usage-query.ts';
+import type { ChartShape } from './parts/usage-query.ts';
 import { UsageStats, changeText } from './parts/usage-stats.ts';
 import { usageWords as words } from './usage-words.ts';
 
@@ -43,19 +46,9 @@ interface FilterProps {
 }
 
 function UsageFilters({ period, split, shape }: FilterProps): VNode {
-  const change = (name: string) => (event: Event) => {
-    setQuery({ [name]: (event.currentTarget as HTMLInputElement).value });
-  };
-  return html`<${Presets} period=${period} />
+  return html`<${PresetButtons} label=${words.period} names=${words.presets} period=${period} />
     <${FilterBar} setCount=${0}>
-      <div class="field">
-        <label for="from">${words.from}</label>
-        <input id="from" type="date" value=${period.from} max=${period.to} onChange=${change('from')} />
-      </div>
-      <div class="field">
-        <label for="to">${words.to}</label>
-        <input id="to" type="date" value=${period.to} min=${period.from} onChange=${change('to')} />
-      </div>
+      <${DateFields} names=${words} period=${period} />
       <${SelectField}
         label=${words.split}
         value=${split}
@@ -73,24 +66,6 @@ function UsageFilters({ period, split, shape }: FilterProps): VNode {
         }}
       />
     <//>`;
-}
-
-function Presets({ period }: { period: Period }): VNode {
-  return html`<div class="presets" role="group" aria-label=${words.period}>
-    ${PRESETS.map((preset) => {
-      const own = resolvePreset(preset, serverNow());
-      return html`<button
-        key=${preset}
-        type="button"
-        aria-pressed=${own.from === period.from && own.to === period.to ? 'true' : 'false'}
-        onClick=${() => {
-          setQuery({ ...own });
-        }}
-      >
-        ${words.presets[preset]}
-      </button>`;
-    })}
-  </div>`;
 }
 
 function listOptions(names: Readonly<Record<string, string>>): readonly { value: string; name: string }[] {

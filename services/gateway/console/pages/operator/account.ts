@@ -68,6 +68,7 @@ export function AccountView({ view, query, onChanged }: AccountViewProps): VNode
     <p class="account-links">
       <a href=${`/console/tasks?account=${encodeURIComponent(account.id)}`}>${words.itsTasks}</a>
       <a href=${`/console/jobs?account=${encodeURIComponent(account.id)}`}>${words.itsJobs}</a>
+      <a href=${`/console/money/margins?split=account&key=${encodeURIComponent(account.id)}`}>${words.itsMargins}</a>
       <span class="quiet">${words.createdAt} <${At} at=${account.createdAt} /></span>
     </p>
     ${canChange ? null : html`<p class="quiet" id="may-not-change">${operatorWords.needsRole('treasurer', words.needed)}</p>`}

@@ -25,6 +25,7 @@ export const booksWords = {
     lapses: 'Lapses',
     lapseText: (count: number) =>
       count === 0 ? 'No hold lapsed.' : `Holds that lapsed before their work was settled: ${count}.`,
+    overTime: 'Margins over time',
     margins: 'Margins by model and channel',
     marginsNote:
       'A cost is what the upstream reported, or else an estimate by the upstream prices of the configuration. ' +
@@ -70,6 +71,7 @@ export const booksWords = {
     heldHint: 'Reserved for running work',
     acts: 'Audit log',
     itsTasks: 'Its tasks',
+    itsMargins: 'Its margins',
     itsJobs: 'Its jobs',
     createdAt: 'Created',
     amountName: 'Amount',

@@ -103,7 +103,12 @@ export function ChannelPage({ view, onChanged }: { view: ChannelView; onChanged:
         />`}
     <//>
     <h2>${words.margin}</h2>
-    <p class="small quiet">${booksWords.money.marginsNote}</p>
+    <p class="small quiet">
+      ${booksWords.money.marginsNote}
+      <a href=${`/console/money/margins?split=channel&key=${encodeURIComponent(channel.id)}`}
+        >${booksWords.money.overTime}</a
+      >
+    </p>
     <${Part} of=${margins}>
       ${(rows: NonNullable<ChannelView['margins']>) => html`<${MarginTable} margins=${rows} />`}
     <//>

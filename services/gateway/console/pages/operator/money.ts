@@ -24,7 +24,10 @@ const FIELDS: readonly FilterField[] = [
 
 export function page({ query }: PageProps): VNode {
   const view = useView<Answer>(`/money?${query.toString()}`);
-  return html`<${PageTitle} title=${words.title} />
+  return html`<${PageTitle}
+      title=${words.title}
+      actions=${html`<a class="button" href="/console/money/margins">${words.overTime}</a>`}
+    />
     <${Loaded} view=${view}>
       ${(money: Answer) => html`<${MoneyView} money=${money} query=${query} onVerified=${view.refresh} />`}
     <//>`;

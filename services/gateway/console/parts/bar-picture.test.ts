@@ -1,16 +1,15 @@
 import { expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { UsagePicture, chooseDays, chooseTicks } from './usage-picture.ts';
+import { BarPicture, choosePlaces, chooseTicks } from './bar-picture.ts';
 
 const draw = (stacks: readonly (readonly (number | null)[])[], more: object = {}): string =>
   renderToString(
-    h(UsagePicture, {
-      data: { days: ['2026-11-26', '2026-11-27'], stacks, ...more },
+    h(BarPicture, {
+      data: { places: ['26 Nov', '27 Nov'], stacks, ...more },
       currency: 'USD',
-      shape: 'days',
       marked: 1,
-      onDay: () => undefined,
+      onPlace: () => undefined,
     }),
   );
 
@@ -27,8 +26,8 @@ test.each([
   [7, [0, 1, 2, 3, 4, 5, 6]],
   [30, [0, 5, 10, 15, 20, 25]],
   [1, [0]],
-])('of %d days no more are named than have room', (count, named) => {
-  expect(chooseDays(count)).toEqual(named);
+])('of %d places no more are named than have room', (count, named) => {
+  expect(choosePlaces(count)).toEqual(named);
 });
 
 test('a bar is as high as its amount, and what is nothing has none', () => {
@@ -43,8 +42,25 @@ test('a bar is as high as its amount, and what is nothing has none', () => {
   ]);
 });
 
+test('a loss hangs below a line at zero, which the axis names', () => {
+  const drawn = draw([[4, -4]]);
+
+  expect(chooseTicks(4, -4)).toEqual([-4, -2, 0, 2, 4]);
+  expect(drawn).toContain('<line class="grid zero" x1="0" x2="100%" y1="120" y2="120">');
+  expect(drawn.match(/<rect class="series-0"[^>]*>/g)).toEqual([
+    '<rect class="series-0" x="7.5%" width="35%" y="12" height="108">',
+    '<rect class="series-0" x="57.5%" width="35%" y="120" height="108">',
+  ]);
+  expect(drawn).toContain('−$4.00');
+});
+
 test('a line joins the middles of the days, and begins where it is known', () => {
-  const lines = draw([[4, 4]], { projection: [4, 2], budget: [null, 4] });
+  const lines = draw([[4, 4]], {
+    lines: [
+      { style: 'projection', points: [4, 2] },
+      { style: 'budget', points: [null, 4] },
+    ],
+  });
 
   expect(lines).toContain('<line class="projection" x1="25%" x2="75%" y1="12" y2="120">');
   expect(lines).not.toContain('class="budget"');

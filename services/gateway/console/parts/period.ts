@@ -1,0 +1,36 @@
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Periods that one click chooses. */
+export type Preset = 'today' | 'last7' | 'last30' | 'last90' | 'month' | 'before';
+
+export interface Period {
+  /** Dates (UTC) such as 2026-11-30; both days are in the period. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The days of a preset, in UTC. */
+export function resolvePreset(preset: Preset, now: number): Period {
+  const date = new Date(now);
+  const month = (offset: number): number => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + offset, 1);
+  const last = (days: number): Period => ({ from: toUtcDate(now - (days - 1) * DAY_MS), to: toUtcDate(now) });
+  const periods: Readonly<Record<Preset, Period>> = {
+    today: last(1),
+    last7: last(7),
+    last30: last(30),
+    last90: last(90),
+    month: { from: toUtcDate(month(0)), to: toUtcDate(now) },
+    before: { from: toUtcDate(month(-1)), to: toUtcDate(month(0) - DAY_MS) },
+  };
+  return periods[preset];
+}
+
+/** The period of the address; without one the last 30 days. */
+export function parsePeriod(query: URLSearchParams, now: number): Period {
+  const { from, to } = resolvePreset('last30', now);
+  return { from: query.get('from') || from, to: query.get('to') || to };
+}
+
+function toUtcDate(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
