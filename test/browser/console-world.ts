@@ -43,12 +43,13 @@ export interface ConsoleWorld {
   stop(): Promise<void>;
 }
 
-export async function startConsoleWorld(): Promise<ConsoleWorld> {
+/** The settings are those of the channel of the videos. */
+export async function startConsoleWorld(channel: object = {}): Promise<ConsoleWorld> {
   const [port = 0] = await freePorts(1);
   const upstream = `127.0.0.1:${port}`;
   const receiver = await startWebhookReceiver();
   const sandbox: Sandbox = await startSandbox({ listen: upstream, key: UPSTREAM_KEY });
-  const program = await newProgram('one program', { upstream, tasks: TASKS }, (config) => ({
+  const program = await newProgram('one program', { upstream, tasks: TASKS, channel }, (config) => ({
     ...config,
     webhooks: { allow: [receiver.host] },
     channels: [...config.channels, { ...RELAY, base_url: `http://${upstream}` }] as typeof config.channels,

@@ -47,8 +47,9 @@ export const marginsWords = {
   chart: (from: string, to: string): string => `Margins from ${from} to ${to}`,
   chartHelp: { hour: 'Arrow keys move from hour to hour.', day: 'Arrow keys move from day to day.' },
   placeTotal: (place: string, amount: string): string => `${place}: ${amount}`,
-  placePart: (name: string, measured: string, estimated: string): string =>
-    `${name} ${measured} measured, ${estimated} estimated`,
+  placePart: (name: string, parts: readonly string[]): string => `${name} ${parts.join(', ')}`,
+  measuredPart: (amount: string): string => `${amount} measured`,
+  estimatedPart: (amount: string): string => `${amount} estimated`,
   keyMeasured: 'Margin on a measured cost: the upstream reported what it charged',
   keyEstimated: 'Margin on an estimated cost: by the upstream prices of the channel',
   incomplete:

@@ -114,7 +114,7 @@ describe('the margins of a period', () => {
   });
 
   test('are heard as the value of the chart', () => {
-    expect(markup()).toContain('aria-valuetext="2026-11-30: −$61.86, east $0.00 measured, −$20.62 estimated, west');
+    expect(markup()).toContain('aria-valuetext="2026-11-30: −$61.86, east −$20.62 estimated, west');
   });
 });
 

@@ -33,13 +33,22 @@ export function page({ query }: PageProps): VNode {
       back=${{ href: '/console/money', name: words.back }}
       lead=${words.lead}
     />
-    <${MarginFilters} period=${period} split=${split} />
+    <${MarginFilters} period=${period} split=${split} view=${view.data} query=${query} />
     <${Loaded} view=${view} shape=${{ of: 'cards', count: 4 }}>
       ${(margins: MarginsView) => html`<${MarginsReport} view=${margins} query=${query} asked=${asked} />`}
     <//>`;
 }
 
-function MarginFilters({ period, split }: { period: Period; split: MarginSplit }): VNode {
+interface MarginFiltersProps {
+  readonly period: Period;
+  readonly split: MarginSplit;
+  /** Undefined while it is read. */
+  readonly view: MarginsView | undefined;
+  readonly query: URLSearchParams;
+}
+
+function MarginFilters({ period, split, view, query }: MarginFiltersProps): VNode {
+  const currencies = view?.currencies ?? [];
   return html`<${PresetButtons} label=${words.period} names=${words.presets} period=${period} />
     <${FilterBar} setCount=${0}>
       <${DateFields} names=${words} period=${period} />
@@ -51,6 +60,18 @@ function MarginFilters({ period, split }: { period: Period; split: MarginSplit }
           setQuery({ split: value, key: '' });
         }}
       />
+      ${
+        currencies.length > 1
+          ? html`<${SelectField}
+              label=${words.currency}
+              value=${chooseCurrency(currencies, query)?.currency ?? ''}
+              options=${currencies.map(({ currency }) => ({ value: currency, name: currency }))}
+              onChange=${(value: string) => {
+                setQuery({ currency: value });
+              }}
+            />`
+          : null
+      }
     <//>`;
 }
 
@@ -64,19 +85,18 @@ export interface MarginsReportProps {
 
 export function MarginsReport({ view, query, asked }: MarginsReportProps): VNode {
   const { currencies, split, key, bucket, isIncomplete } = view;
-  const shown = currencies.find(({ currency }) => currency === query.get('currency')) ?? findLargest(currencies);
+  const shown = chooseCurrency(currencies, query);
   const all = new URLSearchParams(query);
   all.delete('key');
   return html`
     ${
       key === undefined
         ? null
-        : html`<p class="actions">
+        : html`<p class="actions filter-actions">
             <span>${words.only[split]} <strong class="id">${key}</strong></span>
             <a class="button quiet" href=${`/console/money/margins?${all.toString()}`}>${words.showAll}</a>
           </p>`
     }
-    ${currencies.length > 1 ? html`<${CurrencyField} currencies=${currencies} shown=${shown?.currency ?? ''} />` : null}
     ${
       shown === undefined
         ? html`<${EmptyState}
@@ -104,26 +124,16 @@ export function MarginsReport({ view, query, asked }: MarginsReportProps): VNode
   `;
 }
 
-/** The currency of the most work; undefined: there was none. */
-function findLargest(currencies: readonly CurrencyMargins[]): CurrencyMargins | undefined {
-  return currencies.toSorted((one, other) => other.total.requests - one.total.requests)[0];
+/** The currency of the address, or that of the most work; undefined: there was none. */
+function chooseCurrency(currencies: readonly CurrencyMargins[], query: URLSearchParams): CurrencyMargins | undefined {
+  return (
+    currencies.find(({ currency }) => currency === query.get('currency')) ??
+    currencies.toSorted((one, other) => other.total.requests - one.total.requests)[0]
+  );
 }
 
 function hasNoCost({ total: { measured, estimated } }: CurrencyMargins): boolean {
   return measured.requests + estimated.requests === 0;
-}
-
-function CurrencyField({ currencies, shown }: { currencies: readonly CurrencyMargins[]; shown: string }): VNode {
-  return html`<div class="find">
-    <${SelectField}
-      label=${words.currency}
-      value=${shown}
-      options=${currencies.map(({ currency }) => ({ value: currency, name: currency }))}
-      onChange=${(value: string) => {
-        setQuery({ currency: value });
-      }}
-    />
-  </div>`;
 }
 
 function MarginStats({ margins: { total, currency } }: { margins: CurrencyMargins }): VNode {

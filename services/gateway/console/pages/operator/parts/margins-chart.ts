@@ -139,14 +139,19 @@ function describePlace(
   place: number,
   currency: string,
 ): readonly string[] {
-  const text = (amount = '0'): string => moneyText(amount, currency);
+  const text = (amount: string): string => moneyText(amount, currency);
+  const part = (amount = '0', describe: (text: string) => string): readonly string[] =>
+    Number(amount) === 0 ? [] : [describe(text(amount))];
   const all = sumDecimals(
     series.flatMap(({ measured, estimated }) => [measured[place] ?? '0', estimated[place] ?? '0']),
   );
   return [
     words.placeTotal(name, text(all)),
     ...listShown(series, place).map((one) =>
-      words.placePart(one.name, text(one.measured[place]), text(one.estimated[place])),
+      words.placePart(one.name, [
+        ...part(one.measured[place], words.measuredPart),
+        ...part(one.estimated[place], words.estimatedPart),
+      ]),
     ),
   ];
 }
