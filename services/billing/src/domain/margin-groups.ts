@@ -11,7 +11,7 @@ export interface MarginGroup {
   readonly buckets: readonly (readonly [at: number, sum: MarginCount])[];
 }
 
-/** What one group had in one bucket of time. */
+/** The margin of one group in one bucket of time. */
 export interface GroupMargin extends MarginCount {
   readonly currency: string;
   /** The first millisecond of the bucket. */
@@ -40,7 +40,7 @@ interface CurrencyGroups {
   rest: SummedGroup | undefined;
 }
 
-/** Sums up groups of which at most so many are named, in each currency. */
+/** Sums up groups. At most `most` of each currency are named. */
 export function newMarginGroups(most: number): MarginGroups {
   const currencies = new Map<string, CurrencyGroups>();
   const cut = (): void => {

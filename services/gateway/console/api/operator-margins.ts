@@ -41,13 +41,13 @@ export interface MarginGroup {
 
 /** Amounts are decimals in units of the currency. */
 export interface MarginSums {
-  /** What upstreams reported that they charged. */
+  /** Work whose cost the upstreams reported. */
   readonly measured: MarginPart;
-  /** By the upstream prices of the configuration. */
+  /** Work whose cost is estimated by the upstream prices of the configuration. */
   readonly estimated: MarginPart;
   /** Charged work whose cost is not known. It is in no margin. */
   readonly unknown: { readonly requests: number; readonly charged: string };
-  /** What was charged for work with a known cost. */
+  /** The charge for work with a known cost. */
   readonly charged: string;
   readonly margin: string;
   /** All work. */

@@ -47,7 +47,7 @@ const buildCount = <C extends string>(columns: readonly C[]) =>
     DO UPDATE SET ${columns.map((column) => `${column} = usage_hours.${column} + excluded.${column}`).join(', ')}`,
   );
 const COUNT = buildCount(QUANTITY_COLUMNS);
-/** Where the cost of some work is known. Other work does not pay for the columns. */
+/** The count of work whose cost is known. Other work does not pay for the columns. */
 const COUNT_COSTED = buildCount([...QUANTITY_COLUMNS, ...COST_COLUMNS]);
 const COUNT_FAILED = buildInsert(
   'failed_cost_hours',

@@ -29,6 +29,8 @@ export const marginsWords = {
   measured: 'Cost measured',
   estimated: 'Cost estimated',
   costPart: (amount: string, requests: number): string => `${amount} of ${requests.toLocaleString('en')}`,
+  costUnknown: 'Cost unknown',
+  unknownPart: (amount: string, requests: number): string => `${requests.toLocaleString('en')}, charged ${amount}`,
   none: '–',
   margin: 'Margin',
   loss: 'loss',

@@ -54,8 +54,8 @@ const text = (...of: Parameters<typeof markup>): string =>
 
 describe('the margins of a period', () => {
   test('tell apart what is measured, estimated and unknown, exactly', () => {
-    expect(text()).toContain('east $3,120.40 $2,240.00 of 1 $341.02 of 2 $539.38 17.3 % 6 $1.20 of 3');
-    expect(text()).toContain('Cost measured Cost estimated Margin Margin % Requests Without a known cost');
+    expect(text()).toContain('east $3,120.40 $2,240.00 of 1 $341.02 of 2 $539.38 17.3 % 6 3, charged $1.20');
+    expect(text()).toContain('Cost measured Cost estimated Margin Margin % Requests Cost unknown');
     expect(text()).toContain('$2,240.00 measured, $341.02 estimated');
   });
 

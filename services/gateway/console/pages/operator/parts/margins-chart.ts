@@ -81,7 +81,7 @@ function addUp(lists: readonly (readonly string[])[]): readonly string[] {
   return first.map((_, at) => sumDecimals(lists.map((list) => list[at] ?? '0')));
 }
 
-/** What is above zero stands one upon the other, and what is below hangs one under the other. */
+/** Stacks gains one upon the other above zero, and losses one under the other below it. */
 export function stackMargins(series: readonly MarginSeries[]): Required<Pick<PictureData, 'stacks' | 'styles'>> {
   const layers = series.flatMap(({ style, measured, estimated }) => [
     { style, amounts: measured },

@@ -129,8 +129,8 @@ function listSumColumns<Row>(currency: string, sumsOf: (row: Row) => MarginSums)
     column(words.margin, ({ margin }) => renderMargin(margin, currency)),
     column(words.share, ({ margin, charged }) => shareText(margin, charged) ?? words.none),
     column(words.requests, ({ requests }) => requests.toLocaleString('en')),
-    column(words.unknown, ({ unknown }) =>
-      unknown.requests === 0 ? words.none : words.costPart(moneyText(unknown.charged, currency), unknown.requests),
+    column(words.costUnknown, ({ unknown }) =>
+      unknown.requests === 0 ? words.none : words.unknownPart(moneyText(unknown.charged, currency), unknown.requests),
     ),
   ];
 }
