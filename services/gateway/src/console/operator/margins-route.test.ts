@@ -66,7 +66,7 @@ test('the margins of a period tell apart what is measured, estimated and unknown
     to: FIRST + 3 * DAY_MS,
   });
   expect(json.parts).toEqual([0, 1, 2].map((day) => FIRST + day * DAY_MS));
-  expect(json.currencies.map(({ currency }: { currency: string }) => currency)).toEqual(['EUR', 'USD']);
+  expect(json.currencies).toMatchObject([{ currency: 'EUR' }, { currency: 'USD' }]);
   expect(json.currencies[1]).toMatchObject({
     groups: [
       {
