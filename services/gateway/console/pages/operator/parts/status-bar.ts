@@ -37,7 +37,7 @@ export function StatusLine({ status }: { status: OperatorStatus }): VNode {
       <strong class=${grade === 'fail' ? 'bad' : 'busy'}
         ><span aria-hidden="true">${SHAPES[grade]}</span> ${toSentence(what)}</strong
       >
-      ${since === undefined ? null : html`<span class="quiet"> ${words.since} <${Ago} at=${since} />.</span>`}${' '}
+      ${since === undefined ? null : html`<span class="status-since quiet"> ${words.since} <${Ago} at=${since} />.</span>`}${' '}
     </p>
     <button
       type="button"
