@@ -80,6 +80,7 @@ function toStateJson(task: Task | undefined): object {
     kind: KINDS[task.order?.kind ?? TaskKind.UNSPECIFIED],
     state: stateName(task.state) || undefined,
     model: task.order?.model,
+    label: emptyToUndefined(task.label),
     order: task.order === undefined ? {} : toOrderJson(task.order),
     created_at: isoTime(task.createdAt),
     completed_at: isoTime(task.completedAt),

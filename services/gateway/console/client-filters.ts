@@ -7,6 +7,7 @@ export const TASK_FILTERS = {
   kind: { type: 'select' },
   model: { type: 'text', most: 256 },
   token: { type: 'text', most: 256 },
+  label: { type: 'text', most: 64 },
   from: { type: 'date' },
   to: { type: 'date' },
 } as const satisfies Filters;

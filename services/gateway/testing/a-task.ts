@@ -43,6 +43,7 @@ export function aTask(over: TaskInit = {}): Task {
     createdAt: timestampFromMs(CREATED_MS),
     updatedAt: timestampFromMs(CREATED_MS),
     seconds: 5,
+    label: '',
     pollAfterMs: 3000n,
   } satisfies WholeMessage<typeof TaskSchema>;
   return create(TaskSchema, { ...queued, ...over });

@@ -38,8 +38,8 @@ export interface FakeTasks {
   /** The orders that were checked before bytes were stored. */
   readonly checks: CheckOrderRequest[];
   readonly lists: ListTasksRequest[];
-  /** A service of the release before answers a search with every task. */
-  readonly release: { knowsSearch: boolean };
+  /** A service of the release before answers a search, or a list of a label, with every task. */
+  readonly release: { knowsSearch: boolean; knowsLabels: boolean };
   /** The callbacks that were passed on. */
   readonly callbacks: readonly PassedCallback[];
   /** Readable tasks by `account/id`. */
@@ -58,7 +58,7 @@ export function fakeTasks(): FakeTasks {
   const checked: Order[] = [];
   const checks: CheckOrderRequest[] = [];
   const lists: ListTasksRequest[] = [];
-  const release = { knowsSearch: true };
+  const release = { knowsSearch: true, knowsLabels: true };
   const callbacks: PassedCallback[] = [];
   const tasks = new Map<string, Task>();
   const models: FakeTasks['models'] = [aModel()];
@@ -112,6 +112,7 @@ export function fakeTasks(): FakeTasks {
       const task = aTask({
         id: `task_${String(creates.length).padStart(26, '0')}`,
         accountId: request.accountId,
+        label: request.label,
         ...(order === undefined ? {} : { order }),
       });
       tasks.set(`${request.accountId}/${task.id}`, task);
@@ -134,6 +135,7 @@ export function fakeTasks(): FakeTasks {
         hasMore: false,
         total: BigInt(tasks.size),
         narrowed: release.knowsSearch,
+        labelled: release.knowsLabels,
         counted: tasks.size,
         countedAll: true,
       };
@@ -177,9 +179,10 @@ export function fakeTasks(): FakeTasks {
   };
 }
 
-function isListed(task: Task, { accountId, states, taskIds }: ListTasksRequest): boolean {
+function isListed(task: Task, { accountId, states, taskIds, label }: ListTasksRequest): boolean {
   return (
     task.accountId === accountId &&
+    (label === '' || task.label === label) &&
     (states.length === 0 || states.includes(task.state)) &&
     (taskIds.length === 0 || taskIds.includes(task.id))
   );

@@ -85,6 +85,11 @@ const bodies = CREATES.flatMap(([path, body, refuse]) => {
       refuse('invalid_idempotency_key', 'Idempotency-Key'),
     ],
     [
+      `${name(path)} refuses a Reelgate-Label with a space`,
+      post(path, body, { ...REFUSED, headers: { 'reelgate-label': 'a b' } }),
+      refuse('invalid_request', 'Reelgate-Label'),
+    ],
+    [
       `${name(path)} refuses an empty Idempotency-Key`,
       post(path, body, { ...REFUSED, headers: { 'idempotency-key': '' } }),
       refuse('invalid_idempotency_key', 'Idempotency-Key'),

@@ -24,6 +24,8 @@ export interface TaskRow {
   readonly seconds: number;
   readonly resolution: string;
   readonly ratio: string;
+  /** The client's word for its own accounts; undefined: it has none. */
+  readonly label?: string;
   readonly createdAt: number;
   /** Undefined: it has not ended. */
   readonly endedAt?: number;

@@ -72,6 +72,8 @@ export interface NewBatch {
   readonly inputFileId: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly outputLifetimeMs: number | undefined;
+  /** The label of what its lines make; undefined: that of its token. */
+  readonly label: string | undefined;
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 
@@ -148,10 +150,11 @@ export function batchesClient(rpc: BatchesRpc): Batches {
 
 function ownersCalls(rpc: BatchesRpc): Pick<Batches, 'create' | 'get' | 'list' | 'cancel'> {
   return {
-    create: async ({ idempotency, outputLifetimeMs = 0, ...batch }, caller) => {
+    create: async ({ idempotency, outputLifetimeMs = 0, label = '', ...batch }, caller) => {
       const created = await rpc.createBatch(
         {
           ...batch,
+          label,
           outputExpiresAfterSeconds: BigInt(Math.round(outputLifetimeMs / MS)),
           idempotencyKey: idempotency?.key ?? '',
           requestFingerprint: idempotency?.fingerprint ?? '',

@@ -46,6 +46,8 @@ export interface PlainTask {
   readonly state: PlainState;
   readonly progress: number;
   readonly seconds: number;
+  /** The client's word for its own accounts; undefined if it has none. */
+  readonly label: string | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly completedAt: number | undefined;
@@ -111,6 +113,7 @@ export function toPlainTask(task: Task): PlainTask {
     state: toPlainState(task.state),
     progress: task.progress,
     seconds: task.seconds,
+    label: emptyToUndefined(task.label),
     createdAt: toMs(task.createdAt) ?? 0,
     updatedAt: toMs(task.updatedAt) ?? 0,
     completedAt: toMs(task.completedAt),

@@ -89,11 +89,12 @@ const STEPS: Readonly<Record<TimelineStep, StepName | undefined>> = {
 export function taskPages(rpc: TasksClient): TaskPages {
   return {
     list: async ({ accountId, ...call }, question) => {
-      const { tasks, continueAfter, narrowed, counted, countedAll } = await rpc.listTasks(
+      const { tasks, continueAfter, narrowed, labelled, counted, countedAll } = await rpc.listTasks(
         toWireQuestion(accountId, question),
         withDeadline(call, DEADLINE_MS),
       );
-      if (!narrowed && (question.words !== undefined || question.token !== undefined)) throw notYet();
+      const isNarrowed = narrowed || (question.words === undefined && question.token === undefined);
+      if (!isNarrowed || (question.label !== undefined && !labelled)) throw notYet();
       return {
         tasks: tasks.map(toPlainTask),
         continueAfter: emptyToUndefined(continueAfter),
@@ -122,9 +123,9 @@ function notYet(): Problem {
 
 function toWireQuestion(accountId: string, question: TaskQuestion): WholeMessage<typeof ListTasksRequestSchema> {
   const { limit, states = [], kind, model = '', from, to, after = '', taskIds = [], idempotencyKey = '' } = question;
-  const { words = '', token: tokenId = '', countMax = 0 } = question;
+  const { words = '', token: tokenId = '', label = '', countMax = 0 } = question;
   return {
-    ...{ words, tokenId, countMax },
+    ...{ words, tokenId, label, countMax },
     ...{ accountId, limit, model, after, idempotencyKey, inSteps: true },
     // older pages go on after a task, and count nothing
     ...{ ascending: false, offset: 0, withTotal: false },

@@ -44,11 +44,20 @@ export interface FieldNames {
   readonly clientField: (field: string) => string;
 }
 
-/** The members that a client can give beside its order. No upstream gets them. */
-export type BesideOrder = Omit<
-  CreateTaskRequest,
-  keyof Message | 'accountId' | 'tokenId' | 'order' | 'boundedOrder' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
->;
+/** The members that are no part of a body: who asks, the order itself, and what stands in headers. */
+type NotBeside =
+  | keyof Message
+  | 'accountId'
+  | 'tokenId'
+  | 'order'
+  | 'boundedOrder'
+  | 'idempotencyKey'
+  | 'requestFingerprint'
+  | 'label'
+  | 'queue';
+
+/** The members that a client can give beside its order in a body. No upstream gets them. */
+export type BesideOrder = Omit<CreateTaskRequest, NotBeside>;
 
 /** A body, decoded into an order. */
 export interface DecodedOrder extends FieldNames {
@@ -123,6 +132,7 @@ export interface ListQuery {
   readonly taskIds?: string[];
   readonly model?: string;
   readonly kind?: TaskKind;
+  readonly label?: string;
   readonly withTotal?: boolean;
 }
 

@@ -12,6 +12,7 @@ describe('the compatibility list', () => {
     ['', { limit: 20, after: '', ascending: false }],
     ['limit=2&order=asc&after=task_1', { limit: 2, after: 'task_1', ascending: true }],
     ['limit=100&order=desc', { limit: 100, after: '', ascending: false }],
+    ['label=spring%2F7', { limit: 20, after: '', ascending: false, label: 'spring/7' }],
   ])('%j', (text, expected) => {
     expect(listVideos.decode(query(text))).toEqual(expected);
   });
@@ -23,6 +24,8 @@ describe('the compatibility list', () => {
     ['order=up', 'order'],
     ['order=toString', 'order'],
     [`after=${'x'.repeat(65)}`, 'after'],
+    ['label=', 'label'],
+    ['label=two+words', 'label'],
   ])('not %j', (text, field) => {
     expect(refusalOf(() => listVideos.decode(query(text)))).toMatchObject({ reason: 'invalid_request', field });
   });

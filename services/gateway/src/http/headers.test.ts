@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { refusalOf } from '../../testing/order-summary.ts';
 import type { WaitPreference } from '../clients/task-queue.ts';
-import { formatAppliedWait, readPreferredWait, readWaitPreference } from './headers.ts';
+import { formatAppliedWait, readLabel, readPreferredWait, readWaitPreference } from './headers.ts';
 
 const NOT_BEFORE = Date.UTC(2026, 10, 27, 3);
 
@@ -73,6 +74,29 @@ test.each<readonly [WaitPreference, string]>([
 ])('what was applied is written as it can be read again: %j', (applied, text) => {
   expect(formatAppliedWait(applied)).toBe(text);
   expect(readWaitPreference(text) ?? {}).toEqual(applied);
+});
+
+test.each([undefined, 'spring', 'a', 'Team-7/spring_2026.v2:eu', 'x'.repeat(64)])('a label: %j', (label) => {
+  expect(readLabel(label)).toBe(label);
+});
+
+test.each<[string | string[]]>([
+  [''],
+  [' '],
+  ['two words'],
+  ['spring,autumn'],
+  [['spring', 'autumn']],
+  ['früh'],
+  ['a\tb'],
+  ['<b>'],
+  ['50%'],
+  ['x'.repeat(65)],
+])('a label that is refused by its name, with what would be right: %j', (label) => {
+  expect(refusalOf(() => readLabel(label))).toMatchObject({
+    reason: 'invalid_request',
+    field: 'Reelgate-Label',
+    message: expect.stringMatching(/^must be 1 to 64 letters.*, such as spring-campaign$/),
+  });
 });
 
 test('a header of the largest size is read in time that grows with its length', () => {

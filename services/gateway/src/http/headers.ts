@@ -3,6 +3,7 @@ import { readRequestId } from '@reelgate/platform/request-context';
 import type { NewId } from '@reelgate/platform/ids';
 import type { ServerResponse } from 'node:http';
 import type { WaitPreference } from '../clients/task-queue.ts';
+import { LABEL, LABEL_RULE } from '../domain/label.ts';
 import { parseTimestamp } from '../domain/timestamp.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -17,6 +18,13 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
     field: 'Idempotency-Key',
     message: 'must be 1 to 255 visible ASCII characters',
   });
+}
+
+/** The client's word for its own accounts; undefined: that of its token. Refuses an invalid one. */
+export function readLabel(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && LABEL.test(header)) return header;
+  throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'Reelgate-Label', message: LABEL_RULE });
 }
 
 /** A member of a list, up to the next comma that is not within quotes. */

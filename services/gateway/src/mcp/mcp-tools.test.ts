@@ -137,6 +137,20 @@ describe.each(LINES)('an agent with the client %s', (line) => {
   });
 });
 
+test('the label of an order goes beside it, and a repeat under another one orders nothing', async () => {
+  const order = { ...BOAT, ...BOUND, idempotency_key: 'labelled' };
+  const first = await call('video_create', { ...order, label: 'spring' });
+  const again = await call('video_create', { ...order, label: 'autumn' });
+  const shown = await call('video_get', { id: first.structuredContent.id });
+
+  expect(under.tasks.creates[0]).toMatchObject({ label: 'spring' });
+  expect(again.structuredContent).toEqual(first.structuredContent);
+  expect(shown.structuredContent).toMatchObject({ label: 'spring' });
+  expect((await call('video_create', { ...order, label: 'two words' })).structuredContent.error).toMatchObject({
+    code: 'invalid_request',
+  });
+});
+
 test('the first two clients speak the revision of 2025, the last that of 2026', () => {
   expect(LINES.map((line) => agentOf(line).revision())).toEqual(['2025-11-25', '2025-11-25', '2026-07-28']);
 });

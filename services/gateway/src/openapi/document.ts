@@ -1,5 +1,6 @@
 import { dialects } from '../dialects/index.ts';
 import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import { LABEL, LABEL_MAX } from '../domain/label.ts';
 import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
 import { collectErrors, referToErrors } from './error-responses.ts';
 import { hoist } from './hoist.ts';
@@ -17,6 +18,9 @@ export const API = {
     'Several dialects give access to the same tasks; a client uses one of them.',
 };
 
+/** A label, as every route takes it. */
+export const LABEL_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: LABEL_MAX, pattern: LABEL.source };
+
 type HeaderName = NonNullable<RouteDoc['headers']>[number];
 
 /** The request headers that routes read. */
@@ -33,6 +37,12 @@ export const HEADERS: Readonly<Record<HeaderName, Omit<QueryParameter, 'name'>>>
       '1 to 255 visible ASCII characters. ' +
       'For 24 hours, the same key with the same body returns the first answer again.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  },
+  'Reelgate-Label': {
+    description:
+      'A word for your own accounts, such as a project: usage can be split by it. It changes nothing else, and no ' +
+      'generator gets it. A repeat with the same key keeps the first label. Without it the label of the token counts.',
+    schema: { ...LABEL_SCHEMA, examples: ['spring-campaign'] },
   },
   Range: { description: 'Requests a range of the bytes.', schema: { type: 'string', examples: ['bytes=0-1023'] } },
   'Last-Event-ID': {

@@ -45,6 +45,7 @@ function fixture() {
         requestId: 'req_1',
         idempotency,
         wait,
+        label: undefined,
         onSubmit: () => {
           submitted = true;
         },

@@ -32,6 +32,8 @@ export interface SubmitOrderDeps {
 export interface Submission {
   readonly principal: Principal;
   readonly decoded: DecodedOrder;
+  /** The client's word for its own accounts; undefined: that of its token. */
+  readonly label: string | undefined;
   readonly requestId: string;
   readonly span?: Span | undefined;
   /** The client's key for this create, with a digest of the request. */
@@ -116,16 +118,18 @@ async function refuseUnbounded<T>(create: Promise<T>): Promise<T> {
   }
 }
 
-type OrderRequest = Omit<CreateTaskRequest, keyof Message | keyof BesideOrder> & Partial<BesideOrder>;
+type OrderRequest = Omit<CreateTaskRequest, keyof Message | keyof BesideOrder | 'label'> &
+  Partial<BesideOrder> & { readonly label?: string };
 
 /** Builds the request for an order. It has no models or limits: the tasks service reads them from the token. */
-function toOrderRequest({ principal, decoded, idempotency, wait }: Submission, order: Order): OrderRequest {
+function toOrderRequest({ principal, decoded, label, idempotency, wait }: Submission, order: Order): OrderRequest {
   const { accountId, tokenId } = principal;
   return {
     ...decoded.beside,
     accountId,
     tokenId,
     order,
+    ...(label === undefined ? {} : { label }),
     idempotencyKey: idempotency?.key ?? '',
     requestFingerprint: idempotency?.fingerprint ?? '',
     ...(wait && { queue: toWirePreference(wait) }),

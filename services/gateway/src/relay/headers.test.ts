@@ -38,6 +38,7 @@ describe('a header of a request', () => {
     'OpenAI-Organization',
     'OpenAI-Project',
     'Idempotency-Key',
+    'Reelgate-Label',
     'Via',
     'traceparent',
     'Tracestate',

@@ -53,6 +53,8 @@ const REMOVED = groupByLength([
   'x-goog-user-project',
   // the upstream would store it under the channel's credential, where the keys of two clients could collide
   'idempotency-key',
+  // a name of the client's own
+  'reelgate-label',
   // the client's own trace: the upstream could join it to calls of other accounts, and baggage can hold anything
   'traceparent',
   'tracestate',

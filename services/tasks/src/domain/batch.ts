@@ -31,6 +31,8 @@ export interface BatchOrigin {
   readonly createdAt: number;
   /** From then on no line begins. */
   readonly expiresAt: number;
+  /** The label of the tasks and calls of its lines; undefined: that of its token. */
+  readonly label?: string | undefined;
 }
 
 export interface Batch extends BatchOrigin {

@@ -12,6 +12,8 @@ export interface JobCall {
   readonly query: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: JobBytes;
+  /** The client's word under which it is charged. */
+  readonly label?: string | undefined;
 }
 
 /** The form in which the client receives the bytes of an answer. */

@@ -76,6 +76,8 @@ export interface BesideOrder {
   readonly maxAmountNanos?: bigint | undefined;
   /** ISO 4217: the currency that the account must have. */
   readonly currency?: string | undefined;
+  /** The client's word for its own accounts, such as a project. It changes nothing about the work. */
+  readonly label?: string | undefined;
 }
 
 /** The members beside an order that bound its price. They are for its hold alone, which billing keeps. */
@@ -98,8 +100,8 @@ export interface TaskOrigin extends TaskIdentity, Omit<BesideOrder, 'webhookUrl'
 
 /** The origin alone of what has more members. */
 export function takeOrigin(task: TaskOrigin): EveryMember<TaskOrigin> {
-  const { id, accountId, tokenId, order, seconds, createdAt, requestId, trace, traceParent } = task;
-  return { id, accountId, tokenId, order, seconds, createdAt, requestId, trace, traceParent };
+  const { id, accountId, tokenId, order, label, seconds, createdAt, requestId, trace, traceParent } = task;
+  return { id, accountId, tokenId, order, label, seconds, createdAt, requestId, trace, traceParent };
 }
 
 export interface Task extends TaskOrigin, TaskInState {

@@ -92,6 +92,7 @@ function toBatchRequest(request: CreateBatchRequest, requestId: string): BatchRe
     endpoint: request.endpoint,
     inputFileId: request.inputFileId,
     metadata: request.metadata,
+    label: emptyToUndefined(request.label),
     outputExpiresAfterMs: seconds === 0n ? undefined : Number(seconds) * MS,
   };
   return { ...batch, idempotency: readIdempotency(request, () => digestBatch(batch)) };

@@ -51,6 +51,7 @@ const OF_OWNERS: Narrowing<
   kind: ['kind', { kind: TaskKind.CONTEXT_IR }],
   createdFrom: ['createdFrom', CREATED_FROM],
   createdBefore: ['createdBefore', CREATED_BEFORE],
+  label: ['label', { label: 'spring' }],
 };
 
 const OF_OPERATORS: Narrowing<

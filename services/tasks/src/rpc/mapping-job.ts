@@ -20,7 +20,7 @@ import type { Job, JobAnswer, JobBytes, JobCall, JobEncoding, JobLease } from '.
 import type { Failure } from '../domain/task.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
-import { toMessage, toWireTime } from './wire-message.ts';
+import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
 
 const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
   none: WireEncoding.UNSPECIFIED,
@@ -32,7 +32,7 @@ const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
 type WireBytes = WireCall['body'] | WireAnswer['body'];
 
 export function fromWireCall(wire: WireCall | undefined): JobCall {
-  const { endpoint, model, method, path, query, headers, body } = requireField(wire, 'call');
+  const { endpoint, model, method, path, query, headers, body, label } = requireField(wire, 'call');
   return {
     endpoint,
     model,
@@ -41,10 +41,11 @@ export function fromWireCall(wire: WireCall | undefined): JobCall {
     query,
     headers: headers.map((header) => [header.name, header.value] as const),
     body: fromWireBytes(body),
+    label: emptyToUndefined(label),
   } satisfies EveryMember<JobCall>;
 }
 
-export function toWireCall({ endpoint, model, method, path, query, headers, body }: JobCall): WireCall {
+export function toWireCall({ endpoint, model, method, path, query, headers, body, label }: JobCall): WireCall {
   return toMessage(JobCallSchema, {
     endpoint,
     model,
@@ -53,6 +54,7 @@ export function toWireCall({ endpoint, model, method, path, query, headers, body
     query,
     headers: headers.map(([name, value]) => toMessage(JobHeaderSchema, { name, value })),
     body: toWireBytes(body),
+    label,
   });
 }
 

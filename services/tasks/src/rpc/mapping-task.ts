@@ -36,6 +36,7 @@ export function toWireTask(task: Task, now: number, place?: PlaceView): WireTask
     id: task.id,
     accountId: task.accountId,
     order: toWireOrder(task.order),
+    label: task.label,
     state: STATES[task.state],
     unrecognisedStatus: task.unrecognised ? task.upstreamStatus : undefined,
     progress: task.progress,

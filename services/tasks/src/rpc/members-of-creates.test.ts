@@ -16,11 +16,13 @@ import { taskService } from './task-service.ts';
 const open = useWorlds();
 const TOKENS = someTokens({ token_1: {} });
 
-/** The member of the task that shows it; undefined: none does. */
 interface Given<T> {
   readonly value: T;
   readonly other: T;
+  /** The member of the task that shows it; undefined: none does. */
   readonly shownAs: keyof Task | undefined;
+  /** Set if a repeat with another value returns the first task. */
+  readonly isOnlyNoted?: true;
 }
 
 type NotGiven =
@@ -33,8 +35,11 @@ const GIVEN: { readonly [K in GivenMember]-?: Given<NonNullable<CreateTaskReques
   webhookUrl: { value: 'https://hooks.example/a', other: 'https://hooks.example/b', shownAs: undefined },
   maxAmountNanos: { value: 400_000_000n, other: 400_000_001n, shownAs: undefined },
   currency: { value: 'USD', other: 'EUR', shownAs: undefined },
+  label: { value: 'spring', other: 'autumn', shownAs: 'label', isOnlyNoted: true },
 };
 const MEMBERS = Object.entries(GIVEN);
+const NOTED = MEMBERS.filter(([, { isOnlyNoted }]) => isOnlyNoted === true);
+const COMPARED = MEMBERS.filter(([, { isOnlyNoted }]) => isOnlyNoted !== true);
 
 /** A check has every member of a create. */
 const REQUEST = {
@@ -65,7 +70,19 @@ test('a create carries every member of its origin', async () => {
       });
 });
 
-test.each(MEMBERS)('a repeat with another %s is refused, and so is its check', async (member, { other }) => {
+test.each(NOTED)('a repeat with another %s, or with none, returns the first task as it is', async (member, given) => {
+  const client = await openClient();
+  const { task } = await client.createTask(REQUEST);
+  const first = { id: task?.id, [member]: given.value };
+
+  for (const other of [given.other, '']) {
+    const repeat = { ...REQUEST, [member]: other };
+    expect(await client.createTask(repeat)).toMatchObject({ replayed: true, task: first });
+    expect((await client.checkOrder(repeat)).task).toMatchObject(first);
+  }
+});
+
+test.each(COMPARED)('a repeat with another %s is refused, and so is its check', async (member, { other }) => {
   const client = await openClient();
   await client.createTask(REQUEST);
   const repeat = { ...REQUEST, [member]: other };

@@ -79,6 +79,7 @@ function toRecordFilter({ channels }: Deps, request: ListTaskRecordsRequest): Ev
     hidden: true,
     taskIds: undefined,
     tokenId: undefined,
+    label: undefined,
     prompt: undefined,
     channel: emptyToUndefined(request.channel),
     createdFrom: readTime(request.createdFrom),

@@ -72,7 +72,7 @@ export function readMethods(deps: Deps) {
     listTasks: async (request) => {
       if (request.inSteps && (request.offset !== 0 || request.withTotal)) throw stepsNotCombined();
       const filter = await toOwnersFilter(deps, request);
-      if (filter === undefined) return { narrowed: true, countedAll: true };
+      if (filter === undefined) return { narrowed: true, labelled: true, countedAll: true };
       const page = toPage(request);
       if (request.inSteps) {
         const { tasks, continueAfter, counted } = await listTaskStep(deps, filter, page, request);
@@ -81,6 +81,7 @@ export function readMethods(deps: Deps) {
           hasMore: continueAfter !== undefined,
           total: undefined,
           continueAfter,
+          labelled: true,
           ...toWireCount(counted),
         });
       }
@@ -91,6 +92,7 @@ export function readMethods(deps: Deps) {
         hasMore,
         total: BigInt(total ?? 0),
         continueAfter: undefined,
+        labelled: true,
         ...toWireCount(),
       });
     },
@@ -105,6 +107,7 @@ async function toOwnersFilter(deps: Deps, request: ListTasksRequest): Promise<Ow
     taskIds: request.taskIds,
     createdFrom: readTime(request.createdFrom),
     createdBefore: readTime(request.createdBefore),
+    label: emptyToUndefined(request.label),
     // Lists in steps alone have these two.
     tokenId: undefined,
     prompt: undefined,

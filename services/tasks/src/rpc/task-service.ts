@@ -146,10 +146,11 @@ type Beside = Omit<
   keyof Message | 'accountId' | 'tokenId' | 'order' | 'boundedOrder' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
 >;
 
-function readBeside({ webhookUrl, maxAmountNanos, currency }: Beside): EveryMember<BesideOrder> {
+function readBeside({ webhookUrl, maxAmountNanos, currency, label }: Beside): EveryMember<BesideOrder> {
   return {
     webhookUrl: emptyToUndefined(webhookUrl),
     maxAmountNanos,
     currency: emptyToUndefined(currency),
+    label: emptyToUndefined(label),
   } satisfies Record<keyof Required<Beside>, unknown>;
 }

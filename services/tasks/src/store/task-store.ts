@@ -153,6 +153,7 @@ export interface ListFilter extends TaskFilter {
   readonly createdBefore?: number | undefined;
   /** The token that created it. */
   readonly tokenId?: string | undefined;
+  readonly label?: string | undefined;
   /** The words of its prompt. A task is found by them within seconds of its create. */
   readonly prompt?: WantedWords | undefined;
   /** The channel that has the work. */

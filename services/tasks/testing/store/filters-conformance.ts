@@ -28,6 +28,7 @@ export const FILTERED: { readonly [F in keyof Required<ListFilter>]: FilteredTas
   },
   kind: { wanted: 'context_ir', writeMatching: (store, id) => accepted(store, id, { order: aContextIr() }) },
   tokenId: { wanted: 'token_2', writeMatching: (store, id) => accepted(store, id, { tokenId: 'token_2' }) },
+  label: { wanted: 'spring', writeMatching: (store, id) => accepted(store, id, { label: 'spring' }) },
   prompt: { wanted: { whole: ['red'], beginning: 'kit' }, writeMatching: writeKite },
   taskIds: { wanted: [IDS[0]] },
   createdFrom: { wanted: LATE, ids: [idAt(LATE), idAt(EARLY)] },

@@ -73,6 +73,13 @@ export declare type CreateBatchRequest = Message<"reelgate.tasks.v1.CreateBatchR
    * @generated from field: string request_fingerprint = 8;
    */
   requestFingerprint: string;
+
+  /**
+   * The label of what its lines make, as in CreateTask.
+   *
+   * @generated from field: string label = 9;
+   */
+  label: string;
 };
 
 /**

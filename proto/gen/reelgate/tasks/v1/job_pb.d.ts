@@ -109,6 +109,13 @@ export declare type JobCall = Message<"reelgate.tasks.v1.JobCall"> & {
     value: string;
     case: "object";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * The label under which it is charged, such as a project; empty: none. No upstream gets it.
+   *
+   * @generated from field: string label = 9;
+   */
+  label: string;
 };
 
 /**

@@ -303,6 +303,13 @@ export declare type Task = Message<"reelgate.tasks.v1.Task"> & {
    * @generated from field: reelgate.tasks.v1.QueuePlace queue = 16;
    */
   queue?: QueuePlace | undefined;
+
+  /**
+   * The label of its create, or else the label that its token had then. Empty: none.
+   *
+   * @generated from field: string label = 17;
+   */
+  label: string;
 };
 
 /**

@@ -316,6 +316,13 @@ export declare type CheckOrderRequest = Message<"reelgate.tasks.v1.CheckOrderReq
    * @generated from field: string currency = 11;
    */
   currency: string;
+
+  /**
+   * As in CreateTask.
+   *
+   * @generated from field: string label = 12;
+   */
+  label: string;
 };
 
 /**
@@ -519,6 +526,14 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * @generated from field: reelgate.tasks.v1.Order bounded_order = 12;
    */
   boundedOrder?: Order | undefined;
+
+  /**
+   * A word of the client for its own accounts, such as a project. It is not compared when a key is repeated: the task
+   * keeps the label of its first create. Empty: the label of the token.
+   *
+   * @generated from field: string label = 13;
+   */
+  label: string;
 };
 
 /**
@@ -736,6 +751,13 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
    * @generated from field: int32 count_max = 17;
    */
   countMax: number;
+
+  /**
+   * Only tasks with this label; empty: all.
+   *
+   * @generated from field: string label = 18;
+   */
+  label: string;
 };
 
 /**
@@ -798,6 +820,13 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
    * @generated from field: bool counted_all = 7;
    */
   countedAll: boolean;
+
+  /**
+   * Whether `label` was applied. A service of a release before ignores it.
+   *
+   * @generated from field: bool labelled = 8;
+   */
+  labelled: boolean;
 };
 
 /**

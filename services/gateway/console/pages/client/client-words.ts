@@ -59,6 +59,7 @@ export const tasksWords = {
     from: 'From',
     to: 'To',
     token: 'Token',
+    label: 'Label',
     find: 'Words of the prompt, or an id',
     apply: 'Search',
     clear: 'Clear',

@@ -243,6 +243,22 @@ describe('the list of tasks', () => {
     expect((await page.get('/tasks?find=red%20kite')).status).toBe(503);
   });
 
+  test('refuses a label that a service of the release before would ignore', async () => {
+    under.tasks.release.knowsLabels = false;
+
+    expect((await page.get('/tasks')).status).toBe(200);
+    expect((await page.get('/tasks?label=spring')).status).toBe(503);
+  });
+
+  test('is narrowed by a label, which its rows show', async () => {
+    keep(aTask({ label: 'spring' }));
+    keep(aTask({ id: OTHER_ID }));
+    const [all, narrowed] = [await page.get('/tasks'), await page.get('/tasks?label=spring')];
+
+    expect(all.json.tasks).toHaveLength(2);
+    expect(narrowed.json.tasks).toMatchObject([{ id: TASK_ID, label: 'spring' }]);
+  });
+
   test('is shown without charges while they cannot be read', async () => {
     keep();
     under.books.fault = away;

@@ -15,7 +15,7 @@ type NotInRows = 'order' | 'completedAt' | 'updatedAt' | 'expiresAt' | 'video' |
 
 /** A task in a list. A member of a task that neither the row nor the list above has does not compile. */
 export function taskRow(task: PlainTask, charge: Omit<TaskCharge, 'taskId'> | undefined, now: number): TaskRow {
-  const { id, order, state, progress, seconds, createdAt, completedAt, failure } = task;
+  const { id, order, state, progress, seconds, label, createdAt, completedAt, failure } = task;
   return {
     id,
     kind: order.kind,
@@ -28,6 +28,7 @@ export function taskRow(task: PlainTask, charge: Omit<TaskCharge, 'taskId'> | un
     ratio: order.ratio ?? '',
     createdAt,
     ...dropUndefined<OptionalMembers>({
+      label,
       endedAt: completedAt,
       thumbnail: hasVideo(task, now) ? toThumbnailPath(id) : undefined,
       failure,

@@ -61,6 +61,7 @@ export const videoSchema: Schema = {
       },
     },
     remixed_from_video_id: { type: 'string' },
+    label: { type: 'string', description: 'The `Reelgate-Label` of its create, or the label of its token then.' },
     error: errorSchema,
     usage: {
       ...usageSchema,
@@ -95,6 +96,7 @@ export function encodeVideo(task: Task, links: Links): object {
     video_url: url,
     metadata: url === undefined && prompt === undefined ? undefined : dropUndefined({ url, prompt }),
     remixed_from_video_id: task.order?.sourceTaskId === '' ? undefined : task.order?.sourceTaskId,
+    label: task.label === '' ? undefined : task.label,
     error: encodeFailure(task),
     usage: encodeUsage(task),
   });

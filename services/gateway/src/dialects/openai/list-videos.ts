@@ -1,3 +1,4 @@
+import { LABEL, LABEL_RULE } from '../../domain/label.ts';
 import type { ListRoute, Schema } from '../dialect.ts';
 import { readWholeNumber, readEnumValue } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
@@ -36,6 +37,7 @@ export const listVideos: ListRoute = {
       description: 'The order by creation time.',
       schema: { enum: ['asc', 'desc', ''], default: 'desc' },
     },
+    { name: 'label', description: 'Only tasks with this label.', schema: { type: 'string', pattern: LABEL.source } },
   ],
   answer: pageSchema,
   showsCharges: true,
@@ -43,6 +45,7 @@ export const listVideos: ListRoute = {
     limit: readWholeNumber(query, 'limit', LIMIT),
     after: readAfter(query),
     ascending: readEnumValue(query, 'order', { asc: true, desc: false }) ?? false,
+    ...readLabelFilter(query),
   }),
   encode: ({ tasks, hasMore, charges }, links) => ({
     object: 'list',
@@ -52,6 +55,13 @@ export const listVideos: ListRoute = {
     has_more: hasMore,
   }),
 };
+
+function readLabelFilter(query: URLSearchParams): { readonly label?: string } {
+  const label = query.get('label');
+  if (label === null) return {};
+  if (LABEL.test(label)) return { label };
+  throw invalid('label', LABEL_RULE);
+}
 
 function readAfter(query: URLSearchParams): string {
   const after = query.get('after') ?? '';

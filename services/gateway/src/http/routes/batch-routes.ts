@@ -6,7 +6,7 @@ import { readWholeNumber } from '../../dialects/wire/query-values.ts';
 import { computeFingerprint } from '../bodies/fingerprint.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { readIdempotencyKey } from '../headers.ts';
+import { readIdempotencyKey, readLabel } from '../headers.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import type { Exchange } from '../http-exchange.ts';
 import {
@@ -46,7 +46,7 @@ function createRoute(parts: GatewayParts): RouteEntry {
       summary: 'Create a batch',
       description:
         'Each line of the file becomes a create of the class `batch` or a later call, with a hold of its own.',
-      headers: ['Idempotency-Key'],
+      headers: ['Idempotency-Key', 'Reelgate-Label'],
       json: BATCH_BODY,
       answers: { 'application/json': BATCH_ANSWER },
       answerHeaders: ['idempotent-replayed'],
@@ -58,6 +58,7 @@ function createRoute(parts: GatewayParts): RouteEntry {
 async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const { accountId, tokenId } = requirePrincipal(exchange);
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
+  const label = readLabel(exchange.req.headers['reelgate-label']);
   const read = await readExchangeBody(exchange, parts, false);
   const body = decodeBatch('json' in read ? read.json : undefined);
   assertPriced(body);
@@ -73,6 +74,7 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
       inputFileId: body.input_file_id,
       metadata: body.metadata ?? {},
       outputLifetimeMs: seconds === undefined ? undefined : seconds * MS,
+      label,
       idempotency:
         key === undefined
           ? undefined

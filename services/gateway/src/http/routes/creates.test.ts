@@ -110,6 +110,65 @@ test.each(Object.entries(BESIDE))('%s is passed on beside the order', async (mem
   expect(lastOrder()).toEqual({ ...BOAT, size: '1280x720' });
 });
 
+describe('a label', () => {
+  const REMIX = { model: 'Alpha-H3', resolution: '2K' };
+  const CREATES: readonly [string, object][] = [
+    ['/v1/videos', compat],
+    ['/v1/videos/task_abc/remix', REMIX],
+    ['/v1/video/generations', compat],
+    ['/v2/video_generation', generation],
+    ['/v2/video_regeneration', { ...REMIX, source_task_id: 'task_1' }],
+    ['/v2/h3_context_ir', { ...generation, resolution: undefined }],
+  ];
+
+  test.each(CREATES)('of POST %s goes with the order, and is no part of it', async (path, body) => {
+    await post(path, body);
+    const unlabelled = lastOrder();
+    expect((await post(path, body, { 'reelgate-label': 'spring/7' })).status).toBe(200);
+
+    expect(under.tasks.creates.map(({ label }) => label)).toEqual(['', 'spring/7']);
+    expect(lastOrder()).toEqual(unlabelled);
+  });
+
+  test.each(CREATES)('of POST %s that is malformed is refused before anything is called', async (path, body) => {
+    const { status, text } = await post(path, body, { 'reelgate-label': 'two words' });
+
+    expect([status, text]).toEqual([400, expect.stringContaining('Reelgate-Label must be 1 to 64 letters')]);
+    expect(under.tasks.calls).toEqual([]);
+  });
+
+  test('is shown by the compatibility object, which has no such member without one', async () => {
+    expect((await post('/v1/videos', compat, { 'reelgate-label': 'spring' })).json).toMatchObject({ label: 'spring' });
+    expect((await post('/v1/videos', compat)).json).not.toHaveProperty('label');
+  });
+
+  test('of a repeat does not matter: the answer is that of the first create, byte for byte', async () => {
+    const send = (label: Readonly<Record<string, string>>) =>
+      post('/v1/videos', compat, { 'idempotency-key': 'labelled', ...label });
+    const first = await send({ 'reelgate-label': 'spring' });
+
+    for (const label of [{ 'reelgate-label': 'spring' }, { 'reelgate-label': 'autumn' }, {}])
+      expect(await send(label)).toMatchObject({ status: 200, text: first.text });
+    expect(first.json.label).toBe('spring');
+  });
+
+  test('narrows the list', async () => {
+    await post('/v1/videos', compat, { 'reelgate-label': 'of-the-list' });
+    await post('/v1/videos', compat);
+    const { json } = await call(under.url, 'GET', '/v1/videos?label=of-the-list');
+
+    expect(json.data).toMatchObject([{ label: 'of-the-list' }]);
+  });
+
+  test('cannot narrow the list while a service of the release before answers', async () => {
+    under.tasks.release.knowsLabels = false;
+    const { status, headers } = await call(under.url, 'GET', '/v1/videos?label=spring');
+    under.tasks.release.knowsLabels = true;
+
+    expect([status, headers['retry-after']]).toEqual([503, '5']);
+  });
+});
+
 describe('a bound of the price', () => {
   test.each<[string, object]>([
     ['/v1/videos', compat],

@@ -38,6 +38,8 @@ export interface OtherAnswer {
   readonly types?: readonly string[];
 }
 
+type RequestHeader = 'Prefer' | 'Idempotency-Key' | 'Reelgate-Label' | 'Range' | 'anthropic-version' | 'Last-Event-ID';
+
 /** The documentation of a route in OpenAPI. */
 export interface RouteDoc {
   readonly tag: string;
@@ -46,7 +48,7 @@ export interface RouteDoc {
   readonly description?: string;
   readonly parameters?: readonly QueryParameter[];
   /** Request headers that the route reads. */
-  readonly headers?: readonly ('Prefer' | 'Idempotency-Key' | 'Range' | 'anthropic-version' | 'Last-Event-ID')[];
+  readonly headers?: readonly RequestHeader[];
   /** True if an upstream answers the request. */
   readonly isRelayed?: true;
   readonly json?: Schema;

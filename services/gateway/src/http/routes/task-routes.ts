@@ -1,5 +1,6 @@
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
+import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { withDeadline } from '../../clients/caller.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { ChargeReading } from '../../operations/read-charge.ts';
@@ -16,6 +17,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import {
   formatAppliedWait,
   readIdempotencyKey,
+  readLabel,
   readPreferredWait,
   readWaitPreference,
   setPollHints,
@@ -25,6 +27,8 @@ import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
 
 const LIST_DEADLINE_MS = 15_000;
+/** A replica of the release before is replaced soon. */
+const UPGRADE_RETRY_MS = 5000;
 /** Of a route that does not show charges. */
 const NO_CHARGE: ChargeReading = { charge: undefined, isLasting: true };
 const NO_CHARGES: TaskPage['charges'] = new Map();
@@ -41,7 +45,7 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
       handle: (exchange) => createTask(parts, route, exchange),
       doc: {
         ...describeTaskRoute(dialect, route),
-        headers: ['Idempotency-Key', 'Prefer'],
+        headers: ['Idempotency-Key', 'Reelgate-Label', 'Prefer'],
         answerHeaders: ['idempotent-replayed', 'preference-applied'],
         refuses: [404, 409, 422],
         json: route.body,
@@ -71,10 +75,12 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
 /** Reads the body, decodes it, submits the order and encodes the task. */
 async function createTask(parts: GatewayParts, route: CreateRoute, exchange: Exchange): Promise<void> {
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
+  const label = readLabel(exchange.req.headers['reelgate-label']);
   const body = await readExchangeBody(exchange, parts, route.form !== undefined);
   const decoded = route.decode(body, { models: parts.catalogue().models, params: exchange.params });
   const { task, replayed, applied } = await submitOrder(parts, {
     decoded,
+    label,
     principal: requirePrincipal(exchange),
     requestId: exchange.state.requestId,
     span: exchange.state.span,
@@ -177,10 +183,13 @@ async function waitWithPermit(parts: GatewayParts, exchange: Exchange, ref: Task
 async function listPage(parts: GatewayParts, route: ListRoute, exchange: Exchange): Promise<void> {
   const query = route.decode(new URLSearchParams(exchange.querystring));
   const caller = toAccountCaller(exchange);
-  const { tasks, hasMore, total } = await parts.tasks.listTasks(
+  const { tasks, hasMore, total, labelled } = await parts.tasks.listTasks(
     { accountId: caller.accountId, ...query },
     withDeadline(caller, LIST_DEADLINE_MS),
   );
+  // a service of the release before would answer with tasks of every label
+  if (query.label !== undefined && !labelled)
+    throw serviceUnavailable(new Error('labels are not known'), UPGRADE_RETRY_MS);
   const charges = route.showsCharges === true ? await parts.charges.readAll(tasks, caller) : NO_CHARGES;
   answer(exchange, route.encode({ tasks, hasMore, total: Number(total), charges }, parts.links));
 }

@@ -1,5 +1,6 @@
 import { computeFingerprint } from '../../http/bodies/fingerprint.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
+import { LABEL_SCHEMA } from '../../openapi/document.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { computePollDelayMs } from '../../http/headers.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
@@ -17,6 +18,7 @@ interface CreateArguments extends VideoArguments {
   readonly max_amount: string;
   readonly currency: string;
   readonly idempotency_key: string;
+  readonly label?: string;
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -46,6 +48,7 @@ export function videoCreate(parts: ToolParts): McpTool {
           maxLength: 255,
           description: 'New for each video, the same on a retry; visible ASCII.',
         },
+        label: { ...LABEL_SCHEMA, description: 'A word for the accounts of the user, such as a project.' },
       },
       ['max_amount', 'currency', 'idempotency_key'],
     ),
@@ -79,10 +82,11 @@ export function videoCreate(parts: ToolParts): McpTool {
 }
 
 async function createVideo(parts: ToolParts, args: CreateArguments, call: ToolCall): Promise<Task> {
-  const { idempotency_key: key, ...order } = args;
+  const { idempotency_key: key, label, ...order } = args;
   await takeRate(parts, call.principal, 'creates');
   const { task } = await submitOrder(parts, {
     decoded: await decodeVideoOrder(parts, order, call),
+    label,
     principal: call.principal,
     requestId: call.requestId,
     span: call.span,
@@ -92,7 +96,11 @@ async function createVideo(parts: ToolParts, args: CreateArguments, call: ToolCa
     },
     idempotency: {
       key: readKey(key),
-      fingerprint: computeFingerprint({ method: 'POST', path: FINGERPRINT_PATH, body: { json: args } }),
+      fingerprint: computeFingerprint({
+        method: 'POST',
+        path: FINGERPRINT_PATH,
+        body: { json: { ...order, idempotency_key: key } },
+      }),
     },
   });
   call.noteTask(task.id);

@@ -22,6 +22,7 @@ export interface BatchRequest {
   readonly inputFileId: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly outputExpiresAfterMs: number | undefined;
+  readonly label?: string | undefined;
   readonly idempotency?: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 

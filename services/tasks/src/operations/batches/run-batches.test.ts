@@ -62,6 +62,18 @@ test('lines are of the class batch, and wait for a channel', async () => {
   expect(lanes.map(({ lane }) => String(lane))).toEqual([expect.stringContaining('"batch"')]);
 });
 
+test('what the lines make has the label of their batch', async () => {
+  const world = await open();
+  await world.submit({ label: 'spring' });
+  await world.read([aLine(1), aCallLine(2)]);
+  await world.run();
+  const [task] = await world.deps.store.list({ accountId: 'acme' }, { limit: 10 });
+  const [call] = await world.sql.read('SELECT call_json FROM job_calls');
+
+  expect(task?.label).toBe('spring');
+  expect(JSON.parse(String(call?.['call_json']))).toMatchObject({ label: 'spring' });
+});
+
 describe('a refusal', () => {
   test('that will pass is tried again after a pause, and begins no further line', async () => {
     const world = await open({ limits: { inFlight: 3 }, world: { channels: [channelSettings({ id: 'main' })] } });

@@ -78,9 +78,10 @@ function openCreate(
   const trace = deps.tracing.mint(span);
   const caps = listCaps(deps, request);
   const wait = planCreateWait(deps, request, createdAt);
-  const { webhookUrl, ...bound } = beside;
+  const { webhookUrl, label, ...bound } = beside;
   const task: EveryMember<Omit<NewTask, 'attempt'>> = {
     webhookUrl,
+    label,
     id: deps.newId('task'),
     accountId,
     tokenId,

@@ -9,16 +9,21 @@ export const KEY_LIFETIME_MS = 24 * 3600 * 1000;
 /**
  * The fingerprint of a create whose caller sends none. It covers the whole order, independent of its encoding and of
  * the order of the keys in `extra_json`, and what the client gives beside it. Bytes that are stored elsewhere count by
- * the id of their object.
+ * the id of their object. A label does not count: a client that repeats a create under another one, or through a process
+ * of the release before, must find its task, or it would order and pay a second one.
  */
-export function digestOrder({ extraJson, ...order }: Order, beside: BesideOrder = {}): string {
+export function digestOrder({ extraJson, ...order }: Order, { label: _label, ...beside }: BesideOrder = {}): string {
   const extra = extraJson === undefined ? undefined : canonicalJson(extraJson);
   const maxAmountNanos = beside.maxAmountNanos?.toString();
   return computeDigest('order', { ...order, extra, ...beside, maxAmountNanos });
 }
 
-/** The fingerprint of a job. The order of headers with different names does not change it. */
-export function digestCall({ headers, ...call }: JobCall, repeatable: boolean, webhookUrl?: string): string {
+/** The fingerprint of a job. Neither its label changes it, nor the order of headers with different names. */
+export function digestCall(
+  { headers, label: _label, ...call }: JobCall,
+  repeatable: boolean,
+  webhookUrl?: string,
+): string {
   const inOrder = headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .toSorted(([one], [other]) => compare(one, other));

@@ -29,6 +29,7 @@ const ORIGIN_FIELDS: Fields<BatchOrigin> = {
   },
   createdAt: inNumber('created_at'),
   expiresAt: inNumber('expires_at'),
+  label: inOptionalText('label'),
 };
 
 export const BATCH_ORIGIN = recordColumns(ORIGIN_FIELDS);

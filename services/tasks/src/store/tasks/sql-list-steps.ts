@@ -84,7 +84,7 @@ interface Walk {
   readonly words?: WordWalk;
 }
 
-/** Examines the next tasks of an account, of all accounts, of the failures of an account, or of some words. */
+/** Examines the next tasks of an account, of all accounts, of its failures, of a label of it, or of some words. */
 async function examine(on: StepContext, filter: ListFilter, page: StepPage): Promise<TaskStep> {
   const walk = await findWalk(on, filter, page);
   if (walk === 'none') return { tasks: [] };
@@ -122,7 +122,7 @@ function buildWalk(filter: ListFilter, page: StepPage, { range, last, words }: W
   const bounds = `${within}${end}`;
   if (!isOfFailures(filter)) return { before: '', where: `${where}${bounds}` };
   // without any bound SQLite would go along all tasks of the account for them
-  return { before: '', where: `${where} AND state = 'failed'${bounds === '' ? " AND id > ''" : bounds}` };
+  return { before: '', where: `${where}${FAILED}${bounds === '' ? " AND id > ''" : bounds}` };
 }
 
 /** Without the far end, in whose place the bound stands. SQLite would search the index by the wider one of the two. */
@@ -139,7 +139,7 @@ async function findLastExamined(
 ): Promise<string | undefined> {
   const { values, bind } = newValues();
   const owned = filter.accountId === undefined ? '1 = 1' : `account_id = ${bind(searchable(filter.accountId))}`;
-  const walk = owned + (isOfFailures(filter) ? " AND state = 'failed'" : '') + buildRange(range, bind);
+  const walk = owned + narrowWalk(filter, bind) + buildRange(range, bind);
   const [last, next] = await sql.read(
     `SELECT id FROM tasks WHERE ${walk} ORDER BY id ${order} LIMIT 2 OFFSET ${bind(examinedMax - 1)}`,
     values,
@@ -147,9 +147,21 @@ async function findLastExamined(
   return next === undefined ? undefined : text(last?.['id']);
 }
 
-/** Failures are few among the tasks of an account, so they have an index. It is partial, and asked for by a literal. */
-function isOfFailures({ accountId, states }: ListFilter): boolean {
-  return accountId !== undefined && states?.length === 1 && states[0] === 'failed';
+/** The tasks of a label of an account have an index, and so have its failures. */
+function narrowWalk(filter: ListFilter, bind: Bind): string {
+  const { accountId, label } = filter;
+  if (accountId !== undefined && label !== undefined) return ` AND label = ${bind(searchable(label))}`;
+  return isOfFailures(filter) ? FAILED : '';
+}
+
+const FAILED = " AND state = 'failed'";
+
+/**
+ * Failures are few among the tasks of an account. Their index is partial, and asked for by a literal. With a label, the
+ * walk goes along its tasks.
+ */
+function isOfFailures({ accountId, states, label }: ListFilter): boolean {
+  return accountId !== undefined && label === undefined && states?.length === 1 && states[0] === 'failed';
 }
 
 /** Reports whether the filter asks only for unfinished tasks, and all of them can be examined at once. */

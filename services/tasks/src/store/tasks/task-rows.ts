@@ -31,6 +31,7 @@ const ORIGIN_FIELDS: Fields<TaskOrigin> = {
   accountId: inText('account_id'),
   tokenId: inText('token_id'),
   order: inJson('order_json'),
+  label: inOptionalText('label'),
   seconds: inNumber('seconds'),
   createdAt: inNumber('created_at'),
   requestId: inOptionalText('request_id'),
@@ -121,6 +122,11 @@ const CONDITIONS: Conditions = {
   },
   model: equalsIfGiven('model'),
   tokenId: equalsIfGiven('token_id'),
+  // Alone, because an index has only the tasks with a label.
+  label: {
+    columns: ['label'],
+    where: (label, bind) => (label === undefined ? '' : `label = ${bind(searchable(label))}`),
+  },
   prompt: {
     columns: [],
     where: (prompt, bind) => {
