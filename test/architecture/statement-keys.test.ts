@@ -67,6 +67,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
     5,
     'the last outcome of ledger verify, and the pass that checks the ledger, a page at a time',
   ],
+  'billing/sql-left-labels.ts': [2, 'the pass over labelled work that the release before settled'],
   'billing/sql-low-accounts.ts': [2, 'the pass that counts low accounts, a page at a time'],
   'billing/sql-margin-store.ts': [1, 'the margins by channel and price key, for an operator'],
   'billing/sql-money-store.ts': [3, 'the money of all accounts, for an operator and the metrics'],

@@ -50,6 +50,11 @@ const QUEUE_OPTIONS = {
   },
 } as const;
 
+const LABEL_OPTION = {
+  value: 'WORD',
+  means: 'the label of what it orders, if a request names none, for the accounts of its client',
+} as const;
+
 /** The options of the limits that a token has of its own. */
 const OWN_LIMIT_OPTIONS = {
   'creates-per-minute': { value: 'N', means: "the token's own rate limit of creates" },
@@ -79,6 +84,7 @@ export const tokenCreate = defineCommand({
       choices: Object.keys(TOKEN_RIGHTS),
     },
     ...QUEUE_OPTIONS,
+    label: LABEL_OPTION,
     actor: ACTOR_OPTION,
   },
   example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
@@ -98,6 +104,7 @@ export const tokenCreate = defineCommand({
       webhooks: WEBHOOK_RIGHTS[options.webhooks ?? ''] ?? WebhookRight.UNSPECIFIED,
       tokens: TOKEN_RIGHTS[options.tokens ?? ''] ?? TokenRight.UNSPECIFIED,
       ...readQueue(options),
+      label: options.label ?? '',
       actor: readActor(options.actor, environment),
     });
     return { answer: { token_id: made.token?.id, key: made.key } };
@@ -122,6 +129,7 @@ const COLUMNS: readonly Column<Token>[] = [
   { title: 'TOKENS', of: ({ tokens }) => tokenRightName(tokens), isWide: true },
   { title: 'WAITS FOR', of: ({ queue }) => findName(WAITS, queue?.wait), isWide: true },
   { title: 'CLASS', of: ({ queue }) => findName(CLASSES, queue?.class), isWide: true },
+  { title: 'LABEL', of: ({ label }) => label, isWide: true },
   { title: 'LAST CHARGED', of: ({ lastChargedAt }) => isoTime(lastChargedAt) ?? '', isWide: true },
 ];
 
@@ -138,13 +146,14 @@ export const tokenList = defineCommand({
 });
 
 export const tokenLimit = defineCommand({
-  summary: 'replace the limits of a token; one that is left out is removed, --wait and --class stay',
+  summary: 'replace the limits of a token; one that is left out is removed, --wait, --class and --label stay',
   words: 'TOKEN_ID',
   options: {
     limit: { value: 'AMOUNT', means: 'the most that the token may spend in total' },
     ...OWN_LIMIT_OPTIONS,
     none: { means: 'remove every limit' },
     ...QUEUE_OPTIONS,
+    label: { ...LABEL_OPTION, means: `${LABEL_OPTION.means}; "" removes it` },
     reason: { value: 'TEXT', means: 'the reason, for the record' },
     actor: ACTOR_OPTION,
   },
@@ -161,6 +170,7 @@ export const tokenLimit = defineCommand({
       ...(limit === undefined ? {} : { limitNanos: parseNanos(limit) }),
       limits,
       ...readQueue(options),
+      ...(options.label === undefined ? {} : { label: options.label }),
       actor: readActor(options.actor, environment),
       reason,
     });
@@ -286,6 +296,7 @@ function toTokenJson(token: Token): object {
     webhooks: webhookRightName(token.webhooks) || undefined,
     tokens: tokenRightName(token.tokens) || undefined,
     queue: toQueueJson(token.queue),
+    label: token.label || undefined,
     made_by: token.madeByTokenId || undefined,
     last_charged_at: isoTime(token.lastChargedAt),
   };

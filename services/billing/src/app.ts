@@ -50,6 +50,9 @@ import { sqlUsageStore } from './store/usage/sql-usage-store.ts';
 
 const GROUP = 'billing';
 const LAPSES_IDLE_MS = 60_000;
+/** Between two looks for labelled work that a process of the release before has settled, and how much a look counts. */
+const LABELS_IDLE_MS = 60_000;
+const LEFT_LABELS_MAX = 500;
 const LEDGER_IDLE_MS = 5000;
 const COUNT_IDLE_MS = 1000;
 const OLD_RECORDS_IDLE_MS = 600_000;
@@ -85,6 +88,11 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
       pass: () => removeOldRecords(deps),
     });
     lifecycle.add('old records', () => old.stop());
+    const labels = startWorker({
+      ...{ name: 'labels', clock, log, idleMs: LABELS_IDLE_MS },
+      pass: () => deps.usage.countLeftLabels(LEFT_LABELS_MAX),
+    });
+    lifecycle.add('labels', () => labels.stop());
     watchHeldMoney(deps, foundation.metrics);
     startCounts(sql, foundation, lifecycle);
     const replicas = await startServingReplicas(foundation.newId('replica'), foundation);

@@ -207,6 +207,7 @@ export interface FakeBilling {
       readonly makers?: readonly { readonly tokenId: string; readonly limits?: FakeLimits }[];
       readonly webhooks?: WebhookRight;
       readonly tokens?: TokenRight;
+      readonly label?: string;
     }
   >;
 }
@@ -224,6 +225,7 @@ const TOKEN_DEFAULTS = {
   makers: [],
   webhooks: WebhookRight.UNSPECIFIED,
   tokens: TokenRight.UNSPECIFIED,
+  label: '',
 };
 
 export const TOKEN = 'rg_token-of-demo';
@@ -264,6 +266,7 @@ export function fakeBilling(): FakeBilling {
             makers,
             webhooks: rights.webhooks,
             tokens: rights.tokens,
+            label: rights.label,
             ...(limits === undefined ? {} : { limits: create(TokenLimitsSchema, limits) }),
             ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }),
           },

@@ -4,6 +4,7 @@ import type { PriceFacts } from '../src/domain/price-facts.ts';
 import type { Usage } from '../src/domain/task.ts';
 
 export interface FakeHold {
+  readonly label?: string | undefined;
   readonly state: 'held' | 'released' | 'settled';
   readonly facts?: PriceFacts | undefined;
   readonly usage?: Usage | undefined;
@@ -65,13 +66,13 @@ export function fakeBilling(): FakeBilling {
         assertPriced(facts);
         if (!billing.funded) throw NO_QUOTA;
       },
-      placeHold: async ({ taskId, facts, maxAmountNanos }) => {
+      placeHold: async ({ taskId, facts, label, maxAmountNanos }) => {
         assertPriced(facts);
         if (billing.knowsBounds && maxAmountNanos !== undefined && amountOf(facts) > maxAmountNanos) throw ABOVE_MAX;
         if (!billing.funded) throw NO_QUOTA;
         if ((holds.get(taskId)?.state ?? 'held') !== 'held')
           throw new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'this hold has been released' });
-        holds.set(taskId, { state: 'held', facts });
+        holds.set(taskId, { state: 'held', facts, label });
         return {
           amountNanos: amountOf(facts),
           currency: 'USD',

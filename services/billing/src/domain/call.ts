@@ -18,6 +18,8 @@ export const CALL_NANOS_MAX: Nanos = AMOUNT_NANOS_MAX / BigInt(BATCH_CALLS_MAX);
 export interface Call extends Payer {
   readonly id: string;
   readonly amount: Nanos;
+  /** The client's word under which the charge is counted; undefined: none. */
+  readonly label?: string | undefined;
   /** The frozen version of the contract under `facts.priceKey`. */
   readonly priceVersion: number;
   /** The upper bound of the usage, as far as the request gives it. */

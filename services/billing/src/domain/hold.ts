@@ -15,6 +15,8 @@ export interface Hold extends Payer {
   readonly amount: Nanos;
   /** The most that the task is charged; undefined: there is no bound. */
   readonly maxAmount?: Nanos | undefined;
+  /** The client's word under which the charge is counted; undefined: none. */
+  readonly label?: string | undefined;
   /** The frozen version of the contract under `facts.priceKey`. */
   readonly priceVersion: number;
   /** Frozen; an extension completes them at most once. */

@@ -57,6 +57,8 @@ export interface TokenRights extends ChangeableLimits {
 /** A site token without its key. */
 export interface Token extends TokenRights {
   readonly id: string;
+  /** The label of what it orders, unless the request names another one; empty: none. */
+  readonly label: string;
   readonly accountId: string;
   readonly name: string;
   /** The sum of its charges and open holds. */

@@ -16,7 +16,7 @@ export interface Quantities {
   readonly characters: bigint;
 }
 
-export type UsageGroup = 'model' | 'day' | 'token';
+export type UsageGroup = 'model' | 'day' | 'token' | 'label';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -70,6 +70,20 @@ export function addQuantities(left: Quantities, right: Quantities): Quantities {
     outputTokens: left.outputTokens + right.outputTokens,
     images: left.images + right.images,
     characters: left.characters + right.characters,
+  };
+}
+
+/** Takes a part off the sum that contains it. */
+export function subtractQuantities(whole: Quantities, part: Quantities): Quantities {
+  return {
+    requests: whole.requests - part.requests,
+    charged: whole.charged - part.charged,
+    seconds: whole.seconds - part.seconds,
+    inputTokens: whole.inputTokens - part.inputTokens,
+    cachedInputTokens: whole.cachedInputTokens - part.cachedInputTokens,
+    outputTokens: whole.outputTokens - part.outputTokens,
+    images: whole.images - part.images,
+    characters: whole.characters - part.characters,
   };
 }
 

@@ -80,9 +80,9 @@ function tokenMethods(deps: BillingDeps) {
       const { token, madeRevoked } = await revokeToken(deps, request);
       return { token: toWireToken(token), madeRevoked };
     },
-    updateTokenLimits: async ({ id, limitNanos, limits, queue, actor, reason }, { caller }) => {
+    updateTokenLimits: async ({ id, limitNanos, limits, queue, label, actor, reason }, { caller }) => {
       assertOwner(caller, (await deps.tokens.find(id))?.accountId, 'id');
-      const replaced = { limit: limitNanos, limits: fromWireLimits(limits), queue: fromWireQueue(queue) };
+      const replaced = { limit: limitNanos, limits: fromWireLimits(limits), queue: fromWireQueue(queue), label };
       const change = { id, ...replaced, actor: actor || caller.name, reason };
       return { token: toWireToken(await changeTokenLimits(deps, change)) };
     },

@@ -79,7 +79,7 @@ function toWireFacts({ cachedInputTokens: _unknown, ...facts }: PriceFacts): Who
 }
 
 export function toWireHold(hold: Hold): WholeMessage<typeof HoldSchema> {
-  const { taskId, accountId, tokenId, amount, currency, facts, priceVersion, placedAt, maxAmount } = hold;
+  const { taskId, accountId, tokenId, amount, currency, facts, priceVersion, placedAt, maxAmount, label = '' } = hold;
   return {
     taskId,
     accountId,
@@ -90,6 +90,7 @@ export function toWireHold(hold: Hold): WholeMessage<typeof HoldSchema> {
     version: priceVersion,
     facts: toWireFacts(facts),
     placedAt: timestampFromMs(placedAt),
+    label,
     ...(maxAmount === undefined ? {} : { maxAmountNanos: maxAmount }),
   };
 }

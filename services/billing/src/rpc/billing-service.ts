@@ -48,9 +48,10 @@ export function billingService(deps: BillingDeps): Binding {
       await checkHold(deps, { ...fromWireWork(request), tokenId, maxAmount });
       return {};
     },
-    placeHold: async ({ taskId, tokenId, maxAmountNanos: maxAmount, ...request }, { signal }) => ({
-      hold: toWireHold(await placeHold(deps, { ...fromWireWork(request), taskId, tokenId, maxAmount }, signal)),
-    }),
+    placeHold: async ({ taskId, tokenId, maxAmountNanos: maxAmount, label, ...work }, { signal }) => {
+      const request = { ...fromWireWork(work), taskId, tokenId, maxAmount, label: label || undefined };
+      return { hold: toWireHold(await placeHold(deps, request, signal)) };
+    },
     extendHold: async ({ taskId, facts }) => ({
       hold: toWireHold(await extendHold(deps, taskId, fromWireFacts(facts))),
     }),

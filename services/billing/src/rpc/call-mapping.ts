@@ -10,7 +10,15 @@ import { fromWireFacts } from './billing-mapping.ts';
 /** More than one call can use. A larger count of an upstream is cut to this. */
 const COUNT_MAX = 10n ** 15n;
 
-export function fromWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt }: CallOrder): CallRequest {
+export function fromWireOrder({
+  callId,
+  accountId,
+  tokenId,
+  priceKeys,
+  facts,
+  lapsesAt,
+  label,
+}: CallOrder): CallRequest {
   return {
     callId,
     accountId,
@@ -18,6 +26,7 @@ export function fromWireOrder({ callId, accountId, tokenId, priceKeys, facts, la
     priceKeys,
     facts: fromWireFacts(facts),
     lapsesAt: timestampMs(requireField(lapsesAt, 'lapses_at')),
+    label: label || undefined,
   };
 }
 

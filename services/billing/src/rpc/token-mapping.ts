@@ -71,6 +71,7 @@ export function fromWireTokenRequest(request: CreateTokenRequest, caller: string
     webhooks: WEBHOOK_RIGHTS[webhooks],
     tokens: TOKEN_RIGHTS[tokens],
     queue: fromWireQueue(request.queue) ?? DEFAULT_QUEUE,
+    label: request.label,
     makerId: makerTokenId || undefined,
     configuredLimits: fromWireLimits(request.configuredLimits),
     actor: actor || caller,
@@ -119,6 +120,7 @@ export function toWirePrincipal(principal: Principal): WholeMessage<typeof Princ
     tokens: WIRE_TOKEN_RIGHTS[tokens],
     makers: makers.map((maker) => ({ tokenId: maker.id, limits: toWireLimits(maker.limits) })),
     queue: toWireQueue(boundQueue(principal)),
+    label: token.label,
     ...optionalTime('expiresAt', expiresAt),
   };
 }
@@ -137,6 +139,7 @@ export function toWireToken(token: Token, lastChargedAt?: number): WholeMessage<
     tokens: WIRE_TOKEN_RIGHTS[token.tokens],
     madeByTokenId: token.madeByTokenId ?? '',
     queue: toWireQueue(token.queue),
+    label: token.label,
     ...(limit === undefined ? {} : { limitNanos: limit }),
     ...optionalTime('expiresAt', token.expiresAt),
     ...optionalTime('revokedAt', token.revokedAt),

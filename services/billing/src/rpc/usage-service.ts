@@ -17,6 +17,7 @@ const GROUPS: Readonly<Partial<Record<WireGroup, UsageGroup>>> = {
   [WireGroup.MODEL]: 'model',
   [WireGroup.DAY]: 'day',
   [WireGroup.TOKEN]: 'token',
+  [WireGroup.LABEL]: 'label',
 };
 
 const BASES: Readonly<Record<ChargeBasis, Basis>> = {
@@ -25,7 +26,7 @@ const BASES: Readonly<Record<ChargeBasis, Basis>> = {
   hold: Basis.HOLD,
 };
 
-const NO_LABEL = { key: '', name: '', splitKey: '', splitName: '' } as const;
+const UNGROUPED = { key: '', name: '', splitKey: '', splitName: '' } as const;
 
 /** Decodes, runs the operation, encodes. */
 export function usageService(deps: BillingDeps): Binding {
@@ -39,7 +40,7 @@ export function usageService(deps: BillingDeps): Binding {
         splitBy: GROUPS[splitBy],
       });
       return {
-        groups: lines.map(({ sum, ...label }) => toWireUsage(sum, label)),
+        groups: lines.map(({ sum, ...group }) => toWireUsage(sum, group)),
         total: toWireUsage(total),
         currency,
         truncated: isTruncated,
@@ -54,13 +55,14 @@ export function usageService(deps: BillingDeps): Binding {
         after,
       });
       return {
-        items: page.items.map(({ id, at, tokenId, tokenName, basis, model, sum }) => ({
+        items: page.items.map(({ id, at, tokenId, tokenName, basis, model, label, sum }) => ({
           id,
           settledAt: timestampFromMs(at),
           tokenId,
           tokenName,
+          label,
           basis: BASES[basis],
-          usage: toWireUsage(sum, { ...NO_LABEL, key: model }),
+          usage: toWireUsage(sum, { ...UNGROUPED, key: model }),
         })),
         currency: page.currency,
         continueAfter: page.continueAfter,
@@ -71,7 +73,7 @@ export function usageService(deps: BillingDeps): Binding {
 
 function toWireUsage(
   { charged, ...sum }: Quantities,
-  label: Omit<UsageLine, 'sum'> = NO_LABEL,
+  group: Omit<UsageLine, 'sum'> = UNGROUPED,
 ): WholeMessage<typeof UsageSchema> {
-  return { ...label, ...sum, amountNanos: charged };
+  return { ...group, ...sum, amountNanos: charged };
 }

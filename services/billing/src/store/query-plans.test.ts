@@ -4,6 +4,7 @@ import type { Sql, SqlQuery, SqlStatement, SqlValue, SqlWork } from '@reelgate/p
 import path from 'node:path';
 import type { Call, CallEnd } from '../domain/call.ts';
 import { decideCall } from '../domain/call.ts';
+import { NOTHING_REPORTED } from '../domain/hold.ts';
 import { priceFacts } from '../../testing/facts.ts';
 import { openBilling, order, temporaryLocation } from '../../testing/open-billing.ts';
 import type { Location, TestBilling } from '../../testing/open-billing.ts';
@@ -20,7 +21,8 @@ import { sqlTokenStore } from './tokens/sql-token-store.ts';
 import { sqlUsageStore } from './usage/sql-usage-store.ts';
 
 const TABLES =
-  'calls|holds|usage_hours|money_hours|failed_cost_hours|operator_acts|ledger_lines|financial_events|tokens|accounts|[auf]';
+  'calls|holds|usage_hours|label_hours|money_hours|failed_cost_hours|operator_acts|ledger_lines|financial_events|tokens|' +
+  'accounts|[auf]';
 const CALLS = 300;
 
 let location: Location;
@@ -111,11 +113,11 @@ test('no statement on a batch of any size scans a table', async () => {
 
 test('a usage statement and an authentication read through an index', async () => {
   await on.billing.placeHold(order(on, 'task_1'));
-  for (const groupBy of ['model', 'day', 'token'] as const)
+  for (const groupBy of ['model', 'day', 'token', 'label'] as const)
     await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy });
   await sqlTokenStore(sql).findByKeyHashes(['x']);
 
-  expect(asked.size).toBe(6);
+  expect(asked.size).toBe(7);
   expect(await scans()).toEqual([]);
 });
 
@@ -128,7 +130,7 @@ test('a page of charged items is read through an index', async () => {
 
 test('the reads of the console find their rows through an index', async () => {
   await on.billing.placeHold(order(on, 'task_1'));
-  for (const splitBy of ['model', 'token'] as const)
+  for (const splitBy of ['model', 'token', 'label'] as const)
     await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy: 'day', splitBy });
   await sqlUsageStore(sql).lastHours('demo', 0);
   await sqlHoldStore(sql).charges(['task_1', 'task_2'], 'demo');
@@ -138,7 +140,7 @@ test('the reads of the console find their rows through an index', async () => {
   await sqlMoneyStore(sql).settled({ from: 0, to: 1 });
   await sqlMoneyStore(sql).counted({ from: 0, to: 1 });
 
-  expect(asked.size).toBe(14);
+  expect(asked.size).toBe(15);
   expect(await scans()).toEqual([expect.stringMatching(/^SCAN operator_acts USING INDEX .*: SELECT id, at/)]);
 });
 
@@ -162,6 +164,32 @@ test('margins are read through the hours of processes, and the accounts and then
     expect.stringMatching(
       /^SEARCH u USING INDEX sqlite_autoindex_usage_hours_1 \(account_id=\? AND hour>\? AND hour<\?\)$/,
     ),
+  ]);
+});
+
+test('the look for labels that were left out reads an index that is empty as a rule', async () => {
+  await sqlUsageStore(sql).countLeftLabels(10);
+  const plans = await Promise.all(
+    [...asked].map(([text, values]) => on.sql.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values)),
+  );
+
+  expect(plans.flat().map(({ detail }) => detail)).toEqual([
+    'SCAN holds USING INDEX holds_uncounted',
+    'SEARCH calls USING INDEX calls_uncounted (ended_at>?)',
+  ]);
+});
+
+test('work without a label writes nothing but its usage', async () => {
+  await on.billing.placeHold(order(on, 'task_1'));
+  await sqlHoldStore(sql).end(
+    'task_1',
+    3,
+    () => ({ kind: 'charge', amount: 1n, basis: 'hold', usage: NOTHING_REPORTED }),
+    false,
+  );
+
+  expect([...asked.keys()].filter((text) => text.includes('_hours')).map((text) => text.slice(0, 23))).toEqual([
+    'INSERT INTO usage_hours',
   ]);
 });
 

@@ -26,6 +26,8 @@ export interface Token {
   readonly webhooks: Right;
   readonly tokens: Right;
   readonly queue: TokenQueue;
+  /** The label of what it orders, unless a request names another one; undefined: none. */
+  readonly label?: string;
   readonly createdAt: number;
   readonly expiresAt?: number;
   readonly revokedAt?: number;
@@ -58,6 +60,8 @@ export interface NewToken extends Partial<TokenQueue> {
   readonly readsPerMinute?: number;
   readonly callsPerMinute?: number;
   readonly inFlight?: number;
+  /** Empty: none. */
+  readonly label?: string;
   readonly webhooks: Right;
   readonly tokens: Right;
 }

@@ -66,6 +66,8 @@ export interface Principal extends CountedToken {
   readonly makers?: readonly CountedToken[] | undefined;
   readonly webhooks: WebhookRight;
   readonly tokens: TokenRight;
+  /** The label of what it orders, unless the request names another one; undefined: none. */
+  readonly label?: string | undefined;
 }
 
 const EVERY_MODEL = '*';
@@ -86,7 +88,8 @@ export type Authenticate = (key: string, requestId: string, span?: Span) => Prom
 export function billingAuthenticate(billing: BillingClient): Authenticate {
   return async (key, requestId, span) => {
     const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId, span });
-    const { accountId, tokenId, models, expiresAt, limits, webhooks, tokens, name, makers } = requireValue(principal);
+    const { accountId, tokenId, models, expiresAt, limits, webhooks, tokens, name, makers, label } =
+      requireValue(principal);
     return {
       accountId,
       tokenId,
@@ -100,6 +103,7 @@ export function billingAuthenticate(billing: BillingClient): Authenticate {
       })),
       webhooks: WEBHOOK_RIGHTS[webhooks],
       tokens: TOKEN_RIGHTS[tokens],
+      label: label || undefined,
     };
   };
 }

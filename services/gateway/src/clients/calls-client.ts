@@ -73,7 +73,7 @@ function fromWireRefusal({ refusal }: RefusedCall): Problem {
  * through the descriptors.
  */
 
-function toWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt }: CallOrder): WireOrder {
+function toWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt, label = '' }: CallOrder): WireOrder {
   return {
     $typeName: 'reelgate.billing.v1.CallOrder',
     callId,
@@ -82,6 +82,7 @@ function toWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt }:
     priceKeys: [...priceKeys],
     facts: toWireFacts(facts),
     lapsesAt: timestampFromMs(lapsesAt),
+    label,
   };
 }
 

@@ -31,6 +31,8 @@ export interface ChargedItem {
   readonly model: string;
   readonly tokenId: string;
   readonly tokenName: string;
+  /** Empty: it has none. */
+  readonly label: string;
   /** The source of the charge. */
   readonly basis: 'usage' | 'estimate' | 'hold' | 'unknown';
   readonly amountNanos: bigint;
@@ -62,6 +64,7 @@ export function billingChargedItems(usage: Client<typeof UsageService>): ReadCha
           model: key,
           tokenId: item.tokenId,
           tokenName: item.tokenName,
+          label: item.label,
           basis: item.basis in BASES ? BASES[item.basis as keyof typeof BASES] : 'unknown',
           amountNanos,
           counts,

@@ -22,6 +22,8 @@ export interface JobCall {
   /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: JobBytes;
+  /** The client's word under which it is charged; undefined: none. */
+  readonly label?: string | undefined;
 }
 
 export type JobEncoding = 'none' | 'json' | 'text' | 'base64';
@@ -173,12 +175,12 @@ const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
   base64: WireEncoding.BASE64,
 };
 
-export function toWireCall({ search, headers, body, ...call }: JobCall) {
+export function toWireCall({ search, headers, body, label = '', ...call }: JobCall) {
   const pairs = Array.from({ length: Math.floor(headers.length / 2) }, (_, index) => ({
     name: headers[2 * index] ?? '',
     value: headers[2 * index + 1] ?? '',
   }));
-  return { ...call, query: search.replace(/^\?/, ''), headers: pairs, body: toWireBytes(body) };
+  return { ...call, query: search.replace(/^\?/, ''), headers: pairs, body: toWireBytes(body), label };
 }
 
 function toWireAnswer({ encoding, size, body, ...answer }: JobAnswer) {
@@ -217,7 +219,7 @@ export function fromWireJob({ id, state, answer, failure }: WireJob): Job {
 }
 
 function fromWireLeased({ lease, call, overdue, ...who }: WireLeased): LeasedJob {
-  const { endpoint, model, method, path, query, headers, body } = requireValue(call);
+  const { endpoint, model, method, path, query, headers, body, label } = requireValue(call);
   return {
     accountId: who.accountId,
     tokenId: who.tokenId,
@@ -235,6 +237,7 @@ function fromWireLeased({ lease, call, overdue, ...who }: WireLeased): LeasedJob
       search: query === '' ? '' : `?${query}`,
       headers: headers.flatMap(({ name, value }) => [name, value]),
       body: fromWireBytes(body),
+      label: label || undefined,
     },
   };
 }

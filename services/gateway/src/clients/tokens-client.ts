@@ -29,6 +29,8 @@ export interface TokenLimits {
   readonly limits: OwnLimits;
   /** Undefined: as before, or as any other token. */
   readonly queue: TokenQueue | undefined;
+  /** The label of what it orders, unless a request names another one. Undefined: as before, or none; empty: none. */
+  readonly label: string | undefined;
 }
 
 export interface TokenSettings extends TokenLimits {
@@ -175,11 +177,12 @@ function toWireSettings({ name, models, webhooks, tokens, expiresAt, ...limits }
 }
 
 /** Zero is the configured limit. */
-function toWireLimits({ limitNanos, limits, queue }: TokenLimits) {
+function toWireLimits({ limitNanos, limits, queue, label }: TokenLimits) {
   const { createsPerMinute = 0, readsPerMinute = 0, callsPerMinute = 0, inFlight = 0 } = limits;
   return {
     ...(limitNanos === undefined ? {} : { limitNanos }),
     limits: { createsPerMinute, readsPerMinute, callsPerMinute, inFlight },
+    ...(label !== undefined && { label }),
     ...(queue && { queue: { wait: WIRE_WAITS[queue.wait], class: WIRE_CLASSES[queue.class] } }),
   };
 }
@@ -197,6 +200,7 @@ function fromWireToken(wire: WireToken): SiteToken {
     webhooks: WEBHOOK_RIGHTS[webhooks],
     tokens: TOKEN_RIGHTS[tokens],
     queue: fromWireQueue(wire.queue),
+    label: emptyToUndefined(wire.label),
     createdAt: toMs(wire.createdAt) ?? 0,
     expiresAt: toMs(wire.expiresAt),
     revokedAt: toMs(wire.revokedAt),

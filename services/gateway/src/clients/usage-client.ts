@@ -6,12 +6,13 @@ import type { Usage, UsageService } from '@reelgate/proto/billing/v1/usage_servi
 
 const DEADLINE_MS = 15_000;
 
-export type UsageGrouping = 'model' | 'day' | 'token';
+export type UsageGrouping = 'model' | 'day' | 'token' | 'label';
 
 const GROUPS: Readonly<Record<UsageGrouping, UsageGroup>> = {
   model: UsageGroup.MODEL,
   day: UsageGroup.DAY,
   token: UsageGroup.TOKEN,
+  label: UsageGroup.LABEL,
 };
 
 export interface UsageQuestion {
@@ -26,10 +27,10 @@ export interface UsageQuestion {
 }
 
 export interface UsageSum {
-  /** Empty in a total. */
+  /** Empty in a total, and for what has no label. */
   readonly key: string;
   readonly name: string;
-  /** The model or the token within the day; empty: the days are not split. */
+  /** The model, the token or the label within the day; empty: the days are not split, or what has no label. */
   readonly splitKey: string;
   readonly splitName: string;
   readonly amountNanos: bigint;

@@ -4,6 +4,7 @@ import type { Revocation, TokenLimits, TokenSettings } from '../clients/tokens-c
 import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { parseNanos } from '../domain/decimal.ts';
+import { LABEL, LABEL_MAX, LABEL_RULE } from '../domain/label.ts';
 
 const COUNT_MAX = 2 ** 31 - 1;
 const NAME_MAX = 256;
@@ -23,6 +24,7 @@ export const LIMIT_FIELDS = {
   inFlight: count,
   wait: { enum: ['none', 'capacity', 'own_limit'] },
   class: { enum: ['interactive', 'standard', 'batch'] },
+  label: { type: 'string', maxLength: LABEL_MAX },
 };
 
 const newToken = bodyValidator<NewToken>({
@@ -56,12 +58,14 @@ export function readNewToken(body: unknown): TokenSettings {
 type LimitsForm = Partial<NewToken>;
 
 export function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
-  const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight, wait, class: best } = form;
+  const { createsPerMinute, readsPerMinute, callsPerMinute, inFlight, wait, class: best, label } = form;
+  if (label !== undefined && label !== '' && !LABEL.test(label)) throw invalid('label', LABEL_RULE);
   return {
     limitNanos: limit === undefined ? undefined : readLimit(limit),
     limits: { createsPerMinute, readsPerMinute, callsPerMinute, inFlight },
     queue:
       wait === undefined && best === undefined ? undefined : { wait: wait ?? 'capacity', class: best ?? 'standard' },
+    label,
   };
 }
 

@@ -47,6 +47,7 @@ export async function createJob(
     path,
     search,
     headers,
+    label,
     principal: { accountId, tokenId },
     requestId,
     span,
@@ -61,7 +62,7 @@ export async function createJob(
       worker: endpoint.isFree && 'inline' in body ? undefined : CREATOR,
       webhookUrl,
       idempotency,
-      call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body },
+      call: { endpoint: endpoint.name, model, method: endpoint.method, path, search, headers, body, label },
     },
     { requestId, span },
   );

@@ -33,6 +33,8 @@ export interface HoldRequest extends PriceBound {
   readonly accountId: string;
   readonly tokenId: string;
   readonly facts: PriceFacts;
+  /** The client's word under which the charge is counted; undefined: none. */
+  readonly label?: string | undefined;
 }
 
 export interface SettleOptions extends EndOptions {
@@ -55,7 +57,7 @@ export interface EndOptions extends CallOptions {
 export interface Billing {
   quote(accountId: string, facts: PriceFacts, signal?: AbortSignal): Promise<Quote>;
   /** Throws if a hold could not be placed now. Moves no money. */
-  checkHold(hold: Omit<HoldRequest, 'taskId'>, signal?: AbortSignal): Promise<void>;
+  checkHold(hold: Omit<HoldRequest, 'taskId' | 'label'>, signal?: AbortSignal): Promise<void>;
   placeHold(hold: HoldRequest, options?: CallOptions): Promise<PlacedHold>;
   extendHold(taskId: string, facts: PriceFacts, options?: CallOptions): Promise<void>;
   /** Returns how the hold has ended: an earlier charge stands. */
@@ -98,8 +100,8 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
     checkHold: async ({ accountId, tokenId, facts, ...bound }, signal) => {
       await rpc.checkHold({ accountId, tokenId, facts: toWireFacts(facts), ...toWireBound(bound) }, { signal });
     },
-    placeHold: async ({ taskId, accountId, tokenId, facts, ...bound }, options) => {
-      const request = { taskId, accountId, tokenId, facts: toWireFacts(facts), ...toWireBound(bound) };
+    placeHold: async ({ taskId, accountId, tokenId, facts, label = '', ...bound }, options) => {
+      const request = { taskId, accountId, tokenId, facts: toWireFacts(facts), label, ...toWireBound(bound) };
       const { hold } = await repeatIfLost(() => rpc.placeHold(request, options), options);
       return {
         amountNanos: hold?.amountNanos ?? 0n,

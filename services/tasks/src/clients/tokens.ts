@@ -35,6 +35,8 @@ export interface TokenRights {
   /** The most tasks that the token may have in flight; undefined: the configured limit. */
   readonly inFlight: number | undefined;
   readonly wait: TokenWait;
+  /** The label of what it orders, unless the request names another one; undefined: none. */
+  readonly label?: string | undefined;
   /** The nearest first. */
   readonly makers: readonly TokenMaker[];
   /** Milliseconds since 1970; undefined: never. */
@@ -49,7 +51,7 @@ export function billingTokens(rpc: Client<typeof BillingService>): FindToken {
     const { principal } = await rpc.getPrincipal({ tokenId }, { timeoutMs: DEADLINE_MS });
     if (principal === undefined)
       throw new Problem({ kind: 'internal', reason: 'internal_error', message: 'something went wrong here' });
-    const { accountId, models, limits, queue, makers, expiresAt } = principal;
+    const { accountId, models, limits, queue, label, makers, expiresAt } = principal;
     return {
       accountId,
       models,
@@ -58,6 +60,7 @@ export function billingTokens(rpc: Client<typeof BillingService>): FindToken {
         for: WAITS[queue?.wait ?? WireWait.UNSPECIFIED],
         class: CLASSES[queue?.class ?? TokenClass.UNSPECIFIED],
       },
+      label: label || undefined,
       makers: makers.map((maker) => ({ tokenId: maker.tokenId, inFlight: maker.limits?.inFlight || undefined })),
       expiresAt: expiresAt === undefined ? undefined : timestampMs(expiresAt),
     };

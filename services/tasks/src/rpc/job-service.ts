@@ -95,8 +95,9 @@ async function toJobRequest(
   tokens: TokenReader,
   request: CreateJobRequest,
 ): Promise<EveryMember<Omit<JobRequest, 'requestId' | 'span'>>> {
-  const { models, makers } = await tokens.findRights(request.tokenId, request.accountId);
-  const call = fromWireCall(request.call);
+  const { models, makers, label } = await tokens.findRights(request.tokenId, request.accountId);
+  const asked = fromWireCall(request.call);
+  const call = { ...asked, label: asked.label ?? label };
   const webhookUrl = emptyToUndefined(request.webhookUrl);
   return {
     accountId: request.accountId,

@@ -231,6 +231,25 @@ describe('CreateTask', () => {
   });
 });
 
+describe('the label of a token', () => {
+  const labelled = async () => {
+    const { deps, billing } = await openWorld();
+    const service = taskService(deps, someTokens({ token_1: { label: 'of-token' } }));
+    return { billing, client: directClient(TaskService, partialService(TaskService, service), aCaller()) };
+  };
+
+  test.each([
+    ['', 'of-token'],
+    ['of-create', 'of-create'],
+  ])('a create with the label %j has the label %s, and so has its hold', async (label, expected) => {
+    const { client, billing } = await labelled();
+    const { task } = await client.createTask(aRequest({ label }));
+
+    expect(task?.label).toBe(expected);
+    expect(billing.holds.get(task?.id ?? '')?.label).toBe(expected);
+  });
+});
+
 describe('the models that a token may use', () => {
   test.each([
     ['CreateTask', (client: TheClient, changes: object) => client.createTask({ ...aRequest(), ...changes })],

@@ -117,9 +117,9 @@ async function toCreateRequest(
   tokens: TokenReader,
   request: Omit<CreateTaskRequest, keyof Message | 'boundedOrder'> & Pick<CreateTaskRequest, 'boundedOrder'>,
 ): Promise<EveryMember<Omit<CreateRequest, 'requestId' | 'span'>>> {
-  const { models, inFlight, makers, wait } = await tokens.findRights(request.tokenId, request.accountId);
+  const { models, inFlight, makers, wait, label } = await tokens.findRights(request.tokenId, request.accountId);
   const order = fromWireOrder(requireOrder(request));
-  const beside = readBeside(request);
+  const beside = withLabel(readBeside(request), label);
   return {
     accountId: request.accountId,
     tokenId: request.tokenId,
@@ -138,6 +138,11 @@ function requireOrder({ order, boundedOrder }: Pick<CreateTaskRequest, 'order' |
   const given = boundedOrder ?? order;
   if (given !== undefined) return given;
   throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'order', message: 'is required' });
+}
+
+/** A create without a label has that of its token. */
+function withLabel(beside: BesideOrder, ofToken: string | undefined): BesideOrder {
+  return { ...beside, label: beside.label ?? ofToken };
 }
 
 /** A member of either side that the other one lacks does not compile. */

@@ -177,6 +177,13 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
    * @generated from field: reelgate.billing.v1.TokenQueue queue = 15;
    */
   queue?: TokenQueue | undefined;
+
+  /**
+   * The label of what it orders, unless the request names another one; empty: none.
+   *
+   * @generated from field: string label = 16;
+   */
+  label: string;
 };
 
 /**
@@ -384,6 +391,13 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
    * @generated from field: reelgate.billing.v1.TokenQueue queue = 12;
    */
   queue?: TokenQueue | undefined;
+
+  /**
+   * The label of what it orders, unless the request names another one; empty: none.
+   *
+   * @generated from field: string label = 13;
+   */
+  label: string;
 };
 
 /**
@@ -575,6 +589,13 @@ export declare type UpdateTokenLimitsRequest = Message<"reelgate.billing.v1.Upda
    * @generated from field: reelgate.billing.v1.TokenQueue queue = 6;
    */
   queue?: TokenQueue | undefined;
+
+  /**
+   * The label of what it orders from now on, or an empty one; absent: as before.
+   *
+   * @generated from field: optional string label = 7;
+   */
+  label?: string | undefined;
 };
 
 /**

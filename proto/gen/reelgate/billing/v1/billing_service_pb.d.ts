@@ -113,6 +113,13 @@ export declare type Principal = Message<"reelgate.billing.v1.Principal"> & {
    * @generated from field: reelgate.billing.v1.TokenQueue queue = 10;
    */
   queue?: TokenQueue | undefined;
+
+  /**
+   * The label of what the token orders, unless the request names another one; empty: none.
+   *
+   * @generated from field: string label = 11;
+   */
+  label: string;
 };
 
 /**
@@ -452,6 +459,13 @@ export declare type PlaceHoldRequest = Message<"reelgate.billing.v1.PlaceHoldReq
    * @generated from field: string currency = 6;
    */
   currency: string;
+
+  /**
+   * The label under which the charge is counted; empty: none. A repeated call changes nothing about it.
+   *
+   * @generated from field: string label = 7;
+   */
+  label: string;
 };
 
 /**

@@ -61,6 +61,13 @@ export declare type CallOrder = Message<"reelgate.billing.v1.CallOrder"> & {
    * @generated from field: google.protobuf.Timestamp lapses_at = 6;
    */
   lapsesAt?: Timestamp | undefined;
+
+  /**
+   * The label under which the charge is counted; empty: none.
+   *
+   * @generated from field: string label = 7;
+   */
+  label: string;
 };
 
 /**

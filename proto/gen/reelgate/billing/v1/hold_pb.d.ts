@@ -87,6 +87,13 @@ export declare type Hold = Message<"reelgate.billing.v1.Hold"> & {
    * @generated from field: optional int64 max_amount_nanos = 10;
    */
   maxAmountNanos?: bigint | undefined;
+
+  /**
+   * The label under which the charge is counted; empty: none.
+   *
+   * @generated from field: string label = 11;
+   */
+  label: string;
 };
 
 /**

@@ -47,7 +47,7 @@ export declare type GetUsageRequest = Message<"reelgate.billing.v1.GetUsageReque
   groupBy: UsageGroup;
 
   /**
-   * Splits each group once more; only days by model or by token. Unspecified: no group is split.
+   * Splits each group once more; only days by model, token or label. Unspecified: no group is split.
    *
    * @generated from field: reelgate.billing.v1.UsageGroup split_by = 5;
    */
@@ -67,7 +67,7 @@ export declare const GetUsageRequestSchema: GenMessage<GetUsageRequest>;
  */
 export declare type Usage = Message<"reelgate.billing.v1.Usage"> & {
   /**
-   * The model, the day as YYYY-MM-DD or the id of the token; empty in a total.
+   * The model, the day as YYYY-MM-DD, the id of the token or the label; empty in a total.
    *
    * @generated from field: string key = 1;
    */
@@ -137,7 +137,7 @@ export declare type Usage = Message<"reelgate.billing.v1.Usage"> & {
   characters: bigint;
 
   /**
-   * With `split_by`: the model or the id of the token within the group.
+   * With `split_by`: the model, the id of the token or the label within the group.
    *
    * @generated from field: string split_key = 11;
    */
@@ -293,6 +293,13 @@ export declare type ChargedItem = Message<"reelgate.billing.v1.ChargedItem"> & {
    * @generated from field: reelgate.billing.v1.Usage usage = 6;
    */
   usage?: Usage | undefined;
+
+  /**
+   * The label of its request; empty: none.
+   *
+   * @generated from field: string label = 7;
+   */
+  label: string;
 };
 
 /**
@@ -368,6 +375,13 @@ export enum UsageGroup {
    * @generated from enum value: USAGE_GROUP_TOKEN = 3;
    */
   TOKEN = 3,
+
+  /**
+   * By the label of the request. What had none is in one group with an empty key.
+   *
+   * @generated from enum value: USAGE_GROUP_LABEL = 4;
+   */
+  LABEL = 4,
 }
 
 /**

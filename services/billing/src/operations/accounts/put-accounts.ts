@@ -91,6 +91,7 @@ function insert(
     id: newId('token'),
     accountId,
     name,
+    label: '',
     models,
     limit,
     limits,

@@ -19,6 +19,8 @@ export interface CallRequest {
   /** The upper bound of the usage. Its price key is ignored. */
   readonly facts: PriceFacts;
   readonly lapsesAt: number;
+  /** The client's word under which the charge is counted; undefined: none. */
+  readonly label?: string | undefined;
 }
 
 /** The result of one request. */
@@ -96,7 +98,7 @@ async function readContext(
 }
 
 function draft(
-  { callId: id, accountId, tokenId, priceKeys, facts, lapsesAt }: CallRequest,
+  { callId: id, accountId, tokenId, priceKeys, facts, lapsesAt, label }: CallRequest,
   { currencies, contracts, now }: PlaceContext,
 ): Draft {
   const currency = currencies.get(accountId);
@@ -119,6 +121,7 @@ function draft(
       facts: frozen,
       placedAt: now,
       lapsesAt,
+      label,
     },
   };
 }

@@ -14,6 +14,8 @@ export interface HoldRequest extends PricedWork {
   readonly tokenId: string;
   /** The most that the task is charged; undefined: there is no bound. */
   readonly maxAmount?: Nanos | undefined;
+  /** The client's word under which the charge is counted; undefined: none. */
+  readonly label?: string | undefined;
 }
 
 /**
@@ -46,12 +48,12 @@ async function placeOrFindHold(
   try {
     const quote = await quotePrice(deps, request);
     assertFits(quote, request.maxAmount);
-    const { taskId, accountId, tokenId, maxAmount } = request;
+    const { taskId, accountId, tokenId, maxAmount, label } = request;
     const { amount, currency, version } = quote;
     const facts = { ...request.facts, priceKey: quote.contract };
     return await deps.holds.place(
       {
-        ...{ taskId, accountId, tokenId, amount, currency, maxAmount, facts },
+        ...{ taskId, accountId, tokenId, amount, currency, maxAmount, label, facts },
         ...{ priceVersion: version, placedAt: deps.clock.now() },
       },
       signal,
@@ -80,7 +82,7 @@ function requireUsableHold(record: HoldRecord, accountId: string): Hold {
 }
 
 /** Refuses what `placeHold` would refuse now. Moves no money and reserves none. */
-export async function checkHold(deps: BillingDeps, request: Omit<HoldRequest, 'taskId'>): Promise<void> {
+export async function checkHold(deps: BillingDeps, request: Omit<HoldRequest, 'taskId' | 'label'>): Promise<void> {
   const { accountId, tokenId, maxAmount } = request;
   const quote = await quotePrice(deps, request);
   assertFits(quote, maxAmount);

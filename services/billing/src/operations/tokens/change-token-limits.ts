@@ -11,10 +11,13 @@ export interface LimitsChange extends NewLimits {
   readonly reason: string;
 }
 
-/** Replaces the limits of a token, and the way it waits if that is given, and announces it to the caches of principals. */
+/**
+ * Replaces the limits of a token, and its label and the way it waits if they are given, and announces it to the caches of
+ * principals.
+ */
 export async function changeTokenLimits(
   { tokens, clock, newId, announceToken }: BillingDeps,
-  { id, limit, limits, queue, actor, reason }: LimitsChange,
+  { id, limit, limits, queue, label, actor, reason }: LimitsChange,
 ): Promise<Token> {
   const act = {
     id: newId(ACT_PREFIX),
@@ -24,9 +27,9 @@ export async function changeTokenLimits(
     subject: id,
     reason,
   } as const;
-  const token = await tokens.changeLimits(id, { limit, limits, queue }, (before): Act => {
+  const token = await tokens.changeLimits(id, { limit, limits, queue, label }, (before): Act => {
     const { accountId, name } = before;
-    const after = describeLimits({ limit, limits, queue: queue ?? before.queue });
+    const after = describeLimits({ limit, limits, queue: queue ?? before.queue, label: label ?? before.label });
     return { ...act, detail: { account: accountId, name, ...after, before: describeLimits(before) } };
   });
   if (token === undefined) throw unknownToken('id');
@@ -35,7 +38,7 @@ export async function changeTokenLimits(
 }
 
 /** As the configuration names them. What the token does not have is left out. */
-function describeLimits({ limit, limits, queue }: ChangeableLimits): ActDetail {
+function describeLimits({ limit, limits, queue, label }: ChangeableLimits & Pick<Token, 'label'>): ActDetail {
   return {
     limit: amountDetail(limit),
     creates_per_minute: limits.createsPerMinute,
@@ -43,5 +46,6 @@ function describeLimits({ limit, limits, queue }: ChangeableLimits): ActDetail {
     calls_per_minute: limits.callsPerMinute,
     in_flight: limits.inFlight,
     queue: { ...queue },
+    label: label || undefined,
   };
 }

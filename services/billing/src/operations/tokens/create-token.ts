@@ -29,6 +29,7 @@ const MAKERS_MAX = 8;
 export interface TokenRequest extends TokenRights {
   readonly accountId: string;
   readonly name: string;
+  readonly label: string;
   /** The token that makes it; undefined: an operator does. */
   readonly makerId: string | undefined;
   /** The limits that apply to the maker where it has none of its own, as far as they are known. */
@@ -105,6 +106,7 @@ function creation(token: Token, { id, actor }: { readonly id: string; readonly a
       webhooks: token.webhooks,
       tokens: token.tokens,
       queue: { ...token.queue },
+      label: token.label || undefined,
       made_by: token.madeByTokenId,
     },
   };

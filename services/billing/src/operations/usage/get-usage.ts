@@ -14,10 +14,10 @@ const TOKENS_MAX = 10_000;
 const AHEAD_MS = 5 * 60_000;
 
 export interface UsageLine {
-  /** The model, the day as YYYY-MM-DD, or the token's id. */
+  /** The model, the day as YYYY-MM-DD, the token's id, or the label, which is empty for what has none. */
   readonly key: string;
   readonly name: string;
-  /** The same of the split; empty: the group is not split. */
+  /** The same of the split; empty too if the group is not split. */
   readonly splitKey: string;
   readonly splitName: string;
   readonly sum: Quantities;
@@ -51,7 +51,7 @@ export async function getUsage(deps: BillingDeps, query: UsageQuery): Promise<St
 
 function assertBounds({ from, to, groupBy, splitBy }: UsageQuery): void {
   if (splitBy !== undefined && (groupBy !== 'day' || splitBy === 'day'))
-    throw badField('split_by', 'must be model or token, and group_by must be day');
+    throw badField('split_by', 'must be model, token or label, and group_by must be day');
   assertPeriod({ from, to });
 }
 
@@ -91,5 +91,6 @@ function compareKeys(left: string, right: string): number {
 const KEYS: Readonly<Record<UsageGroup, (group: string, models: ReadonlySet<string>) => string>> = {
   model: toModel,
   token: (id) => id,
+  label: (label) => label,
   day: (ms) => new Date(Number(ms)).toISOString().slice(0, 'yyyy-mm-dd'.length),
 };

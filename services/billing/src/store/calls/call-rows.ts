@@ -13,6 +13,7 @@ export type CallRow = FactsRow & {
   token_id: string;
   amount_nanos: SqlInteger;
   currency: string;
+  label: string;
   price_version: number;
   placed_at: SqlInteger;
   lapses_at: SqlInteger;
@@ -36,6 +37,7 @@ export const FROZEN_COLUMNS = [
   'output_tokens',
   'characters',
   'lapses_at',
+  'label',
 ] as const;
 const CALL_COLUMNS = [...FROZEN_COLUMNS, 'placed_at', 'basis', 'charged_nanos', 'ended_at'].join(', ');
 
@@ -54,6 +56,7 @@ export function toFrozenRow({ facts, ...call }: Call): NamedValues<(typeof FROZE
     output_tokens: facts.outputTokens,
     characters: facts.characters,
     lapses_at: call.lapsesAt,
+    label: call.label ?? '',
   };
 }
 
@@ -100,6 +103,7 @@ function toCallRecord(row: CallRow): CallRecord {
     priceVersion: row.price_version,
     placedAt: Number(row.placed_at),
     lapsesAt: Number(row.lapses_at),
+    label: row.label || undefined,
     facts: toPriceFacts(row),
   };
   return {

@@ -23,7 +23,7 @@ const SETTERS = END_COLUMNS.slice(1)
   .join(', ');
 // Because of the plus, SQLite looks up each row by its id and does not scan all open calls.
 const END = byRows(
-  (rows) => `UPDATE calls SET ended_at = $1, ended_in = $2, ${SETTERS}
+  (rows) => `UPDATE calls SET ended_at = $1, ended_in = $2, counted_label = calls.label, ${SETTERS}
   FROM (VALUES ${valueRows(rows, END_COLUMNS.length, { first: END_BEFORE_ROWS + 1, casts: END_TYPES })}) AS v
   WHERE calls.id = v.column1 AND +calls.ended_at IS NULL`,
 );
@@ -189,10 +189,10 @@ function postEnds(query: SqlWork, { batchId, at }: EndBatch, ended: readonly End
 
 function toUsageCharges({ call, charge }: EndedCall): UsageCharge[] {
   if (charge.basis === 'released') return [];
-  const { accountId, tokenId, facts } = call;
+  const { accountId, tokenId, facts, label } = call;
   return [
     {
-      ...{ accountId, tokenId, priceKey: facts.priceKey },
+      ...{ accountId, tokenId, priceKey: facts.priceKey, label },
       quantities: computeQuantities(charge.amount, facts, charge.usage),
       margin: countMargin(charge.amount, charge.cost),
     },

@@ -15,6 +15,7 @@ export type HoldRow = FactsRow & {
   amount_nanos: SqlInteger;
   currency: string;
   max_amount_nanos: SqlInteger | null;
+  label: string;
   price_version: number;
   placed_at: SqlInteger;
   state: 'open' | 'settled' | 'released';
@@ -44,6 +45,7 @@ const FROZEN_COLUMNS = [
   'characters',
   'placed_at',
   'max_amount_nanos',
+  'label',
 ] as const;
 
 const HOLD_COLUMNS = [
@@ -86,6 +88,7 @@ function toHoldRow({ facts, ...hold }: Hold): NamedValues<(typeof FROZEN_COLUMNS
     characters: facts.characters,
     placed_at: hold.placedAt,
     max_amount_nanos: hold.maxAmount ?? null,
+    label: hold.label ?? '',
   };
 }
 
@@ -97,6 +100,7 @@ function fromHoldRow(row: HoldRow): Hold {
     amount: BigInt(row.amount_nanos),
     currency: row.currency,
     maxAmount: toOptionalBigInt(row.max_amount_nanos),
+    label: row.label || undefined,
     priceVersion: row.price_version,
     placedAt: Number(row.placed_at),
     facts: toPriceFacts(row),

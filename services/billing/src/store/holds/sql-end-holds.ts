@@ -42,7 +42,7 @@ const SETTLE = buildStatement<
   (value) => `UPDATE holds SET state = 'settled', basis = ${value('basis')}, charged_nanos = ${value('amount')},
     ended_at = ${value('at')}, used_seconds = ${value('seconds')}, used_input_tokens = ${value('inputTokens')},
     used_output_tokens = ${value('outputTokens')}, reported_cost_micro_usd = ${value('reported')},
-    estimated_cost_nanos = ${value('estimated')} WHERE task_id = ${value('taskId')}`,
+    estimated_cost_nanos = ${value('estimated')}, counted_label = label WHERE task_id = ${value('taskId')}`,
 );
 const RELEASE = buildStatement<'taskId' | 'at' | 'reported' | 'estimated'>(
   (value) => `UPDATE holds SET state = 'released', ended_at = ${value('at')},
@@ -137,7 +137,7 @@ function decideEnd(
       },
     };
   const { amount, basis, usage } = ending;
-  const { accountId, tokenId, facts } = hold;
+  const { accountId, tokenId, facts, label } = hold;
   const { seconds = null, inputTokens = null, outputTokens = null } = usage;
   const quantities = computeQuantities(amount, facts, usage);
   return {
@@ -146,7 +146,10 @@ function decideEnd(
     isNew: true,
     posting: {
       ...{ hold, at, amount, event: settleEvent(hold, amount, at) },
-      charge: { accountId, tokenId, priceKey: facts.priceKey, quantities, margin: countMargin(amount, sourced) },
+      charge: {
+        ...{ accountId, tokenId, priceKey: facts.priceKey, label },
+        ...{ quantities, margin: countMargin(amount, sourced) },
+      },
       failedCost: undefined,
     },
   };

@@ -71,6 +71,15 @@ const USAGE = `SELECT a.id AS subject FROM accounts a
     WHERE l.book = 'revenue' GROUP BY e.account_id) r ON r.account_id = a.id
   WHERE COALESCE(u.nanos, 0) <> COALESCE(r.nanos, 0) ORDER BY a.id LIMIT $1`;
 
+const LABELS = `SELECT a.id AS subject FROM accounts a
+  LEFT JOIN (SELECT account_id, SUM(charged_nanos) AS nanos FROM label_hours GROUP BY account_id) u
+    ON u.account_id = a.id
+  LEFT JOIN (SELECT account_id, SUM(nanos) AS nanos FROM (
+      SELECT account_id, charged_nanos AS nanos FROM holds WHERE counted_label <> ''
+      UNION ALL SELECT account_id, charged_nanos FROM calls WHERE counted_label <> ''
+    ) AS labelled GROUP BY account_id) c ON c.account_id = a.id
+  WHERE COALESCE(u.nanos, 0) <> COALESCE(c.nanos, 0) ORDER BY a.id LIMIT $1`;
+
 /** Each check is one statement, so it sees one moment of the ledger. */
 const CHECKS: readonly { readonly text: string; readonly say: (subject: string) => string }[] = [
   { text: LINES_OF_EVENTS, say: (key) => `the lines of the event ${key} do not balance` },
@@ -80,6 +89,7 @@ const CHECKS: readonly { readonly text: string; readonly say: (subject: string) 
   { text: HOLDS, say: (id) => `the hold of the task ${id} differs from the sum of its lines` },
   { text: CALLS, say: (key) => `the calls of the event ${key} differ from its lines` },
   { text: USAGE, say: (id) => `the hourly usage of the account ${id} differs from its charges` },
+  { text: LABELS, say: (id) => `the hourly usage of the labels of the account ${id} differs from their charges` },
 ];
 
 /**

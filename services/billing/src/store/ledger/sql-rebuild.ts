@@ -1,9 +1,8 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { COUNT_MAX, HOUR_MS } from '../../domain/usage.ts';
-import { QUANTITY_COLUMNS } from '../usage/sql-usage-hours.ts';
+import { HOUR_KEYS, LABEL_KEYS, QUANTITY_COLUMNS } from '../usage/sql-usage-hours.ts';
 import type { RebuildResult } from './ledger-audit.ts';
 
-const KEY_COLUMNS = 'account_id, hour, token_id, price_key';
 const HOUR = `ended_at / ${HOUR_MS} * ${HOUR_MS} AS hour`;
 /** A count of one request, bounded like in `computeQuantities`. */
 const clampCountSql = (count: string): string =>
@@ -14,24 +13,48 @@ const tokens = (side: 'input' | 'output'): string =>
 const seconds = (frozen: string): string =>
   `CASE WHEN used_seconds > 0 THEN ${clampCountSql('used_seconds')} WHEN ${MEASURED} THEN 0 ELSE ${clampCountSql(frozen)} END`;
 /** The same rules as `computeQuantities`, in SQL. The tests compare the two. */
-const CHARGED = `SELECT account_id, ${HOUR}, token_id, price_key, 1 AS requests, charged_nanos,
+const CHARGED = `SELECT account_id, ${HOUR}, counted_label AS label, token_id, price_key, 1 AS requests, charged_nanos,
     ${seconds('seconds + input_video_seconds')} AS seconds,
     ${tokens('input')} AS input_tokens, 0 AS cached_input_tokens, ${tokens('output')} AS output_tokens,
     ${clampCountSql('images')} AS images, ${clampCountSql('characters')} AS characters
   FROM holds WHERE state = 'settled'
-  UNION ALL SELECT account_id, ${HOUR}, token_id, price_key, 1, charged_nanos, ${seconds('seconds')},
+  UNION ALL SELECT account_id, ${HOUR}, counted_label, token_id, price_key, 1, charged_nanos, ${seconds('seconds')},
     ${tokens('input')}, ${clampCountSql('COALESCE(used_cached_input_tokens, 0)')}, ${tokens('output')},
     ${clampCountSql('COALESCE(used_images, images)')}, ${clampCountSql('COALESCE(used_characters, characters)')}
   FROM calls WHERE ended_at IS NOT NULL AND basis <> 'released'`;
-const REMOVE = `DELETE FROM usage_hours
-  WHERE (${KEY_COLUMNS}) NOT IN (SELECT ${KEY_COLUMNS} FROM (${CHARGED}) AS charged) RETURNING account_id`;
 const joinColumns = (text: (column: string) => string, separator = ', '): string =>
   QUANTITY_COLUMNS.map(text).join(separator);
-const WRITE = `INSERT INTO usage_hours (${KEY_COLUMNS}, ${QUANTITY_COLUMNS.join(', ')})
-  SELECT ${KEY_COLUMNS}, ${joinColumns((column) => `CAST(SUM(${column}) AS BIGINT)`)}
-  FROM (${CHARGED}) AS charged WHERE true GROUP BY ${KEY_COLUMNS}
-  ON CONFLICT (${KEY_COLUMNS}) DO UPDATE SET ${joinColumns((column) => `${column} = excluded.${column}`)}
-  WHERE ${joinColumns((column) => `usage_hours.${column} <> excluded.${column}`, ' OR ')} RETURNING account_id`;
+
+interface HourTable {
+  readonly name: string;
+  readonly keys: readonly string[];
+  /** The charges that it has. */
+  readonly where: string;
+}
+
+const USAGE_HOURS: HourTable = { name: 'usage_hours', keys: HOUR_KEYS, where: 'true' };
+/** A label that is not counted yet is left to the pass that counts it. */
+const LABEL_HOURS: HourTable = { name: 'label_hours', keys: LABEL_KEYS, where: "label <> ''" };
+
+function buildRemoval({ name, keys, where }: HourTable): string {
+  const columns = keys.join(', ');
+  return `DELETE FROM ${name}
+    WHERE (${columns}) NOT IN (SELECT ${columns} FROM (${CHARGED}) AS charged WHERE ${where}) RETURNING account_id`;
+}
+
+function buildWrite({ name, keys, where }: HourTable): string {
+  const columns = keys.join(', ');
+  return `INSERT INTO ${name} (${columns}, ${QUANTITY_COLUMNS.join(', ')})
+    SELECT ${columns}, ${joinColumns((column) => `CAST(SUM(${column}) AS BIGINT)`)}
+    FROM (${CHARGED}) AS charged WHERE ${where} GROUP BY ${columns}
+    ON CONFLICT (${columns}) DO UPDATE SET ${joinColumns((column) => `${column} = excluded.${column}`)}
+    WHERE ${joinColumns((column) => `${name}.${column} <> excluded.${column}`, ' OR ')} RETURNING account_id`;
+}
+
+const REBUILDS = [USAGE_HOURS, LABEL_HOURS].map((table) => ({
+  lock: `LOCK TABLE ${table.name} IN SHARE ROW EXCLUSIVE MODE`,
+  changes: [buildRemoval(table), buildWrite(table)],
+}));
 
 const TOKEN_IDS = 'SELECT id FROM tokens';
 const LOCK_TOKEN = 'UPDATE tokens SET used_nanos = used_nanos WHERE id = $1';
@@ -83,8 +106,9 @@ async function readSortedIds(query: SqlQuery, text: string): Promise<string[]> {
  * wait meanwhile. Each counts its hour before it changes tokens and accounts, so it waits here and nowhere else.
  */
 async function rebuildUsage(query: SqlQuery, engine: Sql['engine']): Promise<readonly string[]> {
-  if (engine === 'postgres') await query('LOCK TABLE usage_hours IN SHARE ROW EXCLUSIVE MODE');
-  const removed = await query<{ account_id: string }>(REMOVE);
-  const written = await query<{ account_id: string }>(WRITE);
-  return [...removed, ...written].map((row) => row.account_id);
+  if (engine === 'postgres') for (const { lock } of REBUILDS) await query(lock);
+  const changed: string[] = [];
+  for (const text of REBUILDS.flatMap(({ changes }) => changes))
+    changed.push(...(await query<{ account_id: string }>(text)).map((row) => row.account_id));
+  return changed;
 }

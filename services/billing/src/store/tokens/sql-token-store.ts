@@ -20,11 +20,11 @@ const LIST_OF_ACCOUNT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE account_id = 
 
 /** Changes nothing, but locks the row. */
 const LOCK = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 RETURNING ${TOKEN_COLUMNS}`;
-const SET_LIMITS = buildStatement<'id' | 'limit' | keyof TokenLimits | 'wait' | 'class'>(
+const SET_LIMITS = buildStatement<'id' | 'limit' | keyof TokenLimits | 'wait' | 'class' | 'label'>(
   (value) => `UPDATE tokens SET limit_nanos = ${value('limit')}, creates_per_minute = ${value('createsPerMinute')},
     reads_per_minute = ${value('readsPerMinute')}, calls_per_minute = ${value('callsPerMinute')},
     in_flight = ${value('inFlight')}, queue_wait = COALESCE(${value('wait')}, queue_wait),
-    queue_class = COALESCE(${value('class')}, queue_class) WHERE id = ${value('id')} RETURNING ${TOKEN_COLUMNS}`,
+    queue_class = COALESCE(${value('class')}, queue_class), label = COALESCE(${value('label')}, label) WHERE id = ${value('id')} RETURNING ${TOKEN_COLUMNS}`,
 );
 /** A token is made by one that exists and never changes its maker, so a line of makers ends. */
 const FIND_MAKERS = `WITH RECURSIVE line (maker_id, distance) AS (
@@ -100,7 +100,7 @@ async function insertWith(query: SqlWork, made: NewToken, act: Act): Promise<boo
 
 async function changeLimits(
   query: SqlWork,
-  { id, limits: { limit, limits, queue } }: { readonly id: string; readonly limits: NewLimits },
+  { id, limits: { limit, limits, queue, label } }: { readonly id: string; readonly limits: NewLimits },
   describe: (before: Token) => Act,
 ): Promise<Token | undefined> {
   const [before] = await query<TokenRow>(LOCK, [id]);
@@ -108,7 +108,7 @@ async function changeLimits(
   const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
   const { wait = null, class: best = null } = queue ?? {};
   const changed = { limit: limit ?? null, createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
-  const [row] = await query<TokenRow>(...SET_LIMITS({ id, ...changed, wait, class: best }));
+  const [row] = await query<TokenRow>(...SET_LIMITS({ id, ...changed, wait, class: best, label: label ?? null }));
   await recordAct(query, describe(toToken(before)));
   return row && toToken(row);
 }

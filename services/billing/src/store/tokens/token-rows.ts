@@ -22,6 +22,7 @@ export type TokenRow = {
   made_by_token_id: string | null;
   queue_wait: TokenQueue['wait'];
   queue_class: TokenQueue['class'];
+  label: string;
 };
 
 const COLUMNS = [
@@ -43,6 +44,7 @@ const COLUMNS = [
   'made_by_token_id',
   'queue_wait',
   'queue_class',
+  'label',
 ] as const satisfies readonly (keyof TokenRow)[];
 export const TOKEN_COLUMNS = COLUMNS.join(', ');
 const INSERT = buildInsert('tokens', [...COLUMNS, 'key_hash', 'origin'], 'ON CONFLICT DO NOTHING RETURNING id');
@@ -69,6 +71,7 @@ export function insertToken({ token, keyHashes: [keyHash = ''], origin }: NewTok
     made_by_token_id: token.madeByTokenId ?? null,
     queue_wait: token.queue.wait,
     queue_class: token.queue.class,
+    label: token.label,
     key_hash: keyHash,
     origin: origin ?? null,
   });
@@ -95,6 +98,7 @@ export function toToken(row: TokenRow): Token {
     tokens: row.token_right ?? 'none',
     madeByTokenId: row.made_by_token_id ?? undefined,
     queue: { wait: row.queue_wait, class: row.queue_class },
+    label: row.label,
   };
 }
 

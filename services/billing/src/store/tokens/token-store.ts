@@ -5,6 +5,8 @@ import type { ChangeableLimits, Token, TokenQueue } from '../../domain/token.ts'
 export interface NewLimits extends Omit<ChangeableLimits, 'queue'> {
   /** Undefined: as before. */
   readonly queue: TokenQueue | undefined;
+  /** Undefined: as before. Empty: none. */
+  readonly label: string | undefined;
 }
 
 export interface NewToken {

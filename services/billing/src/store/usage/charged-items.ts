@@ -12,6 +12,8 @@ export interface ItemPlace {
 export interface ChargedItem extends ItemPlace {
   readonly tokenId: string;
   readonly priceKey: string;
+  /** The label of its request; empty: none. */
+  readonly label: string;
   readonly basis: ChargeBasis;
   readonly sum: Quantities;
 }

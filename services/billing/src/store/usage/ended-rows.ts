@@ -7,6 +7,7 @@ import type { FactsRow } from '../prices/facts-rows.ts';
 /** A charged hold or call: its frozen facts and the usage that its upstream reported. */
 export type EndedRow = FactsRow & {
   token_id: string;
+  label: string;
   charged_nanos: SqlInteger;
   ended_at: SqlInteger;
   used_seconds: SqlInteger | null;
@@ -17,11 +18,11 @@ export type EndedRow = FactsRow & {
   used_characters: SqlInteger | null;
 };
 
-export const ENDED_HOLD_COLUMNS = `token_id, price_key, charged_nanos, ended_at, seconds, input_video_seconds, images,
+export const ENDED_HOLD_COLUMNS = `token_id, price_key, label, charged_nanos, ended_at, seconds, input_video_seconds, images,
     input_tokens, output_tokens, characters, used_seconds, NULL AS used_images, used_input_tokens,
     NULL AS used_cached_input_tokens, used_output_tokens, NULL AS used_characters`;
-export const ENDED_CALL_COLUMNS = `token_id, price_key, charged_nanos, ended_at, seconds, 0 AS input_video_seconds, images,
-    input_tokens, output_tokens, characters, used_seconds, used_images, used_input_tokens, used_cached_input_tokens,
+export const ENDED_CALL_COLUMNS = `token_id, price_key, label, charged_nanos, ended_at, seconds, 0 AS input_video_seconds,
+    images, input_tokens, output_tokens, characters, used_seconds, used_images, used_input_tokens, used_cached_input_tokens,
     used_output_tokens, used_characters`;
 
 export function toQuantities(row: EndedRow): Quantities {

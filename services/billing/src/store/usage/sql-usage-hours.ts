@@ -8,15 +8,21 @@ import type { Nanos } from '../../domain/money.ts';
 import type { Quantities } from '../../domain/usage.ts';
 import { groupsBy, sumAmounts } from '../balances/groups.ts';
 
-/** The account, token and price key of a charge. */
+/** The account, token and price key of a charge, and the label of its request. */
 export interface UsageOwner {
   readonly accountId: string;
   readonly tokenId: string;
   readonly priceKey: string;
+  /** Undefined: none. */
+  readonly label: string | undefined;
 }
 
-export interface UsageCharge extends UsageOwner {
+/** A charge as it is counted under its label. */
+interface LabelledCharge extends UsageOwner {
   readonly quantities: Quantities;
+}
+
+export interface UsageCharge extends LabelledCharge {
   readonly margin: MarginCount;
 }
 
@@ -38,17 +44,20 @@ const COST_COLUMNS = [
   'reported_charged_nanos',
   'reported_cost_nanos',
 ] as const;
-const KEYS = ['account_id', 'hour', 'token_id', 'price_key'] as const;
-const buildCount = <C extends string>(columns: readonly C[]) =>
+/** The keys of the sums of hours, and of those of labelled work alone. */
+export const HOUR_KEYS = ['account_id', 'hour', 'token_id', 'price_key'] as const;
+export const LABEL_KEYS = ['account_id', 'hour', 'label', 'token_id', 'price_key'] as const;
+const buildCount = <K extends string, C extends string>(table: string, keys: readonly K[], columns: readonly C[]) =>
   buildInsert(
-    'usage_hours',
-    [...KEYS, ...columns],
-    `ON CONFLICT (${KEYS.join(', ')})
-    DO UPDATE SET ${columns.map((column) => `${column} = usage_hours.${column} + excluded.${column}`).join(', ')}`,
+    table,
+    [...keys, ...columns],
+    `ON CONFLICT (${keys.join(', ')})
+    DO UPDATE SET ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`,
   );
-const COUNT = buildCount(QUANTITY_COLUMNS);
+const COUNT = buildCount('usage_hours', HOUR_KEYS, QUANTITY_COLUMNS);
 /** The count of work whose cost is known. Other work does not pay for the columns. */
-const COUNT_COSTED = buildCount([...QUANTITY_COLUMNS, ...COST_COLUMNS]);
+const COUNT_COSTED = buildCount('usage_hours', HOUR_KEYS, [...QUANTITY_COLUMNS, ...COST_COLUMNS]);
+const COUNT_LABEL = buildCount('label_hours', LABEL_KEYS, QUANTITY_COLUMNS);
 const COUNT_FAILED = buildInsert(
   'failed_cost_hours',
   ['account_id', 'hour', 'requests', 'cost_nanos'],
@@ -81,22 +90,46 @@ function toCostRow(margin: MarginCount): NamedValues<(typeof COST_COLUMNS)[numbe
 }
 
 /**
- * The statements that add charges to their hour. They come before the changes of tokens and accounts, and have one order,
- * so that transactions never deadlock.
+ * The statements that add charges to their hour, and labelled ones to the hour of their label too. They come before the
+ * changes of tokens and accounts, and have one order, so that transactions never deadlock.
  */
-export function buildUsageCounts(charges: Iterable<UsageCharge>, at: number): readonly SqlStatement[] {
-  const sums = new Map<string, UsageCharge>();
-  for (const run of mergeRuns(charges)) {
-    const name = `${run.accountId} ${run.tokenId} ${run.priceKey}`;
-    const sum = sums.get(name);
-    sums.set(name, sum === undefined ? run : addCharge(sum, run));
-  }
-  const ordered = [...sums].sort(([left], [right]) => (left < right ? -1 : 1));
-  return ordered.map(([, { accountId, tokenId, priceKey, quantities, margin }]) => {
-    const key = { account_id: accountId, hour: floorToHour(at), token_id: tokenId, price_key: priceKey };
-    const counted = { ...key, ...toQuantityRow(quantities) };
-    return margin.requests === 0n ? COUNT(counted) : COUNT_COSTED({ ...counted, ...toCostRow(margin) });
-  });
+export function buildUsageCounts(charges: readonly UsageCharge[], at: number): readonly SqlStatement[] {
+  const sums = sumInOrder(charges, { isSame: isSameOwner, name: nameOwner, add: addCharge });
+  return [
+    ...sums.map((sum) => {
+      const counted = toHourRow(sum, at);
+      return sum.margin.requests === 0n ? COUNT(counted) : COUNT_COSTED({ ...counted, ...toCostRow(sum.margin) });
+    }),
+    ...buildLabelCounts(charges, at),
+  ];
+}
+
+/** The statements that add charges to the hours of their labels. */
+export function buildLabelCounts(charges: readonly LabelledCharge[], at: number): readonly SqlStatement[] {
+  const labelled = charges.filter(({ label }) => label !== undefined);
+  const sums = sumInOrder(labelled, { isSame: isSameLabel, name: nameLabel, add: addLabelled });
+  return sums.map((sum) => COUNT_LABEL({ ...toHourRow(sum, at), label: sum.label ?? '' }));
+}
+
+function toHourRow({ accountId, tokenId, priceKey, quantities }: LabelledCharge, at: number) {
+  const key = { account_id: accountId, hour: floorToHour(at), token_id: tokenId, price_key: priceKey };
+  return { ...key, ...toQuantityRow(quantities) };
+}
+
+function isSameOwner(one: UsageOwner, other: UsageOwner): boolean {
+  return one.tokenId === other.tokenId && one.priceKey === other.priceKey && one.accountId === other.accountId;
+}
+
+function isSameLabel(one: UsageOwner, other: UsageOwner): boolean {
+  return one.label === other.label && isSameOwner(one, other);
+}
+
+function nameOwner({ accountId, tokenId, priceKey }: UsageOwner): string {
+  return `${accountId} ${tokenId} ${priceKey}`;
+}
+
+function nameLabel(owner: UsageOwner): string {
+  return `${owner.label ?? ''} ${nameOwner(owner)}`;
 }
 
 /** Failed work that its upstream charged. */
@@ -117,25 +150,38 @@ export function buildFailedCosts(costs: readonly FailedCost[], at: number): read
   );
 }
 
+interface Summing<T> {
+  readonly isSame: (one: T, other: T) => boolean;
+  readonly name: (charge: T) => string;
+  readonly add: (sum: T, more: T) => T;
+}
+
+/** Adds up charges of one name, and puts the sums in the order of their names. */
+function sumInOrder<T>(charges: readonly T[], summing: Summing<T>): readonly T[] {
+  const sums = new Map<string, T>();
+  for (const run of mergeRuns(charges, summing)) {
+    const name = summing.name(run);
+    const sum = sums.get(name);
+    sums.set(name, sum === undefined ? run : summing.add(sum, run));
+  }
+  return [...sums].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, sum]) => sum);
+}
+
 /** Adds up consecutive charges of one owner: a batch has thousands of charges and few owners. */
-function* mergeRuns(charges: Iterable<UsageCharge>): Generator<UsageCharge> {
-  let run: UsageCharge | undefined;
+function* mergeRuns<T>(charges: readonly T[], { isSame, add }: Summing<T>): Generator<T> {
+  let run: T | undefined;
   for (const charge of charges) {
-    const isSame =
-      run !== undefined &&
-      run.tokenId === charge.tokenId &&
-      run.priceKey === charge.priceKey &&
-      run.accountId === charge.accountId;
-    if (run !== undefined && !isSame) yield run;
-    run = run !== undefined && isSame ? addCharge(run, charge) : charge;
+    const continues = run !== undefined && isSame(run, charge);
+    if (run !== undefined && !continues) yield run;
+    run = run !== undefined && continues ? add(run, charge) : charge;
   }
   if (run !== undefined) yield run;
 }
 
-function addCharge({ quantities, margin, ...owner }: UsageCharge, more: UsageCharge): UsageCharge {
-  return {
-    ...owner,
-    quantities: addQuantities(quantities, more.quantities),
-    margin: addMargins(margin, more.margin),
-  };
+function addLabelled<T extends LabelledCharge>(sum: T, { quantities }: T): T {
+  return { ...sum, quantities: addQuantities(sum.quantities, quantities) };
+}
+
+function addCharge(sum: UsageCharge, more: UsageCharge): UsageCharge {
+  return { ...addLabelled(sum, more), margin: addMargins(sum.margin, more.margin) };
 }

@@ -1,10 +1,11 @@
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis } from '../../domain/hold.ts';
-import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour } from '../../domain/usage.ts';
+import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour, subtractQuantities } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { ENDED_CALL_COLUMNS, ENDED_HOLD_COLUMNS, toQuantities } from './ended-rows.ts';
 import type { EndedRow } from './ended-rows.ts';
 import type { ChargedItem, ItemQuery } from './charged-items.ts';
+import { countLeftLabels } from './sql-left-labels.ts';
 import { QUANTITY_COLUMNS } from './sql-usage-hours.ts';
 import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
 
@@ -19,6 +20,7 @@ const ROWS_MAX = 20_000;
 const GROUPS: Readonly<Record<UsageGroup, { readonly column: string; nameOf(row: EndedRow): string }>> = {
   model: { column: 'price_key', nameOf: (row) => row.price_key },
   token: { column: 'token_id', nameOf: (row) => row.token_id },
+  label: { column: 'label', nameOf: (row) => row.label },
   day: {
     column: `hour / ${DAY_MS} * ${DAY_MS}`,
     nameOf: ({ ended_at: at }) => String(Number(at) - (Number(at) % DAY_MS)),
@@ -27,6 +29,11 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly column: string; nameOf(row:
 const SUMS = QUANTITY_COLUMNS.map((column) => `CAST(SUM(${column}) AS BIGINT) AS ${column}`).join(', ');
 const sumsBy = (group: string, split: string): string => `SELECT ${group} AS name, ${split} AS split, ${SUMS}
   FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY 1, 2`;
+/** Labelled work beside all that it is a part of: in one statement, so that both are of one moment. */
+const sumsByLabel = (group: string): string => `SELECT ${group} AS name, label AS split, ${SUMS}
+  FROM label_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY 1, 2
+  UNION ALL ${sumsBy(group, "''")}`;
+const NO_LABEL = '';
 const LAST_HOURS =
   'SELECT token_id, MAX(hour) AS hour FROM usage_hours WHERE account_id = $1 AND hour >= $2 GROUP BY token_id';
 const ENDED_HOLDS = `SELECT ${ENDED_HOLD_COLUMNS}
@@ -60,6 +67,7 @@ export function sqlUsageStore(sql: Sql): UsageStore {
       const rows = await sql.read<{ token_id: string; hour: SqlInteger }>(LAST_HOURS, [accountId, since]);
       return new Map(rows.map((row) => [row.token_id, Number(row.hour)]));
     },
+    countLeftLabels: (limit) => countLeftLabels(sql, limit),
     items: (query) => listChargedItems(sql.read, query),
   };
 }
@@ -79,24 +87,44 @@ function split({ from, to }: Span): { readonly whole: Span | undefined; readonly
   return { whole: first < last ? { from: first, to: last } : undefined, parts };
 }
 
-async function addHours(
+async function addHours(query: SqlQuery, asked: UsageQuery, sums: Sums): Promise<void> {
+  const { accountId, from, to, groupBy, splitBy } = asked;
+  if (groupBy === 'label' || splitBy === 'label') return addLabelledHours(query, asked, sums);
+  const text = sumsBy(GROUPS[groupBy].column, splitBy === undefined ? "''" : GROUPS[splitBy].column);
+  for (const row of await query<HourRow>(text, [accountId, from, to])) {
+    add(sums, [String(row.name), String(row.split)], readQuantities(row));
+  }
+}
+
+/** The work without a label is the rest. */
+async function addLabelledHours(
   query: SqlQuery,
   { accountId, from, to, groupBy, splitBy }: UsageQuery,
   sums: Sums,
 ): Promise<void> {
-  const text = sumsBy(GROUPS[groupBy].column, splitBy === undefined ? "''" : GROUPS[splitBy].column);
-  for (const row of await query<HourRow>(text, [accountId, from, to])) {
-    add(sums, [String(row.name), String(row.split)], {
-      requests: BigInt(row.requests),
-      charged: BigInt(row.charged_nanos),
-      seconds: BigInt(row.seconds),
-      inputTokens: BigInt(row.input_tokens),
-      cachedInputTokens: BigInt(row.cached_input_tokens),
-      outputTokens: BigInt(row.output_tokens),
-      images: BigInt(row.images),
-      characters: BigInt(row.characters),
-    });
+  const other = splitBy === 'label' ? GROUPS[groupBy].column : "''";
+  const rests = new Map<string, Quantities>();
+  for (const row of await query<HourRow>(sumsByLabel(other), [accountId, from, to])) {
+    const [name, label] = [String(row.name), String(row.split)];
+    const [sum, rest = NOTHING_USED] = [readQuantities(row), rests.get(name)];
+    rests.set(name, label === NO_LABEL ? addQuantities(rest, sum) : subtractQuantities(rest, sum));
+    if (label !== NO_LABEL) add(sums, splitBy === 'label' ? [name, label] : [label, ''], sum);
   }
+  for (const [name, rest] of rests)
+    if (rest.requests > 0n) add(sums, splitBy === 'label' ? [name, NO_LABEL] : [NO_LABEL, ''], rest);
+}
+
+function readQuantities(row: QuantityRow): Quantities {
+  return {
+    requests: BigInt(row.requests),
+    charged: BigInt(row.charged_nanos),
+    seconds: BigInt(row.seconds),
+    inputTokens: BigInt(row.input_tokens),
+    cachedInputTokens: BigInt(row.cached_input_tokens),
+    outputTokens: BigInt(row.output_tokens),
+    images: BigInt(row.images),
+    characters: BigInt(row.characters),
+  };
 }
 
 /** False: there are too many rows. */
@@ -137,6 +165,7 @@ function toChargedItem(row: ItemRow): ChargedItem {
     at: Number(row.ended_at),
     tokenId: row.token_id,
     priceKey: row.price_key,
+    label: row.label,
     basis: row.basis,
     sum: toQuantities(row),
   };

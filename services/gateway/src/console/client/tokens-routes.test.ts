@@ -105,7 +105,7 @@ test('a token is revoked with all that it made if that is asked for, and the ans
 
 test('a token is made by the one that is signed in, and its key is shown once', async () => {
   const at = await signIn(under, 'rg_writer');
-  const form = { ...FORM, limit: '2.50', expiresAt: 9_000_000, inFlight: 3, class: 'batch' };
+  const form = { ...FORM, limit: '2.50', expiresAt: 9_000_000, inFlight: 3, class: 'batch', label: 'spring' };
   const made = await at.send('POST', '/tokens', form);
 
   expect(made.json).toMatchObject({ key: 'rg_key-of-batch', token: { name: 'batch', isOwn: false, madeBy: 'writer' } });
@@ -120,6 +120,7 @@ test('a token is made by the one that is signed in, and its key is shown once', 
       webhooks: WebhookRight.READ,
       tokens: TokenRight.NONE,
       queue: { wait: TokenWait.CHANNELS, class: TokenClass.BATCH },
+      label: 'spring',
     },
   ]);
   expect((await at.get('/tokens')).text).not.toContain('rg_key');
@@ -135,6 +136,7 @@ test.each([
   ['inFlight', { inFlight: 0 }],
   ['expiresAt', { expiresAt: 'tomorrow' }],
   ['actor', { actor: 'ada' }],
+  ['label', { label: 'two words' }],
 ])('a form with a wrong %s is refused by the name of the field', async (field, wrong) => {
   const at = await signIn(under, 'rg_writer');
   const { status, json } = await at.send('POST', '/tokens', { ...FORM, ...wrong });

@@ -13,7 +13,7 @@ export interface TokenContext {
 /** A token without its key. */
 export function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = true }: TokenContext): Token {
   const { id, name, models, limitNanos, usedNanos, webhooks, tokens, createdAt, madeByTokenId } = token;
-  const { queue, expiresAt, revokedAt, lastChargedAt } = token;
+  const { queue, label, expiresAt, revokedAt, lastChargedAt } = token;
   return {
     id,
     name,
@@ -24,6 +24,7 @@ export function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = 
     webhooks,
     tokens,
     queue,
+    ...(label === undefined ? {} : { label }),
     createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(revokedAt === undefined ? {} : { revokedAt }),

@@ -10,6 +10,7 @@ import { listForwardedHeaders } from '../../relay/headers.ts';
 import { toReceiveOptions, readBodyType } from '../bodies/read-body.ts';
 import { parseJson } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/receive-body.ts';
+import { readLabel } from '../headers.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -31,6 +32,8 @@ export async function readCall(parts: GatewayParts, exchange: Exchange, matched:
   const { req } = exchange;
   // refuses by the headers before it reads the body
   readBodyType(req.headers, matched.endpoint.takesForms);
+  const principal = requirePrincipal(exchange);
+  const label = readLabel(req.headers['reelgate-label']) ?? principal.label;
   const body = await readRawBody(req, toReceiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
   return parseCall({
     endpoint: matched.endpoint,
@@ -42,7 +45,8 @@ export async function readCall(parts: GatewayParts, exchange: Exchange, matched:
     headers: listForwardedHeaders(req.rawHeaders, req.headers.connection),
     requestId: exchange.state.requestId,
     span: exchange.state.span,
-    principal: requirePrincipal(exchange),
+    principal,
+    label,
   });
 }
 
@@ -64,6 +68,7 @@ export function parseCall({
   requestId,
   span,
   principal,
+  label,
 }: RawCall): RelayCall {
   const type = readBodyType({ 'content-type': contentType }, endpoint.takesForms);
   const form = type === 'form' ? parseForm(body, contentType ?? '') : undefined;
@@ -79,6 +84,7 @@ export function parseCall({
     requestId,
     span,
     principal,
+    label,
     parts: form?.parts,
     content: { path, json, fields, bodyBytes: body.length },
     model: requireModel(endpoint.model === 'path' ? params['model'] : (json?.['model'] ?? fields.get('model'))),
@@ -146,7 +152,7 @@ function removeKeyParameter(search: string): string {
 
 /** Restores a stored call. It keeps the access rights that it was created with. */
 export function restoreCall(
-  { call: { method, path, search, headers, model }, accountId, tokenId, visibleModels, requestId }: LeasedJob,
+  { call: { method, path, search, headers, model, label }, accountId, tokenId, visibleModels, requestId }: LeasedJob,
   body: Buffer,
 ): RelayCall {
   const endpoint = relayEndpoints.find((one) => one.method === method && matchPath(one.path, path) !== undefined);
@@ -166,6 +172,7 @@ export function restoreCall(
     body,
     requestId,
     contentType: at < 0 ? undefined : headers[at + 1],
+    label,
     principal: {
       accountId,
       tokenId,

@@ -18,7 +18,7 @@ import { toAnswer, toProblem } from '../answer-problem.ts';
 import { readToken } from '../admission/credentials.ts';
 import type { Upgrades } from '../http-server.ts';
 import { takeRate } from '../admission/limit-rate.ts';
-import { readOrCreateRequestId } from '../headers.ts';
+import { readLabel, readOrCreateRequestId } from '../headers.ts';
 import { requestCounter } from '../request-counter.ts';
 import { endRequestSpan } from '../request-span.ts';
 
@@ -106,7 +106,8 @@ async function admitAndServe(
     const principal = await principalNow();
     await takeRate(admission, principal, 'calls');
     const handshake = readHandshake(request);
-    const end = await realtime.serve({ ...upgrade, handshake, principal, principalNow, gone: gone.signal });
+    const label = readLabel(request.headers['reelgate-label']) ?? principal.label;
+    const end = await realtime.serve({ ...upgrade, handshake, principal, label, principalNow, gone: gone.signal });
     const who = { accountId: principal.accountId, tokenId: principal.tokenId, model: handshake.model };
     if ('by' in end) return { status: SWITCHED, ...who, endedBy: end.by, code: end.code };
     refuseUpgrade(socket, {

@@ -71,6 +71,30 @@ describe('a JSON call', () => {
       },
     ]);
   });
+  test.each<[string | undefined, Readonly<Record<string, string>>, string]>([
+    [undefined, {}, ''],
+    [undefined, { 'Reelgate-Label': 'spring' }, 'spring'],
+    ['of-token', {}, 'of-token'],
+    ['of-token', { 'Reelgate-Label': 'spring' }, 'spring'],
+  ])('of a token with the label %s, with %j, is held under the label %j', async (ofToken, headers, expected) => {
+    relay().gateway.billing.tokens.set('rg_labelled', { tokenId: 'labelled', ...(ofToken && { label: ofToken }) });
+    relay().first.reply = json(CHAT_ANSWER);
+    const { status } = await call(relay().gateway.url, 'POST', '/v1/chat/completions', {
+      body: chat,
+      headers,
+      token: 'rg_labelled',
+    });
+
+    expect(status).toBe(200);
+    expect(relay().gateway.calls.placed.map(({ label }) => label)).toEqual([expected]);
+    expect(relay().first.seen[0]?.headers).not.toHaveProperty('reelgate-label');
+  });
+  test('with a malformed label is refused before money is held', async () => {
+    const answer = await post('/v1/chat/completions', chat, { 'Reelgate-Label': 'two words' });
+
+    expect([answer.status, answer.json.error.param]).toEqual([400, 'Reelgate-Label']);
+    expect([relay().gateway.calls.placed, relay().first.seen]).toEqual([[], []]);
+  });
   test('that billing refuses is never sent', async () => {
     relay().gateway.calls.refusal = new Problem({
       kind: 'exhausted',

@@ -85,6 +85,7 @@ describe('the usage of an account', () => {
     ['model', UsageGroup.MODEL],
     ['day', UsageGroup.DAY],
     ['token', UsageGroup.TOKEN],
+    ['label', UsageGroup.LABEL],
   ] as const)('is grouped by %s', async (word, groupBy) => {
     const { json } = await read(`?group_by=${word}`);
 
@@ -95,6 +96,7 @@ describe('the usage of an account', () => {
   test.each([
     ['model', UsageGroup.MODEL, { model: 'Alpha-H3' }, 'day,model,amount'],
     ['token', UsageGroup.TOKEN, { token: 'Alpha-H3', name: 'ci' }, 'day,token,name,amount'],
+    ['label', UsageGroup.LABEL, { label: 'Alpha-H3' }, 'day,label,amount'],
   ] as const)('has the days split by %s', async (word, splitBy, label, head) => {
     under.usage.groups = [{ key: '2026-01-01', splitKey: 'Alpha-H3', splitName: 'ci', amountNanos: 730_000_000n }];
 

@@ -70,6 +70,14 @@ async function waitingRead(prefer: string): Promise<{ id: string; waiting: Promi
   };
 }
 
+test('a call that is made later is charged under its label, which its upstream does not get', async () => {
+  const { id } = (await queue({ body: chat, headers: { 'reelgate-label': 'spring' } })).json;
+  await ended(id);
+
+  expect(under.calls.placed.map(({ label }) => label)).toEqual(['spring', 'spring']);
+  expect(upstream.seen[0]?.headers).not.toHaveProperty('reelgate-label');
+});
+
 describe('a queued call', () => {
   test('is answered with its id at once, and made unchanged by a worker', async () => {
     const created = await queue(

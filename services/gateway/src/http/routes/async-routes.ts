@@ -68,7 +68,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
         tag: 'Generic async',
         operationId: 'createAsync',
         summary: 'Queue a call of a synchronous route',
-        headers: ['Idempotency-Key'],
+        headers: ['Idempotency-Key', 'Reelgate-Label'],
         description:
           'The path after `/async` is the path of a synchronous route, and the body is the body of that route. ' +
           'A streaming call is refused. `webhook_url` in the body is told when the call ends; the route does not get it.',

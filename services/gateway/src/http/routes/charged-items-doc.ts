@@ -7,6 +7,7 @@ const ITEM = {
   model: { type: 'string' },
   token: { type: 'string', description: 'The id of the token that ordered it.' },
   token_name: { type: 'string' },
+  label: { type: 'string', description: 'Empty: it has none.' },
   basis: {
     enum: ['usage', 'estimate', 'hold', 'unknown'],
     description: 'The source of the charge: reported usage, the estimate of the order, or the whole hold.',

@@ -29,7 +29,11 @@ const anItem = (id: string, some: object = {}) => ({
 
 describe('the charged items of an account', () => {
   test('are pages of JSON, and each names where the next begins', async () => {
-    under.usage.items = [anItem('task_1'), anItem('task_2', { basis: Basis.ESTIMATE }), anItem('task_3')];
+    under.usage.items = [
+      anItem('task_1', { label: 'spring' }),
+      anItem('task_2', { basis: Basis.ESTIMATE }),
+      anItem('task_3'),
+    ];
 
     const first = (await read('?limit=2')).json;
     const second = (await read(`?limit=2&after=${first.next_after}`)).json;
@@ -47,6 +51,7 @@ describe('the charged items of an account', () => {
           model: 'Alpha-H3',
           token: 'token_1',
           token_name: 'main',
+          label: 'spring',
           basis: 'usage',
           amount: '0.73',
           requests: 1,
@@ -57,7 +62,7 @@ describe('the charged items of an account', () => {
           images: 0,
           characters: 0,
         },
-        expect.objectContaining({ id: 'task_2', basis: 'estimate' }),
+        expect.objectContaining({ id: 'task_2', basis: 'estimate', label: '' }),
       ],
       has_more: true,
       next_after: '2',
@@ -68,7 +73,7 @@ describe('the charged items of an account', () => {
 
   test('are one CSV file of the whole period', async () => {
     under.usage.items = Array.from({ length: 2 * ITEMS_MAX + 1 }, (_, at) => anItem(`task_${at}`));
-    under.usage.items[0] = anItem('task_0', { tokenName: '=HYPERLINK("a")' });
+    under.usage.items[0] = anItem('task_0', { tokenName: '=HYPERLINK("a")', label: '-x' });
 
     const { headers, text } = await read('?format=csv&limit=1');
     const lines = text.trimEnd().split('\r\n');
@@ -77,10 +82,10 @@ describe('the charged items of an account', () => {
     expect(headers['content-disposition']).toBe('attachment; filename="reelgate-charges.csv"');
     expect(lines[0]).toBe(
       'settled_at,id,model,token,token_name,basis,amount,currency,requests,seconds,' +
-        'input_tokens,cached_input_tokens,output_tokens,images,characters',
+        'input_tokens,cached_input_tokens,output_tokens,images,characters,label',
     );
     expect(lines[1]).toBe(
-      '2025-12-31T12:00:00.000Z,task_0,Alpha-H3,token_1,"\'=HYPERLINK(""a"")",usage,0.73,USD,1,5,0,0,0,0,0',
+      '2025-12-31T12:00:00.000Z,task_0,Alpha-H3,token_1,"\'=HYPERLINK(""a"")",usage,0.73,USD,1,5,0,0,0,0,0,\'-x',
     );
     expect(lines).toHaveLength(2 * ITEMS_MAX + 2);
     expect(under.usage.askedItems).toHaveLength(3);

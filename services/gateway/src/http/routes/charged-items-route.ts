@@ -17,7 +17,12 @@ export const FILE_ITEMS_MAX = 100_000;
 /** The last page of a full file may be short. */
 const FILE_PAGES_MAX = FILE_ITEMS_MAX / ITEMS_MAX + 1;
 const AFTER_CHARACTERS_MAX = 300;
-const HEAD = ['settled_at', 'id', 'model', 'token', 'token_name', 'basis', 'amount', 'currency', ...USAGE_COUNTS];
+// a new column is the last one, so that those of older files keep their places
+const HEAD = [
+  ...['settled_at', 'id', 'model', 'token', 'token_name', 'basis', 'amount', 'currency'],
+  ...USAGE_COUNTS,
+  'label',
+];
 
 /** Lists the settled tasks and calls of the account of the token: a page as JSON, or the whole period as CSV. */
 export function listChargesRoute({ clock, usage, chargedItems }: GatewayParts): RouteEntry {
@@ -92,12 +97,13 @@ function toJsonPage({ accountId, from, to }: ItemQuestion, { items, currency, co
     currency,
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    data: items.map(({ id, settledAt, model, tokenId, tokenName, basis, amountNanos, counts }) => ({
+    data: items.map(({ id, settledAt, model, tokenId, tokenName, label, basis, amountNanos, counts }) => ({
       id,
       settled_at: new Date(settledAt).toISOString(),
       model,
       token: tokenId,
       token_name: tokenName,
+      label,
       basis,
       amount: formatDecimal(amountNanos),
       ...counts,
@@ -118,5 +124,6 @@ function toCells(item: ChargedItem, currency: string): readonly string[] {
     formatDecimal(item.amountNanos),
     currency,
     ...USAGE_COUNTS.map((name) => String(item.counts[name])),
+    item.label,
   ];
 }

@@ -57,6 +57,7 @@ function describeRelayRoute({ name, path, model, takesForms, answersAlso, summar
     summary,
     description: `${DESCRIPTION} \`${name}\`.`,
     isRelayed: true,
+    headers: ['Reelgate-Label'],
     json,
     ...(takesForms ? { form: FORM_WITH_MODEL } : {}),
     answers: {

@@ -6,8 +6,9 @@ export const USAGE_GROUPINGS: Readonly<Record<UsageGrouping, UsageGrouping>> = {
   model: 'model',
   day: 'day',
   token: 'token',
+  label: 'label',
 };
-export const USAGE_SPLITS = { model: 'model', token: 'token' } as const;
+export const USAGE_SPLITS = { model: 'model', token: 'token', label: 'label' } as const;
 export const USAGE_FORMATS = { json: 'json', csv: 'csv' } as const;
 
 const count = { type: 'integer' };
@@ -81,12 +82,15 @@ export const usageDoc: RouteDoc = {
             type: 'object',
             required: Object.keys(SUM),
             additionalProperties: false,
-            description: 'Names its group, and the part of its day, in `model`, in `day`, or in `token` and `name`.',
+            description:
+              'Names its group, and the part of its day, in `model`, in `day`, in `token` and `name`, or in `label`, ' +
+              'which is empty for what has none.',
             properties: {
               model: { type: 'string' },
               day: { type: 'string', format: 'date' },
               token: { type: 'string' },
               name: { type: 'string' },
+              label: { type: 'string' },
               ...SUM,
             },
           },

@@ -10,6 +10,8 @@ export interface CallOrder {
   readonly facts: PriceFacts;
   /** Milliseconds since 1970; from then on billing charges the hold by itself. */
   readonly lapsesAt: number;
+  /** The client's word under which the charge is counted; undefined: none. */
+  readonly label?: string | undefined;
 }
 
 /** The basis of a charge: what the upstream reported, an estimate, the hold, or nothing. */

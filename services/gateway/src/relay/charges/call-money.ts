@@ -90,6 +90,7 @@ function buildCallOrder({ newId, clock }: MoneyDeps, { call, channels, job }: Ch
     tokenId: principal.tokenId,
     priceKeys: listPriceKeys(endpoint.name, model),
     facts: endpoint.protocol.priceFacts(content),
+    label: call.label,
     lapsesAt: job?.lapsesAt ?? clock.now() + longest * channels.length + ANSWER_MS_MAX,
   };
 }

@@ -33,6 +33,8 @@ const LAPSE_MARGIN_MS = 3_600_000;
 export interface SessionOpening {
   readonly handshake: Handshake;
   readonly principal: Principal;
+  /** The client's word under which the session is charged; undefined: none. */
+  readonly label: string | undefined;
   /** The token's principal now; refuses with a Problem. */
   readonly principalNow: () => MaybePromise<Principal>;
   readonly requestId: string;
@@ -112,7 +114,7 @@ async function runChargedSession(
   running: SessionHost,
 ): Promise<UpstreamRefusal | SessionEnd> {
   const { clock, newId, charges, channels, settings } = deps;
-  const { handshake, principal, gone } = opening;
+  const { handshake, principal, label, gone } = opening;
   const callId = newId('call');
   await charges.place({
     callId,
@@ -120,6 +122,7 @@ async function runChargedSession(
     tokenId: principal.tokenId,
     priceKeys: listPriceKeys(REALTIME_ENDPOINT, handshake.model),
     facts: {},
+    label,
     lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS,
   });
   const usage = openSessionUsage();

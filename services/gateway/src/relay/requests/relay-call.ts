@@ -18,6 +18,8 @@ export interface CallRequest {
   /** The span that the call belongs to; absent if it is not recorded. No upstream learns of it. */
   readonly span?: Span | undefined;
   readonly principal: Principal;
+  /** The client's word under which the charge is counted; undefined: none. No upstream gets it. */
+  readonly label?: string | undefined;
 }
 
 /** A call of a synchronous route as the client sent it. Nothing changes it: each attempt starts from it anew. */

@@ -242,7 +242,7 @@ function toCreateRequest(
     tokenId: batch.tokenId,
     visibleModels: rights.models,
     order,
-    beside: { label: batch.label, ...(batch.maxNanos === undefined ? {} : { maxAmountNanos: nanos }) },
+    beside: { label: batch.label ?? rights.label, ...(batch.maxNanos === undefined ? {} : { maxAmountNanos: nanos }) },
     requestId: batch.requestId,
     idempotency: {
       key: nameLineKey(batch.id, number),
@@ -265,7 +265,7 @@ function toJobRequest({ batch, rights }: BatchRun, number: number, { call, isRep
     makerIds: rights.makers.map(({ tokenId }) => tokenId),
     visibleModels: rights.models,
     requestId: batch.requestId ?? '',
-    call: { ...call, label: batch.label },
+    call: { ...call, label: batch.label ?? rights.label },
     repeatable: isRepeatable,
     leavesRoom: true,
     idempotency: {

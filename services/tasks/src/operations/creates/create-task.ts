@@ -205,9 +205,9 @@ function isBehindOthers(deps: Deps, create: CreateContext): boolean {
 
 /** A new task has a void instead of a hold only if another process has taken its create over. */
 async function placeHold({ billing }: Deps, { task, facts, bound, signal, span }: CreateContext): Promise<PlacedHold> {
-  const { id: taskId, accountId, tokenId } = task;
+  const { id: taskId, accountId, tokenId, label } = task;
   try {
-    const hold = await billing.placeHold({ taskId, accountId, tokenId, facts, ...bound }, { signal, span });
+    const hold = await billing.placeHold({ taskId, accountId, tokenId, facts, label, ...bound }, { signal, span });
     assertBound(hold, bound);
     return hold;
   } catch (error) {
