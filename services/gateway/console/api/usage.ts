@@ -1,11 +1,13 @@
 import type { Money } from './money.ts';
 
-/** GET /usage. Query: `from`, `to` (dates), `split` (`model` or `token`). */
+export type UsageSplit = 'model' | 'token' | 'label';
+
+/** GET /usage. Query: `from`, `to` (dates), `split`. */
 export interface UsageView {
   readonly currency: string;
   readonly from: number;
   readonly to: number;
-  readonly split: 'model' | 'token';
+  readonly split: UsageSplit;
   /** The days (UTC) as YYYY-MM-DD, without a gap. */
   readonly days: readonly string[];
   readonly series: readonly UsageSeries[];
@@ -35,7 +37,7 @@ export interface Budget {
   readonly reachedAt?: number;
 }
 
-/** A model or a token. */
+/** A model, a token or a label. What has no label is the series with the empty key. */
 export interface UsageSeries {
   readonly key: string;
   readonly name: string;

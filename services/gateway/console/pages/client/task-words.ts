@@ -85,6 +85,7 @@ export const taskWords = {
     resolution: 'Resolution',
     ratio: 'Ratio',
     created: 'Created',
+    label: 'Label',
     token: 'Token',
     requestId: 'Request id',
     references: 'References',

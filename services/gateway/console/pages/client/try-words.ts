@@ -17,6 +17,8 @@ export const tryWords = {
   seedHint: 'A whole number. The same seed asks for the same video, where the model supports it.',
   webhook: 'Webhook URL',
   webhookHint: 'It is told when the task ends. HTTPS.',
+  label: 'Label',
+  labelHint: 'A word of your own, such as a project. Usage can be split by it.',
   references: {
     legend: 'References',
     none: 'A first frame, a last frame, or images, videos and sounds that the model follows.',

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { TaskView } from '../../api/task.ts';
 import type { TryView } from '../../api/try.ts';
+import { TASK_FILTERS } from '../../client-filters.ts';
+import type { ApiError } from '../../state/api.ts';
 import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
@@ -28,6 +30,9 @@ import { useMaking } from './parts/use-making.ts';
 const KEPT = 'form';
 /** Fields that tell a refusal below themselves. */
 const OWN_FIELDS = /^(prompt|duration|resolution|ratio|content|image|seed|webhook_url)/;
+const LABEL_FIELD = 'Reelgate-Label';
+/** The label that was written last in this tab. */
+const KEPT_LABEL = 'label';
 
 export function page({ query }: PageProps): VNode {
   const from = query.get('from') ?? '';
@@ -62,36 +67,39 @@ function TryStart({ view, task, fault }: TryStartProps): VNode {
   // what the model does not take any more has its default
   const order = own === undefined ? repeated : withModel(repeated, own);
   return html`<p class="note">${words.again(task.task.id)} ${missing === 0 ? '' : words.againMissing(missing)}</p>
-    <${TryForm} view=${view} first=${order} keptAs=${`${KEPT}.${task.task.id}`} />`;
+    <${TryForm} view=${view} first=${order} label=${task.task.label} keptAs=${`${KEPT}.${task.task.id}`} />`;
 }
 
 interface KeptForm {
   readonly order: Order;
   readonly plan: MakingPlan;
+  readonly label: string;
 }
 
 /** The order as a form or as JSON, the price of all that it makes, and the button that creates it. */
-export function TryForm({ view, first, keptAs }: TryFormProps): VNode {
+export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps): VNode {
   const { accountId } = useMe();
-  const [{ order, plan }, setForm] = useState<KeptForm>(() => readKeptForm(accountId, keptAs, first));
+  const [form, setForm] = useState<KeptForm>(() => readKeptForm(accountId, keptAs, { first, firstLabel }));
+  const { order, plan, label } = form;
   const [uploads, setUploads] = useState<Uploads>(new Map());
   const [isJson, setJson] = useState(false);
   const [isWhole, setWhole] = useState(true);
   const orders = listOrders(order, plan);
   const price = useEstimate(isWhole ? toEstimateBody(orders[0] ?? order, uploads) : undefined);
   const { makings, isBusy, fault: refusal, make, askAgain, forget } = useMaking();
-  const fault = refusal ?? price.fault;
-  const isPlaced = isJson || OWN_FIELDS.test(fault?.field ?? '');
+  const fault = placeFault(refusal ?? price.fault, isJson);
   const isTooMany = orders.length > VIDEOS_MAX;
-  const change = (changed: KeptForm, files: Uploads = uploads): void => {
+  const change = (to: Partial<KeptForm>, files: Uploads = uploads): void => {
     forget();
+    const changed = { ...form, ...to };
     writeKept(accountId, keptAs, { ...changed, order: withoutUploads(changed.order) });
+    if (to.label !== undefined) writeKept(accountId, KEPT_LABEL, to.label);
     setForm(changed);
     setUploads(files);
   };
   const addFiles = async (files: readonly File[]): Promise<void> => {
     const added = await mergeFiles(order, uploads, files);
-    change({ order: added.order, plan }, added.uploads);
+    change({ order: added.order }, added.uploads);
   };
   return html`<form
     class="try"
@@ -99,7 +107,8 @@ export function TryForm({ view, first, keptAs }: TryFormProps): VNode {
     onKeyDown=${sendOnShortcut}
     onSubmit=${(event: SubmitEvent) => {
       event.preventDefault();
-      if (isWhole && !isTooMany && orders.length > 0) make(orders.map((one) => toCreateBody(one, uploads)));
+      if (isWhole && !isTooMany && orders.length > 0)
+        make({ bodies: orders.map((one) => toCreateBody(one, uploads)), label: label.trim() });
     }}
   >
     <${ViewChoice} isJson=${isJson} isDisabled=${!isWhole} onChange=${setJson} />
@@ -107,33 +116,38 @@ export function TryForm({ view, first, keptAs }: TryFormProps): VNode {
       isJson
         ? html`<${OrderJson}
             order=${order}
-            fault=${fault?.message}
+            fault=${fault.ofOrder?.message}
             onChange=${(changed: Order | undefined) => {
               setWhole(changed !== undefined);
-              if (changed !== undefined) change({ order: changed, plan });
+              if (changed !== undefined) change({ order: changed });
             }}
           />`
         : html`<${OrderFields}
             view=${view}
             order=${order}
             uploads=${uploads}
-            fault=${fault}
+            fault=${fault.ofOrder}
             onChange=${(changed: Order, files: Uploads) => {
-              change({ order: changed, plan }, files);
+              change({ order: changed }, files);
             }}
           />`
     }
     <${SeveralFields}
       plan=${plan}
       onChange=${(changed: MakingPlan) => {
-        change({ order, plan: changed });
+        change({ plan: changed });
+      }}
+    />
+    <${LabelField}
+      label=${label}
+      fault=${fault.ofLabel}
+      onChange=${(changed: string) => {
+        change({ label: changed });
       }}
     />
     <div class="try-end">
       <${EstimateLine} estimate=${price.estimate} isStale=${price.isStale} count=${orders.length} />
-      <p class="fault" role="alert">
-        ${isTooMany ? words.several.tooMany(orders.length, VIDEOS_MAX) : isPlaced ? '' : fault?.message}
-      </p>
+      <p class="fault" role="alert">${isTooMany ? words.several.tooMany(orders.length, VIDEOS_MAX) : fault.ofNone}</p>
       <${SubmitButton} isBusy=${isBusy} isDisabled=${!isWhole || isTooMany} count=${orders.length} />
     </div>
     <${MakingList} makings=${makings} isBusy=${isBusy} onAskAgain=${askAgain} />
@@ -143,14 +157,39 @@ export function TryForm({ view, first, keptAs }: TryFormProps): VNode {
 interface TryFormProps {
   readonly view: TryView;
   readonly first: Order;
+  /** The label that it begins with; undefined: the last one of this tab. */
+  readonly label?: string | undefined;
   /** The form goes on with what was written in this tab under this name. */
   readonly keptAs: string;
 }
 
 /** The form of before a reload, a lost session or a visit to another page. */
-function readKeptForm(accountId: string, keptAs: string, first: Order): KeptForm {
+function readKeptForm(
+  accountId: string,
+  keptAs: string,
+  { first, firstLabel }: { readonly first: Order; readonly firstLabel: string | undefined },
+): KeptForm {
   const kept = readKept(accountId, keptAs) as Partial<KeptForm> | undefined;
-  return { order: kept?.order ?? first, plan: kept?.plan ?? ONE_VIDEO };
+  const lastLabel = readKept(accountId, KEPT_LABEL);
+  return {
+    order: kept?.order ?? first,
+    plan: kept?.plan ?? ONE_VIDEO,
+    label: kept?.label ?? firstLabel ?? (typeof lastLabel === 'string' ? lastLabel : ''),
+  };
+}
+
+/** A refusal at the place where it is told. */
+interface PlacedFault {
+  readonly ofLabel?: string;
+  readonly ofOrder?: ApiError | undefined;
+  /** Of no field that is shown. */
+  readonly ofNone?: string | undefined;
+}
+
+function placeFault(fault: ApiError | undefined, isJson: boolean): PlacedFault {
+  if (fault?.field === LABEL_FIELD) return { ofLabel: fault.message };
+  const isPlaced = isJson || OWN_FIELDS.test(fault?.field ?? '');
+  return { ofOrder: fault, ofNone: isPlaced ? undefined : fault?.message };
 }
 
 function sendOnShortcut(event: KeyboardEvent): void {
@@ -206,6 +245,23 @@ function SeveralFields({ plan, onChange }: { plan: MakingPlan; onChange: (plan: 
       ${words.several.byLine}
     </label>
   </fieldset>`;
+}
+
+interface LabelFieldProps {
+  readonly label: string;
+  readonly fault: string | undefined;
+  readonly onChange: (label: string) => void;
+}
+
+function LabelField({ label, fault, onChange }: LabelFieldProps): VNode {
+  return html`<${TextField}
+    label=${words.label}
+    value=${label}
+    onInput=${onChange}
+    hint=${words.labelHint}
+    fault=${fault}
+    charactersMax=${TASK_FILTERS.label.most}
+  />`;
 }
 
 /** Shows the price of all orders. An old figure is dimmed until the new one arrives. */

@@ -69,6 +69,23 @@ test('the table has every amount exactly, and no day without a charge', () => {
   expect(text).toContain('/v1/usage/items?from=2026-11-24&amp;to=2026-11-30&amp;format=csv');
 });
 
+test('what has no label is named, and is no total', () => {
+  const byLabel: UsageView = {
+    ...usage,
+    split: 'label',
+    series: [
+      { key: 'spring', name: '', amounts: ['0.4', '0', '1.2'], total: sums('1.6', 4) },
+      { key: '', name: '', amounts: ['0', '0', '0.000000001'], total: sums('0.000000001', 1) },
+    ],
+  };
+  const text = render(html`<${UsageReport} usage=${byLabel} period=${resolvePreset('last7', NOW)} shape="days" />`);
+
+  expect(text).toContain('Charges by label');
+  expect(text).toContain('spring');
+  expect(text.match(/without a label/g)!.length).toBeGreaterThan(1);
+  expect(text).toContain('split_by=label&amp;format=csv');
+});
+
 const before = (amount: string, amounts: Readonly<Record<string, string>> = {}) => ({
   from: 0,
   to: 0,

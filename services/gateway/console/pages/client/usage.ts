@@ -1,4 +1,4 @@
-import type { UsageSeries, UsageSums, UsageView } from '../../api/usage.ts';
+import type { UsageSeries, UsageSplit, UsageSums, UsageView } from '../../api/usage.ts';
 import type { PageProps } from '../../frame.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
@@ -26,6 +26,8 @@ import { usageWords as words } from './usage-words.ts';
 /** No count of usage needs more of a name. */
 const COUNTS = ['requests', 'seconds', 'inputTokens', 'outputTokens', 'images'] as const;
 const FILES = '/console/api/v1/usage';
+/** The row of the sums. No model, token or label is a space. */
+const TOTAL = ' ';
 
 export function page({ query }: PageProps): VNode {
   const period = parsePeriod(query, serverNow());
@@ -41,7 +43,7 @@ export function page({ query }: PageProps): VNode {
 
 interface FilterProps {
   readonly period: Period;
-  readonly split: 'model' | 'token';
+  readonly split: UsageSplit;
   readonly shape: ChartShape;
 }
 
@@ -121,13 +123,13 @@ function SeriesTable({ usage }: { usage: UsageView }): VNode {
   const { series, total, currency, split, before } = usage;
   const rows: readonly SeriesRow[] = [
     ...series.map((one, at) => ({
-      name: nameSeries(one),
+      name: nameSeries(one, split),
       key: one.key,
       sums: one.total,
       before: before?.amounts[one.key] ?? '0',
       at,
     })),
-    { name: words.total, key: '', sums: total, before: before?.total.amount ?? '0', at: undefined },
+    { name: words.total, key: TOTAL, sums: total, before: before?.total.amount ?? '0', at: undefined },
   ];
   const columns: readonly Column<SeriesRow>[] = [
     {
@@ -156,7 +158,7 @@ function comparingColumns(currency: string): readonly Column<SeriesRow>[] {
   ];
 }
 
-function DayTable({ usage: { days, series, currency } }: { usage: UsageView }): VNode {
+function DayTable({ usage: { days, series, currency, split } }: { usage: UsageView }): VNode {
   const rows = days
     .map((day, at) => ({ day, at }))
     .filter(({ at }) => series.some(({ amounts }) => !isZero(amounts[at])));
@@ -164,7 +166,7 @@ function DayTable({ usage: { days, series, currency } }: { usage: UsageView }): 
   const columns: readonly Column<Row>[] = [
     { name: words.day, isHead: true, cell: ({ day }) => html`<time datetime=${day}>${day}</time>` },
     ...series.map((one: UsageSeries) => ({
-      name: nameSeries(one),
+      name: nameSeries(one, split),
       isNumber: true,
       cell: ({ at }: Row) => (isZero(one.amounts[at]) ? '–' : moneyText(one.amounts[at] ?? '0', currency)),
     })),

@@ -7,13 +7,13 @@ import { listDays, readPeriod } from './period.ts';
 import type { Period } from './period.ts';
 
 const DAYS_MAX = 92;
-const SPLITS = { model: 'model', token: 'token' } as const;
+const SPLITS = { model: 'model', token: 'token', label: 'label' } as const;
 
 interface UsagePeriod extends Period {
   readonly split: keyof typeof SPLITS;
 }
 
-/** The days of a query and what they are split by: models, unless it says tokens. */
+/** The days of a query and what they are split by: models, unless it says tokens or labels. */
 export function readUsagePeriod(query: URLSearchParams, now: number): UsagePeriod {
   return { ...readPeriod(query, now, DAYS_MAX), split: readEnumValue(query, 'split', SPLITS) ?? 'model' };
 }
@@ -22,7 +22,7 @@ export function usageQuestion(accountId: string, { from, to, split }: UsagePerio
   return { accountId, from, to, groupBy: 'day', splitBy: split };
 }
 
-/** The question about the same number of days just before, by model or token. */
+/** The question about the same number of days just before, by model, token or label. */
 export function questionBefore(accountId: string, period: UsagePeriod): UsageQuestion {
   return { accountId, ...toPeriodBefore(period), groupBy: period.split };
 }
@@ -33,7 +33,7 @@ export interface UsageFacts {
   readonly budget?: Budget | undefined;
 }
 
-/** A statement by days as one series for each model or token, the largest first. */
+/** A statement by days as one series for each model, token or label, the largest first. */
 export function usageView(period: UsagePeriod, { statement, before, budget }: UsageFacts): UsageView {
   const { from, to, split } = period;
   const { groups, total, ...rest } = statement;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isRefusal, keepMakings, listOrders, planMakings } from './making.ts';
 import type { FormCreate, MakingState } from './making.ts';
+import type { Order } from './try-order.ts';
 
 const order = { model: 'Alpha-H3', prompt: 'a boat' };
 const keys = () => {
@@ -31,14 +32,27 @@ describe('the orders of a form', () => {
   });
 });
 
+const send = (...bodies: readonly object[]) => ({ bodies: bodies as readonly Order[], label: '' });
+
 describe('the creates of a form', () => {
+  test('have the label of the form, also those that go on under their keys', () => {
+    const labelled = { bodies: [order], label: 'spring' };
+    const [first] = planMakings([], labelled, keys());
+
+    expect(first).toMatchObject({ key: 'key_1', label: 'spring' });
+    expect(planMakings([{ ...first!, state: 'refused' }], { ...labelled, label: 'autumn' }, keys())).toEqual([
+      { ...first, state: 'refused', label: 'autumn' },
+    ]);
+    expect(planMakings([{ ...first!, state: 'lost' }], send(order), keys())[0]).not.toHaveProperty('label');
+  });
+
   test('have a key each', () => {
-    expect(planMakings([], [order, order], keys()).map(({ key }) => key)).toEqual(['key_1', 'key_2']);
+    expect(planMakings([], send(order, order), keys()).map(({ key }) => key)).toEqual(['key_1', 'key_2']);
   });
 
   test.each(['lost', 'refused', 'sent', 'ready'] as const)('keep their keys while one is %s', (state) => {
     const before = [making('made'), making(state, 'a kite')];
-    const again = planMakings(before, [order, { ...order, prompt: 'a kite' }], keys());
+    const again = planMakings(before, send(order, { ...order, prompt: 'a kite' }), keys());
 
     expect(again).toEqual(before);
   });
@@ -46,12 +60,12 @@ describe('the creates of a form', () => {
   test('keep their keys while one was found that the form has not led to', () => {
     const before = [{ ...making('made'), isUntold: true }];
 
-    expect(planMakings(before, [order], keys())).toEqual(before);
+    expect(planMakings(before, send(order), keys())).toEqual(before);
   });
 
   test('are other ones once all are made, or when the form has changed', () => {
-    expect(planMakings([making('made')], [order], keys())).toMatchObject([{ key: 'key_1', state: 'ready' }]);
-    expect(planMakings([making('lost')], [{ ...order, seed: 1 }], keys())).toMatchObject([{ key: 'key_1' }]);
+    expect(planMakings([making('made')], send(order), keys())).toMatchObject([{ key: 'key_1', state: 'ready' }]);
+    expect(planMakings([making('lost')], send({ ...order, seed: 1 }), keys())).toMatchObject([{ key: 'key_1' }]);
   });
 
   test('are kept without a wait for an answer after a reload', () => {

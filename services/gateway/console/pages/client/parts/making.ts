@@ -17,6 +17,8 @@ export interface FormCreate {
   readonly prompt: string;
   /** Undefined: it had files, and the page was loaded again. */
   readonly body: Order | undefined;
+  /** The word for the accounts of the client; absent: that of the token. */
+  readonly label?: string;
   readonly state: MakingState;
   readonly taskId?: string;
   /** It was made without an answer, and its form was not sent again since. */
@@ -49,21 +51,28 @@ export function listOrders(order: Order, { copies, isByLine }: MakingPlan): read
   );
 }
 
+/** The bodies of the creates of a form, and their label, which may be empty. */
+export interface MakingOrder {
+  readonly bodies: readonly Order[];
+  readonly label: string;
+}
+
 /**
  * The creates for these bodies. If they are those that were sent before and some have no answer or were refused, they
- * go on under their keys.
+ * go on under their keys. What was made keeps its label.
  */
 export function planMakings(
   before: readonly FormCreate[],
-  bodies: readonly Order[],
+  { bodies, label }: MakingOrder,
   newKey: () => string,
 ): FormCreate[] {
+  const labelled = label === '' ? {} : { label };
   const isSame =
     before.length === bodies.length &&
     before.some(isOpen) &&
     before.every(({ body }, at) => JSON.stringify(body) === JSON.stringify(bodies[at]));
-  if (isSame) return [...before];
-  return bodies.map((body) => ({ key: newKey(), prompt: readPromptText(body), body, state: 'ready' }));
+  if (isSame) return before.map(({ label: _before, ...one }) => ({ ...one, ...labelled }));
+  return bodies.map((body) => ({ key: newKey(), prompt: readPromptText(body), body, ...labelled, state: 'ready' }));
 }
 
 /** Reports whether the form that made it may still mean the same video. */

@@ -1,7 +1,7 @@
-import type { UsageSeries } from '../../../api/usage.ts';
+import type { UsageSeries, UsageSplit } from '../../../api/usage.ts';
 import { usageWords } from '../usage-words.ts';
 
-/** The name of a model or a token, or its id where it has none. */
-export function nameSeries({ key, name }: UsageSeries): string {
-  return name || key || usageWords.unnamed;
+/** The name of a model, a token or a label, or its id where it has none. */
+export function nameSeries({ key, name }: UsageSeries, split: UsageSplit): string {
+  return name || key || (split === 'label' ? usageWords.unlabelled : usageWords.unnamed);
 }

@@ -14,6 +14,7 @@ export interface TokenDraft {
   readonly webhooks: Right;
   readonly tokens: Right;
   readonly queue: TokenQueue;
+  readonly label: string;
   readonly counts: Readonly<Partial<Record<(typeof COUNTS)[number], string>>>;
 }
 
@@ -26,12 +27,13 @@ export const EMPTY_TOKEN: TokenDraft = {
   webhooks: 'none',
   tokens: 'none',
   queue: DEFAULT_QUEUE,
+  label: '',
   counts: {},
 };
 
 /** The body of the create. What is empty is left out. */
 export function toNewToken(draft: TokenDraft): NewToken {
-  const { name, models, isEveryModel, limit, expires, webhooks, tokens, queue, counts } = draft;
+  const { name, models, isEveryModel, limit, expires, webhooks, tokens, queue, label, counts } = draft;
   const set = COUNTS.flatMap((field) => {
     const text = counts[field]?.trim() ?? '';
     return text === '' ? [] : [[field, Number(text)]];
@@ -44,6 +46,7 @@ export function toNewToken(draft: TokenDraft): NewToken {
     webhooks,
     tokens,
     ...queue,
+    ...(label.trim() === '' ? {} : { label: label.trim() }),
     ...(Object.fromEntries(set) as Pick<NewToken, (typeof COUNTS)[number]>),
   };
 }

@@ -69,9 +69,15 @@ function listRequestFacts(task: TaskView['task']): readonly (readonly [string, C
     ...Object.entries(task.settings).map(([name, value]) => toSettingFact(name, value)),
     ...(task.references.length === 0 ? [] : [[words.references, referenceList(task.references)] as const]),
     [words.created, html`<${At} at=${task.createdAt} />`],
+    ...(task.label === undefined ? [] : [[words.label, labelLink(task.label)] as const]),
     ...optional(words.token, task.tokenName === '' ? task.tokenId : task.tokenName),
     ...optional(words.requestId, task.requestId),
   ];
+}
+
+/** Leads to all that has the label. */
+function labelLink(label: string): VNode {
+  return html`<a href=${`/console/tasks?${new URLSearchParams({ label }).toString()}`}>${label}</a>`;
 }
 
 function roleText(role: string, kind: Reference['kind']): string {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { MadeToken, TokenQueue } from '../../../api/tokens.ts';
+import { TASK_FILTERS } from '../../../client-filters.ts';
 import type { ApiError } from '../../../state/api.ts';
 import { useAct } from '../../../state/use-act.ts';
 import { html } from '../../../html.ts';
@@ -90,7 +91,7 @@ function MoneyAndRights({
   fault,
   set,
 }: PartProps & { currency: string; fault: ApiError | undefined }): VNode {
-  const field = (name: 'limit' | 'expires') => (value: string) => {
+  const field = (name: 'limit' | 'expires' | 'label') => (value: string) => {
     set({ [name]: value });
   };
   return html`
@@ -109,6 +110,14 @@ function MoneyAndRights({
         onInput=${field('expires')}
         hint=${words.expiresHint}
         fault=${findFieldFault(fault, 'expiresAt')}
+      />
+      <${TextField}
+        label=${words.label}
+        value=${draft.label}
+        onInput=${field('label')}
+        hint=${words.labelHint}
+        fault=${findFieldFault(fault, 'label')}
+        charactersMax=${TASK_FILTERS.label.most}
       />
       ${(['webhooks', 'tokens'] as const).map(
         (name) =>
@@ -167,6 +176,7 @@ const FIELDS: readonly string[] = [
   'tokens',
   'wait',
   'class',
+  'label',
   ...COUNTS,
 ];
 

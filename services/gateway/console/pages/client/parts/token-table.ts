@@ -73,13 +73,14 @@ function describeSpending({ used, limit }: Token): string {
   return limit === undefined ? spent : words.of(spent, moneyText(limit.amount, limit.currency));
 }
 
-function renderLimits({ limits, queue }: Token): ComponentChildren {
+function renderLimits({ limits, queue, label }: Token): ComponentChildren {
   const names = ['createsPerMinute', 'readsPerMinute', 'callsPerMinute', 'inFlight'] as const;
   const set = names.filter((name) => limits[name] !== undefined);
   const waits = describeQueue(queue);
-  if (set.length === 0 && waits === '') return '–';
+  if (set.length === 0 && waits === '' && label === undefined) return '–';
   return html`${set.map((name) => html`<div key=${name}>${words.make[name]}: ${limits[name]}</div>`)}
-    <div>${waits}</div>`;
+    <div>${waits}</div>
+    ${label === undefined ? null : html`<div>${words.make.label}: ${label}</div>`}`;
 }
 
 function describeRights({ webhooks, tokens }: Token): string {

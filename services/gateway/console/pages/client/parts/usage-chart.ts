@@ -46,14 +46,14 @@ function toPicture({ days, stacks, projection, budget }: ChartData): PictureData
 
 /** The amounts of the chosen day. A screen reader hears them as the value of the chart. */
 function Readout({ usage, day }: { usage: UsageView; day: number }): VNode {
-  const { days, series, currency } = usage;
+  const { days, series, currency, split } = usage;
   return html`<strong>${usageWords.dayTotal(days[day] ?? '', moneyText(sumDay(usage, day), currency))}</strong>
     ${series.map((one, at) =>
       isZero(one.amounts[day])
         ? null
         : html`<span key=${one.key}
             ><i class=${`swatch ${seriesClass(series.length, at)}`}></i>${usageWords.part(
-              nameSeries(one),
+              nameSeries(one, split),
               moneyText(one.amounts[day] ?? '0', currency),
             )}</span
           >`,
@@ -74,12 +74,12 @@ export function seriesClass(count: number, at: number): string {
 }
 
 function describeDay(usage: UsageView, day: number): string {
-  const { days, series, currency } = usage;
+  const { days, series, currency, split } = usage;
   const parts = series.flatMap((one) => {
     const amount = one.amounts[day];
     return amount === undefined || isZero(amount)
       ? []
-      : [usageWords.part(nameSeries(one), moneyText(amount, currency))];
+      : [usageWords.part(nameSeries(one, split), moneyText(amount, currency))];
   });
   return [usageWords.dayTotal(days[day] ?? '', moneyText(sumDay(usage, day), currency)), ...parts].join(', ');
 }

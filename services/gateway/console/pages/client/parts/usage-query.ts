@@ -1,5 +1,8 @@
-export function parseSplit(query: URLSearchParams): 'model' | 'token' {
-  return query.get('split') === 'token' ? 'token' : 'model';
+import type { UsageSplit } from '../../../api/usage.ts';
+
+export function parseSplit(query: URLSearchParams): UsageSplit {
+  const split = query.get('split');
+  return split === 'token' || split === 'label' ? split : 'model';
 }
 
 /** The form of the chart: each day alone, or the sum up to it. */

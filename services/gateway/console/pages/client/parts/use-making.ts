@@ -4,9 +4,8 @@ import { go } from '../../../state/address.ts';
 import { ApiError, api } from '../../../state/api.ts';
 import { useMe } from '../../../state/door.ts';
 import { isRefusal, keepMakings, planMakings } from './making.ts';
-import type { FormCreate } from './making.ts';
+import type { FormCreate, MakingOrder } from './making.ts';
 import { readKept, writeKept } from './kept-form.ts';
-import type { Order } from './try-order.ts';
 
 const KEPT = 'makings';
 
@@ -16,7 +15,7 @@ export interface MakingForm {
   /** The refusal of a single create. */
   readonly fault: ApiError | undefined;
   /** Sends these creates, one after the other. A double click is one call, and a repeat has the same keys. */
-  readonly make: (bodies: readonly Order[]) => void;
+  readonly make: (order: MakingOrder) => void;
   /** Asks again what became of the creates without an answer. */
   readonly askAgain: () => void;
   /** The form is another one now: an old refusal says nothing about it. */
@@ -87,7 +86,7 @@ export function useMaking(): MakingForm {
     makings,
     isBusy,
     fault,
-    make: (bodies) => void run(planMakings(makings, bodies, () => crypto.randomUUID())),
+    make: (order) => void run(planMakings(makings, order, () => crypto.randomUUID())),
     askAgain: () => void run(makings),
     forget: () => {
       setFault(undefined);
@@ -101,13 +100,13 @@ interface MakingEnd {
 }
 
 /** Sends a create, or looks for what it made if its body is not kept. */
-async function sendMaking({ key, body }: FormCreate): Promise<MakingEnd> {
+async function sendMaking({ key, body, label }: FormCreate): Promise<MakingEnd> {
   try {
     if (body === undefined) return { to: await findMade(key) };
     const { id } = await api<{ readonly id: string }>('/v1/video/generations', {
       method: 'POST',
       body,
-      headers: { 'idempotency-key': key },
+      headers: { 'idempotency-key': key, ...(label === undefined ? {} : { 'reelgate-label': label }) },
     });
     return { to: { state: 'made', taskId: id } };
   } catch (thrown) {
