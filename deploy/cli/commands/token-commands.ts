@@ -129,6 +129,7 @@ const COLUMNS: readonly Column<Token>[] = [
   { title: 'TOKENS', of: ({ tokens }) => tokenRightName(tokens), isWide: true },
   { title: 'WAITS FOR', of: ({ queue }) => findName(WAITS, queue?.wait), isWide: true },
   { title: 'CLASS', of: ({ queue }) => findName(CLASSES, queue?.class), isWide: true },
+  { title: 'KEY', of: ({ hint }) => (hint === '' ? '' : `…${hint}`), isWide: true },
   { title: 'LABEL', of: ({ label }) => label, isWide: true },
   { title: 'LAST CHARGED', of: ({ lastChargedAt }) => isoTime(lastChargedAt) ?? '', isWide: true },
 ];
@@ -297,6 +298,7 @@ function toTokenJson(token: Token): object {
     tokens: tokenRightName(token.tokens) || undefined,
     queue: toQueueJson(token.queue),
     label: token.label || undefined,
+    key_hint: token.hint || undefined,
     made_by: token.madeByTokenId || undefined,
     last_charged_at: isoTime(token.lastChargedAt),
   };

@@ -59,6 +59,8 @@ export interface Token extends TokenRights {
   readonly id: string;
   /** The label of what it orders, unless the request names another one; empty: none. */
   readonly label: string;
+  /** The last characters of its key; empty: it has none, or they are not known yet. */
+  readonly hint: string;
   readonly accountId: string;
   readonly name: string;
   /** The sum of its charges and open holds. */
@@ -67,6 +69,15 @@ export interface Token extends TokenRights {
   readonly madeByTokenId: string | undefined;
   readonly createdAt: number;
   readonly revokedAt: number | undefined;
+}
+
+const HINT_CHARACTERS = 4;
+/** A shorter key, which only a configuration can have, would be easier to guess with a part of it known. */
+const HINTED_CHARACTERS_MIN = 24;
+
+/** The end of a key, by which people tell tokens apart. */
+export function readHint(key: string): string {
+  return key.length < HINTED_CHARACTERS_MIN ? '' : key.slice(-HINT_CHARACTERS);
 }
 
 /** The times after which a token cannot be used. */

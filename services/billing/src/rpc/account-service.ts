@@ -71,9 +71,10 @@ function tokenMethods(deps: BillingDeps) {
       const made = await createToken(deps, fromWireTokenRequest(request, caller.name), signal);
       return { token: toWireToken(made.token), key: made.key.reveal() };
     },
-    listTokens: async ({ accountId }) => ({
-      tokens: (await listTokens(deps, accountId || undefined)).map(toWireListedToken),
-    }),
+    listTokens: async ({ accountId, hint }) => {
+      const listed = await listTokens(deps, { accountId: accountId || undefined, hint: hint || undefined });
+      return { tokens: listed.map(toWireListedToken) };
+    },
     revokeToken: async ({ id, revokerTokenId, actor, withMade }, { caller }) => {
       assertOwner(caller, (await deps.tokens.find(id))?.accountId, 'id');
       const request = { id, revokerId: revokerTokenId || undefined, actor: actor || caller.name, withMade };

@@ -140,6 +140,7 @@ export function toWireToken(token: Token, lastChargedAt?: number): WholeMessage<
     madeByTokenId: token.madeByTokenId ?? '',
     queue: toWireQueue(token.queue),
     label: token.label,
+    hint: token.hint,
     ...(limit === undefined ? {} : { limitNanos: limit }),
     ...optionalTime('expiresAt', token.expiresAt),
     ...optionalTime('revokedAt', token.revokedAt),

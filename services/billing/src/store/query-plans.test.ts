@@ -116,8 +116,9 @@ test('a usage statement and an authentication read through an index', async () =
   for (const groupBy of ['model', 'day', 'token', 'label'] as const)
     await sqlUsageStore(sql).sums({ accountId: 'demo', from: 1, to: 9_000_000, groupBy });
   await sqlTokenStore(sql).findByKeyHashes(['x']);
+  await sqlTokenStore(sql).listByHint('a1b2', undefined, 10);
 
-  expect(asked.size).toBe(7);
+  expect(asked.size).toBe(8);
   expect(await scans()).toEqual([]);
 });
 

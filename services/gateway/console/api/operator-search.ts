@@ -2,7 +2,7 @@
 export type FoundKind = 'task' | 'job' | 'account' | 'token' | 'channel';
 
 /** The way in which it was found. */
-export type FoundWay = 'id' | 'upstream_id' | 'request_id' | 'trace_id' | 'prefix' | 'words';
+export type FoundWay = 'id' | 'upstream_id' | 'request_id' | 'trace_id' | 'prefix' | 'words' | 'hint';
 
 export interface SearchHit {
   readonly kind: FoundKind;

@@ -28,6 +28,8 @@ export interface Token {
   readonly queue: TokenQueue;
   /** The label of what it orders, unless a request names another one; undefined: none. */
   readonly label?: string;
+  /** The last characters of its key; undefined: not known. */
+  readonly hint?: string;
   readonly createdAt: number;
   readonly expiresAt?: number;
   readonly revokedAt?: number;

@@ -10,6 +10,8 @@ import { toMs } from './wire-values.ts';
 const DEADLINE_MS = 5000;
 /** The most tasks that are found by their words. */
 const WORDS_SHOWN = 10;
+/** The most tokens that share the end of a key. */
+const TOKENS_SHOWN = 10;
 const WAYS: readonly FoundWay[] = ['id', 'upstream_id', 'request_id', 'trace_id'];
 
 /** Searches of operators. */
@@ -18,11 +20,13 @@ export interface Search {
   work(value: string, caller: Caller): Promise<SearchHit[]>;
   /** Finds the newest tasks whose prompts have each of these words. */
   words(value: string, caller: Caller): Promise<SearchHit[]>;
+  /** Finds tokens by the last characters of their keys, also those that have ended. */
+  tokensByHint(hint: string, caller: Caller): Promise<SearchHit[]>;
   /** Returns the account of a token. Refused if it is unknown or has ended. */
   accountOfToken(tokenId: string, caller: Caller): Promise<string>;
 }
 
-export function searchClient({ tasks, billing }: OperatorClients): Search {
+export function searchClient({ tasks, billing, accounts }: OperatorClients): Search {
   return {
     work: async (value, caller) =>
       (await tasks.findWork({ value }, withDeadline(caller, DEADLINE_MS))).found.map(fromWireFound),
@@ -49,9 +53,29 @@ export function searchClient({ tasks, billing }: OperatorClients): Search {
         ];
       });
     },
+    tokensByHint: async (hint, caller) => {
+      const { tokens } = await accounts.listTokens({ hint }, withDeadline(caller, DEADLINE_MS));
+      // a service of the release before ignores the hint, and lists every token
+      return tokens
+        .filter((token) => token.hint === hint)
+        .slice(0, TOKENS_SHOWN)
+        .map(({ id, accountId, name }) => ({
+          kind: 'token' as const,
+          id,
+          by: 'hint' as const,
+          href: toTokenPage(accountId, id),
+          accountId,
+          ...(name === '' ? {} : { text: name }),
+        }));
+    },
     accountOfToken: async (tokenId, caller) =>
       (await billing.getPrincipal({ tokenId }, withDeadline(caller))).principal?.accountId ?? '',
   };
+}
+
+/** The page of the account, at the token. */
+export function toTokenPage(accountId: string, tokenId: string): string {
+  return `/console/accounts/${encodeURIComponent(accountId)}#${encodeURIComponent(tokenId)}`;
 }
 
 function fromWireFound({ id, isJob, accountId, model, state, createdAt, foundBy }: FoundWork): SearchHit {

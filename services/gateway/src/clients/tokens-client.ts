@@ -47,6 +47,8 @@ export interface SiteToken extends TokenSettings {
   readonly queue: TokenQueue;
   readonly id: string;
   readonly accountId: string;
+  /** The last characters of its key; undefined: not known. */
+  readonly hint: string | undefined;
   /** The amount that it has spent and holds. */
   readonly usedNanos: bigint;
   readonly createdAt: number;
@@ -201,6 +203,7 @@ function fromWireToken(wire: WireToken): SiteToken {
     tokens: TOKEN_RIGHTS[tokens],
     queue: fromWireQueue(wire.queue),
     label: emptyToUndefined(wire.label),
+    hint: emptyToUndefined(wire.hint),
     createdAt: toMs(wire.createdAt) ?? 0,
     expiresAt: toMs(wire.expiresAt),
     revokedAt: toMs(wire.revokedAt),

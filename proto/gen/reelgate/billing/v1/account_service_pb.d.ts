@@ -184,6 +184,13 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
    * @generated from field: string label = 16;
    */
   label: string;
+
+  /**
+   * The last four characters of its key; empty: the key is short, or was not used since it is kept.
+   *
+   * @generated from field: string hint = 17;
+   */
+  hint: string;
 };
 
 /**
@@ -445,6 +452,13 @@ export declare type ListTokensRequest = Message<"reelgate.billing.v1.ListTokensR
    * @generated from field: string account_id = 1;
    */
   accountId: string;
+
+  /**
+   * Only those with this hint, at most 100; empty: all. A service of the release before ignores it.
+   *
+   * @generated from field: string hint = 2;
+   */
+  hint: string;
 };
 
 /**

@@ -2,6 +2,7 @@ import { newKey } from '@reelgate/platform/ids';
 import { Secret } from '@reelgate/platform/secret';
 import { SERVICE_ACTOR, initialCreditKey } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
+import { readHint } from '../../domain/token.ts';
 import type { TokenLimits, TokenQueue, TokenRight, WebhookRight } from '../../domain/token.ts';
 import type { BillingDeps } from '../deps.ts';
 import { KEY_BYTES, KEY_PREFIX } from '../tokens/create-token.ts';
@@ -92,6 +93,7 @@ function insert(
     accountId,
     name,
     label: '',
+    hint: readHint(key.reveal()),
     models,
     limit,
     limits,

@@ -3,7 +3,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { ACT_PREFIX, amountDetail, tokenActor } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
 import { findExcess } from '../../domain/token-excess.ts';
-import { findDisabledReason } from '../../domain/token.ts';
+import { findDisabledReason, readHint } from '../../domain/token.ts';
 import type { Token, TokenLimits, TokenRights } from '../../domain/token.ts';
 import {
   badField,
@@ -54,6 +54,7 @@ export async function createToken(
   const token: Token = {
     ...request,
     id: deps.newId('token'),
+    hint: readHint(key),
     used: 0n,
     createdAt: now,
     revokedAt: undefined,

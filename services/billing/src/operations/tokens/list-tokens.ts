@@ -3,6 +3,7 @@ import type { Token } from '../../domain/token.ts';
 import type { BillingDeps } from '../deps.ts';
 
 const TOKENS_MAX = 10_000;
+const HINTED_MAX = 100;
 const CHARGED_WITHIN_MS = 31 * DAY_MS;
 
 export interface ListedToken {
@@ -11,14 +12,21 @@ export interface ListedToken {
   readonly lastChargedAt: number | undefined;
 }
 
+export interface TokenQuestion {
+  /** Undefined: every account. */
+  readonly accountId: string | undefined;
+  /** The last characters of their keys; undefined: any. */
+  readonly hint: string | undefined;
+}
+
 /** The tokens of an account, or of every account, the oldest first. */
 export async function listTokens(
   { tokens, usage, clock }: BillingDeps,
-  accountId: string | undefined,
+  { accountId, hint }: TokenQuestion,
 ): Promise<readonly ListedToken[]> {
   const since = floorToHour(clock.now() - CHARGED_WITHIN_MS);
   const [listed, hours] = await Promise.all([
-    tokens.list(accountId, TOKENS_MAX),
+    hint === undefined ? tokens.list(accountId, TOKENS_MAX) : tokens.listByHint(hint, accountId, HINTED_MAX),
     accountId === undefined ? new Map<string, number>() : usage.lastHours(accountId, since),
   ]);
   return listed.map((token) => ({ token, lastChargedAt: hours.get(token.id) }));

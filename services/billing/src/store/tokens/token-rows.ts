@@ -23,6 +23,7 @@ export type TokenRow = {
   queue_wait: TokenQueue['wait'];
   queue_class: TokenQueue['class'];
   label: string;
+  hint: string;
 };
 
 const COLUMNS = [
@@ -45,6 +46,7 @@ const COLUMNS = [
   'queue_wait',
   'queue_class',
   'label',
+  'hint',
 ] as const satisfies readonly (keyof TokenRow)[];
 export const TOKEN_COLUMNS = COLUMNS.join(', ');
 const INSERT = buildInsert('tokens', [...COLUMNS, 'key_hash', 'origin'], 'ON CONFLICT DO NOTHING RETURNING id');
@@ -72,6 +74,7 @@ export function insertToken({ token, keyHashes: [keyHash = ''], origin }: NewTok
     queue_wait: token.queue.wait,
     queue_class: token.queue.class,
     label: token.label,
+    hint: token.hint,
     key_hash: keyHash,
     origin: origin ?? null,
   });
@@ -99,6 +102,7 @@ export function toToken(row: TokenRow): Token {
     madeByTokenId: row.made_by_token_id ?? undefined,
     queue: { wait: row.queue_wait, class: row.queue_class },
     label: row.label,
+    hint: row.hint,
   };
 }
 

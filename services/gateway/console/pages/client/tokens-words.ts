@@ -9,6 +9,7 @@ export const tokensWords = {
   readOnly: 'The token that you are signed in with may see tokens, and neither make nor revoke them.',
   own: 'you are signed in with it',
   unnamed: 'without a name',
+  keyEnds: (hint: string) => `its key ends in ${hint}`,
   everyModel: 'every model',
   noLimit: 'no limit of its own',
   of: (used: string, limit: string) => `${used} of ${limit}`,

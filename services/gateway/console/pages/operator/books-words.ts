@@ -118,6 +118,7 @@ export const booksWords = {
     webhooks: (right: string) => `webhooks ${right}`,
     tokens: (right: string) => `tokens ${right}`,
     lastCharged: 'Last charged',
+    keyEnds: (hint: string) => `its key ends in ${hint}`,
     thisHour: 'in the last hour',
     state: 'State',
     live: 'Live',

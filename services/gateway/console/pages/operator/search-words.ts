@@ -4,7 +4,7 @@ import type { FoundKind, FoundWay } from '../../api/operator-search.ts';
 export const searchWords = {
   search: {
     title: 'Search',
-    lead: 'By the id of a task, a job, an upstream, a request, a trace, a token, an account or a channel, or by words of a prompt.',
+    lead: 'By the id of a task, a job, an upstream, a request, a trace, a token, an account or a channel, by the last four characters of a key, or by words of a prompt.',
     none: (value: string) => `Nothing was found for “${value}”.`,
     noneHint: 'An id must be whole. Words are those of prompts; an account is found by its beginning.',
     found: 'Found',
@@ -28,6 +28,7 @@ export const searchWords = {
       trace_id: 'the trace',
       prefix: 'the beginning of its id',
       words: 'words of its prompt',
+      hint: 'the end of its key',
     } as const satisfies Readonly<Record<FoundWay, string>>,
     unavailable: (places: string) => `Could not be searched now: ${places}.`,
   },

@@ -3,6 +3,7 @@ import { isProblem } from '@reelgate/platform/problem';
 import type { SearchHit, SearchAnswer } from '../../../console/api/operator-search.ts';
 import type { Accounts } from '../../clients/accounts-client.ts';
 import type { TaskChannels } from '../../clients/channels-client.ts';
+import { toTokenPage } from '../../clients/search-client.ts';
 import type { Search } from '../../clients/search-client.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
@@ -14,6 +15,8 @@ import type { OperatorRouteEntry } from './operator-route.ts';
 const QUERY_MAX = 256;
 const ACCOUNTS_SHOWN = 5;
 const TOKEN_ID = /^token_[0-9a-v]{26}$/;
+/** The end of a key, as the pages show it or without its dots. */
+const HINT = /^(?:…|\.\.\.)?([!-~]{4})$/;
 /** A text with a space, or of letters alone, is no id of a request. */
 const OF_WORDS = /^[\p{L}\p{M}\s\p{P}]+$/u;
 
@@ -40,20 +43,21 @@ async function searchAll(parts: SearchParts, { querystring, state }: Exchange): 
   const value = readTextFilter(new URLSearchParams(querystring), 'q', QUERY_MAX)?.trim() ?? '';
   if (value === '') return { found: [], unavailable: [] };
   const { log, search } = parts;
-  const [work, accounts, token, channels, words] = await Promise.all([
+  const [work, accounts, token, hinted, channels, words] = await Promise.all([
     ifReadable(log, 'tasks', search.work(value, state)),
     ifReadable(log, 'accounts', findAccounts(parts, value, state)),
     TOKEN_ID.test(value) ? ifReadable(log, 'tokens', findToken(search, value, state)) : [],
+    ifReadable(log, 'tokens', findHinted(search, value, state)),
     ifReadable(log, 'channels', findChannel(parts, value, state)),
     OF_WORDS.test(value) ? ifReadable(log, 'words', search.words(value, state)) : [],
   ]);
-  const found = [channels, work, token, accounts, words].flatMap((part) => part ?? []);
+  const found = [channels, work, token, hinted, accounts, words].flatMap((part) => part ?? []);
   const exact = found.filter(({ by }) => by !== 'prefix' && by !== 'words');
   const [only] = exact;
   return {
     found,
     ...(only !== undefined && exact.length === 1 ? { href: only.href } : {}),
-    unavailable: listUnread({ tasks: work, accounts, tokens: token, channels, words }),
+    unavailable: listUnread({ tasks: work, accounts, tokens: token && hinted, channels, words }),
   };
 }
 
@@ -78,13 +82,17 @@ async function findAccounts({ accounts }: SearchParts, value: string, state: Exc
 async function findToken(search: Search, id: string, state: Exchange['state']): Promise<SearchHit[]> {
   try {
     const accountId = await search.accountOfToken(id, state);
-    const href = `/console/accounts/${encodeURIComponent(accountId)}#${encodeURIComponent(id)}`;
-    return [{ kind: 'token', id, by: 'id', href, accountId }];
+    return [{ kind: 'token', id, by: 'id', href: toTokenPage(accountId, id), accountId }];
   } catch (error) {
     // it is unknown, or has ended
     if (isProblem(error, 'invalid_api_key') || isProblem(error, 'token_disabled')) return [];
     throw error;
   }
+}
+
+async function findHinted(search: Search, value: string, state: Exchange['state']): Promise<SearchHit[]> {
+  const [, hint] = HINT.exec(value) ?? [];
+  return hint === undefined ? [] : search.tokensByHint(hint, state);
 }
 
 async function findChannel(

@@ -13,7 +13,7 @@ export interface TokenContext {
 /** A token without its key. */
 export function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = true }: TokenContext): Token {
   const { id, name, models, limitNanos, usedNanos, webhooks, tokens, createdAt, madeByTokenId } = token;
-  const { queue, label, expiresAt, revokedAt, lastChargedAt } = token;
+  const { queue, label, hint, expiresAt, revokedAt, lastChargedAt } = token;
   return {
     id,
     name,
@@ -25,6 +25,7 @@ export function tokenView(token: SiteToken, { currency, ownTokenId, canRevoke = 
     tokens,
     queue,
     ...(label === undefined ? {} : { label }),
+    ...(hint === undefined ? {} : { hint }),
     createdAt,
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(revokedAt === undefined ? {} : { revokedAt }),

@@ -55,10 +55,11 @@ export function TokenTable({ tokens, onRevoke }: TokenTableProps): VNode {
 }
 
 function renderName(placed: PlacedToken): VNode {
-  const { name, id, isOwn } = placed.token;
+  const { name, id, hint, isOwn } = placed.token;
   return html`<${TokenPlace} placed=${placed}>
     <strong>${name === '' ? words.unnamed : name}</strong>
     <span class="id quiet">${id}</span>
+    ${hint === undefined ? null : html`<span class="small quiet">${words.keyEnds(hint)}</span>`}
     ${isOwn ? html`<span class="small">${words.own}</span>` : null}
   <//>`;
 }

@@ -101,9 +101,10 @@ function columnsAt(now: number): readonly Column<PlacedToken>[] {
       name: words.token,
       isHead: true,
       cell: (placed) => {
-        const { id, name } = placed.token;
+        const { id, name, hint } = placed.token;
         return html`<${TokenPlace} placed=${placed}>
           ${name === '' ? null : html`<strong>${name}</strong>`} <span class="id quiet">${id}</span>
+          ${hint === undefined ? null : html`<span class="small quiet">${words.keyEnds(hint)}</span>`}
         <//>`;
       },
     },
