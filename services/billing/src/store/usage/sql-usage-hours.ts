@@ -150,25 +150,25 @@ export function buildFailedCosts(costs: readonly FailedCost[], at: number): read
   );
 }
 
-interface Summing<T> {
+interface SumRule<T> {
   readonly isSame: (one: T, other: T) => boolean;
   readonly name: (charge: T) => string;
   readonly add: (sum: T, more: T) => T;
 }
 
 /** Adds up charges of one name, and puts the sums in the order of their names. */
-function sumInOrder<T>(charges: readonly T[], summing: Summing<T>): readonly T[] {
+function sumInOrder<T>(charges: readonly T[], rule: SumRule<T>): readonly T[] {
   const sums = new Map<string, T>();
-  for (const run of mergeRuns(charges, summing)) {
-    const name = summing.name(run);
+  for (const run of mergeRuns(charges, rule)) {
+    const name = rule.name(run);
     const sum = sums.get(name);
-    sums.set(name, sum === undefined ? run : summing.add(sum, run));
+    sums.set(name, sum === undefined ? run : rule.add(sum, run));
   }
   return [...sums].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, sum]) => sum);
 }
 
 /** Adds up consecutive charges of one owner: a batch has thousands of charges and few owners. */
-function* mergeRuns<T>(charges: readonly T[], { isSame, add }: Summing<T>): Generator<T> {
+function* mergeRuns<T>(charges: readonly T[], { isSame, add }: SumRule<T>): Generator<T> {
   let run: T | undefined;
   for (const charge of charges) {
     const continues = run !== undefined && isSame(run, charge);
