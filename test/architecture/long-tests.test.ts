@@ -18,7 +18,7 @@ test('the long tests are sorted, each once, so that the entry that names a file 
 });
 
 test.each([
-  ['test/browser/every-page.test.ts', true, 'a browser opens every page in four variants'],
+  ['test/browser/every-page.test.ts', true, 'a browser opens every page in five variants'],
   ['test/browser/lights.test.ts', true, 'a browser'],
   ['test/e2e/start.test.ts', false, 'whole programs in processes of their own'],
   ['services/tasks/src/domain/poll-interval.test.ts', false, undefined],

@@ -8,7 +8,8 @@ import type { BillingDeps } from '../deps.ts';
 const KEY = /^[!-~]{8,256}$/;
 
 /** The token of this key, and its makers. Refuses an unknown key, and a revoked or expired one. */
-export function authenticate({ tokens, hashesOf, clock, measures, log }: BillingDeps, key: string): Promise<Principal> {
+export function authenticate(deps: BillingDeps, key: string): Promise<Principal> {
+  const { tokens, hashesOf, clock, measures } = deps;
   return runAndCount(
     measures.authentication,
     async () => {
@@ -16,7 +17,7 @@ export function authenticate({ tokens, hashesOf, clock, measures, log }: Billing
       if (token === undefined) throw unknownKey();
       const disabled = findDisabledReason(token, clock.now());
       if (disabled !== undefined) throw tokenDisabled(disabled);
-      await keepHint({ tokens, log }, token, key);
+      await keepHint(deps, token, key);
       return { token, makers: await tokens.findMakers(token) };
     },
     () => 'known',
@@ -24,11 +25,7 @@ export function authenticate({ tokens, hashesOf, clock, measures, log }: Billing
 }
 
 /** A token of the release before gets its hint. Without it the token works as well. */
-async function keepHint(
-  { tokens, log }: Pick<BillingDeps, 'tokens' | 'log'>,
-  token: Token,
-  key: string,
-): Promise<void> {
+async function keepHint({ tokens, log }: BillingDeps, token: Token, key: string): Promise<void> {
   const hint = readHint(key);
   if (token.hint !== '' || hint === '') return;
   await tokens.keepHint(token.id, hint).catch((error: unknown) => {

@@ -34,7 +34,7 @@ const selectFailed = (accounts: string, bucket: MarginBucket): string =>
 const ONE = 'a.id = $3';
 const OF_PART = 'a.id > $3 AND a.id <= $4';
 
-export function sqlMarginStore({ read }: Pick<Sql, 'read'>, firstSize = ACCOUNTS_OF_FIRST_PART): MarginStore {
+export function sqlMarginStore({ read }: Sql, firstSize = ACCOUNTS_OF_FIRST_PART): MarginStore {
   const readAccounts = async (
     accounts: string,
     { from, to, bucket }: MarginQuery,

@@ -2,7 +2,7 @@ import type { Log } from '@reelgate/platform/log';
 import { NOTE_MAX } from '../../../console/operator-values.ts';
 import type { HandOverEntry, HandOverView, NoteList } from '../../../console/api/operator-hand-over.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
-import type { HandOvers } from '../../clients/hand-over-client.ts';
+import type { HandOverEvent, HandOvers } from '../../clients/hand-over-client.ts';
 import { covers } from '../../domain/operator-role.ts';
 import { bodyValidator, invalid } from '../../dialects/wire/body-validator.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
@@ -10,7 +10,6 @@ import type { Exchange } from '../../http/http-exchange.ts';
 import { readJsonBody } from '../console-route.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { readTextFilter } from '../read-filters.ts';
-import { mergeHappenings } from './merge-happenings.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
@@ -18,6 +17,12 @@ import { requireOperator } from './operator-session-routes.ts';
 /** The most acts of each service that are read. */
 const ACTS_READ = 200;
 const SUBJECT_MAX = 128;
+const MINUTE_MS = 60_000;
+const CONFIGURATION = 'configuration_applied';
+/** The tasks service writes its own without a subject. */
+const WRITER = 'tasks';
+
+type HappeningEntry = Extract<HandOverEntry, { readonly kind: 'happening' }>;
 
 export interface HandOverParts {
   readonly log: Log;
@@ -141,4 +146,21 @@ async function readHandOver({ log, handOver, acts }: HandOverParts, exchange: Ex
     you: name,
     now,
   };
+}
+
+/** Every service tells that it took a configuration up; those of one minute are one entry. */
+function mergeHappenings(happenings: readonly HandOverEvent[]): readonly HappeningEntry[] {
+  const applied = Map.groupBy(
+    happenings.filter(({ type }) => type === CONFIGURATION),
+    ({ at }) => Math.floor(at / MINUTE_MS),
+  );
+  const configurations = [...applied.values()].map((ofMinute): HappeningEntry => ({
+    kind: 'happening',
+    at: Math.max(...ofMinute.map(({ at }) => at)),
+    type: CONFIGURATION,
+    subject: '',
+    services: ofMinute.map(({ subject }) => subject || WRITER).toSorted(),
+  }));
+  const others = happenings.filter(({ type }) => type !== CONFIGURATION);
+  return [...configurations, ...others.map((one): HappeningEntry => ({ kind: 'happening', ...one }))];
 }

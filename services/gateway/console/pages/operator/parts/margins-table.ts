@@ -54,7 +54,7 @@ export function GroupTable({ view, margins, query }: GroupTableProps): VNode {
     caption=${words.groups[split]}
     columns=${columns}
     rows=${rows}
-    keyOf=${({ group }: GroupRow) => (group === undefined ? 'all' : `${String(group.isRest)} ${group.key}`)}
+    keyOf=${({ group }: GroupRow) => (group === undefined ? 'all' : `${group.isRest ? 'rest' : 'one'} ${group.key}`)}
   />`;
 }
 
