@@ -67,7 +67,7 @@ test(
     });
     const parser = await parsers.start({ heapBytes: 64 * MIB, memoryBytes: 400 * MIB, processorMs: 20_000 });
     try {
-      expect(os.getPriority(parser.pid!)).toBe(os.constants.priority.PRIORITY_BELOW_NORMAL);
+      expect(os.getPriority(parser.pid)).toBe(os.constants.priority.PRIORITY_BELOW_NORMAL);
     } finally {
       await parser.kill();
     }
