@@ -40,7 +40,14 @@ test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([
     'a hold',
     (billing) => billing.placeHold({ taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS }),
     'placeHold',
-    { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: WIRE_FACTS },
+    { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: WIRE_FACTS, label: '' },
+  ],
+  [
+    'a hold of labelled work',
+    (billing) =>
+      billing.placeHold({ taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS, label: 'spring' }),
+    'placeHold',
+    { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: WIRE_FACTS, label: 'spring' },
   ],
   [
     'an extended hold',
