@@ -96,7 +96,7 @@ export const statusWords = {
   status: {
     label: 'What is wrong',
     fine: 'All is well',
-    since: 'since',
+    since: '· began',
     hits: (models: readonly string[], moreModels: number, accounts: readonly string[], moreAccounts: number) =>
       [
         models.length === 0 ? '' : `${models.join(', ')}${more(moreModels)}`,
