@@ -91,6 +91,8 @@ export const taskWords = {
     references: 'References',
     source: 'Renders again',
     inline: 'sent with the request',
+    /** Any other field is shown under its name in the API. */
+    settings: { size: 'Size', seed: 'Seed' } as Readonly<Record<string, string>>,
     roles: {
       first_frame: 'First frame',
       last_frame: 'Last frame',

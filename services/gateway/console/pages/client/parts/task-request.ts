@@ -87,7 +87,9 @@ function roleText(role: string, kind: Reference['kind']): string {
 
 /** The task that is rendered again has a page of its own. */
 function toSettingFact(name: string, value: unknown): readonly [string, ComponentChildren] {
-  return name === SOURCE ? [words.source, html`<${SubjectLink} id=${String(value)} />`] : [name, settingText(value)];
+  return name === SOURCE
+    ? [words.source, html`<${SubjectLink} id=${String(value)} />`]
+    : [words.settings[name] ?? name, settingText(value)];
 }
 
 function settingText(value: unknown): string {
