@@ -1,40 +1,23 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { Now } from '../../services/gateway/console/api/operator-now.ts';
 import { CHANNEL, KEYS } from '../harness/test-config.ts';
 import type { Visit } from './browser.ts';
-import { OPERATORS, startConsoleWorld } from './console-world.ts';
-import type { ConsoleWorld } from './console-world.ts';
+import { OPERATORS } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { until } from './fill-console.ts';
 import { replaceCounts } from './minute-counts.ts';
 import { shootEverySize } from './shoot-every-size.ts';
+import { useConsole } from './use-console.ts';
 
-const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 120_000;
 const QUIET_MS = 90_000;
 
 describeInBrowser('the lights of operators', () => {
-  let world: ConsoleWorld;
-  const visits: Visit[] = [];
-  beforeAll(async () => {
-    world = await startConsoleWorld();
-  }, START_TIMEOUT_MS);
-  afterAll(() => world.stop(), START_TIMEOUT_MS);
-  afterEach(async () => {
-    const faults = visits.flatMap((visit) => visit.faults);
-    await Promise.all(visits.splice(0).map((visit) => visit.close()));
-    expect(faults).toEqual([]);
-  });
-
-  const openAt = async (address: string): Promise<Visit> => {
-    const visit = await world.signedIn('operator', OPERATORS.operator);
-    visits.push(visit);
-    await visit.page.goto(`${world.origins.operator}/console${address}`);
-    return visit;
-  };
+  const on = useConsole();
+  const openAt = (address: string): Promise<Visit> => on.openAt('operator', OPERATORS.operator, address);
   const make = (prompt: string) =>
-    world.api('/v1/videos', { method: 'POST', body: { model: 'Alpha-H3', prompt, seconds: '4', size: '1280x720' } });
+    on.world.api('/v1/videos', { method: 'POST', body: { model: 'Alpha-H3', prompt, seconds: '4', size: '1280x720' } });
   const card = (page: Page, name: string) =>
     page.locator('li.light').filter({ has: page.getByRole('heading', { name, exact: true }) });
 
@@ -45,7 +28,7 @@ describeInBrowser('the lights of operators', () => {
       const { page } = visit;
       const creates = card(page, 'Creates');
       const read = async (...minutes: Parameters<typeof replaceCounts>[1]): Promise<void> => {
-        replaceCounts(world.program, minutes);
+        replaceCounts(on.world.program, minutes);
         await page.reload();
         await creates.waitFor();
       };
@@ -72,7 +55,7 @@ describeInBrowser('the lights of operators', () => {
     'stay green when clients send what nobody could take',
     async () => {
       const ofClients = { refusedByClient: 9, refusedByUpstream: 0, failedByClient: 4, failedByUpstream: 0 };
-      replaceCounts(world.program, [{ ago: 0, counts: { created: 1, refused: 9, failed: 4, ...ofClients } }]);
+      replaceCounts(on.world.program, [{ ago: 0, counts: { created: 1, refused: 9, failed: 4, ...ofClients } }]);
       const { page } = await openAt('');
       await card(page, 'Creates').getByText('0 by upstreams, 9 by clients, 0 by us').waitFor();
 
@@ -85,12 +68,12 @@ describeInBrowser('the lights of operators', () => {
   test(
     'name a model whose only channel is paused, turn red within a minute, and all without a reload',
     async () => {
-      replaceCounts(world.program, []);
+      replaceCounts(on.world.program, []);
       const visit = await openAt('');
       const { page } = visit;
       const channels = card(page, 'Channels');
       await channels.getByText('In order').waitFor();
-      await world.program.command('channel', 'pause', CHANNEL, '--reason', 'it loses results', '--actor', 'ada');
+      await on.world.program.command('channel', 'pause', CHANNEL, '--reason', 'it loses results', '--actor', 'ada');
       await channels.getByText(/^no channel serves 2 models$/).waitFor();
       await channels.getByText('Alpha-H3, Beta-V1').waitFor();
       const named = await channels.getByRole('listitem').first().textContent();
@@ -99,7 +82,7 @@ describeInBrowser('the lights of operators', () => {
       await card(page, 'Creates').getByText('Act now').waitFor();
       const redAfterMs = performance.now() - startedAt;
       await shootEverySize(visit, 'lights-unserved');
-      await world.program.command('channel', 'resume', CHANNEL, '--reason', 'it is over', '--actor', 'ada');
+      await on.world.program.command('channel', 'resume', CHANNEL, '--reason', 'it is over', '--actor', 'ada');
       await channels.getByText('In order').waitFor();
 
       expect(named?.replaceAll(/\s+/g, ' ').trim()).toMatch(
@@ -149,12 +132,11 @@ describeInBrowser('the lights of operators', () => {
       await page.getByRole('link', { name: 'Configuration' }).click();
       await page.getByRole('heading', { level: 1, name: 'Configuration' }).waitFor();
       await until(async () => (await page.title()) === '(1) Configuration · Reelgate');
-      await world.program.command('attention', 'resolve', id, '--as', 'failed', '--actor', 'ada');
+      await on.world.program.command('attention', 'resolve', id, '--as', 'failed', '--actor', 'ada');
       await link('Attention').waitFor();
       await until(async () => (await page.title()) === 'Configuration · Reelgate');
 
-      const client = await world.signedIn('client', KEYS.demo);
-      visits.push(client);
+      const client = await on.openAt('client', KEYS.demo, '');
       expect(await client.page.getByText('waiting').count()).toBe(0);
     },
     JOURNEY_TIMEOUT_MS,

@@ -1,39 +1,22 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { CHANNEL, KEYS } from '../harness/test-config.ts';
 import type { Visit } from './browser.ts';
-import { OPERATORS, startConsoleWorld } from './console-world.ts';
-import type { ConsoleWorld } from './console-world.ts';
+import { OPERATORS } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { until } from './fill-console.ts';
 import { shootEverySize } from './shoot-every-size.ts';
+import { useConsole } from './use-console.ts';
 
-const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 180_000;
 /** A line of text. */
 const ROW_PX = 24;
 
 describeInBrowser('an operator on call', () => {
-  let world: ConsoleWorld;
-  const visits: Visit[] = [];
-  beforeAll(async () => {
-    world = await startConsoleWorld();
-  }, START_TIMEOUT_MS);
-  afterAll(() => world.stop(), START_TIMEOUT_MS);
-  afterEach(async () => {
-    const faults = visits.flatMap((visit) => visit.faults);
-    await Promise.all(visits.splice(0).map((visit) => visit.close()));
-    expect(faults).toEqual([]);
-  });
-
-  const openAt = async (address: string): Promise<Visit> => {
-    const visit = await world.signedIn('operator', OPERATORS.operator);
-    visits.push(visit);
-    await visit.page.goto(`${world.origins.operator}/console${address}`);
-    return visit;
-  };
+  const on = useConsole();
+  const openAt = (address: string): Promise<Visit> => on.openAt('operator', OPERATORS.operator, address);
   const make = async (prompt: string, requestId?: string): Promise<string> => {
-    const answer = await fetch(`${world.program.base}/v1/videos`, {
+    const answer = await fetch(`${on.world.program.base}/v1/videos`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${KEYS.demo}`,
@@ -45,7 +28,7 @@ describeInBrowser('an operator on call', () => {
     return ((await answer.json()) as { id: string }).id;
   };
   const ended = (id: string) =>
-    until(async () => /failed|completed/.test((await world.api(`/v1/videos/${id}`)).status));
+    until(async () => /failed|completed/.test((await on.world.api(`/v1/videos/${id}`)).status));
   const status = (page: Page) => page.getByRole('region', { name: 'What is wrong' });
   /** A phone has the cause and its time in two rows, and the rest behind a button. */
   const foldsOnPhone = async (page: Page): Promise<void> => {
@@ -95,7 +78,7 @@ describeInBrowser('an operator on call', () => {
         await page.waitForURL(`**/console/tasks/${id}`);
       }
       const upstreamId = await page.locator('dt:has-text("Upstream id") + dd').first().innerText();
-      await page.goto(`${world.origins.operator}/console/money`);
+      await page.goto(`${on.world.origins.operator}/console/money`);
       await search(page, upstreamId.trim().split(/\s/)[0] ?? '');
       await page.waitForURL(`**/console/tasks/${id}`);
       await search(page, CHANNEL);
@@ -127,10 +110,10 @@ describeInBrowser('an operator on call', () => {
       await status(page).getByRole('link', { name: 'Runbook' }).click();
       await page.getByRole('heading', { name: 'Runbook ReelgateChannelRefuses' }).waitFor();
       await shootEverySize(visit, 'on-call-runbook');
-      await page.goto(`${world.origins.operator}/console`);
+      await page.goto(`${on.world.origins.operator}/console`);
       await page.getByRole('heading', { name: 'By account' }).waitFor();
       await shootEverySize(visit, 'on-call-now');
-      await page.goto(`${world.origins.operator}/console/channels/${CHANNEL}`);
+      await page.goto(`${on.world.origins.operator}/console/channels/${CHANNEL}`);
       await page
         .getByRole('link', { name: failed[0] ?? '' })
         .first()
@@ -156,9 +139,7 @@ describeInBrowser('an operator on call', () => {
       await page.getByText('Their support has the ticket 4711.', { exact: true }).waitFor();
       await shootEverySize(visit, 'on-call-paused');
 
-      const next = await world.signedIn('operator', OPERATORS.treasurer);
-      visits.push(next);
-      await next.page.goto(`${world.origins.operator}/console/hand-over`);
+      const next = await on.openAt('operator', OPERATORS.treasurer, '/hand-over');
       await next.page.getByText('Paused channel').first().waitFor();
       await next.page.getByText('Left a note on').first().waitFor();
       await shootEverySize(next, 'on-call-hand-over');

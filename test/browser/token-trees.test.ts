@@ -1,34 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { KEYS } from '../harness/test-config.ts';
 import type { Visit } from './browser.ts';
-import { OPERATORS, startConsoleWorld } from './console-world.ts';
-import type { ConsoleWorld } from './console-world.ts';
+import { OPERATORS } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
+import { useConsole } from './use-console.ts';
 
-const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 120_000;
 const NARROW = 390;
 const WIDE = 1280;
 
 describeInBrowser('trees of tokens', () => {
-  let world: ConsoleWorld;
-  const visits: Visit[] = [];
-  beforeAll(async () => {
-    world = await startConsoleWorld();
-  }, START_TIMEOUT_MS);
-  afterAll(() => world.stop(), START_TIMEOUT_MS);
-  afterEach(async () => {
-    const faults = visits.flatMap((visit) => visit.faults);
-    await Promise.all(visits.splice(0).map((visit) => visit.close()));
-    expect(faults).toEqual([]);
-  });
-
-  const openAt = async (door: 'client' | 'operator', key: string, address: string): Promise<Visit> => {
-    const visit = await world.signedIn(door, key);
-    visits.push(visit);
-    await visit.page.goto(`${world.origins[door]}/console${address}`);
-    return visit;
-  };
+  const on = useConsole();
   /** Fills the form of a new token, and gives its key. */
   const makeToken = async ({ page }: Visit, name: string): Promise<string> => {
     const form = page.locator('form').filter({ has: page.getByRole('button', { name: 'Create token' }) });
@@ -64,9 +46,9 @@ describeInBrowser('trees of tokens', () => {
   test(
     'a client sees what its token made, and revokes a maker with what that made',
     async () => {
-      const demo = await openAt('client', KEYS.demo, '/tokens');
+      const demo = await on.openAt('client', KEYS.demo, '/tokens');
       const key = await makeToken(demo, 'middle');
-      await makeToken(await openAt('client', key, '/tokens'), 'leaf');
+      await makeToken(await on.openAt('client', key, '/tokens'), 'leaf');
       await demo.page.reload();
       await row(demo, 'leaf').getByText('made by middle').waitFor();
       await shoot(demo, 'token-tree-client');
@@ -82,12 +64,12 @@ describeInBrowser('trees of tokens', () => {
     'an operator sees the trees of an account, and revokes a maker with what it made',
     async () => {
       const { key } = (
-        await world.program.command(
+        await on.world.program.command(
           ...['token', 'create', '--account', 'demo', '--models', '*', '--name', 'top', '--tokens', 'write'],
         )
       ).json as { key: string };
-      await makeToken(await openAt('client', key, '/tokens'), 'below');
-      const ada = await openAt('operator', OPERATORS.treasurer, '/accounts/demo');
+      await makeToken(await on.openAt('client', key, '/tokens'), 'below');
+      const ada = await on.openAt('operator', OPERATORS.treasurer, '/accounts/demo');
       await row(ada, 'made by top').waitFor();
       await shoot(ada, 'token-tree-operator');
       await revokeAll(ada, 'top', 'token-tree-operator-revoke');
@@ -102,7 +84,7 @@ describeInBrowser('trees of tokens', () => {
   ] as const)(
     'a visitor of the %s console signs out here or everywhere, and in again',
     async (door, label, key) => {
-      const { page } = await openAt(door, key, '');
+      const { page } = await on.openAt(door, key, '');
       const signIn = async (): Promise<void> => {
         await page.getByLabel(label).fill(key);
         await page.getByRole('button', { name: 'Sign in' }).click();

@@ -133,7 +133,7 @@ describe('a hand-over', () => {
 });
 
 describe('a mark', () => {
-  test('is that of the operator who is signed in, whoever the body names', async () => {
+  test('is that of the operator who is signed in, even if the body names another one', async () => {
     const marks: object[] = [];
     const markHandOver: TasksMethods['markHandOver'] = async ({ actor, until }) => {
       marks.push({ actor, until: Number(until?.seconds) * 1000 });

@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Light, LightName } from '../../../console/api/operator-now.ts';
+import { PULSE_AT, aMinute, aPulse } from '../../../testing/a-pulse.ts';
 import type { Minute, Pulse } from '../../clients/pulse-client.ts';
 import { gradeLights } from './lights.ts';
 import type { LightInputs } from './lights.ts';
 import type { ChannelStanding } from './served-models.ts';
 
 const MINUTE_MS = 60_000;
-/** Half a minute into minute 1000. */
-const NOW = 1000 * MINUTE_MS + 30_000;
 const CHANNEL: ChannelStanding = {
   id: 'one',
   isEnabled: true,
@@ -17,35 +16,6 @@ const CHANNEL: ChannelStanding = {
   endpoints: ['video.generation'],
 };
 
-function aPulse(over: Partial<Pulse> = {}): Pulse {
-  return {
-    now: NOW,
-    minutes: [],
-    channels: new Map(),
-    unfinished: 0,
-    pollLagMs: 0,
-    unsettled: 0,
-    unsettledMs: 0,
-    attention: 0,
-    attentionSince: undefined,
-    ...over,
-  };
-}
-const aMinute = (ago: number, over: Partial<Minute>): Minute => ({
-  at: (1000 - ago) * MINUTE_MS,
-  created: 0,
-  refusedByClient: 0,
-  refusedByUpstream: 0,
-  refusedByUs: 0,
-  completed: 0,
-  failedByClient: 0,
-  failedByUpstream: 0,
-  failedByUs: 0,
-  polls: 0,
-  latePolls: 0,
-  settled: 0,
-  ...over,
-});
 const lightOf = (name: LightName, over: Partial<Pulse>, inputs: Partial<LightInputs> = {}): Light | undefined =>
   gradeLights({ pulse: aPulse(over), channels: [CHANNEL], unreachable: new Set(), ...inputs }).find(
     (light) => light.name === name,
@@ -110,11 +80,11 @@ describe('a light is', () => {
     ['a warning at an old settlement', 'settlements', { unsettled: 1, unsettledMs: MINUTE_MS }, 'warn', '1 open'],
     ['a fault at a very old one', 'settlements', { unsettled: 1, unsettledMs: 10 * MINUTE_MS }, 'fail', '1 open'],
     ['ok with nothing to decide', 'attention', {}, 'ok', '0 waiting'],
-    ['a warning at anything to decide', 'attention', { attention: 3, attentionSince: NOW }, 'warn', '3 waiting'],
+    ['a warning at anything to decide', 'attention', { attention: 3, attentionSince: PULSE_AT }, 'warn', '3 waiting'],
     [
       'a fault when it waits for an hour',
       'attention',
-      { attention: 1, attentionSince: NOW - 60 * MINUTE_MS },
+      { attention: 1, attentionSince: PULSE_AT - 60 * MINUTE_MS },
       'fail',
       '1 waiting',
     ],

@@ -1,43 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Light, LightName } from '../../../console/api/operator-now.ts';
+import { PULSE_AT, aMinute, aPulse } from '../../../testing/a-pulse.ts';
 import type { Faults, SubjectFaults } from '../../clients/faults-client.ts';
-import type { Minute, Pulse } from '../../clients/pulse-client.ts';
+import type { Minute } from '../../clients/pulse-client.ts';
 import { readStatus } from './status.ts';
 import type { StatusInputs } from './status.ts';
 
 const MINUTE_MS = 60_000;
-/** Half a minute into minute 1000. */
-const NOW = 1000 * MINUTE_MS + 30_000;
 
-function aPulse(over: Partial<Pulse> = {}): Pulse {
-  return {
-    now: NOW,
-    minutes: [],
-    channels: new Map(),
-    unfinished: 0,
-    pollLagMs: 0,
-    unsettled: 0,
-    unsettledMs: 0,
-    attention: 0,
-    attentionSince: undefined,
-    ...over,
-  };
-}
-const aMinute = (ago: number, over: Partial<Minute> = {}): Minute => ({
-  at: (1000 - ago) * MINUTE_MS,
-  created: 0,
-  refusedByClient: 0,
-  refusedByUpstream: 0,
-  refusedByUs: 0,
-  completed: 0,
-  failedByClient: 0,
-  failedByUpstream: 0,
-  failedByUs: 0,
-  polls: 0,
-  latePolls: 0,
-  settled: 0,
-  ...over,
-});
 const minuteStart = (ago: number): number => (1000 - ago) * MINUTE_MS;
 const aLight = (name: LightName, grade: Light['grade'], over: Partial<Light> = {}): Light => ({
   name,
@@ -52,7 +22,7 @@ const hitBy = (subject: string, ago: number, over: Partial<SubjectFaults['minute
   minutes: [{ at: minuteStart(ago), byClient: 0, byUpstream: 1, byUs: 0, ...over }],
 });
 const faultsOf = (over: Partial<Faults> = {}): Faults => ({
-  now: NOW,
+  now: PULSE_AT,
   models: [],
   moreModels: 0,
   accounts: [],
@@ -65,7 +35,7 @@ const statusOf = (lights: readonly Light[], over: Partial<StatusInputs> = {}) =>
     pulse: aPulse(),
     faults: faultsOf(),
     unreachable: new Set(),
-    answeredAt: NOW,
+    answeredAt: PULSE_AT,
     pausedSince: undefined,
     refusedConfiguration: undefined,
     ...over,
@@ -135,7 +105,7 @@ describe('the time since which it is so', () => {
   test('is that of the oldest late poll, settlement and decision', () => {
     const pulse = aPulse({ pollLagMs: 7000, unsettledMs: 9000, attentionSince: 11 });
     const of = (name: LightName) => statusOf([aLight(name, 'fail')], { pulse })?.since;
-    expect([of('polls'), of('settlements'), of('attention')]).toEqual([NOW - 7000, NOW - 9000, 11]);
+    expect([of('polls'), of('settlements'), of('attention')]).toEqual([PULSE_AT - 7000, PULSE_AT - 9000, 11]);
   });
 
   test('is that of the pause, if no attempt on a channel failed', () => {
