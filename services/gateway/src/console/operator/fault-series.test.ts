@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { PULSE_AT, aPulse } from '../../../testing/a-pulse.ts';
 import type { FaultMinute, Faults } from '../../clients/faults-client.ts';
 import type { ChannelMinute, Pulse } from '../../clients/pulse-client.ts';
 import { buildFaultsView, countChannelFaults } from './fault-series.ts';
 
 const MINUTE_MS = 60_000;
-/** Half a minute into minute 1000. */
-const NOW = 1000 * MINUTE_MS + 30_000;
 const SERIES_SHOWN = 12;
 
 const aMinute = (ago: number, over: Partial<FaultMinute> = {}): FaultMinute => ({
@@ -29,29 +28,22 @@ const aChannelMinute = (ago: number, over: Partial<ChannelMinute> = {}): Channel
 });
 const aSubject = (subject: string, ...minutes: readonly FaultMinute[]) => ({ subject, minutes });
 const faultsOf = (over: Partial<Faults> = {}): Faults => ({
-  now: NOW,
+  now: PULSE_AT,
   models: [],
   moreModels: 0,
   accounts: [],
   moreAccounts: 0,
   ...over,
 });
-const pulseOf = (channels: Readonly<Record<string, readonly ChannelMinute[]>> = {}): Pulse => ({
-  now: NOW,
-  minutes: [],
-  channels: new Map(
-    Object.entries(channels).map(([id, minutes]) => [
-      id,
-      { minutes, answerMsP50: undefined, answerMsP95: undefined, lastError: undefined, lastErrorAt: undefined },
-    ]),
-  ),
-  unfinished: 0,
-  pollLagMs: 0,
-  unsettled: 0,
-  unsettledMs: 0,
-  attention: 0,
-  attentionSince: undefined,
-});
+const pulseOf = (channels: Readonly<Record<string, readonly ChannelMinute[]>> = {}): Pulse =>
+  aPulse({
+    channels: new Map(
+      Object.entries(channels).map(([id, minutes]) => [
+        id,
+        { minutes, answerMsP50: undefined, answerMsP95: undefined, lastError: undefined, lastErrorAt: undefined },
+      ]),
+    ),
+  });
 const subjectsOf = (faults: Partial<Faults>): readonly string[] =>
   buildFaultsView(faultsOf(faults), pulseOf()).models.series.map(({ subject }) => subject);
 
