@@ -45,7 +45,7 @@ import { hashReference, stageMedia } from './operations/staging/stage-media.ts';
 import { withThumbnails } from './thumbnails/with-thumbnails.ts';
 import { assertConfined } from './probe/confinement/confinement-check.ts';
 import { confinementOnce } from './probe/confinement/confinement.ts';
-import type { Draw, Probe } from './probe/probe.ts';
+import type { Draw, ProbeParsers } from './probe/probe.ts';
 import { openParsing } from './open-parsing.ts';
 import { fileServiceBinding } from './rpc/file-service.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
@@ -69,7 +69,7 @@ export interface MediaBackends {
   readonly incoming: IncomingFolder;
   readonly fetcher: Fetcher;
   readonly sendWebhook: SendWebhook;
-  readonly probes: { readonly reference: Probe; readonly result: Probe };
+  readonly parsers: { readonly references: ProbeParsers; readonly results: ProbeParsers };
   /** Draws a picture anew. */
   readonly redraw: Draw;
   readonly thumbnails: Thumbnails;
@@ -137,7 +137,7 @@ function prepareBackends(config: MediaConfig, foundation: Foundation): OpenBacke
       incoming,
       fetcher: openGuardedFetcher(config, foundation, { incoming, stopping }),
       sendWebhook: openSender(config, foundation, stopping),
-      probes: { reference: pools.references.probe, result: pools.results.probe },
+      parsers: pools,
       redraw: pools.references.redraw,
       thumbnails,
     };
@@ -167,7 +167,7 @@ function buildMedia(
   { sql, lifecycle, identify, stopping, backends }: OpenedParts,
 ): RunningMedia {
   const { clock, log } = foundation;
-  const { blobs, incoming, fetcher, sendWebhook, probes, redraw, thumbnails } = backends;
+  const { blobs, incoming, fetcher, sendWebhook, parsers, redraw, thumbnails } = backends;
   const deps = {
     ...foundation,
     ...config,
@@ -176,7 +176,7 @@ function buildMedia(
     blobs,
     incoming,
     fetcher,
-    probe: probes.reference,
+    parsers: parsers.references,
     thumbnails,
     redraw: config.stagedRedraw ? redraw : undefined,
   };
@@ -187,7 +187,7 @@ function buildMedia(
     drawing.run(result.id, () => makeThumbnail(deps, result), stopping.signal);
   const ingest = withThumbnails(
     clock,
-    (order: IngestOrder) => ingestResult({ ...deps, probe: probes.result }, order),
+    (order: IngestOrder) => ingestResult({ ...deps, parsers: parsers.results }, order),
     thumbnailOf,
   );
   lifecycle.add('thumbnails', () => drawing.settled());

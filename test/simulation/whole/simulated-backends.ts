@@ -90,6 +90,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
     if (bytes === undefined) return { fault: 'broken' } as const;
     return { facts: JSON.parse(bytes.toString()) as MediaFacts };
   };
+  const parsers = { probe, assertReady: () => undefined };
   const copy = async (path: string, into: string) => {
     const outcome = await probe(path);
     const bytes = received.get(path) ?? kept.get(path)?.bytes;
@@ -180,7 +181,7 @@ export function simulatedBackends(options: BackendsOptions): SimulatedBackends {
         },
       },
       sendWebhook: (order) => receivers.send(order),
-      probes: { reference: probe, result: probe },
+      parsers: { references: parsers, results: parsers },
       redraw: copy,
       // no thumbnail is drawn
       thumbnails: { canDraw: async () => false, draw: async () => ({ fault: 'not_decoded' }) },

@@ -87,7 +87,7 @@ function living({ folder, sql, clock }: Machine, life: Life) {
       withResult: async <T>(_order: unknown, use: (file: ReceivedFile) => Promise<T>) =>
         use(await received(incoming, VIDEO)),
     },
-    probe: mortal(pool.probe),
+    parsers: { probe: mortal(pool.probe), assertReady: () => undefined },
     redraw: mortal(pool.redraw),
     thumbnails: drawThumbnails(
       { thumbnail: mortal(pool.thumbnail), pictureThumbnail: mortal(pool.pictureThumbnail) },

@@ -16,6 +16,16 @@ export interface ProbeOrder {
  */
 export type Probe = (path: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 
+/** The processes that probe one kind of files. */
+export interface ProbeParsers {
+  readonly probe: Probe;
+  /**
+   * Throws as busy while every probe would be: no process runs, and none may start yet. It is asked before a file is
+   * fetched, which would otherwise be fetched in vain, again and again.
+   */
+  assertReady(): void;
+}
+
 /** Draws a picture of a file into another file of ours, and returns its facts. It is as safe as a probe. */
 export type Draw = (path: string, into: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 

@@ -11,7 +11,7 @@ import type { VideoFacts } from '../../domain/media-facts.ts';
 import { FetchFault, isTransient } from '../../fetch/fetch-fault.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Credential } from '../../fetch/requests/redirects.ts';
-import type { Probe } from '../../probe/probe.ts';
+import type { ProbeParsers } from '../../probe/probe.ts';
 import { beginFetch } from '../fetch-span.ts';
 import type { ClaimDeps } from '../blobs/claim-blob.ts';
 import { claimFile } from '../blobs/claim-blob.ts';
@@ -23,7 +23,7 @@ const RETRY_MS = 5000;
 export interface IngestDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;
   readonly fetcher: Fetcher;
-  readonly probe: Probe;
+  readonly parsers: ProbeParsers;
   readonly results: { readonly lifetimeMs: number };
 }
 
@@ -45,6 +45,7 @@ export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promis
   const before = await deps.store.findResult(taskId);
   if (before !== undefined) return requireKept(before, deps.clock.now());
 
+  deps.parsers.assertReady();
   return withResult(deps, order, async (file) => {
     try {
       const facts = await inSpan(span, 'probe', {}, () => readVideoFacts(deps, accountId, file));
@@ -95,8 +96,8 @@ async function withResult<T>(
   }
 }
 
-async function readVideoFacts({ probe }: IngestDeps, accountId: string, { path }: ReceivedFile): Promise<VideoFacts> {
-  const outcome = await probe(path, { accountId });
+async function readVideoFacts({ parsers }: IngestDeps, accountId: string, { path }: ReceivedFile): Promise<VideoFacts> {
+  const outcome = await parsers.probe(path, { accountId });
   if ('fault' in outcome) throw resultRefused(`is not a readable video (${outcome.fault})`);
   if (!isResult(outcome.facts)) throw resultRefused(`must be a playable video; it is ${outcome.facts.mediaType}`);
   return outcome.facts;

@@ -15,7 +15,7 @@ import type { Category } from '../../domain/media-rules.ts';
 import { classifyReference } from '../../domain/reference.ts';
 import { FetchFault, NOT_REACHED } from '../../fetch/fetch-fault.ts';
 import type { FetchedReference, Fetcher } from '../../fetch/fetcher.ts';
-import type { Draw, ProbeOutcome, Probe } from '../../probe/probe.ts';
+import type { Draw, ProbeOutcome, ProbeParsers } from '../../probe/probe.ts';
 import { claimBlob, claimFile } from '../blobs/claim-blob.ts';
 import type { Claim, ClaimDeps } from '../blobs/claim-blob.ts';
 import type { KeepFileDeps } from '../blobs/keep-file.ts';
@@ -26,7 +26,7 @@ export interface StageDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;
   readonly incoming: IncomingFolder;
   readonly fetcher: Fetcher;
-  readonly probe: Probe;
+  readonly parsers: ProbeParsers;
   /** Undefined: images are passed on unchanged. */
   readonly redraw: Draw | undefined;
   readonly publicUrl: string;
@@ -155,7 +155,12 @@ async function receiveData(
   }
 }
 
-async function fetchRemote({ fetcher, bytesMax, log }: StageDeps, order: StageOrder, url: string): Promise<FoundMedia> {
+async function fetchRemote(
+  { fetcher, bytesMax, log, parsers }: StageDeps,
+  order: StageOrder,
+  url: string,
+): Promise<FoundMedia> {
+  parsers.assertReady();
   const { accountId, taskId, category, requestId } = order;
   const fetching = beginFetch(order.span);
   const wanted = { url, accountId, family: FAMILY_OF[category], bytesMax: bytesMax[category] };
@@ -238,14 +243,14 @@ async function withRedrawn<T>(
 }
 
 async function readFacts(
-  { blobs, store, probe }: StageDeps,
+  { blobs, store, parsers }: StageDeps,
   order: StageOrder,
   found: FoundMedia,
 ): Promise<MediaFacts> {
-  if ('file' in found) return requireFacts(await probe(found.file.path, order));
+  if ('file' in found) return requireFacts(await parsers.probe(found.file.path, order));
   const { blob } = found;
   if (blob.facts !== undefined) return blob.facts;
-  const outcome = await blobs.withFile(blob.key, (path) => probe(path, order));
+  const outcome = await blobs.withFile(blob.key, (path) => parsers.probe(path, order));
   if (outcome === undefined) throw unknownMedia();
   const facts = requireFacts(outcome);
   await store.noteFacts(blob.sha256, facts);

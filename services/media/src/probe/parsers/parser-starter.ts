@@ -22,6 +22,8 @@ export interface StarterOptions {
 export interface ParserStarter {
   /** Starts a process that takes files. If no process starts, the starter is busy, longer after each failure. */
   start(): Promise<Parser>;
+  /** Throws what `start` would: the starter is busy. */
+  assertReady(): void;
   readonly isHeldBack: boolean;
   readonly isStarting: boolean;
   /** Reports whether a process started at most `ms` ago. */
@@ -37,6 +39,9 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
   const lines = backgroundLog(log);
   const isHeldBack = (): boolean => stopping.aborted || clock.now() < notBefore;
 
+  const assertReady = (): void => {
+    if (isHeldBack()) throw notStarted(notBefore - clock.now());
+  };
   const end = async (parser: Parser): Promise<void> => {
     await parser.kill();
     all.delete(parser);
@@ -50,6 +55,7 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
   };
   return {
     end,
+    assertReady,
     get isHeldBack() {
       return isHeldBack();
     },
@@ -58,7 +64,7 @@ export function parserStarter({ clock, log, parsers, limits, stopping }: Starter
     },
     isYounger: (parser, ms) => isRecent(clock, all.get(parser) ?? -Infinity, ms),
     start: async () => {
-      if (isHeldBack()) throw notStarted(notBefore - clock.now());
+      assertReady();
       starting += 1;
       try {
         const parser = await start();

@@ -38,6 +38,8 @@ export interface ParserWorkersOptions {
  * when no other one starts and none of those in use was given back in time.
  */
 export interface ParserWorkers {
+  /** Throws as busy if there is no process and none may start yet, because the last one did not. */
+  assertReady(): void;
   take(): Promise<Parser>;
   /** Takes a process that has parsed no file yet. It waits for no other one. */
   start(): Promise<Parser>;
@@ -86,6 +88,9 @@ export function openParserWorkers({
     }
   };
   return {
+    assertReady: () => {
+      if (inUse === 0 && rested.isEmpty) starter.assertReady();
+    },
     start,
     take,
     warm: () => {

@@ -15,6 +15,8 @@ interface Offer {
 
 /** The processes of a pool that no job uses. */
 export interface RestedParsers {
+  /** Those that start count. */
+  readonly isEmpty: boolean;
   /** Undefined: there is none. */
   take(): Promise<Parser | undefined>;
   rest(parser: Parser): void;
@@ -47,6 +49,9 @@ export function openRestedParsers(clock: Clock, starter: ParserStarter, warmMin:
     if (!offered.rest.signal.aborted && ready.length > warmMin && forget(offered)) await starter.end(parser);
   };
   return {
+    get isEmpty() {
+      return ready.length === 0;
+    },
     take: async () => {
       for (let offered = ready.pop(); offered !== undefined; offered = ready.pop()) {
         offered.rest.abort(NOT_AWAITED);

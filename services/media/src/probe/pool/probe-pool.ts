@@ -7,7 +7,7 @@ import { openParserWorkers } from '../parsers/parser-workers.ts';
 import type { ParserJob } from '../parsers/parser-process.ts';
 import { openFairQueue } from './fair-queue.ts';
 import type { Parsers } from '../parsers/parsers.ts';
-import type { Draw, Probe, ProbeJob, ProbeOrder, ProbeOutcome, Work } from '../probe.ts';
+import type { Draw, ProbeJob, ProbeParsers, ProbeOrder, ProbeOutcome, Work } from '../probe.ts';
 
 /** A redraw takes longer than a probe, because it also encodes every pixel. */
 const DRAW_TIMES = 4;
@@ -22,8 +22,7 @@ export interface ThumbnailPool {
   readonly pictureThumbnail: Draw;
 }
 
-export interface ProbePool extends ThumbnailPool {
-  readonly probe: Probe;
+export interface ProbePool extends ThumbnailPool, ProbeParsers {
   readonly redraw: Draw;
   /** Starts the warm processes. */
   warm(): void;
@@ -95,6 +94,9 @@ export function openProbePool(options: ProbePoolOptions): ProbePool {
     (path, into, order) =>
       run({ work, path, into, pixelsMax, timeoutMs: ms }, order);
   return {
+    assertReady: () => {
+      workers.assertReady();
+    },
     probe: (path, order) => run({ work: 'probe', path, into: '', pixelsMax, timeoutMs }, order),
     redraw: draw('redraw', DRAW_TIMES * timeoutMs),
     thumbnail: draw('thumbnail', timeoutMs),
