@@ -138,15 +138,14 @@ export async function startGateway(
     const routes = [...api, ...consoles.clientRoutes];
     initRequestCounts(metrics, routes);
     const serving = { clock, newId, log, tracing, readSource: parts.readSource };
-    const app = koaApp({
+    const handle = koaApp({
       routes,
       admit: (exchange, entry) => admit(admission, exchange, entry),
       observe,
       ...serving,
     });
-    const callback = app.callback();
     server.serve({
-      handle: (request, response) => void callback(request, response),
+      handle,
       upgrades: realtimeUpgrades({ realtime, admission, metrics, ...serving }),
     });
     lifecycle.add('public port', () => server.stop());

@@ -1,5 +1,5 @@
 import Koa from 'koa';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Clock } from '@reelgate/platform/clock';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { NewId } from '@reelgate/platform/ids';
@@ -33,6 +33,8 @@ export interface KoaAppOptions {
   readonly readSource: ReadSource;
 }
 
+const OK = 200;
+const NOT_FOUND = 404;
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 /** An action on a model in Google's syntax, such as `/v1/models/x:generateContent`. An unknown action is a 404. */
 const MODEL_ACTION = /^\/v1(beta)?\/models\/[^/]+:\w+$/;
@@ -44,19 +46,18 @@ interface RouteHooks {
 }
 
 /** The application: it gives a request an id, observes it, routes it, and answers a refusal in its dialect. */
-export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
+export function koaApp(options: KoaAppOptions): RequestListener {
   const app = new Koa<ExchangeState>();
   const hooks: RouteHooks = { admit: options.admit, beginSpan: requestSpans(options.tracing) };
   const table = routeTable(options.routes);
-  const run = (exchange: Exchange): Promise<void> => {
+  const run = (exchange: Exchange): MaybePromise<void> => {
     const { method, path } = exchange;
     const found = table.find(method, path);
     if (found === undefined) refuseUnrouted(exchange, table);
     (exchange as { params: Exchange['params'] }).params = found.params;
     return runRoute(exchange, found.entry, hooks);
   };
-  app.use(async (context) => {
-    const exchange = context as unknown as Exchange;
+  const serve = async (exchange: Exchange): Promise<void> => {
     initExchange(exchange, options);
     try {
       await inRequest(exchange.state.requestId, () => run(exchange));
@@ -64,19 +65,47 @@ export function koaApp(options: KoaAppOptions): Koa<ExchangeState> {
       refuseExchange(exchange, thrown, options.log);
     }
     settleUnread(exchange, options.clock);
-  });
+    sendAnswer(exchange);
+  };
   app.on('error', (error: unknown) => {
     options.log.warn({ err: error }, 'a response could not be sent');
   });
-  return app;
+  return (request, response) => {
+    const exchange = app.createContext<ExchangeState>(request, response) as unknown as Exchange;
+    response.statusCode = NOT_FOUND;
+    serve(exchange).catch((error: unknown) => {
+      exchange.onerror(error as Error);
+    });
+  };
 }
 
-async function runRoute(exchange: Exchange, entry: RouteEntry, { admit, beginSpan }: RouteHooks): Promise<void> {
+/** Runs the middleware of a context and then sends its answer. Koa's types leave it out. */
+type Responder = Koa & { handleRequest(context: Exchange, middleware: () => Promise<void>): Promise<void> };
+
+/**
+ * Sends a text at once, and leaves other answers to Koa. Its road begins with listeners and promises for the whole
+ * exchange, which take longer than a poll that is answered from memory.
+ */
+function sendAnswer(exchange: Exchange): void {
+  const { app, res, body } = exchange;
+  if (exchange.respond === false) return;
+  if (typeof body === 'string' && res.statusCode === OK && exchange.method !== 'HEAD' && exchange.writable) {
+    res.end(body);
+    return;
+  }
+  const { statusCode } = res;
+  void (app as unknown as Responder).handleRequest(exchange, async () => {
+    // Koa begins with 404
+    res.statusCode = statusCode;
+  });
+}
+
+function runRoute(exchange: Exchange, entry: RouteEntry, { admit, beginSpan }: RouteHooks): MaybePromise<void> {
   exchange.state.route = entry.path;
   exchange.state.kind = entry.kind;
   const span = beginSpan(exchange, entry);
   exchange.state.span = span;
-  await inTrace(span.traceId, () => thenMaybe(admit(exchange, entry), () => entry.handle(exchange)));
+  return inTrace(span.traceId, () => thenMaybe(admit(exchange, entry), () => entry.handle(exchange)));
 }
 
 function initExchange(exchange: Exchange, { newId, observe, readSource }: KoaAppOptions): void {

@@ -98,7 +98,7 @@ export function operatorConsole(
     operatorStreamRoute(streams, sessions),
     ...assetRoutes('operator', assets),
   ];
-  const app = koaApp({
+  const handle = koaApp({
     routes,
     admit: (exchange, { role }: OperatorRouteEntry) =>
       role === undefined
@@ -113,12 +113,11 @@ export function operatorConsole(
     tracing,
     readSource,
   });
-  const handle = app.callback();
   return {
     route: (request, response) => {
       const [path = ''] = (request.url ?? '').split('?', 1);
       if (inUse.isEmpty() || (path !== '/console' && !path.startsWith('/console/'))) return false;
-      void handle(request, response);
+      handle(request, response);
       return true;
     },
     takeUp: (next) => {
