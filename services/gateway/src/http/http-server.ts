@@ -26,6 +26,7 @@ const WAITING_CONNECTIONS_MAX = 4096;
 
 const NO_UPGRADES: Upgrades = { wants: () => false, handle: () => undefined };
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
+const METRICS_PATH = '/metrics';
 const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'via'];
 
 export interface HttpServer {
@@ -74,9 +75,12 @@ export async function openPublicPort({
   let application: Application = { handle: starting, upgrades: NO_UPGRADES };
   const health = healthRoutes(ready);
   const healthAndMetrics = metrics === undefined || !LOOPBACK.test(listen.host) ? health : healthRoutes(ready, metrics);
+  const isLocal = (request: IncomingMessage): boolean => !isForwarded(request) && isAllowedHost(request);
+  const answerProbe: HttpRoute = (request, response) =>
+    health(request, response) ||
+    (request.url === METRICS_PATH && isLocal(request) && healthAndMetrics(request, response));
   const take: RequestListener = (request, response) => {
-    const probe: HttpRoute = isForwarded(request) || !isAllowedHost(request) ? health : healthAndMetrics;
-    if (probe(request, response)) return;
+    if (answerProbe(request, response)) return;
     requests.add(response);
     application.handle(request, response);
   };
