@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '@reelgate/platform/clock';
 import { judge, judgeAll, findWindow } from '../domain/sliding-window.ts';
+import type { WindowCounts } from '../domain/sliding-window.ts';
 import type { RateCounters } from './rate-counters.ts';
 
 /** Beyond this number of keys, the least recently used key is dropped. */
@@ -11,51 +12,65 @@ const KEYS_MAX = 100_000;
  * finds what it counted, as in Redis.
  */
 interface KeyCounts {
-  readonly index: number;
-  readonly current: number;
-  readonly previous: number;
-  readonly older: number;
+  index: number;
+  current: number;
+  previous: number;
+  older: number;
 }
 
 /** The rate counters of a single process. */
 export function localRateCounters(clock: Clock): RateCounters {
   // grows with its keys; by `max` alone it would take the memory of all of them at the start
   const counted = new LRUCache<string, KeyCounts>({ maxSize: KEYS_MAX, sizeCalculation: () => 1 });
+  const findCounts = (key: string, index: number): KeyCounts => {
+    const known = counted.get(key);
+    if (known !== undefined) return carryOver(known, index);
+    const counts = { index, current: 0, previous: 0, older: 0 };
+    counted.set(key, counts);
+    return counts;
+  };
   return {
     take: (key, limit, makers = []) => {
       const { index, elapsedMs } = findWindow(clock.now());
-      const own = carryOver(counted.get(key), index);
-      const ofMakers = makers.map((maker) => carryOver(counted.get(maker.key), index));
+      const own = findCounts(key, index);
+      const ofMakers = makers.map((maker) => findCounts(maker.key, index));
       const verdict = judgeAll([
-        judge({ ...countWindows(own, index), elapsedMs }, limit),
-        ...ofMakers.map((counts, at) =>
-          judge({ ...countWindows(counts, index), elapsedMs }, makers[at]?.limit ?? 0, true),
-        ),
+        judge(countWindows(own, index, elapsedMs), limit),
+        ...ofMakers.map((counts, at) => judge(countWindows(counts, index, elapsedMs), makers[at]?.limit ?? 0, true)),
       ]);
       if (!verdict.allowed) return verdict;
-      counted.set(key, addOne(own, index));
-      for (const [at, counts] of ofMakers.entries()) counted.set(makers[at]?.key ?? '', addOne(counts, index));
+      addOne(own, index);
+      for (const counts of ofMakers) addOne(counts, index);
       return verdict;
     },
     close: async () => undefined,
   };
 }
 
-/** The counts at a window: the latest one, or the one before it if the clock was set back. */
-function carryOver(last: KeyCounts | undefined, index: number): KeyCounts {
-  const ahead = index - (last?.index ?? -Infinity);
-  if (last === undefined || ahead > 2 || ahead < -1) return { index, current: 0, previous: 0, older: 0 };
-  if (ahead === 1) return { index, current: 0, previous: last.current, older: last.previous };
-  if (ahead === 2) return { index, current: 0, previous: 0, older: last.current };
-  return last;
+/**
+ * Moves the counts on to a window, unless the clock was set back to the one before theirs. They are changed in place: to
+ * replace them in the cache costs each request more than the count.
+ */
+function carryOver(counts: KeyCounts, index: number): KeyCounts {
+  const { index: last, current, previous } = counts;
+  const ahead = index - last;
+  if (ahead === 0 || ahead === -1) return counts;
+  counts.index = index;
+  counts.current = 0;
+  counts.previous = ahead === 1 ? current : 0;
+  counts.older = ahead === 1 ? previous : ahead === 2 ? current : 0;
+  return counts;
 }
 
-function countWindows(counts: KeyCounts, index: number): { readonly current: number; readonly previous: number } {
-  return counts.index === index ? counts : { current: counts.previous, previous: counts.older };
+function countWindows(
+  { index: last, current, previous, older }: KeyCounts,
+  index: number,
+  elapsedMs: number,
+): WindowCounts {
+  return last === index ? { current, previous, elapsedMs } : { current: previous, previous: older, elapsedMs };
 }
 
-function addOne(counts: KeyCounts, index: number): KeyCounts {
-  return counts.index === index
-    ? { ...counts, current: counts.current + 1 }
-    : { ...counts, previous: counts.previous + 1 };
+function addOne(counts: KeyCounts, index: number): void {
+  if (counts.index === index) counts.current += 1;
+  else counts.previous += 1;
 }
