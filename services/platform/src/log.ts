@@ -194,7 +194,7 @@ const STANDARD_OUTPUT = 1;
 /** The time that a line waits for others, in milliseconds. */
 const WAIT_MS = 10;
 /** The characters that do not wait any longer. */
-const WAITING_MAX = 16_384;
+const WAITING_MAX = 65_536;
 
 /** Takes lines and writes those of a moment at once, because a write costs more than the line. */
 interface BatchedLines {
