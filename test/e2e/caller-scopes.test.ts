@@ -141,6 +141,9 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
     tokenId,
     facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 5n },
   }),
+  'reelgate.billing.v1.BillingService/PlaceHolds': ({ accountId, tokenId }) => ({
+    orders: [{ hold: { taskId: 'task_of_nobody', accountId, tokenId } }],
+  }),
   'reelgate.billing.v1.BillingService/ExtendHold': ({ taskId }) => ({ taskId }),
   'reelgate.billing.v1.BillingService/ReleaseHold': ({ taskId }) => ({ taskId }),
   'reelgate.billing.v1.BillingService/PrecludeHold': ({ taskId }) => ({ taskId }),

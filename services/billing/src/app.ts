@@ -99,7 +99,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
     lifecycle.add('replicas', () => replicas.stop());
     return {
       bindings: [
-        billingService(deps),
+        billingService(deps, foundation.tracing),
         accountService(deps),
         callService(deps),
         usageService(deps),

@@ -8,6 +8,7 @@ import type { Bus } from '@reelgate/platform/bus/bus';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import type { Random } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
+import type { Log } from '@reelgate/platform/log';
 import { openMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
@@ -22,6 +23,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { aCaller } from '@reelgate/platform/testing/a-caller';
 import { NO_TRACING } from '@reelgate/platform/trace/trace';
+import type { Tracing } from '@reelgate/platform/trace/trace';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
@@ -129,6 +131,7 @@ export async function openBilling(
   clock: FakeClock = fakeClock(),
   acceptedKeys: AcceptedKeys = acceptOnly(new Secret('a signing key of the tests')),
   random: Random = systemRandom,
+  { log = silentLog, tracing = NO_TRACING }: { readonly log?: Log; readonly tracing?: Tracing } = {},
 ): Promise<TestBilling> {
   const local = openLocalBus(clock, silentLog);
   let handled = Promise.withResolvers<undefined>();
@@ -152,10 +155,10 @@ export async function openBilling(
     metrics,
     random,
     newId: newIds(clock, random),
-    log: silentLog,
+    log,
     signingKey: acceptedKeys.signatures[0],
     acceptedKeys,
-    tracing: NO_TRACING,
+    tracing,
     publicUrl: 'http://127.0.0.1:8080',
     dataDir: location.dataDir,
   });
@@ -191,7 +194,7 @@ export async function openBilling(
     },
     restart: async (again = value) => {
       await stop();
-      return openBilling(location, again, clock, acceptedKeys, random);
+      return openBilling(location, again, clock, acceptedKeys, random, { log, tracing });
     },
   };
 }

@@ -358,7 +358,7 @@ function taskDeps(
   return {
     ...parts,
     store: tellAttention(sqlTaskStore(sql, newId, toFinishedEvent), announceAttention(bus)),
-    billing: billingClient(peers.billing),
+    billing: billingClient(peers.billing, clock),
     media,
     clock,
     newId,

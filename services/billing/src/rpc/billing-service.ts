@@ -3,13 +3,13 @@ import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
+import type { TraceContinuer } from '@reelgate/platform/trace/trace';
 import { authenticate } from '../operations/tokens/authenticate.ts';
 import { checkHold } from '../operations/holds/place-hold.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { extendHold } from '../operations/holds/extend-hold.ts';
 import { findPrincipal } from '../operations/tokens/authenticate.ts';
 import { getHold } from '../operations/holds/get-hold.ts';
-import { placeHold } from '../operations/holds/place-hold.ts';
 import { readPriceSheets } from '../operations/prices/read-price-sheets.ts';
 import { quotePrice } from '../operations/prices/quote-price.ts';
 import { inSettleSpan } from '../operations/holds/settle-hold.ts';
@@ -29,10 +29,11 @@ import {
   toWireSettlement,
   toWireUpstreamCost,
 } from './billing-mapping.ts';
+import { placeListedHold, placeRequestedHold } from './place-holds.ts';
 import { toWirePrincipal } from './token-mapping.ts';
 
 /** Decodes, runs the operation, encodes. */
-export function billingService(deps: BillingDeps): Binding {
+export function billingService(deps: BillingDeps, tracing: TraceContinuer): Binding {
   return bind(BillingService, {
     authenticate: async ({ key }) => ({ principal: toWirePrincipal(await authenticate(deps, key)) }),
     getPrincipal: async ({ tokenId }) => ({
@@ -48,10 +49,10 @@ export function billingService(deps: BillingDeps): Binding {
       await checkHold(deps, { ...fromWireWork(request), tokenId, maxAmount });
       return {};
     },
-    placeHold: async ({ taskId, tokenId, maxAmountNanos: maxAmount, label, ...work }, { signal }) => {
-      const request = { ...fromWireWork(work), taskId, tokenId, maxAmount, label: label || undefined };
-      return { hold: toWireHold(await placeHold(deps, request, signal)) };
-    },
+    placeHold: async (request, { signal }) => ({ hold: toWireHold(await placeRequestedHold(deps, request, signal)) }),
+    placeHolds: async ({ orders }, { signal }) => ({
+      placements: await Promise.all(orders.map((order) => placeListedHold(deps, order, { signal, tracing }))),
+    }),
     extendHold: async ({ taskId, facts }) => ({
       hold: toWireHold(await extendHold(deps, taskId, fromWireFacts(facts))),
     }),

@@ -12,6 +12,7 @@ type Write = (on: TestBilling, options: CallOptions) => Promise<unknown>;
 
 const WRITES: readonly (readonly [string, Write])[] = [
   ['a hold', (on, options) => on.billing.placeHold(order(on, 'task_1'), options)],
+  ['a list of holds', (on, options) => on.billing.placeHolds({ orders: [{ hold: order(on, 'task_1') }] }, options)],
   [
     'a credit',
     (on, options) => on.accounts.creditAccount({ id: 'demo', amountNanos: DOLLAR, reason: 'top up' }, options),

@@ -171,9 +171,19 @@ function cut(text: string, max: number): string {
  * may have done the work. An answer of the service itself that says `unavailable` has details.
  */
 export function isConnectionLost(error: unknown): boolean {
+  return hasBareStatus(error, Code.Unavailable);
+}
+
+/** Reports whether the peer does not know the method of a call, as a replica of the release before may not. */
+export function isMethodUnknown(error: unknown): boolean {
+  return hasBareStatus(error, Code.Unimplemented);
+}
+
+/** Reports whether a call ended with a status that its method did not give. */
+function hasBareStatus(error: unknown, code: Code): boolean {
   if (!isProblem(error, 'service_unavailable')) return false;
   const { cause } = error as Error;
-  return cause instanceof ConnectError && cause.code === Code.Unavailable && cause.details.length === 0;
+  return cause instanceof ConnectError && cause.code === code && cause.details.length === 0;
 }
 
 const DETAILS = 'grpc-status-details-bin';

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import {
   QuotePriceResponseSchema,
   ReleaseHoldResponseSchema,
@@ -31,7 +32,7 @@ function over(answers: Readonly<Record<string, unknown>> = {}) {
       },
     },
   ) as Client<typeof BillingService>;
-  return { asked, billing: billingClient(rpc) };
+  return { asked, billing: billingClient(rpc, fakeClock()) };
 }
 
 test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([

@@ -1,4 +1,4 @@
-import { isConnectionLost } from '@reelgate/platform/rpc/problems';
+import type { Clock } from '@reelgate/platform/clock';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
@@ -7,6 +7,8 @@ import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts } from '../domain/price-facts.ts';
 import type { PriceBound, Usage } from '../domain/task.ts';
 import type { QueueClass } from '../domain/lane.ts';
+import { openHoldLists } from './hold-lists.ts';
+import { repeatIfLost } from './repeat-if-lost.ts';
 
 export interface Quote {
   readonly amountNanos: bigint;
@@ -85,7 +87,8 @@ const SETTLED_BY: Readonly<Partial<Record<Basis, 'deferred' | 'released'>>> = {
 const CHARGED: ReadonlySet<Basis> = new Set([Basis.USAGE, Basis.ESTIMATE, Basis.HOLD]);
 const ENDED: ReadonlySet<Basis> = new Set([...CHARGED, Basis.RELEASED]);
 
-export function billingClient(rpc: Client<typeof BillingService>): Billing {
+export function billingClient(rpc: Client<typeof BillingService>, clock: Clock): Billing {
+  const lists = openHoldLists(rpc, clock);
   return {
     quote: async (accountId, facts, signal) => {
       const { quote } = await rpc.quotePrice({ accountId, facts: toWireFacts(facts) }, { signal });
@@ -102,7 +105,7 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
     },
     placeHold: async ({ taskId, accountId, tokenId, facts, label = '', ...bound }, options) => {
       const request = { taskId, accountId, tokenId, facts: toWireFacts(facts), label, ...toWireBound(bound) };
-      const { hold } = await repeatIfLost(() => rpc.placeHold(request, options), options);
+      const hold = await lists.place(request, options);
       return {
         amountNanos: hold?.amountNanos ?? 0n,
         currency: hold?.currency ?? '',
@@ -130,16 +133,6 @@ export function billingClient(rpc: Client<typeof BillingService>): Billing {
       return new Set(charges.flatMap(({ taskId, basis }) => (ENDED.has(basis) ? [taskId] : [])));
     },
   };
-}
-
-/** A create that meets the stop of a replica asks another one, once. Nothing else repeats it. */
-async function repeatIfLost<T>(call: () => Promise<T>, { signal }: CallOptions = {}): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (signal?.aborted === true || !isConnectionLost(error)) throw error;
-    return call();
-  }
 }
 
 const CLASSES: Readonly<Record<QueueClass, TokenClass>> = {

@@ -11,6 +11,7 @@ import type { TokenRight } from "./token_right_pb.js";
 import type { TokenClass, TokenQueue } from "./token_queue_pb.js";
 import type { PriceFacts, PriceSheet, Quote } from "./price_pb.js";
 import type { Charge, Hold, LedgerLine, Settlement, UpstreamCost } from "./hold_pb.js";
+import type { Problem } from "../../problem/v1/problem_pb.js";
 
 /**
  * Describes the file reelgate/billing/v1/billing_service.proto.
@@ -495,6 +496,116 @@ export declare type PlaceHoldResponse = Message<"reelgate.billing.v1.PlaceHoldRe
 export declare const PlaceHoldResponseSchema: GenMessage<PlaceHoldResponse>;
 
 /**
+ * HoldOrder is a hold of a list, with what a call of its own would have in its metadata.
+ *
+ * @generated from message reelgate.billing.v1.HoldOrder
+ */
+export declare type HoldOrder = Message<"reelgate.billing.v1.HoldOrder"> & {
+  /**
+   * The hold.
+   *
+   * @generated from field: reelgate.billing.v1.PlaceHoldRequest hold = 1;
+   */
+  hold?: PlaceHoldRequest | undefined;
+
+  /**
+   * The id of the request that the task is created for. One that cannot stand in a header counts as none.
+   *
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+
+  /**
+   * The `traceparent` of the create; one that is not valid counts as none.
+   *
+   * @generated from field: string trace_parent = 3;
+   */
+  traceParent: string;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.HoldOrder.
+ * Use `create(HoldOrderSchema)` to create a new message.
+ */
+export declare const HoldOrderSchema: GenMessage<HoldOrder>;
+
+/**
+ * PlaceHoldsRequest carries holds, 1 to 64.
+ *
+ * @generated from message reelgate.billing.v1.PlaceHoldsRequest
+ */
+export declare type PlaceHoldsRequest = Message<"reelgate.billing.v1.PlaceHoldsRequest"> & {
+  /**
+   * The holds.
+   *
+   * @generated from field: repeated reelgate.billing.v1.HoldOrder orders = 1;
+   */
+  orders: HoldOrder[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.PlaceHoldsRequest.
+ * Use `create(PlaceHoldsRequestSchema)` to create a new message.
+ */
+export declare const PlaceHoldsRequestSchema: GenMessage<PlaceHoldsRequest>;
+
+/**
+ * HoldPlacement is the outcome of one order.
+ *
+ * @generated from message reelgate.billing.v1.HoldPlacement
+ */
+export declare type HoldPlacement = Message<"reelgate.billing.v1.HoldPlacement"> & {
+  /**
+   * The hold, or why there is none.
+   *
+   * @generated from oneof reelgate.billing.v1.HoldPlacement.result
+   */
+  result: {
+    /**
+     * The hold.
+     *
+     * @generated from field: reelgate.billing.v1.Hold held = 1;
+     */
+    value: Hold;
+    case: "held";
+  } | {
+    /**
+     * The reason, as PlaceHold would refuse the order.
+     *
+     * @generated from field: reelgate.problem.v1.Problem refusal = 2;
+     */
+    value: Problem;
+    case: "refusal";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message reelgate.billing.v1.HoldPlacement.
+ * Use `create(HoldPlacementSchema)` to create a new message.
+ */
+export declare const HoldPlacementSchema: GenMessage<HoldPlacement>;
+
+/**
+ * PlaceHoldsResponse carries the outcome of each order, in the order of the request.
+ *
+ * @generated from message reelgate.billing.v1.PlaceHoldsResponse
+ */
+export declare type PlaceHoldsResponse = Message<"reelgate.billing.v1.PlaceHoldsResponse"> & {
+  /**
+   * One for each order.
+   *
+   * @generated from field: repeated reelgate.billing.v1.HoldPlacement placements = 1;
+   */
+  placements: HoldPlacement[];
+};
+
+/**
+ * Describes the message reelgate.billing.v1.PlaceHoldsResponse.
+ * Use `create(PlaceHoldsResponseSchema)` to create a new message.
+ */
+export declare const PlaceHoldsResponseSchema: GenMessage<PlaceHoldsResponse>;
+
+/**
  * ExtendHoldRequest carries the facts, now complete.
  *
  * @generated from message reelgate.billing.v1.ExtendHoldRequest
@@ -902,6 +1013,16 @@ export declare const BillingService: GenService<{
     methodKind: "unary";
     input: typeof PlaceHoldRequestSchema;
     output: typeof PlaceHoldResponseSchema;
+  },
+  /**
+   * PlaceHolds places holds as PlaceHold does, each for itself: the refusal of one says nothing about the others.
+   *
+   * @generated from rpc reelgate.billing.v1.BillingService.PlaceHolds
+   */
+  placeHolds: {
+    methodKind: "unary";
+    input: typeof PlaceHoldsRequestSchema;
+    output: typeof PlaceHoldsResponseSchema;
   },
   /**
    * ExtendHold reprices a hold with facts that were unknown when it was placed, under the same version of the contract.

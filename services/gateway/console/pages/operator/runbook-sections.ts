@@ -30,10 +30,11 @@ export const RUNBOOK: Readonly<Record<string, string>> = {
   ReelgateCreateSlow: [
     'Ticket. One create in twenty takes longer than five seconds. Clients wait, and some give up and repeat.',
     '',
-    '- Look: the panel *RPC, p95* of the dashboard *Reelgate tasks*: `CreateTask` waits for `PlaceHold`, for `StageMedia` or',
-    'for the upstream. `reelgate task show ID` of a slow task prints the times of its attempts.',
-    '- Do: a slow `StageMedia` is a slow host of references, or media at its limit. A slow `PlaceHold` is the database of',
-    'billing. A slow upstream shows in the attempts: ask it, or give another channel a higher `priority`.',
+    '- Look: the panel *RPC, p95* of the dashboard *Reelgate tasks*: `CreateTask` waits for `PlaceHold` or',
+    '`PlaceHolds`, for `StageMedia` or for the upstream. `reelgate task show ID` of a slow task prints the times of its',
+    'attempts.',
+    '- Do: a slow `StageMedia` is a slow host of references, or media at its limit. A slow hold is the database of billing. A',
+    'slow upstream shows in the attempts: ask it, or give another channel a higher `priority`.',
     '- Over: nineteen of twenty creates take less than five seconds, for five minutes.',
   ].join('\n'),
   ReelgateJobsWaiting: [
