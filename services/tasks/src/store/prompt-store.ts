@@ -11,6 +11,16 @@ export interface PromptReading {
   readonly olderId: string;
 }
 
+/** The events after a place. */
+export interface EndsAfter {
+  /** The tasks that ended. */
+  readonly taskIds: readonly string[];
+  /** The place of the last event; undefined: there is none. */
+  readonly lastSeq: number | undefined;
+  /** The time of the first event. */
+  readonly firstAt: number | undefined;
+}
+
 export interface UnreadPrompt extends TaskIdentity {
   readonly order: Order;
 }
@@ -23,11 +33,7 @@ export interface PromptWords extends TaskIdentity {
 /** The words of prompts. They are read after the create of a task, so that no create waits for it. */
 export interface PromptStore {
   getPromptReading(): Promise<PromptReading>;
-  /** The events after a place: the tasks that ended, and the place of the last event; undefined: there is none. */
-  listEndsAfter(
-    afterSeq: number,
-    limit: number,
-  ): Promise<{ readonly taskIds: readonly string[]; readonly lastSeq: number | undefined }>;
+  listEndsAfter(afterSeq: number, limit: number): Promise<EndsAfter>;
   /** The next tasks in the order of their ids. */
   listNewPrompts(range: {
     readonly after: string;

@@ -154,7 +154,7 @@ export interface ListFilter extends TaskFilter {
   /** The token that created it. */
   readonly tokenId?: string | undefined;
   readonly label?: string | undefined;
-  /** The words of its prompt. A task is found by them within seconds of its create. */
+  /** The words of its prompt. A task is found by them within seconds of its create, later in a busy service. */
   readonly prompt?: WantedWords | undefined;
   /** The channel that has the work. */
   readonly channel?: string | undefined;

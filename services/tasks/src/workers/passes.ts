@@ -18,6 +18,7 @@ import { HEARTBEAT_MS } from './process-liveness.ts';
 import type { ProcessLiveness } from './process-liveness.ts';
 import { findNextSettlement, settleFinished } from './settle-finished.ts';
 import type { SlowSettlements } from './settle-finished.ts';
+import { loopUtilization, spareTime } from './spare-time.ts';
 
 const OUTBOX_IDLE_MS = 500;
 /** No client waits for a settlement. Those of a moment share their transactions here and in billing. */
@@ -62,12 +63,14 @@ export function listPasses(
   parts: WorkerParts,
   passParts: PassParts,
 ): readonly Pass[] {
+  const spare = spareTime(tasks.clock, loopUtilization());
+  const prompts = { ...tasks, hasSpareTime: () => spare.mayBegin() };
   return [
     ...taskPasses(tasks, parts, passParts),
     ...jobPasses(jobs, passParts.hasAllWorkers),
     ['batches', BATCH_IDLE_MS, () => runBatches(batches)],
     ['batch retention', REMOVE_IDLE_MS, () => removeOldBatches(batches)],
-    ['prompts', PROMPTS_IDLE_MS, () => readPrompts(tasks), PROMPTS_APART_MS],
+    ['prompts', PROMPTS_IDLE_MS, () => readPrompts(prompts), PROMPTS_APART_MS],
     ['prompt retention', REMOVE_IDLE_MS, () => removeLeftWords(tasks, parts.config.retentionMs)],
   ];
 }

@@ -732,7 +732,8 @@ export declare type ListTasksRequest = Message<"reelgate.tasks.v1.ListTasksReque
   /**
    * Only tasks whose prompts have each of these words; the last one may be the beginning of a word. Case and form of
    * letters do not matter, and words that most prompts have, such as `the`, are not compared. A task is found within
-   * seconds of its create. At most 8 words are compared. Needs `in_steps`. Empty: all.
+   * seconds of its create, and half a minute later while the service is busy. At most 8 words are compared. Needs
+   * `in_steps`. Empty: all.
    *
    * @generated from field: string words = 15;
    */

@@ -1,9 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { firstIdAt } from '@reelgate/platform/ids';
+import { firstIdAt, readIdTime } from '@reelgate/platform/ids';
 import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import { listPromptWords } from '../../domain/prompt-words.ts';
-import type { PromptReading, PromptStore, UnreadPrompt } from '../../store/prompt-store.ts';
+import type { EndsAfter, PromptReading, PromptStore, UnreadPrompt } from '../../store/prompt-store.ts';
 
 const EVENTS_MAX = 200;
 const NEWER_MAX = 100;
@@ -11,18 +11,26 @@ const OLDER_MAX = 100;
 const LEFT_MAX = 200;
 /** Ids of replicas are committed a little out of order. One that comes later is read at its end. */
 const SETTLED_MS = 1000;
+/** While the process is busy, a prompt waits this long. Then it is read beside the other work. */
+const WAIT_MS_MAX = 30_000;
 
 export interface PromptDeps {
   readonly store: PromptStore;
   readonly clock: Clock;
 }
 
+export interface ReadingDeps extends PromptDeps {
+  /** Whether the process has time for work that can wait. */
+  readonly hasSpareTime: () => boolean;
+}
+
 /**
  * One pass that reads the prompts of tasks, so that they are found by their words. It reads the new ones, then of each
  * task that ended the prompt that was missed, and between them those of before the search existed. What a process
- * leaves undone the next pass of any process does, because words and place are written together.
+ * leaves undone the next pass of any process does, because words and place are written together. Clients wait for
+ * creates and ends, so a busy process lets prompts wait.
  */
-export async function readPrompts({ store, clock }: PromptDeps): Promise<PassResult> {
+export async function readPrompts({ store, clock, hasSpareTime }: ReadingDeps): Promise<PassResult> {
   const from = await store.getPromptReading();
   const before = firstIdAt('task', clock.now() - SETTLED_MS);
   const [ends, newer, older] = await Promise.all([
@@ -35,13 +43,33 @@ export async function readPrompts({ store, clock }: PromptDeps): Promise<PassRes
     seenId: newer.at(-1)?.id ?? from.seenId,
     olderId: from.olderId === '' ? '' : (older.at(-1)?.id ?? ''),
   };
-  if (to.endedSeq === from.endedSeq && to.seenId === from.seenId && to.olderId === from.olderId) return NOTHING_DUE;
-  const missed = ends.taskIds.length === 0 ? [] : await store.listUnreadPrompts(ends.taskIds);
+  if (isSamePlace(from, to)) return NOTHING_DUE;
+  if (!hasSpareTime() && clock.now() - findOldest(newer, ends) < WAIT_MS_MAX) return 0;
+  const missed = await listMissed(store, ends, to.seenId);
   const read = new Map([...older, ...newer, ...missed].map((prompt) => [prompt.id, prompt]));
   await store.keepPromptWords(from, to, [...read.values()].map(toWords));
   // a page that is not full can wait for the next tasks, so that many of them share a pass
   const hasMore = to.endedSeq - from.endedSeq >= EVENTS_MAX || newer.length === NEWER_MAX || older.length > 0;
   return hasMore ? 1 : 0;
+}
+
+function isSamePlace(one: PromptReading, other: PromptReading): boolean {
+  return one.endedSeq === other.endedSeq && one.seenId === other.seenId && one.olderId === other.olderId;
+}
+
+/** The time of the first create or end that waits. The prompts of before the search wait for spare time alone. */
+function findOldest([newer]: readonly UnreadPrompt[], { firstAt = Infinity }: EndsAfter): number {
+  return newer === undefined ? firstAt : Math.min(firstAt, readIdTime(newer.id) ?? firstAt);
+}
+
+/** Tasks after the last new one are still to be read as new ones. */
+async function listMissed(
+  store: PromptStore,
+  { taskIds }: EndsAfter,
+  seenId: string,
+): Promise<readonly UnreadPrompt[]> {
+  const passed = taskIds.filter((id) => id <= seenId);
+  return passed.length === 0 ? [] : store.listUnreadPrompts(passed);
 }
 
 function toWords({ id, accountId, order }: UnreadPrompt) {

@@ -23,7 +23,7 @@ describeOnEngines('the search by words', (open) => {
   let store: TaskStore;
   const clock = fakeClock();
   const newId = newIds(clock);
-  const deps = () => ({ store, clock });
+  const deps = (isBusy = false) => ({ store, clock, hasSpareTime: () => !isBusy });
   beforeEach(async () => {
     sql = open();
     await migrate(sql, MIGRATIONS);
@@ -122,12 +122,37 @@ describeOnEngines('the search by words', (open) => {
     await make('a red kite');
     const dying = { ...store, keepPromptWords: () => Promise.reject(new Error('the process dies')) };
 
-    await expect(readPrompts({ store: dying, clock })).rejects.toThrow('dies');
+    await expect(readPrompts({ ...deps(), store: dying })).rejects.toThrow('dies');
     expect([await rows('prompt_words'), await rows('read_prompts')]).toEqual([0, 0]);
 
     await read();
     await read();
     expect([await rows('prompt_words'), await rows('read_prompts')]).toEqual([2, 1]);
+  });
+
+  test('waits in a busy process, and for half a minute at most', async () => {
+    const id = await make('a red kite');
+    await clock.advance(27_000);
+
+    expect([await readPrompts(deps(true)), await find('red')]).toEqual([0, []]);
+
+    await clock.advance(1000);
+    await readPrompts(deps(true));
+    expect(await find('red')).toEqual([id]);
+  });
+
+  test('waits for the same time from the end of a task that became visible behind the others', async () => {
+    await make('a blue car');
+    await read();
+    const late = `task_${'0'.repeat(26)}`;
+    await completed(store, late, { ...ROOMY, order: anOrder({ content: [{ ...aText(), text: 'a red kite' }] }) });
+    await sqlWebhooks(sql, newId).dispatch({ now: clock.now(), limit: 100 });
+
+    await readPrompts({ ...deps(true), clock: fakeClock(AT + 29_999) });
+    expect(await find('red')).toEqual([]);
+
+    await readPrompts({ ...deps(true), clock: fakeClock(AT + 30_000) });
+    expect(await find('red')).toEqual([late]);
   });
 
   test('is written by one of two processes that read at once', async () => {

@@ -41,13 +41,14 @@ export function sqlPrompts(sql: Sql): PromptStore {
     },
     listEndsAfter: async (afterSeq, limit) => {
       const rows = await sql.read(
-        'SELECT seq, type, subject_id FROM events WHERE seq IS NOT NULL AND seq > $1 ORDER BY seq LIMIT $2',
+        'SELECT seq, type, subject_id, created_at FROM events WHERE seq IS NOT NULL AND seq > $1 ORDER BY seq LIMIT $2',
         [afterSeq, limit],
       );
-      const last = rows.at(-1)?.['seq'];
+      const [first, last] = [rows[0]?.['created_at'], rows.at(-1)?.['seq']];
       return {
         taskIds: rows.filter(({ type }) => text(type).startsWith('video.')).map((row) => text(row['subject_id'])),
         lastSeq: last === undefined ? undefined : Number(last),
+        firstAt: first === undefined ? undefined : Number(first),
       };
     },
     listNewPrompts: ({ after, before, limit }) =>
