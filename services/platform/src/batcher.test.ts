@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { waitForTicks, newBatcher } from './batcher.ts';
+import { describe, expect, test } from '@jest/globals';
+import { newBatcher, newMomentBatcher, waitForTicks } from './batcher.ts';
 import { currentContext, inRequest, inTrace } from './request-context.ts';
 
 /** Each batch ends when the test says so. */
@@ -133,4 +133,87 @@ test('a batch of one request is sent for that request, and a batch of several re
     { batch: ['e'], requestId: 'first', traceId: 'trace of first' },
     { batch: ['f'], requestId: 'second', traceId: 'trace of second' },
   ]);
+});
+
+describe('requests of one moment', () => {
+  class Final extends Error {}
+
+  /** Doubles numbers; zero can never succeed, and nothing that is with a one. */
+  function doubling(listSharing?: (batch: readonly number[]) => readonly number[]) {
+    const runs: { readonly requests: readonly number[]; readonly requestId: string | undefined }[] = [];
+    const add = newMomentBatcher<number, number>({
+      batchMax: 10,
+      concurrency: 2,
+      isFinal: (error) => error instanceof Final,
+      run: async (requests) => {
+        await tick();
+        runs.push({ requests, requestId: currentContext().requestId });
+        if (requests.includes(0)) throw new Error('zero');
+        if (requests.includes(1) && requests.length > 1) throw new Final('maybe done');
+        return requests.filter((one) => one < 100).map((one) => 2 * one);
+      },
+      ...(listSharing && { listSharing }),
+    });
+    return { add, runs };
+  }
+
+  test('run together, and each gets its own answer', async () => {
+    const { add, runs } = doubling();
+
+    expect(await Promise.all([2, 3, 4].map(add))).toEqual([4, 6, 8]);
+
+    expect(runs.map(({ requests }) => requests)).toEqual([[2, 3, 4]]);
+  });
+
+  test('run each alone and for itself after they failed together, and fail for their own reason only', async () => {
+    const { add, runs } = doubling();
+
+    const answers = await Promise.allSettled([2, 0, 4].map((one) => inRequest(`request ${one}`, () => add(one))));
+
+    expect(answers).toEqual([
+      { status: 'fulfilled', value: 4 },
+      { status: 'rejected', reason: new Error('zero') },
+      { status: 'fulfilled', value: 8 },
+    ]);
+    expect(runs).toEqual([
+      { requests: [2, 0, 4], requestId: undefined },
+      { requests: [2], requestId: 'request 2' },
+      { requests: [0], requestId: 'request 0' },
+      { requests: [4], requestId: 'request 4' },
+    ]);
+  });
+
+  test('run only once if they may have succeeded', async () => {
+    const { add, runs } = doubling();
+
+    const answers = await Promise.allSettled([1, 2].map(add));
+
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(runs).toHaveLength(1);
+  });
+
+  test('run only once if some of them got no answer', async () => {
+    const { add, runs } = doubling();
+
+    await expect(Promise.all([2, 100].map(add))).rejects.toThrow('fewer answers');
+
+    expect(runs).toHaveLength(1);
+  });
+
+  test('that cannot share run alone, after the others', async () => {
+    const { add, runs } = doubling((batch) => batch.filter((one) => one % 2 === 0));
+
+    expect(await Promise.all([3, 2, 4].map(add))).toEqual([6, 4, 8]);
+    expect(await Promise.all([5, 7].map(add))).toEqual([10, 14]);
+
+    expect(runs.map(({ requests }) => requests)).toEqual([[2, 4], [3], [5], [7]]);
+  });
+
+  test('never fail the one that is alone twice', async () => {
+    const { add, runs } = doubling();
+
+    await expect(add(0)).rejects.toThrow('zero');
+
+    expect(runs).toHaveLength(1);
+  });
 });

@@ -87,3 +87,48 @@ export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: Batch
     flush,
   };
 }
+
+export interface MomentOptions<In, Out> extends Pick<BatcherOptions<In, Out>, 'batchMax' | 'concurrency'> {
+  /** Runs requests together, all of them or none. The answers are in their order. */
+  readonly run: (requests: readonly In[]) => Promise<readonly Out[]>;
+  /** Reports whether requests that failed together end with that error, although each of them might succeed alone. */
+  readonly isFinal: (error: unknown) => boolean;
+  /** Lists those of a batch that can run together. The others run alone after them. Absent: all. */
+  readonly listSharing?: (batch: readonly In[]) => readonly In[];
+}
+
+interface SharedAnswer<Out> {
+  readonly answer: Out | undefined;
+}
+
+/**
+ * Runs the requests of one moment together. If that fails, each runs alone and for itself, so that it fails for its own
+ * reason only. A request that is alone waits for a tick of the event loop.
+ */
+export function newMomentBatcher<In, Out>({
+  batchMax,
+  concurrency,
+  run,
+  isFinal,
+  listSharing = (batch) => batch,
+}: MomentOptions<In, Out>): (request: In) => Promise<Out> {
+  const send = async (batch: readonly In[]): Promise<readonly (SharedAnswer<Out> | 'alone')[]> => {
+    const sharing = batch.length === 1 ? batch : listSharing(batch);
+    if (sharing.length === 0) return batch.map(() => 'alone');
+    try {
+      const answers = await run(sharing);
+      const sent = new Map(sharing.map((request, index) => [request, { answer: answers[index] }]));
+      return batch.map((request) => sent.get(request) ?? 'alone');
+    } catch (error) {
+      if (batch.length === 1 || isFinal(error)) throw error;
+      return batch.map(() => 'alone');
+    }
+  };
+  const batcher = newBatcher({ batchMax, concurrency, fill: () => waitForTicks(1), send });
+  return async (request) => {
+    const sent = await batcher.add(request);
+    const answer = sent === 'alone' ? (await run([request]))[0] : sent.answer;
+    if (answer === undefined) throw new Error('a batch has fewer answers than items');
+    return answer;
+  };
+}

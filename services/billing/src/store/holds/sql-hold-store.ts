@@ -1,4 +1,4 @@
-import { newBatcher, waitForTicks } from '@reelgate/platform/batcher';
+import { newMomentBatcher } from '@reelgate/platform/batcher';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
@@ -83,7 +83,7 @@ function newHoldPlacer(sql: Sql): HoldStore['place'] {
         if (!(error instanceof NotAtOnce)) throw error;
         return sql.transaction((query) => placeHolds(query, batch));
       });
-  const add = newMomentBatcher(place);
+  const add = newMomentBatcher({ ...BATCH, run: place, isFinal: isAway });
   return async (hold, signal) => {
     signal?.throwIfAborted();
     const placed = await add({ hold, signal });
@@ -94,9 +94,11 @@ function newHoldPlacer(sql: Sql): HoldStore['place'] {
 
 /** Holds that end at the same moment end in one transaction: their sums of usage, tokens and accounts change once. */
 function newEndBatcher(sql: Sql, reads: HoldReads): (request: EndRequest) => Promise<Outcome | undefined> {
-  const add = newMomentBatcher<EndRequest, HoldEnding>((batch) =>
-    sql.transaction((query) => endHolds(query, batch, reads)),
-  );
+  const add = newMomentBatcher<EndRequest, HoldEnding>({
+    ...BATCH,
+    run: (batch) => sql.transaction((query) => endHolds(query, batch, reads)),
+    isFinal: isAway,
+  });
   return async (request) => {
     const ending = await add(request);
     if ('refusal' in ending) throw ending.refusal;
@@ -104,29 +106,9 @@ function newEndBatcher(sql: Sql, reads: HoldReads): (request: EndRequest) => Pro
   };
 }
 
-interface Refusal {
-  readonly refusal: unknown;
-}
-
-/** Requests of one moment share a transaction; each runs alone if theirs fails, and the database is not away. */
-function newMomentBatcher<In, Out extends object>(
-  run: (batch: readonly In[]) => Promise<readonly Out[]>,
-): (request: In) => Promise<Out | Refusal> {
-  const runAlone = (one: In): Promise<readonly (Out | Refusal)[]> =>
-    run([one]).catch((refusal: unknown) => [{ refusal }]);
-  const batcher = newBatcher<In, Out | Refusal>({
-    ...BATCH,
-    fill: () => waitForTicks(1),
-    send: async (batch) => {
-      try {
-        return await run(batch);
-      } catch (error) {
-        if (batch.length === 1 || error instanceof StoreUnavailable) throw error;
-        return (await Promise.all(batch.map(runAlone))).flat();
-      }
-    },
-  });
-  return (request) => batcher.add(request);
+/** While the database is away, no request can succeed alone. */
+function isAway(error: unknown): boolean {
+  return error instanceof StoreUnavailable;
 }
 
 interface Change extends HoldReads {
