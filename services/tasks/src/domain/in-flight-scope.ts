@@ -6,9 +6,15 @@ export function tokenScope(tokenId: string): string {
   return `token:${tokenId}`;
 }
 
+const CHANNEL_PREFIX = 'channel:';
+
 /** The counter of a channel's tasks in flight. */
 export function channelScope(channel: string): string {
-  return `channel:${channel}`;
+  return `${CHANNEL_PREFIX}${channel}`;
+}
+
+export function isChannelScope(scope: string): boolean {
+  return scope.startsWith(CHANNEL_PREFIX);
 }
 
 /** The counter of all jobs in flight. */

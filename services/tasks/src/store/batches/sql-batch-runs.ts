@@ -6,7 +6,7 @@ import type { Order } from '../../domain/order.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { BatchRunStore, StartedLine } from '../batch-store.ts';
 import { inOptionalJson, optionalText, text } from '../columns.ts';
-import { tryTakeKey } from '../tasks/sql-admission.ts';
+import { tryTakeKeys } from '../tasks/sql-admission.ts';
 import { OPEN, countLines, holdLease, toNanos } from './batch-rows.ts';
 import type { BatchCounts } from './batch-rows.ts';
 
@@ -295,15 +295,14 @@ function sqlCloses(sql: Sql): Pick<BatchRunStore, 'closePending' | 'closeStartin
         );
         let failed = 0;
         let nanos = 0n;
-        for (const line of starting) {
-          const number = Number(line['number']);
+        for (const { number, nanos: held } of sortByKey(lease.batchId, starting)) {
           const taskId = await takeLineKey(query, { accountId, batchId: lease.batchId, number, now });
           if (taskId !== undefined) {
             await attachTask(query, lease.batchId, number, taskId);
             continue;
           }
           failed += await refuseLine(query, { batchId: lease.batchId, number, from: 'starting', fault });
-          nanos -= toNanos(line['nanos']);
+          nanos -= held;
         }
         await countLines(query, lease.batchId, { failed, nanos });
         if (failed > 0)
@@ -311,6 +310,16 @@ function sqlCloses(sql: Sql): Pick<BatchRunStore, 'closePending' | 'closeStartin
         return starting.length;
       }),
   };
+}
+
+/** Lines in the order of their keys, in which the creates of a moment lock them too. */
+function sortByKey(
+  batchId: string,
+  rows: readonly SqlRow[],
+): readonly { readonly number: number; readonly nanos: bigint }[] {
+  return rows
+    .map((row) => ({ number: Number(row['number']), nanos: toNanos(row['nanos']) }))
+    .sort((one, other) => (nameLineKey(batchId, one.number) < nameLineKey(batchId, other.number) ? -1 : 1));
 }
 
 /** Takes the key of a line, so that no create of it begins any more. Returns the task of one that has begun. */
@@ -321,7 +330,8 @@ async function takeLineKey(
   const { accountId, batchId, number, now } = line;
   const key = nameLineKey(batchId, number);
   const owner = { id: batchId, accountId, createdAt: now };
-  if (await tryTakeKey(query, owner, { key, fingerprint: 'closed', expiresAt: now + LINE_KEY_MS })) return undefined;
+  const idempotency = { key, fingerprint: 'closed', expiresAt: now + LINE_KEY_MS };
+  if (await tryTakeKeys(query, [{ owner, idempotency }])) return undefined;
   const [row] = await query('SELECT task_id FROM idempotency_keys WHERE account_id = $1 AND key = $2', [
     accountId,
     key,

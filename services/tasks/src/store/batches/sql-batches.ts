@@ -16,7 +16,7 @@ import type {
 } from '../batch-store.ts';
 import { inOptionalJson, insertMany, optionalText, searchable, text, toInsert } from '../columns.ts';
 import { JOB } from '../jobs/sql-jobs.ts';
-import { awaitBeginResult, takeKey } from '../tasks/sql-admission.ts';
+import { awaitBeginResult, takeKeys } from '../tasks/sql-admission.ts';
 import { TASK } from '../tasks/task-rows.ts';
 import { sqlEventWrites } from '../webhooks/sql-events.ts';
 import type { WriteEvent } from '../webhooks/sql-events.ts';
@@ -44,7 +44,7 @@ function sqlBatchCreates(sql: Sql): BatchCreateStore {
     createBatch: async ({ idempotency, ...batch }, openMax) => {
       const begun = await awaitBeginResult(
         sql.transaction(async (query) => {
-          if (idempotency !== undefined) await takeKey(query, batch, idempotency);
+          if (idempotency !== undefined) await takeKeys(query, [{ owner: batch, idempotency }]);
           const [row] = await query(COUNT_OPEN, [batch.accountId]);
           if (Number(row?.['open']) >= openMax) return 'full';
           await query(

@@ -31,7 +31,7 @@ import type {
   NewJob,
   PendingJobReader,
 } from '../job-store.ts';
-import { awaitBeginResult, takeKey } from '../tasks/sql-admission.ts';
+import { awaitBeginResult, takeKeys } from '../tasks/sql-admission.ts';
 import { raiseIn } from '../tasks/sql-attention.ts';
 import type { Permit } from '../tasks/counter-shards.ts';
 import { sqlNotes } from '../tasks/sql-history.ts';
@@ -139,7 +139,7 @@ function sqlJobBegins(sql: Sql, note: WriteNote, withPermits: WithPermits): JobB
     beginJob: (job, signal) =>
       awaitBeginResult(
         withPermits({ id: job.id, caps: job.caps, signal }, async (query, permits) => {
-          if (job.idempotency !== undefined) await takeKey(query, job, job.idempotency);
+          if (job.idempotency !== undefined) await takeKeys(query, [{ owner: job, idempotency: job.idempotency }]);
           await insertJob(query, job, permits);
           await note(query, job.id, job.createdAt, { type: 'created' });
         }),

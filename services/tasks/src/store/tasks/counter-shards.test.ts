@@ -14,10 +14,11 @@ const counters: fc.Arbitrary<{ readonly rows: CounterRows; readonly permit: Perm
     spread: fc.boolean(),
     home: fc.nat({ max: 7 }),
     limit: fc.integer({ min: 1, max: 60 }),
+    count: fc.integer({ min: 1, max: 5 }),
     counted: fc.nat({ max: 20 }),
     shards: fc.array(fc.tuple(fc.nat({ max: 8 }), fc.nat({ max: 8 })), { minLength: 8, maxLength: 12 }),
   })
-  .map(({ wanted, spread, home, limit, counted, shards }) => {
+  .map(({ wanted, spread, home, limit, count: taken, counted, shards }) => {
     const all = shards.map(([count, more], index) => ({
       row: shardRow('total', index),
       count,
@@ -27,21 +28,21 @@ const counters: fc.Arbitrary<{ readonly rows: CounterRows; readonly permit: Perm
     return {
       rows: { count: all.reduce((sum, { permits }) => sum + permits, counted), shards: all },
       permit: spread
-        ? { scope: 'total', limit, row: rows[home % wanted]!, shards: rows }
-        : { scope: 'total', limit, row: 'total', shards: [] },
+        ? { scope: 'total', limit, count: taken, row: rows[home % wanted]!, shards: rows }
+        : { scope: 'total', limit, count: taken, row: 'total', shards: [] },
     };
   });
 
 describe('a deal', () => {
-  test('takes one permit if the limit is not reached, and deals out no permit above the limit', () => {
+  test('takes all permits or none, within the limit, and deals out no permit above the limit', () => {
     fc.assert(
       fc.property(counters, ({ rows, permit }) => {
         const before = inFlight(rows);
         const dealt = deal(rows, permit);
 
-        expect(dealt === undefined).toBe(before >= permit.limit);
+        expect(dealt === undefined).toBe(before + permit.count > permit.limit);
         if (dealt === undefined) return;
-        expect(inFlight(dealt)).toBe(before + 1);
+        expect(inFlight(dealt)).toBe(before + permit.count);
         expect(dealt.count).toBeLessThanOrEqual(permit.limit);
         for (const { count, permits } of dealt.shards) expect(permits).toBeGreaterThanOrEqual(count);
       }),
@@ -77,7 +78,7 @@ describe('a deal', () => {
 describe('the permits of a task', () => {
   const rowsOf = (limit: number, shardsMax: number): string[] => {
     const choose = permitChooser(shardsMax);
-    return Array.from({ length: 12 }, () => choose('task_1', [{ scope: 'total', limit }])[0]!.row);
+    return Array.from({ length: 12 }, () => choose('task_1', [{ scope: 'total', limit, count: 1 }])[0]!.row);
   };
 
   test.each<[string, number, number, number]>([

@@ -3,8 +3,13 @@ import type { NewTask } from '../task-store.ts';
 /** A counter and its limit. */
 export type Cap = NewTask['caps'][number];
 
-/** The row in which a task is counted: that of the counter, or that of one of its shards. */
-export interface Permit extends Cap {
+/** A counter, and the number of tasks that begin at once and are counted in it. */
+export interface Demand extends Cap {
+  readonly count: number;
+}
+
+/** The row in which tasks are counted: that of the counter, or that of one of its shards. */
+export interface Permit extends Demand {
   readonly row: string;
   /** The rows of all shards of the counter; none if it is not spread. */
   readonly shards: readonly string[];
@@ -34,22 +39,23 @@ export function scopeOfRow(row: string): string {
   return SHARD_ROW.exec(row)?.[1] ?? row;
 }
 
-export type ChoosePermits = (id: string, caps: readonly Cap[]) => readonly Permit[];
+export type ChoosePermits = (id: string, demands: readonly Demand[]) => readonly Permit[];
 
 /**
- * Chooses the shards in turn, so that the creates of a process that run at the same time meet in no row. The first one
- * follows from the id, so that processes begin at different shards.
+ * Chooses the shards in turn, so that the transactions of a process that run at the same time meet in no row. The first
+ * one follows from the id, so that processes begin at different shards.
  */
 export function permitChooser(shardsMax: number): ChoosePermits {
   let next: number | undefined;
-  return (id, caps) => {
+  return (id, demands) => {
     next = (next ?? sumOfCodes(id)) + 1;
     const turn = next;
-    return caps.map(({ scope, limit }) => {
-      const count = Math.min(shardsMax, Math.floor(limit / LIMIT_PER_SHARD));
-      if (count < 2) return { scope, limit, row: scope, shards: [] };
-      const shards = Array.from({ length: count }, (_, index) => shardRow(scope, index));
-      return { scope, limit, row: shards[turn % count] ?? scope, shards };
+    return demands.map((demand) => {
+      const { scope, limit } = demand;
+      const rows = Math.min(shardsMax, Math.floor(limit / LIMIT_PER_SHARD));
+      if (rows < 2) return { ...demand, row: scope, shards: [] };
+      const shards = Array.from({ length: rows }, (_, index) => shardRow(scope, index));
+      return { ...demand, row: shards[turn % rows] ?? scope, shards };
     });
   };
 }
@@ -67,25 +73,28 @@ export interface CounterRows {
 }
 
 /**
- * Takes a permit and deals half of the free permits out to the shards of the counter. The other half stays with the
+ * Takes permits and deals half of the free permits out to the shards of the counter. The other half stays with the
  * counter, for processes that know of no shards. Permits that no task uses are taken back first, so they are never lost
- * in a shard. Undefined: the limit is reached.
+ * in a shard. Undefined: the limit does not allow all of them.
  */
-export function deal({ count, shards }: CounterRows, { row, limit, shards: rows }: Permit): CounterRows | undefined {
+export function deal(
+  { count, shards }: CounterRows,
+  { row, limit, count: wanted, shards: rows }: Permit,
+): CounterRows | undefined {
   const counted = count - sum(shards, 'permits');
   const inFlight = counted + sum(shards, 'count');
-  if (inFlight >= limit) return undefined;
-  const spare = rows.length === 0 ? 0 : Math.floor((limit - inFlight - 1) / 2);
+  if (inFlight + wanted > limit) return undefined;
+  const spare = rows.length === 0 ? 0 : Math.floor((limit - inFlight - wanted) / 2);
   const home = rows.indexOf(row);
   const dealt = shards.map((shard) => {
-    const used = shard.row === row ? shard.count + 1 : shard.count;
+    const used = shard.row === row ? shard.count + wanted : shard.count;
     return {
       row: shard.row,
       count: used,
       permits: used + computeShare(rows.indexOf(shard.row), home, spare, rows.length),
     };
   });
-  return { count: counted + (rows.length === 0 ? 1 : 0) + sum(dealt, 'permits'), shards: dealt };
+  return { count: counted + (rows.length === 0 ? wanted : 0) + sum(dealt, 'permits'), shards: dealt };
 }
 
 /**

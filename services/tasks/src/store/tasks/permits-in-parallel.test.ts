@@ -5,10 +5,12 @@ import { beforeCommit } from '@reelgate/platform/testing/before-commit';
 import { newIds } from '@reelgate/platform/ids';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import { openPostgres } from '@reelgate/platform/sql/postgres';
+import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
 import { createDatabase } from '@reelgate/platform/testing/create-database';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { until } from '@reelgate/platform/testing/until';
 import { describeWith } from '../../../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../../../test/servers/postgres-server.ts';
 import { releaseBeforeShards } from '../../../testing/store/release-before-shards.ts';
@@ -19,6 +21,10 @@ import { sqlTaskStore } from './sql-task-store.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
 const LIMIT = 1000;
+const ROUNDS = 15;
+const CREATES = 20;
+/** Too small for shards, so that all meet in the same rows. */
+const SMALL = 63;
 const CAPS = [
   { scope: 'token:token_1', limit: LIMIT },
   { scope: 'total', limit: LIMIT },
@@ -102,6 +108,85 @@ describeWith(postgresServer, 'counters over shards, in parallel', (url) => {
     await expect(inTime(dying)).rejects.toThrow();
     expect(await storeOn(sql).inFlight('total')).toBe(1);
     expect(await storeOn(sql).inFlight('token:token_1')).toBe(1);
+  });
+
+  /** A store that notes the transactions that the database gave up. */
+  const noting = (faults: unknown[]): TaskStore => {
+    const sql = connect();
+    return storeOn({
+      ...sql,
+      transaction: (work, carrier) =>
+        sql.transaction(work, carrier).catch((error: unknown) => {
+          if (error instanceof StoreUnavailable) faults.push(error);
+          throw error;
+        }),
+    });
+  };
+
+  test('creates of a moment in two processes never wait in a circle for their keys', async () => {
+    const faults: unknown[] = [];
+    const [one, other] = [noting(faults), noting(faults)];
+    const { store, gate, reached, hold } = stalling();
+    const order = Array.from({ length: CREATES }, (_, index) => index);
+    const begin = (on: TaskStore, process: string, index: number) =>
+      on.begin(
+        aNewTask(`${process}_${index}`, {
+          caps: [],
+          idempotency: { key: `k_${index}`, fingerprint: 'f', expiresAt: 2 * AT },
+        }),
+      );
+    hold();
+    const middle = begin(store, 'middle', CREATES / 2);
+    await inTime(reached.opened);
+    const begins = Promise.all([
+      ...order.map((index) => begin(one, 'one', index)),
+      ...order.toReversed().map((index) => begin(other, 'other', index)),
+    ]);
+    const sql = connect();
+    await until(async () => {
+      const waiting = await sql.read(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      return waiting.length === 2;
+    });
+
+    gate.open();
+
+    expect(await inTime(middle)).toBe('begun');
+    expect((await inTime(begins)).filter((outcome) => outcome === 'begun')).toHaveLength(CREATES - 1);
+    expect(faults).toEqual([]);
+  });
+
+  test('creates of a moment in two processes never wait in a circle for their counters', async () => {
+    const faults: unknown[] = [];
+    const stores = [noting(faults), noting(faults)];
+    const order = Array.from({ length: CREATES }, (_, index) => index);
+    // a token has as many makers wherever it stands
+    const capsOf = (index: number) => [
+      ...Array.from({ length: index % 4 }, (_, at) => ({ scope: `token:made_${index}_${at}`, limit: SMALL })),
+      { scope: `token:root_${index % 5}`, limit: SMALL },
+      { scope: 'total', limit: SMALL },
+    ];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const ids = order.map((index) => [`one_${round}_${index}`, `other_${round}_${index}`] as const);
+      const begins = stores.flatMap((store, side) =>
+        (side === 0 ? order : order.toReversed()).map((index) =>
+          store.begin(
+            aNewTask(ids[index]![side]!, {
+              caps: capsOf(index),
+              attempt: { channel: `channel_${index % 3}`, inFlightMax: SMALL },
+            }),
+          ),
+        ),
+      );
+
+      expect(await Promise.all(begins)).toEqual(begins.map(() => 'begun'));
+
+      const refused = { code: 'x', message: 'y' };
+      await Promise.all(ids.flat().map((id) => stores[0]!.refuse(id, refused, AT)));
+    }
+
+    expect(faults).toEqual([]);
   });
 
   type Step = readonly ['begin' | 'old' | 'start' | 'refuse' | 'end' | 'refuseAttempt', number, number];

@@ -1,20 +1,21 @@
+import { newMomentBatcher } from '@reelgate/platform/batcher';
 import { Overtaken } from '@reelgate/platform/service-unavailable';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { runForRows } from '@reelgate/platform/sql/transaction';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Mapping } from '../../domain/task.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
-import { searchable, toInsert } from '../columns.ts';
-import { ORIGIN, TASK } from './task-rows.ts';
+import type { NamedValues } from '@reelgate/platform/sql/named-values';
+import { searchable } from '../columns.ts';
+import { TASK } from './task-rows.ts';
 import type { Permit } from './counter-shards.ts';
-import { awaitBeginResult, takeKey } from './sql-admission.ts';
-import { ATTEMPT } from './sql-history.ts';
-import { COUNTED_COLUMNS, toCountedRow, buildListAppend, leaveCounters, leaveSome } from './sql-in-flight.ts';
+import { BATCH, insertStarted, isMaybeWritten, listChannelCaps, newBeginBatcher } from './sql-begins.ts';
+import { COUNTED_COLUMNS, buildListAppend, leaveCounters, leaveSome } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
-import type { WithPermits } from './sql-permits.ts';
+import type { Permits, WithPermits, WithPermitsOfAll } from './sql-permits.ts';
 import type { WriteNote } from './sql-history.ts';
 import { DISOWNED } from '../task-store.ts';
-import type { AttemptStore, BeginStore, CreateStore, NewTask, StartedAttempt, TakeoverStore } from '../task-store.ts';
+import type { AttemptStore, BeginStore, CreateStore, StartedAttempt, TakeoverStore } from '../task-store.ts';
 
 /** The last attempt that started has set the channel, unless another release started it. */
 const ACCEPT_ON_CHANNEL = buildStatement<AcceptName>((of) => buildAccept(of, '', `AND channel = ${of('channel')}`));
@@ -27,15 +28,15 @@ const END_ATTEMPT_UNLESS_KNOWN = buildStatement<AcceptName>(
   (of) => `${buildEndAttempt(of)} AND NOT ${buildIsOthers(of)}`,
 );
 
-export function sqlCreates(sql: Sql, note: WriteNote, withPermits: WithPermits): CreateStore {
+export function sqlCreates(sql: Sql, note: WriteNote, { withPermits, withPermitsOfAll }: Permits): CreateStore {
   return {
-    ...sqlBegins(sql, note, withPermits),
+    ...sqlBegins(sql, note, withPermitsOfAll),
     ...sqlTakeovers(sql, note),
     ...sqlAttempts(sql, note, withPermits),
   };
 }
 
-function sqlBegins(sql: Sql, note: WriteNote, withPermits: WithPermits): BeginStore {
+function sqlBegins(sql: Sql, note: WriteNote, withPermitsOfAll: WithPermitsOfAll): BeginStore {
   return {
     findKey: async (accountId, key, now) => {
       const [row] = await sql.read<{ fingerprint: string; task_id: string }>(
@@ -45,13 +46,7 @@ function sqlBegins(sql: Sql, note: WriteNote, withPermits: WithPermits): BeginSt
       return row === undefined ? undefined : { fingerprint: row.fingerprint, taskId: row.task_id };
     },
 
-    begin: (task, signal) =>
-      awaitBeginResult(
-        withPermits(
-          { id: task.id, caps: [...task.caps, ...listChannelCaps(task.attempt)], signal, trace: task.trace },
-          (query, permits) => insertTask(query, task, permits),
-        ),
-      ),
+    begin: newBeginBatcher(withPermitsOfAll),
 
     refuse: (taskId, failure, at) =>
       sql.transaction(async (query) => {
@@ -112,6 +107,11 @@ function sqlTakeovers(sql: Sql, note: WriteNote): TakeoverStore {
 }
 
 function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): AttemptStore {
+  const acceptOnChannel = newMomentBatcher<NamedValues<AcceptName>, boolean>({
+    ...BATCH,
+    run: (batch) => acceptAll(sql, batch),
+    isFinal: isMaybeWritten,
+  });
   return {
     startAttempt: async (taskId, attempt) => {
       const full = await withPermits({ id: taskId, caps: listChannelCaps(attempt) }, (query, permits) =>
@@ -123,8 +123,7 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
     accept: async (taskId, attempt) => {
       const { number, mapping, at, nextPollAt } = attempt;
       const values = { taskId, number, at, nextPollAt, ...mapping, upstreamId: mapping.upstreamId ?? null };
-      const [accepted] = await sql.writeAll([ACCEPT_ON_CHANNEL(values), END_ATTEMPT_IF_ACCEPTED(values)]);
-      if (accepted?.length === 1) return 'accepted';
+      if (await acceptOnChannel(values)) return 'accepted';
       return sql.transaction(async (query) => {
         const [accepted] = await runForRows(query, [ACCEPT_ON_OTHER_CHANNEL(values), END_ATTEMPT_UNLESS_KNOWN(values)]);
         if (accepted?.length === 1) return 'accepted';
@@ -162,6 +161,18 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
         return TASK.read(row);
       }),
   };
+}
+
+/**
+ * Writes acceptances of one moment in one message, in the order of their tasks, so that two batches never wait for each
+ * other in a circle. Returns of each whether it changed its task.
+ */
+async function acceptAll(sql: Sql, batch: readonly NamedValues<AcceptName>[]): Promise<readonly boolean[]> {
+  const inOrder = batch.toSorted((one, other) => (String(one.taskId) < String(other.taskId) ? -1 : 1));
+  const rows = await sql.writeAll(
+    inOrder.flatMap((values) => [ACCEPT_ON_CHANNEL(values), END_ATTEMPT_IF_ACCEPTED(values)]),
+  );
+  return batch.map((values) => rows[2 * inOrder.indexOf(values)]?.length === 1);
 }
 
 type AcceptName = 'taskId' | 'number' | 'channel' | 'upstreamAccount' | 'upstreamId' | 'nextPollAt' | 'at';
@@ -224,44 +235,7 @@ async function startAttempt(
   // The row is locked first: a process that takes the create over waits, and then sees the attempt.
   const [own] = await Promise.all([
     query(...TAKE_CHANNEL({ taskId, owner, channel, scope: counted, row })),
-    insertStarted(query, taskId, { number, channel, at }),
+    insertStarted(query, [{ taskId, number, channel, at }]),
   ]);
   if (own.length === 0) throw new Overtaken(`the create of ${taskId} was taken over`);
-}
-
-async function insertStarted(
-  query: SqlQuery,
-  taskId: string,
-  { number, channel, at }: { readonly number: number; readonly channel: string; readonly at: number },
-): Promise<void> {
-  const attempt = ATTEMPT.write({ number, channel, outcome: 'started', startedAt: at });
-  await query(...toInsert('attempts', { task_id: taskId, ...attempt }));
-}
-
-/** The counter of the attempt's channel. */
-function listChannelCaps(attempt: NewTask['attempt']): NewTask['caps'] {
-  return attempt === undefined ? [] : [{ scope: channelScope(attempt.channel), limit: attempt.inFlightMax }];
-}
-
-/** The key comes first: a create whose key another one has waits for it before it locks anything else. */
-async function insertTask(query: SqlQuery, task: NewTask, permits: readonly Permit[]): Promise<void> {
-  const { idempotency, attempt } = task;
-  await Promise.all([
-    idempotency && takeKey(query, task, idempotency),
-    query(
-      ...toInsert('tasks', {
-        ...ORIGIN.write(task),
-        kind: task.order.kind,
-        model: task.order.model,
-        admission: 'submitting',
-        owner: task.owner,
-        state: 'queued',
-        updated_at: task.createdAt,
-        channel: attempt?.channel ?? null,
-        webhook_url: task.webhookUrl ?? null,
-        ...toCountedRow(permits),
-      }),
-    ),
-    attempt && insertStarted(query, task.id, { number: 1, channel: attempt.channel, at: task.createdAt }),
-  ]);
 }

@@ -1,29 +1,30 @@
-import type { Sql, SqlQuery, SqlRow, SqlValue } from '@reelgate/platform/sql/sql';
-import { whileAwaited } from '@reelgate/platform/sql/transaction';
+import { byRows, inExactChunks, rowValues } from '@reelgate/platform/sql/multi-row';
+import type { Sql, SqlQuery, SqlRow, SqlRunner, SqlValue } from '@reelgate/platform/sql/sql';
 import { SHARDS_MAX, deal, permitChooser } from './counter-shards.ts';
-import type { Cap, Shard, Permit } from './counter-shards.ts';
+import type { Demand, Shard, Permit } from './counter-shards.ts';
+import { sumDemands } from './demands.ts';
+import type { CountedWork } from './demands.ts';
 import { text } from '../columns.ts';
 
 /*
- * The counters of tasks in flight. A transaction takes its permits last, in one statement, because others wait for
- * these rows until it is committed. Rows are locked in one order: the token's before those of all tokens, a counter's
- * before its shards. So transactions never wait for each other in a circle. INSERT takes its rows in the order of their
+ * The counters of tasks in flight. A transaction takes its permits last, in one message, because others wait for these
+ * rows until it is committed. Rows are locked in one order: the token's before those of all tasks, a counter's before
+ * its shards. So transactions never wait for each other in a circle. INSERT takes its rows in the order of their
  * values; UPDATE does not.
  */
 
-interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** The carrier of the task; absent: it is not recorded. */
+/** Tasks or jobs that are written together, or not at all. */
+interface PermitsRequest {
+  readonly works: readonly CountedWork[];
+  /** Of their callers. If one of these leaves, nothing is written. */
+  readonly signals?: readonly (AbortSignal | undefined)[];
+  /** The carrier of the only task; absent: it is not recorded. */
   readonly trace?: string | undefined;
 }
 
-/** The task or job that is counted, and its counters. */
-export interface CountedWork {
-  readonly id: string;
-  readonly caps: readonly Cap[];
+interface PermitRequest extends CountedWork {
+  readonly signal?: AbortSignal | undefined;
 }
-
-interface PermitRequest extends CallOptions, CountedWork {}
 
 /**
  * Runs the work and takes a permit of each counter in the same transaction. Returns the counter that is full; then
@@ -31,7 +32,16 @@ interface PermitRequest extends CallOptions, CountedWork {}
  */
 export type WithPermits = (
   counted: PermitRequest,
-  work: (query: SqlQuery, permits: readonly Permit[]) => Promise<void>,
+  work: (query: SqlRunner, permits: readonly Permit[]) => Promise<void>,
+) => Promise<string | undefined>;
+
+/**
+ * The same for several tasks, in one transaction. The work gets the permits of each of them. A counter is full if it
+ * has less free permits than they need.
+ */
+export type WithPermitsOfAll = (
+  request: PermitsRequest,
+  work: (query: SqlRunner, permits: readonly (readonly Permit[])[]) => Promise<void>,
 ) => Promise<string | undefined>;
 
 /** The work that a transaction has chosen, and the counter that is full; then nothing is written. */
@@ -48,11 +58,13 @@ export type ChooseWithPermits = <T extends CountedWork>(
 
 export interface Permits {
   readonly withPermits: WithPermits;
+  readonly withPermitsOfAll: WithPermitsOfAll;
   readonly chooseWithPermits: ChooseWithPermits;
 }
 
-/** Takes the permits, or returns the counter that has none. */
+/** Takes the permits, or returns the counter that has less. */
 type Take = (query: SqlQuery, permits: readonly Permit[]) => Promise<string | undefined>;
+type Run<T> = (take: Take) => Promise<Choice<T>>;
 
 /** Rolls a transaction back whose counter is full. */
 class Full extends Error {
@@ -80,12 +92,12 @@ const TRIES_MAX = 4;
 export function sqlPermits(sql: Sql, shardsMax: number): Permits {
   const choosePermits = permitChooser(shardsMax);
   let dealing: Promise<unknown> | undefined;
-  const decide = async <T extends CountedWork>(run: (take: Take) => Promise<Choice<T>>): Promise<Choice<T>> => {
+  const decide = async <T>(run: Run<T>, listDemands: (chosen: T) => readonly Demand[]): Promise<Choice<T>> => {
     for (let tries = 1; ; tries += 1) {
       const tried = await run(tryTake);
       if (tried.full === undefined || tried.chosen === undefined) return tried;
       // One statement reads one moment, so a counter that it shows as full was full.
-      const full = await findFull(sql, tried.chosen.caps);
+      const full = await findFull(sql, listDemands(tried.chosen));
       if (full !== undefined) return { ...tried, full };
       if (dealing === undefined || tries === TRIES_MAX) break;
       await dealing;
@@ -97,52 +109,67 @@ export function sqlPermits(sql: Sql, shardsMax: number): Permits {
     dealing = over;
     return decided;
   };
+  const withPermitsOfAll: WithPermitsOfAll = async ({ works, ...call }, work) => {
+    const demands = sumDemands(works);
+    const run: Run<readonly Demand[]> = async (take) => ({
+      chosen: demands,
+      full: await inTransaction(sql, call, async (query) => {
+        const permits = choosePermits(works[0]?.id ?? '', demands);
+        const [, full] = await Promise.all([work(query, dividePermits(works, permits)), take(query, permits)]);
+        return full;
+      }),
+    });
+    return (await decide(run, (chosen) => chosen)).full;
+  };
   return {
-    withPermits: async ({ id, caps, ...call }, work) => {
-      const chosen = { id, caps };
-      const run = async (take: Take): Promise<Choice<CountedWork>> => ({
-        chosen,
-        full: await inTransaction(sql, call, async (query) => {
-          const permits = choosePermits(id, caps);
-          const [, full] = await Promise.all([work(query, permits), take(query, permits)]);
-          return full;
-        }),
-      });
-      return (await decide(run)).full;
-    },
+    withPermitsOfAll,
+    withPermits: ({ signal, ...counted }, work) =>
+      withPermitsOfAll({ works: [counted], signals: [signal] }, (query, [permits = []]) => work(query, permits)),
     chooseWithPermits: <T extends CountedWork>(
       choose: (query: SqlQuery) => Promise<T | undefined>,
       work: (query: SqlQuery, chosen: T, permits: readonly Permit[]) => Promise<void>,
     ) =>
-      decide<T>(async (take) => {
-        let chosen: T | undefined;
-        const full = await inTransaction(sql, {}, async (query) => {
-          chosen = await choose(query);
-          if (chosen === undefined) return undefined;
-          const permits = choosePermits(chosen.id, chosen.caps);
-          const [, fullScope] = await Promise.all([work(query, chosen, permits), take(query, permits)]);
-          return fullScope;
-        });
-        return { chosen, full };
-      }),
+      decide<T>(
+        async (take) => {
+          let chosen: T | undefined;
+          const full = await inTransaction(sql, {}, async (query) => {
+            chosen = await choose(query);
+            if (chosen === undefined) return undefined;
+            const permits = choosePermits(chosen.id, sumDemands([chosen]));
+            const [, fullScope] = await Promise.all([work(query, chosen, permits), take(query, permits)]);
+            return fullScope;
+          });
+          return { chosen, full };
+        },
+        (chosen) => sumDemands([chosen]),
+      ),
   };
+}
+
+/** The permits of each task, in the order of its counters. */
+function dividePermits(works: readonly CountedWork[], permits: readonly Permit[]): readonly (readonly Permit[])[] {
+  if (works.length === 1) return [permits];
+  const byScope = new Map(permits.map((permit) => [permit.scope, permit]));
+  return works.map(({ caps }) => caps.flatMap(({ scope }) => byScope.get(scope) ?? []));
 }
 
 /** Commits the work, or rolls it back if it names a full counter. */
 async function inTransaction(
   sql: Sql,
-  { signal, trace }: CallOptions,
-  work: (query: SqlQuery) => Promise<string | undefined>,
+  { signals = [], trace }: Omit<PermitsRequest, 'works'>,
+  work: (query: SqlRunner) => Promise<string | undefined>,
 ): Promise<string | undefined> {
+  const assertAwaited = (): void => {
+    for (const signal of signals) signal?.throwIfAborted();
+  };
   try {
-    await sql.transaction(
-      (query) =>
-        whileAwaited(signal, async () => {
-          const full = await work(query);
-          if (full !== undefined) throw new Full(full);
-        }),
-      trace,
-    );
+    await sql.transaction(async (query) => {
+      // The transaction may have waited for the database and then for a row lock.
+      assertAwaited();
+      const full = await work(query);
+      if (full !== undefined) throw new Full(full);
+      assertAwaited();
+    }, trace);
     return undefined;
   } catch (error) {
     if (error instanceof Full) return error.scope;
@@ -158,44 +185,55 @@ export async function inFlight(query: SqlQuery, scope: string): Promise<number> 
   return Number(row?.['count'] ?? 0);
 }
 
-async function findFull(sql: Sql, caps: readonly Cap[]): Promise<string | undefined> {
-  const counts = await Promise.all(caps.map(({ scope }) => inFlight(sql.read, scope)));
-  return caps.find(({ limit }, index) => (counts[index] ?? 0) >= limit)?.scope;
+async function findFull(sql: Sql, demands: readonly Demand[]): Promise<string | undefined> {
+  const counts = await Promise.all(demands.map(({ scope }) => inFlight(sql.read, scope)));
+  return demands.find(({ limit, count }, index) => (counts[index] ?? 0) + count > limit)?.scope;
 }
 
+const TAKEN_COLUMNS = ['row', 'count', 'scope', 'limit'] as const;
 /**
- * Takes each permit from the row that was chosen for it. A shard gives its permits only while the permits of all shards
- * are within the limit, which may have been lowered since they were dealt out.
+ * Takes permits of rows. A counter gives them within its limit. A shard gives its permits only while the permits of all
+ * shards are within the limit, which may have been lowered since they were dealt out.
  */
-async function tryTake(query: SqlQuery, permits: readonly Permit[]): Promise<string | undefined> {
-  const none = permits.find(({ limit }) => limit <= 0);
-  if (none !== undefined || permits.length === 0) return none?.scope;
-  const values: SqlValue[] = [];
-  const parameter = (value: SqlValue): string => `$${values.push(value)}`;
-  const rows = permits.map(({ row }) => parameter(row));
-  const bounds = permits.map(({ scope, row, limit }, index) => {
-    const most = `CAST(${parameter(limit)} AS BIGINT)`;
-    return row === scope
-      ? `WHEN ${rows[index] ?? ''} THEN ${most}`
-      : `WHEN ${rows[index] ?? ''} THEN CASE WHEN
-           (SELECT whole.count FROM in_flight AS whole WHERE whole.scope = ${parameter(scope)}) <= ${most}
-         THEN in_flight.permits ELSE 0 END`;
+const TAKE = byRows((rows) => {
+  const parameter = (row: number, name: (typeof TAKEN_COLUMNS)[number]): string =>
+    `$${row * TAKEN_COLUMNS.length + TAKEN_COLUMNS.indexOf(name) + 1}`;
+  const indexes = Array.from({ length: rows }, (_, row) => row);
+  const values = indexes.map((row) => `(${parameter(row, 'row')}, ${parameter(row, 'count')})`);
+  const bounds = indexes.map((row) => {
+    const [scope, limit] = [parameter(row, 'scope'), `CAST(${parameter(row, 'limit')} AS BIGINT)`];
+    return `WHEN ${parameter(row, 'row')} THEN CASE
+      WHEN excluded.scope = ${scope} THEN ${limit}
+      WHEN (SELECT whole.count FROM in_flight AS whole WHERE whole.scope = ${scope}) <= ${limit} THEN in_flight.permits
+      ELSE 0 END`;
   });
-  const taken = await query(
-    `INSERT INTO in_flight (scope, count) VALUES ${rows.map((row) => `(${row}, 1)`).join(', ')}
-     ON CONFLICT (scope) DO UPDATE SET count = in_flight.count + 1
-     WHERE in_flight.count < CASE excluded.scope ${bounds.join(' ')} END RETURNING scope, count, permits`,
-    values,
+  return `INSERT INTO in_flight (scope, count) VALUES ${values.join(', ')}
+    ON CONFLICT (scope) DO UPDATE SET count = in_flight.count + excluded.count
+    WHERE in_flight.count + excluded.count <= CASE excluded.scope ${bounds.join(' ')} END
+    RETURNING scope, count, permits`;
+});
+
+/** Takes all permits from the rows that were chosen for them. */
+async function tryTake(query: SqlQuery, permits: readonly Permit[]): Promise<string | undefined> {
+  const none = permits.find(({ limit, count }) => limit < count);
+  if (none !== undefined) return none.scope;
+  const taken = await Promise.all(
+    inExactChunks(permits).map((chunk) =>
+      query(
+        TAKE(chunk.length),
+        rowValues([], chunk, (permit) => TAKEN_COLUMNS.map((name) => permit[name])),
+      ),
+    ),
   );
-  const byRow = new Map(taken.map((row) => [text(row['scope']), toShard(row)]));
-  return permits.find(({ scope, row }) => {
+  const byRow = new Map(taken.flat().map((row) => [text(row['scope']), toShard(row)]));
+  return permits.find(({ scope, row, limit }) => {
     const got = byRow.get(row);
-    // A shard that this statement made has no permits yet.
-    return got === undefined || (row !== scope && got.count > got.permits);
+    // A row that this statement made counts no other task, and a shard that it made has no permits yet.
+    return got === undefined || got.count > (row === scope ? limit : got.permits);
   })?.scope;
 }
 
-/** Takes each permit under locks on all rows of its counter. */
+/** Takes the permits under locks on all rows of each counter. */
 async function takeExactly(query: SqlQuery, permits: readonly Permit[]): Promise<string | undefined> {
   for (const permit of permits) {
     if (!(await takeFromAll(query, permit))) return permit.scope;

@@ -19,7 +19,8 @@ import type { WriteNote } from './sql-history.ts';
 import { COUNTED_COLUMNS, leaveCounters, toCountedRow } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import type { FinishIn } from './sql-moves.ts';
-import type { ChooseWithPermits, CountedWork } from './sql-permits.ts';
+import type { CountedWork } from './demands.ts';
+import type { ChooseWithPermits } from './sql-permits.ts';
 import { TASK } from './task-rows.ts';
 
 /*

@@ -27,11 +27,11 @@ export function sqlTaskStore(
   const note = sqlNotes(newId);
   const writeAct = sqlActWrites(newId);
   const reads = sqlReads(sql);
-  const { withPermits, chooseWithPermits } = sqlPermits(sql, shardsMax);
+  const permits = sqlPermits(sql, shardsMax);
   const { finishIn, ...moves } = sqlMoves(sql, { note, writeAct, finishedEvent, writeEvent: sqlEventWrites(newId) });
   return {
-    ...sqlCreates(sql, note, withPermits),
-    ...sqlQueue(sql, { note, finishIn, chooseWithPermits }),
+    ...sqlCreates(sql, note, permits),
+    ...sqlQueue(sql, { note, finishIn, chooseWithPermits: permits.chooseWithPermits }),
     ...sqlIdleFlows(sql),
     ...sqlSchedule(sql),
     ...sqlQueueReads(sql),
