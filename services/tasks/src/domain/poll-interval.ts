@@ -16,6 +16,7 @@ const STEPS_MAX = 100;
 
 /**
  * Milliseconds until the next poll. The interval grows with the age of the task; the jitter (0 to 1) only shortens it.
+ * The first poll has none: it comes `firstMs` after the acceptance.
  */
 export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): number {
   let interval = plan.firstMs;
@@ -34,11 +35,6 @@ export function pollInterval(plan: PollPlan, ageMs: number, jitter: number): num
 export function hastenInterval(intervalMs: number, livesMs: number): number {
   const isSoon = livesMs > 0 && livesMs <= intervalMs * SOON_INTERVALS;
   return isSoon ? Math.round(intervalMs / HASTE) : intervalMs;
-}
-
-/** The shortest time in milliseconds that a new task can have to wait for its first poll. */
-export function shortestFirstInterval({ firstMs }: PollPlan): number {
-  return Math.floor(firstMs * JITTER_LEAST);
 }
 
 /** The longest time in milliseconds that a task can have to wait for its next poll. */

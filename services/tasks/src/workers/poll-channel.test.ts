@@ -118,6 +118,16 @@ describe('a pass', () => {
     expect(await pollerOf(world).pass('main')).toEqual({ dueAt: task.nextPollAt });
   });
 
+  test('polls new tasks for the first time at the distances of their creates', async () => {
+    const world = await open();
+    const { task: first } = await world.create();
+    await world.clock.advance(70);
+    const { task: second } = await world.create();
+
+    expect(first.nextPollAt).toBe(first.updatedAt + world.deps.pollPlan.firstMs);
+    expect(second.nextPollAt! - first.nextPollAt!).toBe(70);
+  });
+
   test('ends every task that has ended upstream, failed or completed', async () => {
     const {
       world,

@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { PollResult } from '../channels/channel.ts';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
-import { longestInterval, shortestFirstInterval } from '../domain/poll-interval.ts';
+import { longestInterval } from '../domain/poll-interval.ts';
 import type { Task } from '../domain/task.ts';
 import { applyReport } from '../operations/polls/apply-report.ts';
 import { inTask } from '../operations/tracing/work-span.ts';
@@ -84,7 +84,7 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
 async function findNextDue({ store, clock, pollPlan }: Deps, channelId: string): Promise<number> {
   const now = clock.now();
   const dueAt = (await store.findNextDue(channelId, now)) ?? Infinity;
-  return Math.min(dueAt, now + shortestFirstInterval(pollPlan));
+  return Math.min(dueAt, now + pollPlan.firstMs);
 }
 
 /** Returns the number of tasks that can begin now. */

@@ -1,5 +1,4 @@
 import type { ChannelSettings, Submission } from '../../channels/channel.ts';
-import { pollInterval } from '../../domain/poll-interval.ts';
 import { takeOrigin } from '../../domain/task.ts';
 import type { Mapping, Task, TaskOrigin } from '../../domain/task.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
@@ -59,7 +58,8 @@ async function writeOutcome(
     await refuse(submission.error, submission);
     return undefined;
   }
-  const nextPollAt = at + pollInterval(deps.pollPlan, 0, deps.chance());
+  // First polls are as far apart as their creates were. Random times would be written all over the index of due times.
+  const nextPollAt = at + deps.pollPlan.firstMs;
   const accepting = {
     number,
     mapping: { channel, upstreamAccount, upstreamId: submission.upstreamId },
