@@ -15,8 +15,11 @@ const READY_MS_MAX = 60_000;
 /** After this time a process that has no calls holds what it needs when it is idle. */
 const IDLE_MS = 3000;
 const KIB_PER_MIB = 1024;
-/** The compiled code of earlier starts, as with `npm start`. The start before the measured ones fills it. */
-const COMPILED = { NODE_COMPILE_CACHE: path.join(import.meta.dirname, '../../node_modules/.cache/compiled') };
+/** That of `npm start`, with the compiled code of earlier starts. The start before the measured ones fills it. */
+const ENVIRONMENT = {
+  MALLOC_ARENA_MAX: '1',
+  NODE_COMPILE_CACHE: path.join(import.meta.dirname, '../../node_modules/.cache/compiled'),
+};
 
 interface Start {
   readonly ms: number;
@@ -31,7 +34,7 @@ export async function startsBench(): Promise<readonly Line[]> {
 }
 
 async function oneProgram(): Promise<readonly Line[]> {
-  const { program, end } = await startBenchProgram('one program', { environment: COMPILED });
+  const { program, end } = await startBenchProgram('one program', { environment: ENVIRONMENT });
   try {
     const rounds = await inTurns(ROUNDS, {
       baseline: bareStart,
@@ -50,7 +53,7 @@ async function eachService(): Promise<readonly Line[]> {
   const nats = await natsServer.start();
   if (nats === undefined) return [{ what, skipped: 'NATS did not start' }];
   try {
-    const { program, end } = await startBenchProgram('four processes', { bus: nats.url, environment: COMPILED });
+    const { program, end } = await startBenchProgram('four processes', { bus: nats.url, environment: ENVIRONMENT });
     try {
       const lines: Line[] = [];
       for (const service of SERVICES) {
