@@ -191,6 +191,28 @@ describeOnEngines('creates of one moment', (open) => {
       await expectCounted();
     });
 
+    test('and a token at its limit keeps no others from their transaction, until it has room again', async () => {
+      const limited = (id: string) => aNewTask(id, { caps: capsOf('token_1', 1) });
+      const others = (round: number) => numbered(4).map((id) => aNewTask(`${round}_${id}`, { caps: [] }));
+      await beginAll([limited('task_1'), limited('task_2')]);
+      await beginAll([limited('task_2'), ...others(1)]);
+      transactions = 0;
+
+      expect(await beginAll([limited('task_2'), ...others(2)])).toEqual([
+        { capped: 'token:token_1' },
+        ...others(2).map(() => 'begun'),
+      ]);
+      // that of the others, and the try of the one
+      expect(transactions).toBe(2);
+
+      await store.refuse('task_1', { code: 'x', message: 'y' }, AT);
+      expect(await beginAll([limited('task_2'), ...others(3)])).toEqual(['begun', ...others(3).map(() => 'begun')]);
+      await store.refuse('task_2', { code: 'x', message: 'y' }, AT);
+      transactions = 0;
+      await beginAll([limited('task_3'), ...others(4)]);
+      expect(transactions).toBe(1);
+    });
+
     test('and a channel that is full refuses only those that start on it', async () => {
       const full = { channel: 'main', inFlightMax: 0 };
 

@@ -7,8 +7,11 @@ export interface CountedWork {
   readonly caps: readonly Cap[];
 }
 
-interface RankedDemand extends Demand {
-  readonly rank: number;
+interface RankedDemand {
+  readonly scope: string;
+  limit: number;
+  count: number;
+  rank: number;
 }
 
 /**
@@ -22,18 +25,24 @@ export function sumDemands(works: readonly CountedWork[]): readonly Demand[] {
   if (first !== undefined && works.length === 1) return first.caps.map((cap) => ({ ...cap, count: 1 }));
   const sums = new Map<string, RankedDemand>();
   for (const { caps } of works) {
-    const last = caps.filter(({ scope }) => !isChannelScope(scope)).length;
-    for (const [at, { scope, limit }] of caps.entries()) {
-      const known = sums.get(scope);
-      sums.set(scope, {
-        scope,
-        limit: Math.min(limit, known?.limit ?? limit),
-        count: (known?.count ?? 0) + 1,
-        rank: Math.max(isChannelScope(scope) ? 0 : last - at, known?.rank ?? 0),
-      });
+    let behind = 0;
+    for (const { scope, limit } of caps.toReversed()) {
+      const rank = isChannelScope(scope) ? 0 : (behind += 1);
+      addDemand(sums, { scope, limit, count: 1, rank });
     }
   }
   return [...sums.values()]
     .sort((one, other) => other.rank - one.rank || (one.scope < other.scope ? -1 : 1))
     .map(({ scope, limit, count }) => ({ scope, limit, count }));
+}
+
+function addDemand(sums: Map<string, RankedDemand>, demand: RankedDemand): void {
+  const known = sums.get(demand.scope);
+  if (known === undefined) {
+    sums.set(demand.scope, demand);
+    return;
+  }
+  known.limit = Math.min(known.limit, demand.limit);
+  known.count += demand.count;
+  known.rank = Math.max(known.rank, demand.rank);
 }

@@ -15,8 +15,13 @@ import { ORIGIN } from './task-rows.ts';
 /** Of the creates of one moment. A batch that waits for a row does not hold all others up. */
 export const BATCH = { batchMax: 64, concurrency: 4 };
 
+/** Full counters that are remembered. */
+const FULL_MAX = 10_000;
+
 interface BeginRequest {
   readonly task: NewTask;
+  /** The counters that it takes. */
+  readonly caps: NewTask['caps'];
   /** Aborted: the caller has left. */
   readonly signal: AbortSignal | undefined;
 }
@@ -26,26 +31,36 @@ class NotTogether extends Error {}
 
 /**
  * Creates that begin at the same moment share a transaction, which writes all of them or none. If it fails, each begins
- * alone, and fails for its own reason only.
+ * alone, and fails for its own reason only. A create whose counter was full for the last one shares none, so that a
+ * client at its limit keeps no others from sharing.
  */
 export function newBeginBatcher(withPermitsOfAll: WithPermitsOfAll): BeginStore['begin'] {
-  const run = async (batch: readonly BeginRequest[]): Promise<readonly BeginResult[]> => {
+  const full = new Set<string>();
+  const beginAll = (batch: readonly BeginRequest[]): Promise<BeginResult> => {
     const tasks = batch.map(({ task }) => task);
     const request = {
-      works: tasks.map(({ id, caps, attempt }) => ({ id, caps: [...caps, ...listChannelCaps(attempt)] })),
+      works: batch.map(({ task: { id }, caps }) => ({ id, caps })),
       signals: batch.map(({ signal }) => signal),
       trace: tasks.length === 1 ? tasks[0]?.trace : undefined,
     };
-    const begun = await awaitBeginResult(
-      withPermitsOfAll(request, (query, permits) => insertTasks(query, tasks, permits)),
-    );
+    return awaitBeginResult(withPermitsOfAll(request, (query, permits) => insertTasks(query, tasks, permits)));
+  };
+  const run = async (batch: readonly BeginRequest[]): Promise<readonly BeginResult[]> => {
+    const begun = await beginAll(batch);
     if (begun !== 'begun' && batch.length > 1) throw new NotTogether();
+    if (begun === 'begun') for (const { caps } of batch) for (const { scope } of caps) full.delete(scope);
+    if (typeof begun === 'object' && full.size < FULL_MAX) full.add(begun.capped);
     return batch.map(() => begun);
   };
-  const add = newMomentBatcher<BeginRequest, BeginResult>({ ...BATCH, run, isFinal: isMaybeWritten, listSharing });
+  const add = newMomentBatcher<BeginRequest, BeginResult>({
+    ...BATCH,
+    run,
+    isFinal: isMaybeWritten,
+    listSharing: (batch) => listSharing(batch, full),
+  });
   return async (task, signal) => {
     signal?.throwIfAborted();
-    return add({ task, signal });
+    return add({ task, caps: [...task.caps, ...listChannelCaps(task.attempt)], signal });
   };
 }
 
@@ -54,11 +69,11 @@ export function isMaybeWritten(error: unknown): boolean {
   return error instanceof StoreUnavailable && error.maybeWritten;
 }
 
-/** The creates whose callers still wait, one for each idempotency key. */
-function listSharing(batch: readonly BeginRequest[]): readonly BeginRequest[] {
+/** The creates whose callers still wait and whose counters may have room, one for each idempotency key. */
+function listSharing(batch: readonly BeginRequest[], full: ReadonlySet<string>): readonly BeginRequest[] {
   const keys = new Set<string>();
-  return batch.filter(({ task: { accountId, idempotency }, signal }) => {
-    if (signal?.aborted === true) return false;
+  return batch.filter(({ task: { accountId, idempotency }, caps, signal }) => {
+    if (signal?.aborted === true || caps.some(({ scope }) => full.has(scope))) return false;
     if (idempotency === undefined) return true;
     const key = JSON.stringify([accountId, idempotency.key]);
     if (keys.has(key)) return false;
