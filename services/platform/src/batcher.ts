@@ -1,11 +1,14 @@
 import { currentContext, inSharedContext } from './request-context.ts';
 import type { WorkContext } from './request-context.ts';
 
-export interface BatcherOptions<In, Out> {
+interface BatchBounds {
   /** The most items in one batch. */
   readonly batchMax: number;
   /** The most batches that are sent at the same time. */
   readonly concurrency: number;
+}
+
+export interface BatcherOptions<In, Out> extends BatchBounds {
   /** Resolves when a batch that starts to fill now is to be sent. `isBusy`: the last batch had more than one item. */
   readonly fill: (isBusy: boolean) => Promise<unknown>;
   /**
@@ -88,7 +91,7 @@ export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: Batch
   };
 }
 
-export interface MomentOptions<In, Out> extends Pick<BatcherOptions<In, Out>, 'batchMax' | 'concurrency'> {
+export interface MomentOptions<In, Out> extends BatchBounds {
   /** Runs requests together, all of them or none. The answers are in their order. */
   readonly run: (requests: readonly In[]) => Promise<readonly Out[]>;
   /** Reports whether requests that failed together end with that error, although each of them might succeed alone. */
