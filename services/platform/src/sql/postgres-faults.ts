@@ -31,6 +31,8 @@ const ENDING = /^(08|57P0[1-5]|25P0[34])/;
  * standby, a name of a statement that it does not have.
  */
 const LATER = /^(53|58|28|40001|40P01|55P03|57014|25006|26000|42P05)/;
+/** A conflict, a deadlock, a lock that was not free in time, or a statement that waited too long. */
+const CONTENTION = /^(40001|40P01|55P03|57014)/;
 
 /**
  * Classifies an error of PostgreSQL or of the connection to it. A temporary error becomes StoreUnavailable; any other
@@ -41,7 +43,7 @@ export function postgresFault(error: unknown, mayBeDone: boolean): unknown {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const said = typeof code === 'string' ? code : '';
   if (SQLSTATE.test(said) && !NETWORK.has(said)) {
-    if (LATER.test(said)) return new StoreUnavailable(error);
+    if (LATER.test(said)) return new StoreUnavailable(error, { isContention: CONTENTION.test(said) });
     return ENDING.test(said) ? new StoreUnavailable(error, { maybeWritten: mayBeDone }) : error;
   }
   return NETWORK.has(said) || GIVEN_UP.test(String(message))

@@ -107,9 +107,18 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   /** The write may have succeeded: the store did not answer after it was sent. */
   readonly maybeWritten: boolean;
+  /** Other transactions were in its way. The store works, and nothing is written. */
+  readonly isContention: boolean;
 
-  constructor(cause: unknown, { maybeWritten = false }: { readonly maybeWritten?: boolean } = {}) {
+  constructor(
+    cause: unknown,
+    {
+      maybeWritten = false,
+      isContention = false,
+    }: { readonly maybeWritten?: boolean; readonly isContention?: boolean } = {},
+  ) {
     super(`a store cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
     this.maybeWritten = maybeWritten;
+    this.isContention = isContention;
   }
 }

@@ -236,4 +236,16 @@ describe('a failure of PostgreSQL', () => {
     if (expected === 'a bug') expect(told).toBe(error);
     else expect(told).toEqual(away(expected));
   });
+
+  test.each([
+    ['40001', true],
+    ['40P01', true],
+    ['55P03', true],
+    ['57014', true],
+    ['53300', false],
+    ['57P02', false],
+    ['ECONNREFUSED', false],
+  ])('%s is told apart by whether other transactions were in the way', (code, isContention) => {
+    expect(postgresFault(failure(code), true)).toMatchObject({ name: 'StoreUnavailable', isContention });
+  });
 });

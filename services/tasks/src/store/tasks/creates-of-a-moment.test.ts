@@ -194,7 +194,7 @@ describeOnEngines('creates of one moment', (open) => {
     test('and a token at its limit keeps no others from their transaction, until it has room again', async () => {
       const limited = (id: string) => aNewTask(id, { caps: capsOf('token_1', 1) });
       const others = (round: number) => numbered(4).map((id) => aNewTask(`${round}_${id}`, { caps: [] }));
-      await beginAll([limited('task_1'), limited('task_2')]);
+      await store.begin(limited('task_1'));
       await beginAll([limited('task_2'), ...others(1)]);
       transactions = 0;
 
@@ -285,7 +285,7 @@ describeOnEngines('creates of one moment', (open) => {
         before: () => {
           if (!isFirst) return;
           isFirst = false;
-          throw new StoreUnavailable('deadlock detected');
+          throw new StoreUnavailable('deadlock detected', { isContention: true });
         },
       };
 
@@ -297,6 +297,21 @@ describeOnEngines('creates of one moment', (open) => {
 
       expect(await readIds()).toEqual(numbered(3));
       await expectCounted();
+    });
+
+    test('once, if the database is away: each is told so, and none waits for it again', async () => {
+      steps = {
+        before: () => {
+          throw new StoreUnavailable('connection refused');
+        },
+      };
+
+      const begins = await Promise.allSettled(numbered(3).map((id) => store.begin(aNewTask(id))));
+
+      expect(begins.map((one) => (one.status === 'rejected' ? (one.reason as unknown) : 'begun'))).toEqual(
+        numbered(3).map(() => expect.objectContaining({ name: 'StoreUnavailable', maybeWritten: false })),
+      );
+      expect(transactions).toBe(1);
     });
 
     test('never again, if the answer to their commit was lost: each is told that it may be written', async () => {

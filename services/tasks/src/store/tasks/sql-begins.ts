@@ -55,7 +55,7 @@ export function newBeginBatcher(withPermitsOfAll: WithPermitsOfAll): BeginStore[
   const add = newMomentBatcher<BeginRequest, BeginResult>({
     ...BATCH,
     run,
-    isFinal: isMaybeWritten,
+    isFinal: isAway,
     listSharing: (batch) => listSharing(batch, full),
   });
   return async (task, signal) => {
@@ -64,9 +64,9 @@ export function newBeginBatcher(withPermitsOfAll: WithPermitsOfAll): BeginStore[
   };
 }
 
-/** The transaction may be committed, so nothing of it runs again. */
-export function isMaybeWritten(error: unknown): boolean {
-  return error instanceof StoreUnavailable && error.maybeWritten;
+/** The database is away, so none can succeed alone, or the transaction may be committed, and nothing of it runs again. */
+export function isAway(error: unknown): boolean {
+  return error instanceof StoreUnavailable && !error.isContention;
 }
 
 /** The creates whose callers still wait and whose counters may have room, one for each idempotency key. */

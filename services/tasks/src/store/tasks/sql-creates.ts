@@ -9,7 +9,7 @@ import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import { searchable } from '../columns.ts';
 import { TASK } from './task-rows.ts';
 import type { Permit } from './counter-shards.ts';
-import { BATCH, insertStarted, isMaybeWritten, listChannelCaps, newBeginBatcher } from './sql-begins.ts';
+import { BATCH, insertStarted, isAway, listChannelCaps, newBeginBatcher } from './sql-begins.ts';
 import { COUNTED_COLUMNS, buildListAppend, leaveCounters, leaveSome } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import type { Permits, WithPermits, WithPermitsOfAll } from './sql-permits.ts';
@@ -110,7 +110,7 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
   const acceptOnChannel = newMomentBatcher<NamedValues<AcceptName>, boolean>({
     ...BATCH,
     run: (batch) => acceptAll(sql, batch),
-    isFinal: isMaybeWritten,
+    isFinal: isAway,
   });
   return {
     startAttempt: async (taskId, attempt) => {
