@@ -10,8 +10,10 @@ import { sqliteFault } from './sqlite-faults.ts';
 
 const OWNER_ONLY = 0o600;
 const BATCH_MAX = 256;
-/** The most turns of the event loop that a batch waits for more jobs, as long as each turn brings some. */
-const TURNS_MAX = 8;
+/** The most turns of the event loop that a batch waits for more jobs. */
+const TURNS_MAX = 16;
+/** The turns without a job after which a busy program commits. A request that is sent on takes some turns to come. */
+const QUIET_TURNS = 5;
 const BUSY_TIMEOUT_MS = 10_000;
 /** The log is copied into the database at 16 MiB: pages that are changed again and again are copied rarely. */
 const LOG_PAGES_MAX = 4096;
@@ -46,12 +48,14 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
   const durability = newDurability(openLog(file));
   const queue: Job[] = [];
   let draining: Promise<void> | undefined;
+  let isBusy = false;
   let closing: Promise<void> | undefined;
 
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
-      await waitForJobs(queue);
+      await waitForJobs(queue, isBusy);
       const batch = queue.splice(0, BATCH_MAX);
+      isBusy = batch.length > 1;
       settleAll(batch, await commitDurably(writer, durability, batch));
     }
     draining = undefined;
@@ -122,13 +126,15 @@ function refuseAfterEnd(writer: DatabaseSync, query: SqlRunner): SqlRunner {
 }
 
 /**
- * Waits for this turn of the event loop to end, so that what arrives in it shares the commit. While each further turn
- * brings more jobs, the program is busy: then a larger batch costs less, because all of its jobs write the same pages.
+ * Waits for this turn of the event loop to end, so that what arrives in it shares the commit. A program whose last
+ * batch had several jobs is busy: it waits for further turns, because the jobs of a larger batch write the same pages.
  */
-async function waitForJobs(queue: readonly Job[]): Promise<void> {
-  for (let turns = 0, known = 0; turns < TURNS_MAX && known < queue.length && queue.length < BATCH_MAX; turns += 1) {
-    known = queue.length;
+async function waitForJobs(queue: readonly Job[], isBusy: boolean): Promise<void> {
+  const quietMax = isBusy || queue.length > 1 ? QUIET_TURNS : 1;
+  for (let turns = 0, quiet = 0; turns < TURNS_MAX && quiet < quietMax && queue.length < BATCH_MAX; turns += 1) {
+    const known = queue.length;
     await new Promise((resolve) => setImmediate(resolve));
+    quiet = queue.length > known ? 0 : quiet + 1;
   }
 }
 
