@@ -40,7 +40,7 @@ async function oneProgram(): Promise<readonly Line[]> {
       baseline: bareStart,
       product: () => startOf(program, undefined, program.base),
     });
-    return linesOf('one program', rounds, { ms: 1200, mib: 160 });
+    return linesOf('one program', rounds, { ms: 1200, mib: 130 });
   } finally {
     await end();
   }
