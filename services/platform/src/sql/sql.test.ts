@@ -15,7 +15,7 @@ import type { Sql } from './sql.ts';
 describeOnEngines('SQL', sqlConformance);
 
 describe('the transactions of one event-loop turn on SQLite', () => {
-  const PAGE_BYTES = 4096;
+  const PAGE_BYTES = 2048;
   let folder = '';
   let file = '';
   let sql: Sql;

@@ -9,7 +9,7 @@ const LOCK_MS_MAX = 250;
 const TRIES_MAX = 40;
 const RETRY_MS = 100;
 /** A step of this size blocks this process for milliseconds. */
-const PAGES_PER_STEP = 1000;
+const PAGES_PER_STEP = 2000;
 
 /** Several database files as they were at one moment. Their programs go on writing. */
 export interface SqliteSnapshot {

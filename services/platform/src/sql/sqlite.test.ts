@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from './sqlite.ts';
 import type { Sql } from './sql.ts';
@@ -247,6 +248,7 @@ describe('a large batch of writes', () => {
   const BATCH = 64;
   const ROW_BYTES = 10_000;
   const MIB = 2 ** 20;
+  const CREATE = 'CREATE TABLE things (id INTEGER PRIMARY KEY, body TEXT)';
   let folder = '';
   let file = '';
   let sql: Sql;
@@ -254,12 +256,21 @@ describe('a large batch of writes', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'reelgate-sqlite-'));
     file = path.join(folder, 'test.sqlite');
     sql = openSqlite(file);
-    await sql.write('CREATE TABLE things (id INTEGER PRIMARY KEY, body TEXT)');
+    await sql.write(CREATE);
   });
   afterEach(async () => {
     await sql.close();
     rmSync(folder, { recursive: true });
   });
+  /** Opens a file with pages of another size in place of this one. */
+  const replaceFile = async (pageBytes: number): Promise<void> => {
+    await sql.close();
+    rmSync(file);
+    const database = new DatabaseSync(file);
+    database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL; ${CREATE}`);
+    database.close();
+    sql = openSqlite(file);
+  };
   const writeRound = (round: number): Promise<unknown> =>
     Promise.all(
       Array.from({ length: BATCH }, (_, index) =>
@@ -283,9 +294,14 @@ describe('a large batch of writes', () => {
     expect(seen.filter((name) => name.includes('etilqs_'))).toEqual([]);
   });
 
-  test('is copied from the log into the database with later ones, and the log stays within 17 MiB', async () => {
+  test.each([
+    ['a new file', 2048],
+    ['a file of an earlier release', 4096],
+  ])('is copied from the log of %s with later ones, and the log stays within 17 MiB', async (_which, pageBytes) => {
+    if (pageBytes !== 2048) await replaceFile(pageBytes);
     for (let round = 0; round < 30; round += 1) await writeRound(round % 10);
 
+    expect(await sql.read('PRAGMA page_size')).toEqual([{ page_size: pageBytes }]);
     const { size } = statSync(`${file}-wal`);
     expect(size).toBeGreaterThan(8 * MIB);
     expect(size).toBeLessThan(17 * MIB);

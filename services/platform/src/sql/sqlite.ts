@@ -15,8 +15,13 @@ const TURNS_MAX = 16;
 /** The turns without a job after which a busy program commits. A request that is sent on takes some turns to come. */
 const QUIET_TURNS = 5;
 const BUSY_TIMEOUT_MS = 10_000;
-/** The log is copied into the database at 16 MiB: pages that are changed again and again are copied rarely. */
-const LOG_PAGES_MAX = 4096;
+/**
+ * A commit writes each page that it changes, most of them for one entry at the end of an index. Rows of a kilobyte still
+ * fill this page as well as one of 4096. An existing file keeps the size that it has.
+ */
+const PAGE_BYTES = 2048;
+/** The log is copied into the database at this length: pages that are changed again and again are copied rarely. */
+const LOG_BYTES_MAX = 16 * 1024 ** 2;
 const CLOSED = 'the database is closed';
 const ENDED = 'the transaction has ended before this statement';
 const IDLE = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
@@ -181,10 +186,11 @@ function makePrivate(file: string): void {
 function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   database.exec(
-    `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL;
-     PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
-     PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}; PRAGMA temp_store = MEMORY;`,
+    `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL;
+     PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;`,
   );
+  const found = database.prepare('PRAGMA page_size').get() as { readonly page_size: number };
+  database.exec(`PRAGMA wal_autocheckpoint = ${Math.floor(LOG_BYTES_MAX / found.page_size)}`);
   // creates the log if it does not exist
   database.prepare('SELECT count(*) FROM sqlite_schema').all();
   return database;
