@@ -50,8 +50,8 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: 'services/tasks/src/store/tasks/sql-permits.ts',
-        text: 'await sql.transaction(\n      (query) =>\n        whileAwaited(',
-        becomes: 'await sql.commitAhead(\n      (query) =>\n        whileAwaited(',
+        text: 'await sql.transaction(async (query) => {',
+        becomes: 'await sql.commitAhead(async (query) => {',
       },
     ],
     first: 1,
@@ -315,8 +315,8 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: ADMISSION,
-        text: `WHERE idempotency_keys.expires_at <= \${of('createdAt')} RETURNING task_id`,
-        becomes: `WHERE \${of('createdAt')} > 0 RETURNING task_id`,
+        text: 'WHERE idempotency_keys.expires_at <= $1`',
+        becomes: 'WHERE $1 > 0`',
       },
     ],
     first: 1,
