@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { until } from '@reelgate/platform/testing/until';
@@ -15,6 +16,7 @@ import type { TestConfig } from '../harness/test-config.ts';
 
 const TIMEOUT_MS = 180_000;
 const CREATES_AT_A_TIME = 4;
+const PAUSE_MS = 40;
 /** Where several tasks of the upstream fit a lost answer, an operator decides after a minute. */
 const RECONCILED_MS_MAX = 100_000;
 const ENDED: readonly string[] = ['completed', 'failed'];
@@ -72,7 +74,7 @@ const anOrder = (number: number): object => ({
   resolution: number % (24 * RATIOS.length) < 12 * RATIOS.length ? '768P' : '2K',
 });
 
-/** Creates tasks without a pause until there are enough. */
+/** Creates tasks with short pauses until there are enough. A token may have 500 in flight, and the first end after 3 s. */
 async function creating(program: Program, hasEnough: () => boolean): Promise<readonly string[]> {
   const caller = httpCaller(program.base, KEYS.demo);
   const ids: string[] = [];
@@ -81,6 +83,7 @@ async function creating(program: Program, hasEnough: () => boolean): Promise<rea
     while (!hasEnough()) {
       number += 1;
       ids.push(await caller.create('/v2/video_generation', anOrder(number)));
+      await wait(PAUSE_MS);
     }
   };
   await Promise.all(Array.from({ length: CREATES_AT_A_TIME }, one));

@@ -38,7 +38,7 @@ test('the gauges show open tasks and late polls by channel', async () => {
     'reelgate_settlement_lag_seconds 0',
   ]);
 
-  await world.clock.advance(32_400);
+  await world.clock.advance(33_000);
 
   expect((await gauges())[0]).toBe('reelgate_tasks_due_lag_seconds{channel="main"} 30');
 });
