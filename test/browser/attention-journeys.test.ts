@@ -52,15 +52,19 @@ describeInBrowser('an operator who decides about money', () => {
     (
       (await world.program.command('act', 'list', '--subject', id)).json as readonly { actor: string; reason: string }[]
     ).map(({ actor, reason }) => [actor, reason]);
-  /** Makes tasks whose usage is far above their holds, and waits until they wait for a decision. */
+  /**
+   * Makes tasks whose usage is far above their holds, and waits until they wait for a decision. Gives them in the order
+   * of the queue: on a busy machine they end in another order than they were made in.
+   */
   const overrun = async (count: number): Promise<readonly string[]> => {
-    const ids: string[] = [];
     for (let at = 0; at < count; at += 1) {
       const body = { model: 'Alpha-H3', prompt: `boat ${at} ${OVERRUN}`, seconds: '4', size: '1280x720' };
-      ids.push((await world.api('/v1/videos', { method: 'POST', body })).id);
+      await world.api('/v1/videos', { method: 'POST', body });
     }
-    await until(async () => (await waiting()).filter(({ reason }) => reason === 'overrun').length === count);
-    return ids;
+    const listOverruns = async (): Promise<readonly string[]> =>
+      (await waiting()).filter(({ reason }) => reason === 'overrun').map(({ id }) => id);
+    await until(async () => (await listOverruns()).length === count);
+    return listOverruns();
   };
   const signIn = async (window: Omit<VisitOptions, 'origin'>, address: string): Promise<Visit> => {
     const visit = await world.signedIn('operator', OPERATORS.operator, window);
