@@ -21,7 +21,7 @@ export function aPulse(over: Partial<Pulse> = {}): Pulse {
   };
 }
 
-/** A minute of a service at rest, so many minutes before the pulse. */
+/** A minute of a service at rest. `ago` is its distance from the pulse, in minutes. */
 export function aMinute(ago: number, over: Partial<Minute> = {}): Minute {
   return {
     at: (MINUTE - ago) * MINUTE_MS,

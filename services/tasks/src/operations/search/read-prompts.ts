@@ -20,7 +20,7 @@ export interface PromptDeps {
 }
 
 export interface ReadingDeps extends PromptDeps {
-  /** Tells if the process has time for work that can wait. */
+  /** Reports whether the process has time for work that can wait. */
   readonly hasSpareTime: () => boolean;
 }
 

@@ -165,7 +165,7 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
 
 /**
  * Writes acceptances of one moment in one message, in the order of their tasks, so that two batches never wait for each
- * other in a circle. Returns of each whether it changed its task.
+ * other in a circle. Returns for each whether it changed its task.
  */
 async function acceptAll(sql: Sql, batch: readonly NamedValues<AcceptName>[]): Promise<readonly boolean[]> {
   const inOrder = batch.toSorted((one, other) => (String(one.taskId) < String(other.taskId) ? -1 : 1));

@@ -37,7 +37,7 @@ export type WithPermits = (
 
 /**
  * The same for several tasks, in one transaction. The work gets the permits of each of them. A counter is full if it
- * has less free permits than they need.
+ * has fewer free permits than they need.
  */
 export type WithPermitsOfAll = (
   request: PermitsRequest,
@@ -62,7 +62,7 @@ export interface Permits {
   readonly chooseWithPermits: ChooseWithPermits;
 }
 
-/** Takes the permits, or returns the counter that has less. */
+/** Takes the permits, or returns the counter that has too few. */
 type Take = (query: SqlQuery, permits: readonly Permit[]) => Promise<string | undefined>;
 type Run<T> = (take: Take) => Promise<Choice<T>>;
 
