@@ -1,12 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { Visit, VisitOptions } from './browser.ts';
-import { OPERATORS, startConsoleWorld } from './console-world.ts';
-import type { ConsoleWorld } from './console-world.ts';
+import { OPERATORS } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { until } from './fill-console.ts';
+import { useConsole } from './use-console.ts';
 
-const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 180_000;
 const WINDOWS = [
   { width: 390, colours: 'dark' },
@@ -21,36 +20,31 @@ interface Shown {
 }
 
 describeInBrowser('an operator who decides about money', () => {
-  let world: ConsoleWorld;
-  const visits: Visit[] = [];
   /** What a test breaks on purpose, as the browser reports it. */
   const provoked: string[] = [];
-  beforeAll(async () => {
-    world = await startConsoleWorld();
-  }, START_TIMEOUT_MS);
-  afterAll(() => world.stop(), START_TIMEOUT_MS);
+  const under = useConsole(provoked);
   afterEach(async () => {
-    const faults = visits.flatMap((visit) => visit.faults);
-    await Promise.all(visits.splice(0).map((visit) => visit.close()));
     // nothing of one test waits in the next
     for (const { id } of await waiting()) await decideByCommand(id);
-    expect(faults).toEqual(provoked.splice(0));
-    expect((await world.program.command('ledger', 'verify')).code).toBe(0);
+    expect((await under.world.program.command('ledger', 'verify')).code).toBe(0);
   }, JOURNEY_TIMEOUT_MS);
 
   const waiting = async () =>
-    (await world.program.command('attention', 'list')).json as readonly {
+    (await under.world.program.command('attention', 'list')).json as readonly {
       readonly id: string;
       readonly reason: string;
     }[];
   const decideByCommand = (id: string, actor = 'bob') =>
-    world.program.command(
+    under.world.program.command(
       ...['attention', 'resolve', id, '--as', 'failed', '--actor', actor, '--reason', 'by the command line'],
     );
-  const show = async (id: string) => (await world.program.command('task', 'show', id)).json as Shown;
+  const show = async (id: string) => (await under.world.program.command('task', 'show', id)).json as Shown;
   const actsOn = async (id: string) =>
     (
-      (await world.program.command('act', 'list', '--subject', id)).json as readonly { actor: string; reason: string }[]
+      (await under.world.program.command('act', 'list', '--subject', id)).json as readonly {
+        actor: string;
+        reason: string;
+      }[]
     ).map(({ actor, reason }) => [actor, reason]);
   /**
    * Makes tasks whose usage is far above their holds, and waits until they wait for a decision. Gives them in the order
@@ -59,7 +53,7 @@ describeInBrowser('an operator who decides about money', () => {
   const overrun = async (count: number): Promise<readonly string[]> => {
     for (let at = 0; at < count; at += 1) {
       const body = { model: 'Alpha-H3', prompt: `boat ${at} ${OVERRUN}`, seconds: '4', size: '1280x720' };
-      await world.api('/v1/videos', { method: 'POST', body });
+      await under.world.api('/v1/videos', { method: 'POST', body });
     }
     const listOverruns = async (): Promise<readonly string[]> =>
       (await waiting()).filter(({ reason }) => reason === 'overrun').map(({ id }) => id);
@@ -67,9 +61,8 @@ describeInBrowser('an operator who decides about money', () => {
     return listOverruns();
   };
   const signIn = async (window: Omit<VisitOptions, 'origin'>, address: string): Promise<Visit> => {
-    const visit = await world.signedIn('operator', OPERATORS.operator, window);
-    visits.push(visit);
-    await visit.page.goto(`${world.origins.operator}/console${address}`);
+    const visit = under.keep(await under.world.signedIn('operator', OPERATORS.operator, window));
+    await visit.page.goto(`${under.world.origins.operator}/console${address}`);
     return visit;
   };
   const look = async (visit: Visit, name: string): Promise<void> => {
@@ -160,7 +153,7 @@ describeInBrowser('an operator who decides about money', () => {
   test.each(WINDOWS)(
     'decides at $width px in $colours colours over several of one cause, each booked on its own, and tries again what was not answered',
     async ({ width, colours }) => {
-      const { id: doubtful } = await world.api('/v1/videos', {
+      const { id: doubtful } = await under.world.api('/v1/videos', {
         method: 'POST',
         body: { model: 'Alpha-H3', prompt: 'a boat in doubt [unknown:paused]', seconds: '4', size: '1280x720' },
       });

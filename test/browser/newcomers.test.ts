@@ -1,12 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { Door } from '../../services/gateway/console/routes.ts';
 import { KEYS } from '../harness/test-config.ts';
-import type { Visit } from './browser.ts';
-import { OPERATORS, startConsoleWorld } from './console-world.ts';
-import type { ConsoleWorld } from './console-world.ts';
+import { OPERATORS } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
 import { until } from './fill-console.ts';
+import { useConsole } from './use-console.ts';
 
 const START_TIMEOUT_MS = 180_000;
 const JOURNEY_TIMEOUT_MS = 180_000;
@@ -44,30 +43,21 @@ const WATCH = `
 `;
 
 describeInBrowser('a newcomer', () => {
-  let world: ConsoleWorld;
+  const under = useConsole();
   let id: string;
-  const visits: Visit[] = [];
   beforeAll(async () => {
-    world = await startConsoleWorld();
     const make = async (prompt: string): Promise<string> => {
       const body = { model: 'Alpha-H3', prompt, seconds: '4', size: '1280x720' };
-      return (await world.api('/v1/videos', { method: 'POST', body })).id;
+      return (await under.world.api('/v1/videos', { method: 'POST', body })).id;
     };
     id = await make(PROMPT);
     for (const prompt of ['a blue kite', 'a red boat', 'a grey harbour']) await make(prompt);
-    await until(async () => (await world.api(`/v1/videos/${id}`)).status === 'completed');
+    await until(async () => (await under.world.api(`/v1/videos/${id}`)).status === 'completed');
   }, START_TIMEOUT_MS);
-  afterAll(() => world.stop(), START_TIMEOUT_MS);
-  afterEach(async () => {
-    const faults = visits.flatMap((visit) => visit.faults);
-    await Promise.all(visits.splice(0).map((visit) => visit.close()));
-    expect(faults).toEqual([]);
-  });
 
   const open = async (door: Door): Promise<Page> => {
-    const visit = await world.visit(door);
-    visits.push(visit);
-    await visit.page.goto(`${world.origins[door]}/console`);
+    const visit = under.keep(await under.world.visit(door));
+    await visit.page.goto(`${under.world.origins[door]}/console`);
     await visit.page.getByRole('button', { name: 'Sign in' }).waitFor();
     return visit.page;
   };
@@ -111,7 +101,7 @@ describeInBrowser('a newcomer', () => {
       await page.keyboard.press('Enter');
       await page.getByText('Copied').waitFor();
       const code = await page.evaluate<string>('navigator.clipboard.readText()');
-      const { json: task } = await world.program.command('task', 'show', id);
+      const { json: task } = await under.world.program.command('task', 'show', id);
 
       expect(code).toContain(PROMPT);
       expect(code).toContain('npm install openai');
@@ -131,15 +121,14 @@ describeInBrowser('a newcomer', () => {
   ])(
     'on a line of 400 kbit/s sees the %s page "%s" take its place before its content, and nothing moves',
     async (door, address) => {
-      const visit = await world.signedIn(door, KEY_OF[door]);
-      visits.push(visit);
+      const visit = under.keep(await under.world.signedIn(door, KEY_OF[door]));
       const { page } = visit;
       const session = await page.context().newCDPSession(page);
       await session.send('Network.enable');
       await session.send('Network.setCacheDisabled', { cacheDisabled: true });
       await session.send('Network.emulateNetworkConditions', SLOW);
       await page.addInitScript(WATCH);
-      await page.goto(`${world.origins[door]}/console${address.replace(':id', id)}`);
+      await page.goto(`${under.world.origins[door]}/console${address.replace(':id', id)}`);
       await page.locator('.loaded').waitFor();
       await page.waitForLoadState('load');
       const moved = await page.evaluate<number>('shifts.reduce((sum, { value }) => sum + value, 0)');
