@@ -14,8 +14,6 @@ const BATCH_MAX = 256;
 const TURNS_MAX = 16;
 /** The turns without a job after which a busy program commits. A request that is sent on takes some turns to come. */
 const QUIET_TURNS = 5;
-/** A program whose last commit had this number of jobs or more is busy. A relayed call alone makes two at one moment. */
-const BUSY_JOBS = 3;
 const BUSY_TIMEOUT_MS = 10_000;
 /**
  * A commit writes each page that it changes, most of them for one entry at the end of an index. Rows of a kilobyte still
@@ -62,7 +60,7 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
     while (queue.length > 0) {
       await waitForJobs(queue, isBusy);
       const batch = queue.splice(0, BATCH_MAX);
-      isBusy = batch.length >= BUSY_JOBS;
+      isBusy = batch.length > 1;
       settleAll(batch, await commitDurably(writer, durability, batch));
     }
     draining = undefined;
@@ -137,7 +135,7 @@ function refuseAfterEnd(writer: DatabaseSync, query: SqlRunner): SqlRunner {
  * batch had several jobs is busy: it waits for further turns, because the jobs of a larger batch write the same pages.
  */
 async function waitForJobs(queue: readonly Job[], isBusy: boolean): Promise<void> {
-  const quietMax = isBusy || queue.length >= BUSY_JOBS ? QUIET_TURNS : 1;
+  const quietMax = isBusy || queue.length > 1 ? QUIET_TURNS : 1;
   for (let turns = 0, quiet = 0; turns < TURNS_MAX && quiet < quietMax && queue.length < BATCH_MAX; turns += 1) {
     const known = queue.length;
     await new Promise((resolve) => setImmediate(resolve));
