@@ -382,7 +382,8 @@ export interface OpenAttention extends AttentionItem {
 
 export interface AttentionStore {
   /**
-   * Asks a person to decide. A task that already waits keeps its reason and time. Returns whether it did not wait yet.
+   * Asks a person to decide. A task that already waits keeps its reason and time. A task that has ended is asked about
+   * only for usage above its hold, and once. Returns whether the question is new.
    */
   raise(item: AttentionItem): Promise<boolean>;
   isWaiting(taskId: string): Promise<boolean>;

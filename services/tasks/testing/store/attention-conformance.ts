@@ -62,6 +62,41 @@ export function attentionConformance(open: OpenStore): void {
       expect(await store.listOpenAttention()).toMatchObject([{ ...item('task_1', AT + 9), reason: 'no_result' }]);
     });
 
+    test.each(['completed', 'failed'] as const)('is not raised once its task has %s', async (state) => {
+      await store.raise(item('task_1'));
+      const decision = { resolution: state, actor: 'ann', why: 'it is over' };
+      await store.finish('task_1', { state, at: AT, decision });
+
+      expect(await other.raise(item('task_1', AT + 9))).toBe(false);
+
+      expect(await store.listOpenAttention()).toEqual([]);
+    });
+
+    test('raised at the moment at which its task ends is over with it', async () => {
+      const ids = Array.from({ length: 10 }, (_, index) => `task_ends_${index}`);
+      for (const id of ids) await accepted(store, id);
+
+      await Promise.all(
+        ids.flatMap((id) => [
+          store.finish(id, { state: 'failed', at: AT }),
+          other.raise(item(id)),
+          store.raise(item(id)),
+        ]),
+      );
+
+      expect(await store.listOpenAttention()).toEqual([]);
+    });
+
+    test('over usage above the hold is raised after the end of its task, and not again after a decision', async () => {
+      const overrun = { ...item('task_1'), reason: 'overrun' };
+      await store.finish('task_1', { state: 'completed', at: AT });
+
+      expect(await store.raise(overrun)).toBe(true);
+      await store.resolve('task_1', { resolution: 'failed', actor: 'ann', at: AT, why: 'it counts wrongly' });
+
+      expect([await other.raise(overrun), await store.isWaiting('task_1')]).toEqual([false, false]);
+    });
+
     test('for one reason is not resolved for another', async () => {
       await store.raise(item('task_1'));
       const by = { resolution: 'mended', actor: 'service', at: AT };

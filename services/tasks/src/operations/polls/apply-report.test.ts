@@ -5,6 +5,7 @@ import { anOrder } from '../../../testing/orders.ts';
 import { eventTypes } from '../../../testing/store/opened-store.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Task } from '../../domain/task.ts';
+import { resolveAttention } from '../attention/resolve-attention.ts';
 import { applyReport } from './apply-report.ts';
 import { postponePoll } from './postpone-poll.ts';
 
@@ -70,6 +71,17 @@ describe('a task that waits for a decision because its upstream did not know it'
 
     expect(await reasons(world)).toEqual(['hard_deadline']);
   });
+});
+
+test('a poll that was on its way when a person decided asks for no second decision', async () => {
+  const { world, id, now } = await withTask(paused);
+  const polled = await now();
+  const decision = { resolution: 'failed', actor: 'ann', reason: 'it is lost' } as const;
+  await resolveAttention(world.deps, id, decision);
+
+  await applyReport(world.deps, polled, paused);
+
+  expect(await reasons(world)).toEqual([]);
 });
 
 describe('queued work', () => {

@@ -1,4 +1,5 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { isTerminal } from '../../domain/task.ts';
 import type { State } from '../../domain/task.ts';
 import type { WriteAct } from '../operators/sql-acts.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
@@ -20,7 +21,11 @@ const OPEN = `SELECT waiting.task_id, waiting.reason, waiting.detail, waiting.si
 
 export function sqlAttention(sql: Sql, note: WriteNote, writeAct: WriteAct): AttentionStore {
   return {
-    raise: (item) => sql.transaction((query) => raiseIn(query, note, item)),
+    raise: (item) =>
+      sql.transaction(async (query) => {
+        if (item.reason !== OVERRUN && (await hasEnded(query, sql, item.taskId))) return false;
+        return raiseIn(query, note, item);
+      }),
     isWaiting: async (taskId) =>
       (await sql.read('SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL', [taskId])).length > 0,
     resolve: (taskId, by) => sql.transaction((query) => resolveAttention(query, { note, writeAct }, taskId, by)),
@@ -49,9 +54,21 @@ const ITEM = recordColumns<AttentionItem>({
   detail: inText('detail'),
   since: inNumber('since'),
 });
+/** The one question about a task that has ended. A decision over it moves the money, so it is never asked twice. */
+const OVERRUN = 'overrun';
 const UNLESS_OPEN = `ON CONFLICT (task_id) DO UPDATE SET reason = excluded.reason, detail = excluded.detail,
     since = excluded.since, resolved_at = NULL, resolution = NULL, actor = NULL
-  WHERE attention.resolved_at IS NOT NULL RETURNING task_id`;
+  WHERE attention.resolved_at IS NOT NULL AND NOT (attention.reason = '${OVERRUN}' AND excluded.reason = '${OVERRUN}')
+  RETURNING task_id`;
+
+/**
+ * Reports whether a task has ended. Until the end of the transaction none ends, so that a poll whose answer comes after
+ * a decision asks for no second one.
+ */
+async function hasEnded(query: SqlQuery, { forUpdate }: Sql, taskId: string): Promise<boolean> {
+  const [task] = await query(`SELECT state FROM tasks WHERE id = $1 ${forUpdate}`, [taskId]);
+  return task !== undefined && isTerminal(text(task['state']) as State);
+}
 
 /** Asks a person to decide, within a transaction. Returns whether the task did not wait yet. */
 export async function raiseIn(query: SqlQuery, note: WriteNote, item: AttentionItem): Promise<boolean> {

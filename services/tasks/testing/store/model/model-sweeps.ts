@@ -1,4 +1,5 @@
 import { TOTAL_SCOPE, tokenScope } from '../../../src/domain/in-flight-scope.ts';
+import { isTerminal } from '../../../src/domain/task.ts';
 import type { AttentionStore, DeadlineStore, ProcessStore, RetentionStore } from '../../../src/store/task-store.ts';
 import { findTask, isWaiting, leaveScopes, toTask } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
@@ -9,11 +10,12 @@ const CLOCKS_DIFFER_MS = 60_000;
 export function modelAttention(state: ModelState): AttentionStore {
   return {
     raise: async (item) => {
-      if (isWaiting(state, item.taskId)) return false;
+      const task = findTask(state, item.taskId);
+      if (isWaiting(state, item.taskId) || (task !== undefined && isTerminal(task.state))) return false;
       state.attention = state.attention.filter(({ taskId }) => taskId !== item.taskId);
       state.attention.push({ ...item, isOpen: true });
       const { reason, detail, since } = item;
-      findTask(state, item.taskId)?.notes.push({ at: since, note: { type: 'attention', detail: { reason, detail } } });
+      task?.notes.push({ at: since, note: { type: 'attention', detail: { reason, detail } } });
       return true;
     },
     isWaiting: async (taskId) => isWaiting(state, taskId),
