@@ -19,13 +19,18 @@ interface Shown {
   readonly settlement?: { readonly basis: string; readonly amount: string };
 }
 
+interface Overrun {
+  readonly id: string;
+  readonly prompt: string;
+}
+
 describeInBrowser('an operator who decides about money', () => {
   /** What a test breaks on purpose, as the browser reports it. */
   const provoked: string[] = [];
   const under = useConsole(provoked);
   afterEach(async () => {
     // nothing of one test waits in the next
-    for (const { id } of await waiting()) await decideByCommand(id);
+    for (const { id } of await waiting()) expect((await decideByCommand(id)).code).toBe(0);
     expect((await under.world.program.command('ledger', 'verify')).code).toBe(0);
   }, JOURNEY_TIMEOUT_MS);
 
@@ -50,13 +55,17 @@ describeInBrowser('an operator who decides about money', () => {
    * Makes tasks whose usage is far above their holds, and waits until they wait for a decision. Gives them in the order
    * of the queue: on a busy machine they end in another order than they were made in.
    */
-  const overrun = async (count: number): Promise<readonly string[]> => {
+  const overrun = async (count: number): Promise<readonly Overrun[]> => {
+    const prompts = new Map<string, string>();
     for (let at = 0; at < count; at += 1) {
       const body = { model: 'Alpha-H3', prompt: `boat ${at} ${OVERRUN}`, seconds: '4', size: '1280x720' };
-      await under.world.api('/v1/videos', { method: 'POST', body });
+      const { id } = await under.world.api('/v1/videos', { method: 'POST', body });
+      prompts.set(String(id), body.prompt);
     }
-    const listOverruns = async (): Promise<readonly string[]> =>
-      (await waiting()).filter(({ reason }) => reason === 'overrun').map(({ id }) => id);
+    const listOverruns = async (): Promise<readonly Overrun[]> =>
+      (await waiting())
+        .filter(({ reason }) => reason === 'overrun')
+        .map(({ id }) => ({ id, prompt: String(prompts.get(id)) }));
     await until(async () => (await listOverruns()).length === count);
     return listOverruns();
   };
@@ -81,12 +90,13 @@ describeInBrowser('an operator who decides about money', () => {
   test.each(WINDOWS)(
     'sees at $width px in $colours colours the order, the usage and the prompt beside the choices, and afterwards what the decision did',
     async ({ width, colours }) => {
-      const [first = '', second = ''] = await overrun(2);
+      const entries = await overrun(2);
+      const [first = '', second = ''] = entries.map(({ id }) => id);
       const visit = await signIn({ width, colours }, `/attention?open=${first}`);
       const { page } = visit;
       await page.getByRole('row', { name: 'Price $0.32 held $40.00, 125 times the hold' }).waitFor();
       await page.getByRole('row', { name: 'Seconds 4 s 500 s' }).waitFor();
-      await page.getByText('boat 0 [seconds:500]').waitFor();
+      await page.getByText(String(entries[0]?.prompt)).waitFor();
       await page.getByText('Charges $40.00 and returns nothing.').waitFor();
       await page.getByText('Charges nothing and returns $0.32.').waitFor();
       await look(visit, `attention-overrun-${width}`);
@@ -129,7 +139,7 @@ describeInBrowser('an operator who decides about money', () => {
   test(
     'is told who decided meanwhile, and no money moves twice',
     async () => {
-      const [id = ''] = await overrun(1);
+      const [{ id } = { id: '' }] = await overrun(1);
       const visit = await signIn({}, `/attention?open=${id}`);
       const { page } = visit;
       await fillDecision(page, /The work was done/, 'it is as long as that');
@@ -157,7 +167,7 @@ describeInBrowser('an operator who decides about money', () => {
         method: 'POST',
         body: { model: 'Alpha-H3', prompt: 'a boat in doubt [unknown:paused]', seconds: '4', size: '1280x720' },
       });
-      const ids = await overrun(4);
+      const ids = (await overrun(4)).map(({ id }) => id);
       await until(async () => (await waiting()).some(({ id }) => id === doubtful));
       const visit = await signIn({ width, colours }, '/attention');
       const { page } = visit;
