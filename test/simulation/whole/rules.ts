@@ -78,6 +78,9 @@ type Row = Readonly<Record<string, string | number | bigint | null>>;
 type Read = (service: 'tasks' | 'billing', text: string, ...values: readonly string[]) => readonly Row[];
 
 const WAITS = 'EXISTS (SELECT 1 FROM attention a WHERE a.task_id = t.id AND a.resolved_at IS NULL)';
+/** A person is asked about nothing else once a task has ended. */
+const WAITING_AFTER_END = `SELECT a.task_id, a.reason FROM attention a JOIN tasks t ON t.id = a.task_id
+  WHERE a.resolved_at IS NULL AND t.finished_at IS NOT NULL AND a.reason <> 'overrun'`;
 const REST = 'every task ends and is settled, or waits for a person';
 const RESTLESS = `SELECT t.id, t.state, t.admission, t.settled_at FROM tasks t
   WHERE (t.finished_at IS NULL OR t.settled_at IS NULL) AND NOT ${WAITS}`;
@@ -161,6 +164,7 @@ export function openRules(folder: () => string, now: () => number): Rules {
       none(REST, read('tasks', RESTLESS));
       none('the outbox is empty', read('tasks', OUTBOX));
       none('a task that waits has a reason', read('tasks', "SELECT task_id FROM attention WHERE reason = ''"));
+      none('a task that has ended waits only over its usage', read('tasks', WAITING_AFTER_END));
       none('the end of a task with a webhook has a delivery', read('tasks', LOST_EVENTS));
       none('a pending delivery has a time', read('tasks', STUCK_DELIVERIES));
       observer.checkDelivered(read, none);
