@@ -40,11 +40,12 @@ function isDeadlock(error: unknown): boolean {
 function runPending(sql: MigratedSql, migrations: readonly Migration[]): Promise<readonly string[]> {
   return sql.transaction(async (query) => {
     if (sql.engine === 'postgres') await lockAlone(query);
-    const { pending } = await readSchemaState(sql.engine, query, migrations);
+    const { pending, unknown } = await readSchemaState(sql.engine, query, migrations);
     if (pending.length === 0) return [];
+    const isNewEmbedded = sql.engine === 'sqlite' && pending.length === migrations.length && unknown.length === 0;
     await query('CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL)');
     await query('CREATE TABLE IF NOT EXISTS schema_contracts (name TEXT PRIMARY KEY, needs TEXT NOT NULL)');
-    for (const migration of pending) await run(query, migration);
+    for (const migration of pending) await run(query, migration, isNewEmbedded);
     return pending.map(({ name }) => name);
   });
 }
@@ -57,8 +58,9 @@ async function lockAlone(query: SqlQuery): Promise<void> {
   await query("SELECT set_config('lock_timeout', $1, true)", [limits?.wait ?? '0']);
 }
 
-async function run(query: SqlQuery, { name, checksum, needs, statements }: Migration): Promise<void> {
-  for (const statement of statements) await query(statement);
+async function run(query: SqlQuery, migration: Migration, isNewEmbedded: boolean): Promise<void> {
+  const { name, checksum, needs, isForNewEmbedded, statements } = migration;
+  for (const statement of isForNewEmbedded && !isNewEmbedded ? [] : statements) await query(statement);
   await query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
   if (needs !== undefined) await query('INSERT INTO schema_contracts (name, needs) VALUES ($1, $2)', [name, needs]);
 }
