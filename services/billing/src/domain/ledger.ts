@@ -45,9 +45,13 @@ const toHeldBook = (accountId: string): string => `held:${accountId}`;
 const REVENUE_BOOK = 'revenue';
 const CREDIT_BOOK = 'credit';
 
+const TASK_KINDS = ['hold', 'extend', 'settle', 'release'] as const;
+
 /** The key of the task's hold, or of a void in its place. */
 export const holdKey = (taskId: string): string => `hold:${taskId}`;
 export const extendKey = (taskId: string): string => `extend:${taskId}`;
+/** The keys of all events that a task can have. */
+export const listTaskKeys = (taskId: string): readonly string[] => TASK_KINDS.map((kind) => `${kind}:${taskId}`);
 export const initialCreditKey = (accountId: string): string => `credit:initial:${accountId}`;
 export const creditKey = (accountId: string, requestId: string): string => `credit:request:${accountId}:${requestId}`;
 
@@ -112,7 +116,7 @@ export function isBalanced(postings: readonly Posting[]): boolean {
 
 function toTaskEvent(
   hold: Hold,
-  kind: 'hold' | 'extend' | 'settle' | 'release',
+  kind: (typeof TASK_KINDS)[number],
   at: number,
 ): Omit<FinancialEvent, 'postings'> {
   return {

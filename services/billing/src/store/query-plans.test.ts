@@ -204,10 +204,10 @@ test('the count of accounts with little money left finds the last credit of each
     'CO-ROUTINE page',
     expect.stringMatching(/^SEARCH a USING INDEX .*\(id>\?\)$/),
     expect.stringMatching(/^CORRELATED SCALAR SUBQUERY/),
-    expect.stringMatching(/^SEARCH e USING INDEX financial_events_credits \(account_id=\?\)$/),
-    expect.stringMatching(/^SEARCH l USING INDEX .*\(event_key=\? AND book=\?\)$/),
+    'SEARCH e USING COVERING INDEX financial_events_credits (account_id=?)',
+    'SEARCH l USING PRIMARY KEY (event_key=? AND book=?)',
     'SCAN page',
-    expect.stringMatching(/^SEARCH c USING INDEX .*\(event_key=\? AND book=\?\) LEFT-JOIN$/),
+    'SEARCH c USING PRIMARY KEY (event_key=? AND book=?) LEFT-JOIN',
   ]);
 });
 

@@ -4,7 +4,7 @@ import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Hold } from '../../domain/hold.ts';
-import { SERVICE_ACTOR, extendEvent, extendKey, holdKey } from '../../domain/ledger.ts';
+import { SERVICE_ACTOR, extendEvent, extendKey, holdKey, listTaskKeys } from '../../domain/ledger.ts';
 import type { PriceFacts } from '../../domain/price.ts';
 import type { PriceTerms } from '../../domain/price-terms.ts';
 import { assertCovered, reserveMore } from '../balances/sql-hold-reservations.ts';
@@ -32,7 +32,8 @@ const EXTEND = buildStatement<'taskId' | 'amount' | Exclude<keyof PriceFacts, 'p
 );
 const LINES = `SELECT e.event_key, l.book, l.amount_nanos, e.occurred_at
   FROM financial_events e JOIN ledger_lines l ON l.event_key = e.event_key
-  WHERE e.task_id = $1 ORDER BY e.occurred_at, CASE e.kind WHEN 'hold' THEN 0 WHEN 'extend' THEN 1 ELSE 2 END, l.book`;
+  WHERE e.event_key IN (${parameters(listTaskKeys('').length)})
+  ORDER BY e.occurred_at, CASE e.kind WHEN 'hold' THEN 0 WHEN 'extend' THEN 1 ELSE 2 END, l.book`;
 
 /** Of the holds of one moment. A batch that waits for a row does not hold all others up. */
 const BATCH = { batchMax: 64, concurrency: 4 };
@@ -60,7 +61,7 @@ export function sqlHoldStore(sql: Sql): HoldStore {
         book: string;
         amount_nanos: SqlInteger;
         occurred_at: SqlInteger;
-      }>(LINES, [taskId]);
+      }>(LINES, listTaskKeys(taskId));
       return rows.map((row) => ({
         eventKey: row.event_key,
         book: row.book,
