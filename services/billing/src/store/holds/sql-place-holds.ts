@@ -1,5 +1,5 @@
 import { inChunks } from '@reelgate/platform/sql/multi-row';
-import type { SqlQuery } from '@reelgate/platform/sql/sql';
+import type { SqlQuery, SqlRunner } from '@reelgate/platform/sql/sql';
 import type { Hold } from '../../domain/hold.ts';
 import { holdEvent, holdKey } from '../../domain/ledger.ts';
 import { insertHolds, findHold } from './hold-rows.ts';
@@ -7,7 +7,7 @@ import type { Outcome } from './hold-store.ts';
 import { groupsBy } from '../balances/groups.ts';
 import { changeAccount, changeToken } from '../balances/sql-balances.ts';
 import { reserveAtOnce, reserveForCalls } from '../balances/sql-call-reservations.ts';
-import { insertEvents, insertEventLines, withdrawEvent } from '../ledger/sql-ledger-events.ts';
+import { insertEvents, insertEventLines, insertEventsToCount, withdrawEvent } from '../ledger/sql-ledger-events.ts';
 
 export interface PlacementRequest {
   readonly hold: Hold;
@@ -28,7 +28,7 @@ export class NotAtOnce extends Error {}
  * statement is asked for at one moment. Throws `NotAtOnce` if one of them is not so.
  */
 export async function placeAtOnce(
-  query: SqlQuery,
+  query: SqlRunner,
   requests: readonly PlacementRequest[],
 ): Promise<readonly HoldPlacement[]> {
   const holds = groupsBy(requests, ({ hold }) => hold.taskId).flatMap((group) => group.slice(0, 1));
@@ -37,12 +37,12 @@ export async function placeAtOnce(
   const isAwaited = (): boolean => requests.every(({ signal }) => signal?.aborted !== true);
   if (!isAwaited()) throw new NotAtOnce();
   const [written, , , isCovered] = await Promise.all([
-    insertEvents(query, events),
+    insertEventsToCount(query, events),
     insertEventLines(query, events),
     Promise.all(inChunks(holds.map(({ hold }) => hold)).map((chunk) => query(...insertHolds(chunk)))),
     reserveAtOnce(query, reservations, holds[0]?.hold.placedAt ?? 0),
   ]);
-  if (written.size < holds.length || !isCovered || !isAwaited()) throw new NotAtOnce();
+  if (written < holds.length || !isCovered || !isAwaited()) throw new NotAtOnce();
   const firsts = new Set(holds);
   const placed = new Map(holds.map(({ hold }) => [hold.taskId, hold]));
   return requests.map((request) => {

@@ -1,19 +1,20 @@
 import { byRows, inChunks, inExactChunks, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import { buildInsert, listValues } from '@reelgate/platform/sql/named-values';
 import type { NamedValues } from '@reelgate/platform/sql/named-values';
-import type { SqlQuery, SqlStatement } from '@reelgate/platform/sql/sql';
+import type { SqlQuery, SqlRunner, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
 import { isBalanced } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
 
 const EVENT_COLUMNS = ['event_key', 'kind', 'account_id', 'task_id', 'reason', 'actor', 'occurred_at'] as const;
-const UNLESS_TAKEN = 'ON CONFLICT (event_key) DO NOTHING RETURNING event_key';
-const INSERT_EVENT = buildInsert('financial_events', EVENT_COLUMNS, UNLESS_TAKEN);
+const UNLESS_TAKEN = 'ON CONFLICT (event_key) DO NOTHING';
+const INSERT_EVENT = buildInsert('financial_events', EVENT_COLUMNS, `${UNLESS_TAKEN} RETURNING event_key`);
 const INSERT_NEW_EVENTS = byRows(
   (rows) => `INSERT INTO financial_events (${EVENT_COLUMNS.join(', ')})
   VALUES ${valueRows(rows, EVENT_COLUMNS.length)}`,
 );
-const INSERT_EVENTS = byRows((rows) => `${INSERT_NEW_EVENTS(rows)} ${UNLESS_TAKEN}`);
+const INSERT_EVENTS_UNLESS_TAKEN = byRows((rows) => `${INSERT_NEW_EVENTS(rows)} ${UNLESS_TAKEN}`);
+const INSERT_EVENTS = byRows((rows) => `${INSERT_EVENTS_UNLESS_TAKEN(rows)} RETURNING event_key`);
 
 type EventRow = NamedValues<(typeof EVENT_COLUMNS)[number]>;
 
@@ -30,13 +31,21 @@ const INSERT_LINES_ONCE = byRows((rows) => `${INSERT_LINES(rows)} ON CONFLICT (e
 export async function insertEvents(query: SqlQuery, events: readonly FinancialEvent[]): Promise<ReadonlySet<string>> {
   const keys = new Set<string>();
   for (const chunk of inChunks(events)) {
-    const written = await query<{ event_key: string }>(
-      INSERT_EVENTS(chunk.length),
-      rowValues([], chunk, (event) => listValues(EVENT_COLUMNS, toEventRow(event))),
-    );
+    const written = await query<{ event_key: string }>(INSERT_EVENTS(chunk.length), toEventValues(chunk));
     for (const { event_key: key } of written) keys.add(key);
   }
   return keys;
+}
+
+/** The same, and gives only the number of those that are new, which SQLite counts in half the time. */
+export async function insertEventsToCount(
+  { changes }: Pick<SqlRunner, 'changes'>,
+  events: readonly FinancialEvent[],
+): Promise<number> {
+  const counts = await Promise.all(
+    inChunks(events).map((chunk) => changes(INSERT_EVENTS_UNLESS_TAKEN(chunk.length), toEventValues(chunk))),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /** Writes the lines of events that are new. */
@@ -74,10 +83,7 @@ export async function hasEvent(query: SqlQuery, key: string): Promise<boolean> {
 export function buildPostings(events: readonly FinancialEvent[]): readonly SqlStatement[] {
   const lines = events.flatMap(toLines);
   return [
-    ...inExactChunks(events).map((chunk): SqlStatement => [
-      INSERT_NEW_EVENTS(chunk.length),
-      rowValues([], chunk, (event) => listValues(EVENT_COLUMNS, toEventRow(event))),
-    ]),
+    ...inExactChunks(events).map((chunk): SqlStatement => [INSERT_NEW_EVENTS(chunk.length), toEventValues(chunk)]),
     ...inExactChunks(lines).map((chunk): SqlStatement => [
       INSERT_LINES(chunk.length),
       rowValues([], chunk, (line) => line),
@@ -97,6 +103,10 @@ async function insertEvent(query: SqlQuery, event: FinancialEvent): Promise<bool
 
 function toEventRow({ key, kind, accountId, taskId, reason, actor, at }: FinancialEvent): EventRow {
   return { event_key: key, kind, account_id: accountId, task_id: taskId ?? null, reason, actor, occurred_at: at };
+}
+
+function toEventValues(events: readonly FinancialEvent[]): SqlValue[] {
+  return rowValues([], events, (event) => listValues(EVENT_COLUMNS, toEventRow(event)));
 }
 
 async function insertLines(query: SqlQuery, event: FinancialEvent): Promise<void> {

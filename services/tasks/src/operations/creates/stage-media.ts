@@ -131,6 +131,7 @@ async function stageAll(
   wanted: readonly IndexedItem[],
   { signal, span }: StageOptions,
 ): Promise<ReadonlyMap<number, StagedMedia>> {
+  if (wanted.length === 0) return NO_MEDIA.byIndex;
   const refused = new AbortController();
   const bounds = { signal: combineSignals(signal, refused.signal), span };
   const stagings = wanted.map(async (each) => {
