@@ -69,7 +69,7 @@ export interface Sql extends SqlStatements {
   commitAhead<T>(work: (query: SqlWork) => Promise<T>): Promise<CommitResult<T>>;
   /**
    * Like `transaction`, but an embedded database does not wait for the disk: the work survives a kill of the process,
-   * and a power cut can take it back. Readers can find it.
+   * and a power cut can take it back. Readers can find it. It is committed only after the disk has every earlier commit.
    */
   commitUnsynced<T>(work: (query: SqlWork) => Promise<T>): Promise<T>;
   /** The connections to the server; for an embedded database, its only one that writes. */

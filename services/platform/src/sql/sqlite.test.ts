@@ -89,6 +89,69 @@ describe('a slow disk', () => {
       await other;
     });
 
+    describe('that comes while the disk writes', () => {
+      const outside = (): unknown[] => {
+        const other = new DatabaseSync(path.join(folder, 'test.sqlite'), { readOnly: true });
+        const rows = other.prepare('SELECT id FROM things ORDER BY id').all();
+        other.close();
+        return rows.map((row) => ({ ...row }));
+      };
+
+      test('is committed when the disk has the commit before it, and waits for no sync of its own', async () => {
+        const before = insert('a');
+        await nextSync(2);
+        const unsynced = insertUnsynced('b');
+
+        expect(await isOver(unsynced)).toBe(false);
+        expect(outside()).toEqual([{ id: 'a' }]);
+        syncs[1]?.resolve(undefined);
+        await before;
+        expect(await unsynced).toEqual([{ id: 'b' }]);
+        expect(outside()).toEqual([{ id: 'a' }, { id: 'b' }]);
+        expect(syncs).toHaveLength(2);
+      });
+
+      test('leaves nothing if that sync fails', async () => {
+        const before = insert('a');
+        await nextSync(2);
+        const unsynced = insertUnsynced('b');
+        await turn();
+        syncs[1]?.reject(new Error('the disk is gone'));
+
+        await expect(before).rejects.toMatchObject({ name: 'StoreUnavailable', maybeWritten: true });
+        await expect(unsynced).rejects.toMatchObject({ name: 'StoreUnavailable', maybeWritten: false });
+        expect(outside()).toEqual([{ id: 'a' }]);
+      });
+
+      test('does not fail with another one', async () => {
+        const before = insert('a');
+        await nextSync(2);
+        const [good, bad, again] = [insertUnsynced('b'), insertUnsynced('a'), insertUnsynced('c')];
+        void bad.catch(() => undefined);
+        await turn();
+        syncs[1]?.resolve(undefined);
+        await before;
+
+        expect(await good).toEqual([{ id: 'b' }]);
+        await expect(bad).rejects.toThrow('UNIQUE');
+        expect(await again).toEqual([{ id: 'c' }]);
+      });
+
+      test('comes after the writes that wait already', async () => {
+        const before = insert('a');
+        await nextSync(2);
+        const waiting = insert('b');
+        const unsynced = sql.commitUnsynced((query) => query('SELECT id FROM things ORDER BY id'));
+        syncs[1]?.resolve(undefined);
+        await before;
+
+        expect(await unsynced).toEqual([{ id: 'a' }, { id: 'b' }]);
+        await nextSync(3);
+        syncs[2]?.resolve(undefined);
+        await waiting;
+      });
+    });
+
     test('that fails leaves nothing', async () => {
       await expect(sql.commitUnsynced((query) => query('INSERT INTO nowhere VALUES (1)'))).rejects.toThrow('nowhere');
       expect(await sql.read('SELECT id FROM things')).toEqual([]);

@@ -40,8 +40,8 @@ interface Job {
  * If one of them fails, all run again, each in a savepoint of its own. SQLite writes the commit to its log and does
  * not wait for the disk (`synchronous=NORMAL`). One sync outside the event loop covers the whole batch, while the next
  * batch fills. A transaction succeeds only after its sync has ended; `commitAhead` does not wait for it, and a batch of
- * `commitUnsynced` alone has none. Reads use another connection, so they never see a transaction that can still be
- * rolled back, and they wait for the last sync. After a failed sync the content of the disk is unknown, so every later
+ * `commitUnsynced` alone has none: it runs during the sync before it, and is committed when that has ended. Reads use
+ * another connection, so they never see a transaction that can still be rolled back, and they wait for the last sync. After a failed sync the content of the disk is unknown, so every later
  * statement is refused. Savepoints keep their copies of pages in memory: SQLite would write those of a large batch to a
  * temporary file.
  */
@@ -51,6 +51,7 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
   const reader = open(file);
   const [onWriter, onReader] = [refuseAfterEnd(writer, sqliteStatements(writer)), sqliteStatements(reader)];
   const durability = newDurability(openLog(file));
+  const early = newEarlyJobs(writer, durability);
   const queue: Job[] = [];
   let draining: Promise<void> | undefined;
   let isBusy = false;
@@ -61,13 +62,16 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
       await waitForJobs(queue, isBusy);
       const batch = queue.splice(0, BATCH_MAX);
       isBusy = batch.length > 1;
-      settleAll(batch, await commitDurably(writer, durability, batch));
+      settleAll(batch, await commitDurably({ writer, durability, early }, batch));
+      queue.unshift(...(await early.end()));
     }
     draining = undefined;
   };
   const commit = async <T>(work: (query: SqlWork) => Promise<T>, isSynced: boolean): Promise<CommitResult<T>> => {
     if (closing !== undefined) throw new StoreUnavailable(CLOSED);
     const { job, committed } = newJob(() => runWork(work, onWriter), isSynced);
+    // the jobs that wait came first
+    if (!isSynced && queue.length === 0 && early.take(job)) return committed;
     queue.push(job);
     draining ??= drain();
     return committed;
@@ -196,10 +200,67 @@ function open(file: string): DatabaseSync {
   return database;
 }
 
+/** Jobs without a sync that run while the disk writes the commit before them. */
+interface EarlyJobs {
+  /** Begins to take jobs. */
+  open(): void;
+  /** Runs a job; false: it has to wait. */
+  take(job: Job): boolean;
+  /** Commits the jobs, if the disk has the commit before them. Gives those that have to run again: not all succeeded. */
+  end(): Promise<readonly Job[]>;
+}
+
+/** The transaction is open from the first job on. No other begins before its end. */
+function newEarlyJobs(writer: DatabaseSync, durability: Durability): EarlyJobs {
+  const jobs: Job[] = [];
+  let isOpen = false;
+  let work = Promise.resolve();
+  const begin = async (): Promise<void> => {
+    writer.exec('BEGIN IMMEDIATE');
+  };
+  return {
+    open: () => {
+      isOpen = true;
+    },
+    take: (job) => {
+      if (!isOpen || jobs.length === BATCH_MAX) return false;
+      const before = jobs.length === 0 ? begin() : work;
+      jobs.push(job);
+      work = before.then(() => job.run());
+      work.catch(() => undefined);
+      return true;
+    },
+    end: async () => {
+      isOpen = false;
+      const taken = jobs.splice(0);
+      if (taken.length === 0) return taken;
+      try {
+        await work;
+        await durability.last();
+        writer.exec('COMMIT');
+      } catch {
+        if (writer.isTransaction) writer.exec('ROLLBACK');
+        return taken;
+      }
+      for (const job of taken) job.committed();
+      settleAll(
+        taken,
+        taken.map(() => undefined),
+      );
+      return [];
+    },
+  };
+}
+
+interface CommitDeps {
+  readonly writer: DatabaseSync;
+  readonly durability: Durability;
+  readonly early: EarlyJobs;
+}
+
 /** Commits and syncs the batch. Gives the error of each job, or one error for all. */
 async function commitDurably(
-  writer: DatabaseSync,
-  durability: Durability,
+  { writer, durability, early }: CommitDeps,
   batch: readonly Job[],
 ): Promise<readonly (Error | undefined)[]> {
   try {
@@ -207,6 +268,7 @@ async function commitDurably(
     const failures = await commitBatch(writer, batch);
     const committed = batch.filter((_job, index) => failures[index] === undefined);
     const synced = committed.some(({ isSynced }) => isSynced) ? durability.sync() : undefined;
+    if (synced !== undefined) early.open();
     for (const job of committed) job.committed();
     await synced?.catch(throwUnsynced(true));
     return failures;

@@ -198,6 +198,6 @@ function findRecordRefusal({ call, settlement }: CallRecord, accountId: string):
 export async function confirmCalls({ unwritten, calls }: BillingDeps, batchId: string): Promise<void> {
   const durable = unwritten.take(batchId);
   if (durable === undefined) throw serviceUnavailable(new Error('the batch of calls is unknown'));
-  await durable;
-  await calls.confirm(batchId);
+  // the mark is removed only after the disk has the holds, and then at once
+  await Promise.all([durable, calls.confirm(batchId)]);
 }
