@@ -37,13 +37,13 @@ interface Job {
 
 /**
  * SQLite in a file, in WAL mode. Transactions that wait at the same moment share one commit and run one after another.
- * If one of them fails, all run again, each in a savepoint of its own. SQLite writes the commit to its log and does
- * not wait for the disk (`synchronous=NORMAL`). One sync outside the event loop covers the whole batch, while the next
+ * If one of them fails, all run again, each in a savepoint of its own. SQLite writes the commit to its log and does not
+ * wait for the disk (`synchronous=NORMAL`). One sync outside the event loop covers the whole batch, while the next
  * batch fills. A transaction succeeds only after its sync has ended; `commitAhead` does not wait for it, and a batch of
  * `commitUnsynced` alone has none: it runs during the sync before it, and is committed when that has ended. Reads use
- * another connection, so they never see a transaction that can still be rolled back, and they wait for the last sync. After a failed sync the content of the disk is unknown, so every later
- * statement is refused. Savepoints keep their copies of pages in memory: SQLite would write those of a large batch to a
- * temporary file.
+ * another connection, so they never see a transaction that can still be rolled back, and they wait for the last sync.
+ * After a failed sync the content of the disk is unknown, so every later statement is refused. Savepoints keep their
+ * copies of pages in memory: SQLite would write those of a large batch to a temporary file.
  */
 export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sql {
   makePrivate(file);
