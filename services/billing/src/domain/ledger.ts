@@ -114,11 +114,7 @@ export function isBalanced(postings: readonly Posting[]): boolean {
   return postings.reduce((sum, { amount }) => sum + amount, 0n) === 0n;
 }
 
-function toTaskEvent(
-  hold: Hold,
-  kind: (typeof TASK_KINDS)[number],
-  at: number,
-): Omit<FinancialEvent, 'postings'> {
+function toTaskEvent(hold: Hold, kind: (typeof TASK_KINDS)[number], at: number): Omit<FinancialEvent, 'postings'> {
   return {
     key: `${kind}:${hold.taskId}`,
     kind,

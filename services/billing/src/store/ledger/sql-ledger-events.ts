@@ -38,10 +38,7 @@ export async function insertEvents(query: SqlQuery, events: readonly FinancialEv
 }
 
 /** The same, and gives only the number of those that are new, which SQLite counts in half the time. */
-export async function insertEventsToCount(
-  { changes }: Pick<SqlRunner, 'changes'>,
-  events: readonly FinancialEvent[],
-): Promise<number> {
+export async function insertEventsToCount({ changes }: SqlRunner, events: readonly FinancialEvent[]): Promise<number> {
   const counts = await Promise.all(
     inChunks(events).map((chunk) => changes(INSERT_EVENTS_UNLESS_TAKEN(chunk.length), toEventValues(chunk))),
   );
