@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
 import { systemClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import { computeDeadline } from '../passed-deadline.ts';
@@ -8,6 +8,7 @@ import type { CallBounds } from './call-bounds.ts';
 import { compileCallCheck } from './call-check.ts';
 import { callSpans, runInCallSpan } from './call-span.ts';
 import { toProblem } from './problems.ts';
+import { findListed, runList } from './serve-list.ts';
 import { findMethod, asStream, checkStream } from './served-method.ts';
 import { DEADLINE_MS } from './service.ts';
 import type { Binding, CallOptions, Caller, Client } from './service.ts';
@@ -26,10 +27,16 @@ export function directClient<S extends DescService>(
 ): Client<S> {
   const streams = openRunningStreams();
   return Object.fromEntries(
-    service.methods.map((method) => [
-      method.localName,
-      CALLS[method.methodKind](method, binding, { caller, streams, clock }),
-    ]),
+    service.methods.map((method) => {
+      const listed = findListed(binding, method);
+      const calling = { caller, streams, clock };
+      return [
+        method.localName,
+        listed === undefined
+          ? CALLS[method.methodKind](method, binding, calling)
+          : newListCall(method, listed, binding, calling),
+      ];
+    }),
   ) as unknown as Client<S>;
 }
 
@@ -37,6 +44,20 @@ interface CallDeps {
   readonly caller: Caller;
   readonly streams: RunningStreams;
   readonly clock: Clock;
+}
+
+/** Each call of the list is one of its own. */
+function newListCall(method: DescMethod, listed: DescMethod, binding: Binding, calling: CallDeps): unknown {
+  const check = compileCallCheck(method);
+  const callAlone = CALLS.unary(listed, binding, calling) as (one: object, options: CallOptions) => Promise<Message>;
+  return async function* (request: Init, options: CallOptions = {}) {
+    const list = create(method.input, request);
+    check.first(calling.caller, list);
+    const messages = runList(listed, list, ({ request: one, requestId }) =>
+      callAlone(one, { ...options, requestId, span: undefined }),
+    );
+    for await (const message of messages) yield create(method.output, message);
+  };
 }
 
 type NewCall = (method: DescMethod, binding: Binding, calling: CallDeps) => unknown;

@@ -168,21 +168,15 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: CallParts) => u
     },
   server_streaming: (calling) =>
     async function* (request: Init, options: CallOptions = {}) {
-      const { grpc, method, path, serialize, deserialize, begin } = calling;
-      const spanned = begin(options.span);
-      const [metadata, bounds] = [buildMetadata(calling, options, spanned.span), toDeadlineOption(options)];
-      const message = create(method.input, request);
-      const call = grpc.makeServerStreamRequest(path, serialize, deserialize, message, metadata, bounds);
-      const ended = cancelOn(options.signal, call);
+      const spanned = calling.begin(options.span);
+      const bounds = toDeadlineOption(options);
+      const message = create(calling.method.input, request);
       try {
-        yield* call;
-      } catch (error) {
-        const problem = fromServiceError(error as ServiceError);
+        yield* readStream(calling, message, { ...options, span: spanned.span, ...bounds });
+      } catch (problem) {
         spanned.failed(problem);
         throw problem;
       } finally {
-        ended();
-        call.cancel();
         spanned.end();
       }
     },
@@ -205,6 +199,36 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: CallParts) => u
     throw new Error('a stream in both directions is not supported');
   },
 };
+
+type StreamOptions = Omit<CallOptions, 'span'> & { readonly span: Span; readonly deadline?: number };
+
+/**
+ * The messages of a stream. One that the replica refused has none and is repeated, as a call of one answer is. A reader
+ * that stops cancels the call.
+ */
+async function* readStream(
+  calling: CallParts,
+  message: Message,
+  { span, deadline, ...options }: StreamOptions,
+  refusalsLeft = REFUSALS_MAX,
+): AsyncGenerator {
+  const { grpc, path, serialize, deserialize } = calling;
+  const metadata = buildMetadata(calling, options, span);
+  const bounds = deadline === undefined ? {} : { deadline };
+  const call = grpc.makeServerStreamRequest(path, serialize, deserialize, message, metadata, bounds);
+  const ended = cancelOn(options.signal, call);
+  try {
+    yield* call;
+    return;
+  } catch (error) {
+    const problem = fromServiceError(error as ServiceError);
+    if (refusalsLeft === 0 || !isRefusedStream(problem)) throw problem;
+  } finally {
+    ended();
+    call.cancel();
+  }
+  yield* readStream(calling, message, { ...options, span, ...bounds }, refusalsLeft - 1);
+}
 
 /**
  * Repeats a call whose stream the replica refused, as it does with streams that arrive while it closes a connection.

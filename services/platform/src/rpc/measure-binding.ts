@@ -10,10 +10,10 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /**
  * The binding with a measurement of each call that has one answer, over a network and in this process. A stream of
- * answers lasts as long as its reader wants, so it is not measured.
+ * answers lasts as long as its reader wants, so it is not measured; each call of a list is.
  */
 export function measureBinding(
-  { service, methods }: Binding,
+  { service, methods, ...lists }: Binding,
   { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
 ): Binding {
   const took = metrics.histogram(
@@ -49,7 +49,7 @@ export function measureBinding(
     ];
   };
   const withOneAnswer = service.methods.filter(({ methodKind }) => methodKind !== 'server_streaming');
-  return { service, methods: { ...methods, ...Object.fromEntries(withOneAnswer.flatMap(measureMethod)) } };
+  return { ...lists, service, methods: { ...methods, ...Object.fromEntries(withOneAnswer.flatMap(measureMethod)) } };
 }
 
 function readTraceId({ span }: CallContext): string | undefined {

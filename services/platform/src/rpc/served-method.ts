@@ -6,6 +6,8 @@ import { inTrace } from '../request-context.ts';
 import type { TraceContinuer } from '../trace/trace.ts';
 import type { WrongKeys } from '../limits/wrong-keys.ts';
 import { compileCallCheck } from './call-check.ts';
+import { isFault } from './problems.ts';
+import { findListed, runList } from './serve-list.ts';
 import { callSpans, runInCallSpan } from './call-span.ts';
 import type { CallSpan } from './call-span.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
@@ -52,6 +54,8 @@ export interface ServedMethod {
 
 /** Throws if the binding lacks the method, or if a rule of it is not valid. */
 export function newServedMethod(binding: Binding, method: DescMethod, serving: ServingDeps): ServedMethod {
+  const listed = findListed(binding, method);
+  if (listed !== undefined) return serveList(method, listed, newServedMethod(binding, listed, serving), serving);
   const run = findMethod(binding, method);
   const check = compileCallCheck(method);
   const noteDeprecated = serving.deprecations(method);
@@ -110,6 +114,27 @@ export function newServedMethod(binding: Binding, method: DescMethod, serving: S
         });
         return run(checked, context);
       }),
+  };
+}
+
+/**
+ * A list is a way by which calls come: each has the checks, the span, the measurement and the log line of a call of its
+ * own. A stop of the server waits for them, as it does for calls of one answer.
+ */
+function serveList(method: DescMethod, listed: DescMethod, served: ServedMethod, serving: ServingDeps): ServedMethod {
+  const check = compileCallCheck(method);
+  return {
+    ...served,
+    async *serverStream(call, request) {
+      check.first(identifyCaller(serving, call), request);
+      const messages = runList(listed, request, ({ request: one, requestId, carrier }) =>
+        served.unary({ ...call, requestId, carrier, setHeader: () => undefined }, one).catch((thrown: unknown) => {
+          if (isFault(thrown)) serving.log.error({ method: listed.name, err: thrown }, 'a call of a list failed');
+          throw thrown;
+        }),
+      );
+      for await (const message of messages) yield create(method.output, message);
+    },
   };
 }
 

@@ -94,8 +94,21 @@ export type AnyMethod = AnyImplementation['method'];
 export interface Binding {
   readonly service: DescService;
   readonly methods: Readonly<Record<string, AnyMethod>>;
+  /** By the name of a method that takes a list: the method whose calls are in its list. */
+  readonly lists?: Readonly<Record<string, string>>;
 }
 
 export function bind<S extends DescService>(service: S, implementation: Implementation<S>): Binding {
   return { service, methods: implementation };
+}
+
+/**
+ * A service with methods in `lists` that take calls of another method. The transports run those as they run calls of
+ * their own, so the service implements only the other one.
+ */
+export function bindWithLists<
+  S extends DescService,
+  const L extends Readonly<Partial<Record<keyof S['method'], keyof S['method'] & string>>>,
+>(service: S, implementation: Omit<Implementation<S>, keyof L>, lists: L): Binding {
+  return { service, methods: implementation as Binding['methods'], lists: lists as Readonly<Record<string, string>> };
 }

@@ -105,7 +105,7 @@ export function billingClient(rpc: Client<typeof BillingService>, clock: Clock):
     },
     placeHold: async ({ taskId, accountId, tokenId, facts, label = '', ...bound }, options) => {
       const request = { taskId, accountId, tokenId, facts: toWireFacts(facts), label, ...toWireBound(bound) };
-      const hold = await lists.place(request, options);
+      const hold = await lists.call(request, options);
       return {
         amountNanos: hold?.amountNanos ?? 0n,
         currency: hold?.currency ?? '',

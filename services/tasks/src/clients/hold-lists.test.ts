@@ -77,7 +77,7 @@ function openLists({
 
 const listCalls = (calls: readonly Call[]): unknown[] => calls.map(({ method, tasks }) => [method, ...tasks]);
 const placeAll = (lists: HoldLists, tasks: readonly string[]) =>
-  Promise.all(tasks.map(async (taskId) => (await lists.place(aHold(taskId)))?.taskId));
+  Promise.all(tasks.map(async (taskId) => (await lists.call(aHold(taskId)))?.taskId));
 const TASKS = ['task_1', 'task_2', 'task_3'];
 
 describe('holds of one moment', () => {
@@ -107,7 +107,7 @@ describe('holds of one moment', () => {
           : { result: { case: 'held', value: { taskId } } },
     });
 
-    const [first, second, third] = await Promise.allSettled(TASKS.map((taskId) => lists.place(aHold(taskId))));
+    const [first, second, third] = await Promise.allSettled(TASKS.map((taskId) => lists.call(aHold(taskId))));
 
     expect([first?.status, third?.status]).toEqual(['fulfilled', 'fulfilled']);
     const { kind, reason, message, field, retryAfterMs, metadata } = NO_QUOTA;
@@ -117,7 +117,7 @@ describe('holds of one moment', () => {
   test('fail if billing answers less than it was asked', async () => {
     const { lists } = openLists({ answer: () => ({}) });
 
-    await expect(placeAll(lists, TASKS)).rejects.toThrow('a hold of a list has no answer');
+    await expect(placeAll(lists, TASKS)).rejects.toThrow('a hold has no outcome');
   });
 
   test('keep their requests and their spans', async () => {
@@ -132,9 +132,9 @@ describe('holds of one moment', () => {
 
     await Promise.allSettled([
       ...roots.map((span, index) =>
-        inRequest(`request_${index + 1}`, () => lists.place(aHold(`task_${index + 1}`), { span })),
+        inRequest(`request_${index + 1}`, () => lists.call(aHold(`task_${index + 1}`), { span })),
       ),
-      lists.place(aHold('task_3')),
+      lists.call(aHold('task_3')),
     ]);
 
     const own = spans();
@@ -163,7 +163,7 @@ test('a hold that comes alone is a call of its own, with its signal, its span an
   const { signal } = new AbortController();
   const span = keepingTracing().tracing.root('create', { class: 'create' });
 
-  await inRequest('request_1', () => lists.place(aHold('task_1'), { signal, span }));
+  await inRequest('request_1', () => lists.call(aHold('task_1'), { signal, span }));
 
   expect(listCalls(calls)).toEqual([['placeHold', 'task_1']]);
   expect(calls[0]?.options).toEqual({ signal, span, requestId: 'request_1' });
@@ -175,8 +175,8 @@ describe('a caller that leaves', () => {
     const { calls, lists } = openLists({ wait: () => answering.opened });
     const leaving = new AbortController();
     const staying = [new AbortController(), new AbortController()];
-    const left = lists.place(aHold('task_1'), { signal: leaving.signal });
-    const kept = staying.map(({ signal }, index) => lists.place(aHold(`task_${index + 2}`), { signal }));
+    const left = lists.call(aHold('task_1'), { signal: leaving.signal });
+    const kept = staying.map(({ signal }, index) => lists.call(aHold(`task_${index + 2}`), { signal }));
     await until(() => calls.length > 0);
 
     leaving.abort();
@@ -191,7 +191,7 @@ describe('a caller that leaves', () => {
   test('is in no list that was not sent before', async () => {
     const { calls, lists } = openLists();
     const leaving = new AbortController();
-    const left = lists.place(aHold('task_1'), { signal: leaving.signal });
+    const left = lists.call(aHold('task_1'), { signal: leaving.signal });
     const kept = placeAll(lists, ['task_2', 'task_3']);
 
     leaving.abort();
@@ -206,7 +206,7 @@ describe('a caller that leaves', () => {
     const { calls, lists } = openLists({ wait: () => answering.opened });
     const callers = TASKS.map(() => new AbortController());
     const placed = Promise.allSettled(
-      callers.map(({ signal }, index) => lists.place(aHold(TASKS[index] ?? ''), { signal })),
+      callers.map(({ signal }, index) => lists.call(aHold(TASKS[index] ?? ''), { signal })),
     );
     await until(() => calls.length > 0);
 
@@ -245,8 +245,8 @@ describe('a billing of the release before, which knows no lists,', () => {
     const { signal } = new AbortController();
 
     const [first, second] = await Promise.allSettled([
-      inRequest('request_1', () => lists.place(aHold('task_1'), { signal })),
-      lists.place(aHold('task_2')),
+      inRequest('request_1', () => lists.call(aHold('task_1'), { signal })),
+      lists.call(aHold('task_2')),
     ]);
 
     expect(first).toMatchObject({ reason: NO_QUOTA });
@@ -288,7 +288,7 @@ describe('a list whose call ends with its connection', () => {
   test('is given up after that', async () => {
     const { calls, lists } = openLists({ fail: () => LOST });
 
-    const placed = await Promise.allSettled(TASKS.map((taskId) => lists.place(aHold(taskId))));
+    const placed = await Promise.allSettled(TASKS.map((taskId) => lists.call(aHold(taskId))));
 
     expect(placed).toEqual(TASKS.map(() => ({ status: 'rejected', reason: LOST })));
     expect(calls).toHaveLength(2);

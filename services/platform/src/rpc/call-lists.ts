@@ -1,0 +1,212 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import { newBatcher, waitForTicks } from '../batcher.ts';
+import type { Clock } from '../clock.ts';
+import { currentRequestId } from '../request-context.ts';
+import { serviceUnavailable } from '../service-unavailable.ts';
+import { callSpans } from './call-span.ts';
+import { isMethodUnknown } from './problems.ts';
+import { mayBeLarger } from './message-size.ts';
+import type { CallOptions } from './service.ts';
+
+/** A call waits for those that are made at the same moment. While calls come one by one, that brings no others. */
+const FILL_TICKS = { idle: 1, busy: 3 };
+/** Calls are made one by one for so long after a replica of the service did not know lists. It is replaced soon. */
+const SINGLY_MS = 10_000;
+
+/** A call of a list, with what a call of its own has as metadata. */
+export interface ListedCall<I> {
+  readonly request: I;
+  readonly requestId: string;
+  readonly traceParent: string;
+}
+
+/** The end of one call of a list. */
+export type Outcome<O> = { readonly answer: O } | { readonly refusal: unknown };
+
+/** Takes the outcome of the call at a place of a list. */
+export type TellOutcome<O> = (index: number, outcome: Outcome<O>) => void;
+
+export interface CallListOptions<I, O> {
+  /** The method of a call alone. Each call has the span that one alone has. */
+  readonly method: DescMethod;
+  readonly clock: Clock;
+  /** The most calls of one list; the service refuses more. */
+  readonly listMax: number;
+  /** The most lists that are under way. */
+  readonly listsMax: number;
+  /** The way of calls that find `listsMax` lists under way. */
+  readonly whenFull: 'wait' | 'go alone';
+  /** Requests that can be larger go alone, so that a list is never too large for one message. Default: none is. */
+  readonly requestBytesMax?: number;
+  /** True: a caller that can leave goes alone, because the service would learn of it only with the whole list. */
+  readonly leaversGoAlone?: boolean;
+  readonly callAlone: (request: I, options: CallOptions) => Promise<O>;
+  /** Makes the calls of a list, and tells each outcome as soon as it is known. Resolves when there are no more. */
+  readonly callTogether: (
+    calls: readonly ListedCall<I>[],
+    options: CallOptions,
+    tell: TellOutcome<O>,
+  ) => Promise<unknown>;
+}
+
+interface Order<I, O> {
+  readonly request: I;
+  readonly options: CallOptions;
+  /** By the clock; Infinity: none. */
+  readonly deadline: number;
+  readonly resolve: (answer: O | Promise<O>) => void;
+  readonly reject: (refusal: unknown) => void;
+}
+
+/** Calls that are made at the same moment go to the service in one call. */
+export interface CallLists<I, O> {
+  /** Refuses what a call of its own would refuse. A caller that leaves is not waited for. */
+  call(request: I, options?: CallOptions): Promise<O>;
+}
+
+/**
+ * A call that comes alone is a call of its own. In a list each keeps its request and its span, and its caller leaves
+ * alone: the list goes on while one caller waits. A list that ends early ends the calls without an outcome as it would
+ * have ended each of them.
+ */
+export function openCallLists<I, O>(listing: CallListOptions<I, O>): CallLists<I, O> {
+  const { clock, listMax, listsMax, whenFull, callAlone } = listing;
+  const { requestBytesMax = Infinity, leaversGoAlone = false } = listing;
+  const mustGoAlone = (request: I, { signal }: CallOptions): boolean =>
+    (leaversGoAlone && signal !== undefined) || mayBeLarger(request, requestBytesMax);
+  const sendList = listSender(listing);
+  let singlyUntil = 0;
+  let running = 0;
+  const sendAlone = (orders: readonly Order<I, O>[]): Promise<unknown> =>
+    Promise.allSettled(
+      orders.map(({ request, options: given, resolve }) => {
+        const answer = (async () => callAlone(request, given))();
+        resolve(answer);
+        return answer;
+      }),
+    );
+  const sendTogether = async (orders: readonly Order<I, O>[]): Promise<unknown> => {
+    running += 1;
+    const isKnown = await sendList(orders);
+    running -= 1;
+    if (isKnown) return undefined;
+    singlyUntil = clock.now() + SINGLY_MS;
+    return sendAlone(orders);
+  };
+  const send = (batch: readonly Order<I, O>[]): Promise<unknown> => {
+    if (batch.length === 1 || clock.now() < singlyUntil || running >= listsMax) return sendAlone(batch);
+    const awaited = batch.filter(({ options: { signal }, reject }) => {
+      if (signal?.aborted === true) reject(serviceUnavailable(signal.reason));
+      return signal?.aborted !== true;
+    });
+    // The deadlines of a list are then those of one moment, and the list has the first of them.
+    return Promise.all([...Map.groupBy(awaited, ({ options: { timeoutMs } }) => timeoutMs).values()].map(sendTogether));
+  };
+  const batcher = newBatcher<Order<I, O>, true>({
+    batchMax: listMax,
+    concurrency: listsMax,
+    fill: (isBusy) => waitForTicks(isBusy ? FILL_TICKS.busy : FILL_TICKS.idle),
+    send: async (batch) => {
+      const sent = send(batch);
+      if (whenFull === 'wait') await sent;
+      return batch.map(() => true);
+    },
+  });
+  return {
+    call: (request, given = {}) => {
+      if (mustGoAlone(request, given)) return callAlone(request, given);
+      const { promise, resolve, reject } = Promise.withResolvers<O>();
+      const options = { requestId: currentRequestId(), ...given };
+      const deadline = clock.now() + (given.timeoutMs ?? Infinity);
+      batcher.add({ request, options, deadline, resolve, reject }).catch(reject);
+      return untilLeft(given.signal, promise);
+    },
+  };
+}
+
+/** Sends a list, and ends its calls. Returns false, and ends none, if the service knows no lists. */
+type SendList<I, O> = (orders: readonly Order<I, O>[]) => Promise<boolean>;
+
+function listSender<I, O>({ method, clock, callTogether }: CallListOptions<I, O>): SendList<I, O> {
+  const beginSpan = callSpans(method, 'client');
+  return async (orders) => {
+    const spans = orders.map(({ options: { span } }) => beginSpan(span));
+    const waiting = new Map(orders.map((order, index) => [index, { order, span: spans[index] }]));
+    const tell = (index: number, outcome: Outcome<O>): void => {
+      const { order, span } = waiting.get(index) ?? {};
+      waiting.delete(index);
+      if ('refusal' in outcome) {
+        span?.failed(outcome.refusal);
+        order?.reject(outcome.refusal);
+      } else order?.resolve(outcome.answer);
+      span?.end();
+    };
+    const refuseRest = (refusal: unknown): void => {
+      for (const index of waiting.keys()) tell(index, { refusal });
+    };
+    const calls = orders.map(({ request, options: { requestId = '' } }, index) => ({
+      request,
+      requestId,
+      traceParent: spans[index]?.span.carrier ?? '',
+    }));
+    try {
+      await callTogether(
+        calls,
+        { signal: signalWhenAllLeave(orders), timeoutMs: computeTimeLeft(orders, clock) },
+        tell,
+      );
+      refuseRest(new Error(`a call of ${method.name} in a list has no outcome`));
+    } catch (error) {
+      if (isMethodUnknown(error)) {
+        for (const { failed, end } of spans) {
+          failed(error);
+          end();
+        }
+        return false;
+      }
+      refuseRest(error);
+    }
+    return true;
+  };
+}
+
+/** The time until the first of the deadlines, which are those of calls of one moment; undefined: they have none. */
+function computeTimeLeft(orders: readonly { readonly deadline: number }[], clock: Clock): number | undefined {
+  const first = Math.min(...orders.map(({ deadline }) => deadline));
+  return first === Infinity ? undefined : Math.max(first - clock.now(), 0);
+}
+
+/** Aborted when the callers of all orders have left; undefined: one of them never leaves. */
+function signalWhenAllLeave(
+  orders: readonly { readonly options: Pick<CallOptions, 'signal'> }[],
+): AbortSignal | undefined {
+  const signals = orders.flatMap(({ options: { signal } }) => signal ?? []);
+  if (signals.length < orders.length) return undefined;
+  const all = new AbortController();
+  let left = signals.length;
+  for (const signal of signals) {
+    signal.addEventListener(
+      'abort',
+      () => {
+        left -= 1;
+        if (left === 0) all.abort(signal.reason);
+      },
+      { once: true },
+    );
+  }
+  return all.signal;
+}
+
+/** Rejects when the caller leaves, as a call of its own would. */
+function untilLeft<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      reject(serviceUnavailable(signal.reason));
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', leave);
+    });
+  });
+}

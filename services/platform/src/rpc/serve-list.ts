@@ -1,0 +1,79 @@
+import { create } from '@bufbuild/protobuf';
+import type { DescMethod, Message } from '@bufbuild/protobuf';
+import { waitForTicks } from '../batcher.ts';
+import { inRequest, readRequestId } from '../request-context.ts';
+import { toProblem, toWireProblem } from './problems.ts';
+import { measureUpTo } from './message-size.ts';
+import { MESSAGE_BYTES_MAX } from './service.ts';
+import type { Binding } from './service.ts';
+
+/** Of several outcomes in one message. One alone is as large as the answer of a call of its own. */
+const OUTCOMES_BYTES_MAX = MESSAGE_BYTES_MAX / 2;
+
+/** A call of a list as its request has it, with what a call of its own has as metadata. */
+interface ListItem {
+  readonly request?: Message;
+  readonly requestId: string;
+  readonly traceParent: string;
+}
+
+/** A call of a list, as a call of its own would come. */
+export interface ListedCall {
+  readonly request: Message;
+  readonly requestId: string;
+  readonly carrier: string | undefined;
+}
+
+/** The method whose calls a method lists; undefined: the method takes no list. */
+export function findListed({ service, lists = {} }: Binding, { localName }: DescMethod): DescMethod | undefined {
+  const listed = lists[localName];
+  return listed === undefined ? undefined : service.method[listed];
+}
+
+/**
+ * Runs the calls of a list, each for itself. Yields the outcomes of one moment in one message, so that a slow call
+ * delays no other.
+ */
+export async function* runList(
+  { input }: DescMethod,
+  list: object,
+  run: (call: ListedCall) => Promise<Message>,
+): AsyncGenerator<{ readonly outcomes: readonly object[] }> {
+  const { calls } = list as { readonly calls: readonly ListItem[] };
+  const ended: object[] = [];
+  let wake = (): void => undefined;
+  for (const [index, { request = create(input), requestId, traceParent }] of calls.entries()) {
+    const call = { request, requestId: readRequestId(requestId), carrier: traceParent || undefined };
+    void inRequest(call.requestId, () => run(call))
+      .then(
+        (value) => ({ case: 'answer', value }),
+        (thrown: unknown) => ({ case: 'refusal', value: toWireProblem(toProblem(thrown)) }),
+      )
+      .then((result) => {
+        ended.push({ call: index, result });
+        wake();
+      });
+  }
+  for (let left = calls.length; left > 0;) {
+    if (ended.length === 0) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      // Calls that share a transaction end together.
+      await waitForTicks(1);
+    }
+    const outcomes = takeFirst(ended);
+    left -= outcomes.length;
+    yield { outcomes };
+  }
+}
+
+/** Takes at least one outcome, and of the others as many as one message has room for. */
+function takeFirst(outcomes: object[]): readonly object[] {
+  let bytes = 0;
+  const over = outcomes.findIndex((outcome, index) => {
+    bytes += measureUpTo(outcome, OUTCOMES_BYTES_MAX);
+    return index > 0 && bytes > OUTCOMES_BYTES_MAX;
+  });
+  return outcomes.splice(0, over === -1 ? outcomes.length : over);
+}
