@@ -38,6 +38,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.TaskService/CheckOrder': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.TaskService/EstimateOrder': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.TaskService/CreateTask': ({ accountId }) => ({ accountId }),
+  'reelgate.tasks.v1.TaskService/CreateTasks': ({ accountId }) => ({ calls: [{ request: { accountId } }] }),
   'reelgate.tasks.v1.TaskService/GetTask': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.TaskService/GetTaskTimeline': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.TaskService/ListModels': ({ accountId }) => ({ accountId }),

@@ -1,4 +1,4 @@
-import { httpMedia, startGateway } from '@reelgate/gateway/app';
+import { httpMedia, shareCreates, startGateway } from '@reelgate/gateway/app';
 import type { GatewayClients } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
@@ -30,8 +30,10 @@ export async function startGatewayAlone(starting: StartParts): Promise<StartResu
     secureContext: secureContext(starting),
   });
   lifecycle.add('bytes', () => bytes.close());
+  const connected = connectGateway(toConnect(tasks), toConnect(billing), toConnect(media));
   const clients: GatewayClients = {
-    ...connectGateway(toConnect(tasks), toConnect(billing), toConnect(media)),
+    ...connected,
+    tasks: shareCreates(connected.tasks, foundation.clock),
     media: bytes,
     operator: {
       // Connections of their own: a connection carries the key of one identity.

@@ -60,6 +60,7 @@ import { startWebhooks } from './webhooks/start-webhooks.ts';
 export { openGatewayPorts } from './http/gateway-ports.ts';
 export type { GatewayPorts } from './http/gateway-ports.ts';
 export type { GatewayClients } from './clients/gateway-clients.ts';
+export { shareCreates } from './clients/create-lists.ts';
 export { httpMedia } from './clients/http-media.ts';
 export type { MediaPort } from './clients/media-port.ts';
 

@@ -8,7 +8,7 @@ import { openLimits } from '@reelgate/platform/limits/open-limits';
 import { linkKey } from '@reelgate/platform/signatures';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
-import { bind } from '@reelgate/platform/rpc/service';
+import { bind, bindWithLists } from '@reelgate/platform/rpc/service';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
@@ -58,7 +58,7 @@ import { batchService } from './rpc/batch-service.ts';
 import { jobService } from './rpc/job-service.ts';
 import { operatorService } from './rpc/operator-service.ts';
 import { queueService } from './rpc/queue-service.ts';
-import { taskService } from './rpc/task-service.ts';
+import { LISTS, taskService } from './rpc/task-service.ts';
 import { watchService } from './rpc/watch-service.ts';
 import { webhookService } from './rpc/webhook-service.ts';
 import { tasksSelfChecks } from './tasks-self-checks.ts';
@@ -192,7 +192,7 @@ export async function startTasks(
 
   return {
     bindings: [
-      bind(TaskService, { ...taskService(deps, tokens), ...watchService(watches, clock), ...content }),
+      bindWithLists(TaskService, { ...taskService(deps, tokens), ...watchService(watches, clock), ...content }, LISTS),
       bind(OperatorService, operatorService(deps, jobs, operatorDeps)),
       bind(JobService, jobService(jobs, tokens)),
       bind(WebhookService, webhookService(webhooks.deps)),

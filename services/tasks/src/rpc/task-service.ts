@@ -29,7 +29,10 @@ import { EVERY_MODEL, listModels, readMethods } from './task-read-methods.ts';
 import type { watchService } from './watch-service.ts';
 
 type OtherMethods = ReturnType<typeof watchService> & ReturnType<typeof contentMethods>;
-type OwnMethods = Omit<Implementation<typeof TaskService>, keyof OtherMethods>;
+type OwnMethods = Omit<Implementation<typeof TaskService>, keyof OtherMethods | keyof typeof LISTS>;
+
+/** The methods that take a list, with the method whose calls are in it. */
+export const LISTS = { createTasks: 'createTask' } as const;
 
 /**
  * Each method converts from the wire, runs an operation and converts to the wire. The others are in `watch-service` and

@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { QueueClass, QueuePreference } from "./queue_pb.js";
 import type { MediaKind, MediaRole, Order, TaskKind } from "./order_pb.js";
 import type { Task, TaskState } from "./task_pb.js";
+import type { Problem } from "../../problem/v1/problem_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TimelineEntry } from "./timeline_pb.js";
 
@@ -575,6 +576,123 @@ export declare type CreateTaskResponse = Message<"reelgate.tasks.v1.CreateTaskRe
  * Use `create(CreateTaskResponseSchema)` to create a new message.
  */
 export declare const CreateTaskResponseSchema: GenMessage<CreateTaskResponse>;
+
+/**
+ * CreateTaskCall is one call of a list, with what a call of its own has as metadata.
+ *
+ * @generated from message reelgate.tasks.v1.CreateTaskCall
+ */
+export declare type CreateTaskCall = Message<"reelgate.tasks.v1.CreateTaskCall"> & {
+  /**
+   * The request.
+   *
+   * @generated from field: reelgate.tasks.v1.CreateTaskRequest request = 1;
+   */
+  request?: CreateTaskRequest | undefined;
+
+  /**
+   * The id of the request that the task is created for. One that cannot stand in a header counts as none.
+   *
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+
+  /**
+   * The `traceparent` of the create; one that is not valid counts as none.
+   *
+   * @generated from field: string trace_parent = 3;
+   */
+  traceParent: string;
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.CreateTaskCall.
+ * Use `create(CreateTaskCallSchema)` to create a new message.
+ */
+export declare const CreateTaskCallSchema: GenMessage<CreateTaskCall>;
+
+/**
+ * CreateTasksRequest carries calls, 1 to 64.
+ *
+ * @generated from message reelgate.tasks.v1.CreateTasksRequest
+ */
+export declare type CreateTasksRequest = Message<"reelgate.tasks.v1.CreateTasksRequest"> & {
+  /**
+   * The calls.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.CreateTaskCall calls = 1;
+   */
+  calls: CreateTaskCall[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.CreateTasksRequest.
+ * Use `create(CreateTasksRequestSchema)` to create a new message.
+ */
+export declare const CreateTasksRequestSchema: GenMessage<CreateTasksRequest>;
+
+/**
+ * CreateTaskOutcome is how one call has ended.
+ *
+ * @generated from message reelgate.tasks.v1.CreateTaskOutcome
+ */
+export declare type CreateTaskOutcome = Message<"reelgate.tasks.v1.CreateTaskOutcome"> & {
+  /**
+   * The place of the call in the list; the first is 0.
+   *
+   * @generated from field: int32 call = 1;
+   */
+  call: number;
+
+  /**
+   * The answer, or why there is none.
+   *
+   * @generated from oneof reelgate.tasks.v1.CreateTaskOutcome.result
+   */
+  result: {
+    /**
+     * The answer of CreateTask.
+     *
+     * @generated from field: reelgate.tasks.v1.CreateTaskResponse answer = 2;
+     */
+    value: CreateTaskResponse;
+    case: "answer";
+  } | {
+    /**
+     * The reason, as CreateTask would refuse the request.
+     *
+     * @generated from field: reelgate.problem.v1.Problem refusal = 3;
+     */
+    value: Problem;
+    case: "refusal";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.CreateTaskOutcome.
+ * Use `create(CreateTaskOutcomeSchema)` to create a new message.
+ */
+export declare const CreateTaskOutcomeSchema: GenMessage<CreateTaskOutcome>;
+
+/**
+ * CreateTasksResponse carries the outcomes of one moment, in any order.
+ *
+ * @generated from message reelgate.tasks.v1.CreateTasksResponse
+ */
+export declare type CreateTasksResponse = Message<"reelgate.tasks.v1.CreateTasksResponse"> & {
+  /**
+   * Each call has one in the whole stream.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.CreateTaskOutcome outcomes = 1;
+   */
+  outcomes: CreateTaskOutcome[];
+};
+
+/**
+ * Describes the message reelgate.tasks.v1.CreateTasksResponse.
+ * Use `create(CreateTasksResponseSchema)` to create a new message.
+ */
+export declare const CreateTasksResponseSchema: GenMessage<CreateTasksResponse>;
 
 /**
  * GetTaskRequest names a task and its caller.
@@ -1530,6 +1648,18 @@ export declare const TaskService: GenService<{
     methodKind: "unary";
     input: typeof CreateTaskRequestSchema;
     output: typeof CreateTaskResponseSchema;
+  },
+  /**
+   * CreateTasks makes calls of CreateTask, each for itself: the refusal of one says nothing about the others. A message
+   * carries the outcomes of one moment. The stream ends with OK after the last one. A call without an outcome at another
+   * end of the stream may have created its task, as after a CreateTask that was cut off.
+   *
+   * @generated from rpc reelgate.tasks.v1.TaskService.CreateTasks
+   */
+  createTasks: {
+    methodKind: "server_streaming";
+    input: typeof CreateTasksRequestSchema;
+    output: typeof CreateTasksResponseSchema;
   },
   /**
    * GetTask returns a task to its owner. For other accounts the task does not exist.
