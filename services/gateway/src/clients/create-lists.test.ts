@@ -1,210 +1,346 @@
 import { create } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { inRequest } from '@reelgate/platform/request-context';
-import { bindWithLists } from '@reelgate/platform/rpc/service';
-import type { CallOptions, Implementation } from '@reelgate/platform/rpc/service';
+import { toWireProblem } from '@reelgate/platform/rpc/problems';
+import type { CallOptions } from '@reelgate/platform/rpc/service';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
-import { aGate } from '@reelgate/platform/testing/bounded-waits';
+import { aListedService } from '@reelgate/platform/testing/a-listed-service';
+import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { keepingTracing } from '@reelgate/platform/testing/keeping-tracing';
-import { partialService, silenceRpcLibraries } from '@reelgate/platform/testing/partial-service';
+import { partialService } from '@reelgate/platform/testing/partial-service';
+import { catchRefusal, readFields } from '@reelgate/platform/testing/refusals';
 import { closingTransports, openGrpc } from '@reelgate/platform/testing/rpc-transports';
-import { CreateTasksResponseSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
-import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
+import {
+  CreateTaskResponseSchema,
+  CreateTasksResponseSchema,
+  TaskService,
+} from '@reelgate/proto/tasks/v1/task_service';
+import type { CreateTasksRequest } from '@reelgate/proto/tasks/v1/task_service';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { isUncertain } from '../problems/error-table.ts';
 import { shareCreates } from './create-lists.ts';
 import type { TasksClient } from './tasks-client.ts';
 
+const LIST_MAX = 64;
+const LISTS_MAX = 256;
 const SINGLY_MS = 10_000;
-const TASKS = ['task_1', 'task_2', 'task_3'];
+const TIMEOUT_MS = 300_000;
+const DEADLINE_MS = 50;
+const LABELS = ['a', 'b', 'c'];
+
+const openFor = closingTransports();
+
+const aCreate = (label: string, prompt = 'a boat') => ({
+  accountId: 'demo',
+  tokenId: 'token_1',
+  label,
+  order: {
+    kind: TaskKind.GENERATION,
+    model: 'Alpha-H3',
+    content: [{ item: { case: 'text' as const, value: prompt } }],
+  },
+});
 const NO_QUOTA = new Problem({
   kind: 'exhausted',
   reason: 'insufficient_quota',
   message: 'the balance does not cover this',
-  field: 'order',
+  field: 'task_id',
   retryAfterMs: 1500,
   metadata: { amount: '0.4' },
 });
+const UNKNOWN = serviceUnavailable(new ConnectError('The server does not implement the method', Code.Unimplemented));
+const LOST = serviceUnavailable(new ConnectError('Connection dropped', Code.Unavailable));
 
-type CreateTask = (request: CreateTaskRequest, requestId: string) => Promise<object>;
-const createAll: CreateTask = async ({ idempotencyKey: id }) => ({ task: { id } });
-const aCreate = (idempotencyKey: string, webhookUrl = '') => ({
-  accountId: 'demo',
-  tokenId: 'token_1',
-  idempotencyKey,
-  webhookUrl,
-});
-
-silenceRpcLibraries();
-const open = closingTransports();
-
-/** The tasks service behind gRPC, and the calls that its client made. */
-async function openTasks(createTask = createAll) {
-  const others = partialService(TaskService).methods as unknown as Implementation<typeof TaskService>;
-  const methods = {
-    ...others,
-    createTask: (request, { requestId }) => createTask(request, requestId),
-  } as typeof others;
-  const server = await open(openGrpc, bindWithLists(TaskService, methods, { createTasks: 'createTask' }));
-  return { server, ...watchCalls(server.client(TaskService)) };
+interface Call {
+  readonly method: 'createTask' | 'createTasks';
+  readonly labels: readonly string[];
+  readonly request: object;
+  readonly options: CallOptions;
 }
 
-function watchCalls(tasks: TasksClient) {
-  const calls: { readonly keys: readonly string[]; readonly options: CallOptions | undefined }[] = [];
-  const clock = fakeClock();
-  const watched: TasksClient = {
-    ...tasks,
-    createTask: (request, options) => {
-      calls.push({ keys: [request.idempotencyKey ?? ''], options });
-      return tasks.createTask(request, options);
+type Yield = (...labels: string[]) => object;
+
+/** The tasks service behind the RPC client. A list gives the outcomes that `list` yields; the default is all of them. */
+function openCreates(
+  list: (call: Call, answer: Yield) => AsyncIterable<object> = async function* ({ labels }, answer) {
+    yield answer(...labels);
+  },
+  clock = fakeClock(),
+) {
+  const calls: Call[] = [];
+  const tasks = {
+    createTask: async (request: { readonly label: string }, options: CallOptions = {}) => {
+      calls.push({ method: 'createTask', labels: [request.label], request, options });
+      return create(CreateTaskResponseSchema, { task: { id: request.label } });
     },
-    createTasks: (list, options) => {
-      calls.push({ keys: (list.calls ?? []).map(({ request }) => request?.idempotencyKey ?? ''), options });
-      return tasks.createTasks(list, options);
+    createTasks: (request: CreateTasksRequest, options: CallOptions = {}) => {
+      const labels = request.calls.map((call) => call.request?.label ?? '');
+      const call: Call = { method: 'createTasks', labels, request, options };
+      calls.push(call);
+      return list(call, (...ended) =>
+        create(CreateTasksResponseSchema, {
+          outcomes: ended.map((label) => ({
+            call: labels.indexOf(label),
+            result: { case: 'answer' as const, value: { task: { id: label } } },
+          })),
+        }),
+      );
     },
-  };
-  return { calls, clock, tasks: shareCreates(watched, clock) };
+  } as unknown as TasksClient;
+  return { calls, clock, tasks: shareCreates(tasks, clock) };
 }
 
-const createEach = (tasks: TasksClient, keys: readonly string[]) =>
-  Promise.all(keys.map(async (key) => (await tasks.createTask(aCreate(key))).task?.id));
-const listKeys = (calls: readonly { readonly keys: readonly string[] }[]) => calls.map(({ keys }) => keys);
+const createAll = (tasks: TasksClient, labels: readonly string[], options: CallOptions = { timeoutMs: TIMEOUT_MS }) =>
+  Promise.all(labels.map(async (label) => (await tasks.createTask(aCreate(label), options)).task?.id));
+const listCalls = (calls: readonly Call[]): unknown[] => calls.map(({ method, labels }) => [method, ...labels]);
 
 describe('creates of one moment', () => {
-  test('go to the tasks service in one call, and each gets its own task', async () => {
-    const { calls, tasks } = await openTasks();
+  test('go to the tasks service in one call, and each gets its own answer', async () => {
+    const { calls, tasks } = openCreates();
 
-    expect(await createEach(tasks, TASKS)).toEqual(TASKS);
+    expect(await createAll(tasks, LABELS)).toEqual(LABELS);
 
-    expect(listKeys(calls)).toEqual([TASKS]);
+    expect(listCalls(calls)).toEqual([['createTasks', ...LABELS]]);
   });
 
-  test('are refused each for itself, with all that a create alone is told', async () => {
-    const { tasks } = await openTasks(async (request, requestId) => {
-      if (request.idempotencyKey === 'task_2') throw NO_QUOTA;
-      return createAll(request, requestId);
-    });
+  test('are at most 64 in a call', async () => {
+    const { calls, tasks } = openCreates();
+    const labels = Array.from({ length: LIST_MAX + 2 }, (_, index) => `label_${index}`);
 
-    const [first, second, third] = await Promise.allSettled(TASKS.map((key) => tasks.createTask(aCreate(key))));
+    expect(await createAll(tasks, labels)).toEqual(labels);
 
-    expect([first?.status, third?.status]).toEqual(['fulfilled', 'fulfilled']);
-    const { kind, reason, message, field, retryAfterMs, metadata } = NO_QUOTA;
-    expect(second).toMatchObject({ reason: { kind, reason, message, field, retryAfterMs, metadata } });
+    expect(calls.map((call) => call.labels.length)).toEqual([LIST_MAX, 2]);
   });
 
-  test('are answered while a slow one of them waits', async () => {
+  test('get their answers while one of their list still waits', async () => {
     const slow = aGate();
-    const { tasks } = await openTasks(async (request, requestId) => {
-      if (request.idempotencyKey === 'task_1') await slow.opened;
-      return createAll(request, requestId);
+    const { tasks } = openCreates(async function* (_call, answer) {
+      yield answer('a', 'c');
+      await slow.opened;
+      yield answer('b');
     });
-    const waiting = createEach(tasks, ['task_1']);
+    const [a, b, c] = LABELS.map((label) => tasks.createTask(aCreate(label)));
 
-    expect(await createEach(tasks, ['task_2', 'task_3'])).toEqual(['task_2', 'task_3']);
+    expect(await inTime(Promise.all([a, c]))).toMatchObject([{ task: { id: 'a' } }, { task: { id: 'c' } }]);
 
     slow.open();
-    expect(await waiting).toEqual(['task_1']);
+    expect(await b).toMatchObject({ task: { id: 'b' } });
+  });
+
+  test('do not wait for the lists that are under way, and beyond 256 of them go alone', async () => {
+    const slow = aGate();
+    const { calls, tasks } = openCreates(async function* ({ labels }, answer) {
+      await slow.opened;
+      yield answer(...labels);
+    });
+    const labels = Array.from({ length: LIST_MAX * LISTS_MAX }, (_, index) => `label_${index}`);
+    const waiting = createAll(tasks, labels);
+
+    expect(await inTime(createAll(tasks, LABELS))).toEqual(LABELS);
+
+    slow.open();
+    expect(await waiting).toEqual(labels);
+    expect(calls.filter(({ method }) => method === 'createTasks')).toHaveLength(LISTS_MAX);
+  });
+
+  test('have the deadline of the first of them, and share no list with those of another time limit', async () => {
+    let now = 0;
+    const { calls, tasks } = openCreates(undefined, { ...fakeClock(), now: () => now });
+    const first = tasks.createTask(aCreate('a'), { timeoutMs: TIMEOUT_MS });
+    now = 5;
+    const other = tasks.createTask(aCreate('b'), { timeoutMs: TIMEOUT_MS });
+    const short = createAll(tasks, ['c', 'd'], { timeoutMs: DEADLINE_MS });
+
+    await Promise.all([first, other, short]);
+
+    expect(calls.map(({ labels, options }) => [...labels, options.timeoutMs])).toEqual([
+      ['a', 'b', TIMEOUT_MS - 5],
+      ['c', 'd', DEADLINE_MS],
+    ]);
   });
 
   test('keep their requests and their spans', async () => {
-    const seen: string[] = [];
-    const { tasks } = await openTasks(async (request, requestId) => {
-      seen.push(requestId);
-      return createAll(request, requestId);
-    });
+    const { calls, tasks } = openCreates();
     const { tracing, spans } = keepingTracing();
-    const roots = [1, 2].map(() => tracing.root('create', { class: 'create' }));
+    const roots = [0, 1].map(() => tracing.root('create', { class: 'create' }));
 
     await Promise.all(
       roots.map((span, index) =>
-        inRequest(`request_${index + 1}`, () => tasks.createTask(aCreate(`task_${index + 1}`), { span })),
+        inRequest(`request_${index}`, () => tasks.createTask(aCreate(`label_${index}`), { span })),
       ),
     );
 
-    expect(seen).toEqual(['request_1', 'request_2']);
-    expect(spans()).toMatchObject(
+    const own = spans();
+    expect(own).toMatchObject(
       roots.map(({ traceId }) => ({ name: 'reelgate.tasks.v1.TaskService/CreateTask', kind: 'client', traceId })),
     );
+    expect(calls[0]?.request).toMatchObject({
+      calls: own.map(({ traceId, spanId }, index) => ({
+        requestId: `request_${index}`,
+        traceParent: `00-${traceId}-${spanId}-01`,
+      })),
+    });
+  });
+});
+
+describe('a call of its own has a create', () => {
+  test('that comes alone', async () => {
+    const { calls, tasks } = openCreates();
+    const span = keepingTracing().tracing.root('create', { class: 'create' });
+
+    await inRequest('request_1', () => tasks.createTask(aCreate('a'), { timeoutMs: TIMEOUT_MS, span }));
+
+    expect(listCalls(calls)).toEqual([['createTask', 'a']]);
+    expect(calls[0]?.options).toEqual({ timeoutMs: TIMEOUT_MS, span, requestId: 'request_1' });
   });
 
-  test('have the time of a create alone: the first deadline of them ends the list', async () => {
-    const { calls, tasks } = await openTasks();
+  test('that can be larger than 64 KiB', async () => {
+    const { calls, tasks } = openCreates();
+    const large = tasks.createTask(aCreate('large', 'x'.repeat(64 * 1024)));
 
-    await Promise.all(TASKS.map((key) => tasks.createTask(aCreate(key), { timeoutMs: 30_000 })));
+    await Promise.all([large, createAll(tasks, LABELS)]);
 
-    expect(calls.map(({ options }) => options?.timeoutMs)).toEqual([30_000]);
+    expect(listCalls(calls)).toEqual([
+      ['createTask', 'large'],
+      ['createTasks', ...LABELS],
+    ]);
   });
 
-  test('go apart where their times are not the same', async () => {
-    const { calls, tasks } = await openTasks();
+  test('whose caller can leave, so that the service learns of it', async () => {
+    const { calls, tasks } = openCreates();
+    const { signal } = new AbortController();
 
-    await Promise.all(
-      [30_000, 10_000, 30_000].map((timeoutMs, index) => tasks.createTask(aCreate(TASKS[index] ?? ''), { timeoutMs })),
-    );
+    await createAll(tasks, ['a', 'b'], { signal });
 
-    expect(calls.map(({ keys, options }) => [options?.timeoutMs, ...keys])).toEqual([
-      [30_000, 'task_1', 'task_3'],
-      [10_000, 'task_2'],
+    expect(calls).toMatchObject([
+      { method: 'createTask', options: { signal } },
+      { method: 'createTask', options: { signal } },
     ]);
   });
 });
 
-describe('a create', () => {
-  test('that comes alone is a call of its own', async () => {
-    const { calls, tasks } = await openTasks();
+describe('a list that ends before each create has an outcome', () => {
+  test.each([
+    ['with its connection', LOST],
+    ['at its deadline', serviceUnavailable(new ConnectError('Deadline exceeded', Code.DeadlineExceeded))],
+  ])('%s leaves open whether the others have a task, is not repeated, and keeps the answers', async (_end, fault) => {
+    const { calls, tasks } = openCreates(async function* (_call, answer) {
+      yield answer('b');
+      throw fault;
+    });
 
-    await inRequest('request_1', () => tasks.createTask(aCreate('task_1'), { timeoutMs: 30_000 }));
+    const [a, b, c] = await Promise.allSettled(LABELS.map((label) => tasks.createTask(aCreate(label))));
 
-    expect(calls).toEqual([{ keys: ['task_1'], options: { timeoutMs: 30_000, requestId: 'request_1' } }]);
+    expect(b).toMatchObject({ value: { task: { id: 'b' } } });
+    expect([a, c]).toEqual([a, c].map(() => ({ status: 'rejected', reason: fault })));
+    expect(isUncertain(fault)).toBe(true);
+    expect(calls).toHaveLength(1);
   });
 
-  test.each<[string, object, CallOptions]>([
-    ['is large', aCreate('large', `https://example.com/${'a'.repeat(22_000)}`), {}],
-    ['may be given up by its caller', aCreate('large'), { signal: new AbortController().signal }],
-  ])('that %s goes alone', async (_name, request, options) => {
-    const { calls, tasks } = await openTasks();
+  test('without a fault fails those that have none', async () => {
+    const { tasks } = openCreates(async function* (_call, answer) {
+      yield answer('b', 'unknown');
+    });
 
-    await Promise.allSettled([createEach(tasks, ['task_1', 'task_2']), tasks.createTask(request, options)]);
+    const [a, b] = await Promise.allSettled(LABELS.map((label) => tasks.createTask(aCreate(label))));
 
-    expect(listKeys(calls)).toEqual([['large'], ['task_1', 'task_2']]);
+    expect(a).toMatchObject({ reason: new Error('a call of CreateTask in a list has no outcome') });
+    expect(b).toMatchObject({ status: 'fulfilled' });
   });
 });
 
-test('a list that is cut off ends each create without an outcome as a create alone that is cut off', async () => {
-  const cutOff = serviceUnavailable(new Error('the connection is lost'));
-  const client = {
-    async *createTasks () {
-      yield create(CreateTasksResponseSchema, { outcomes: [{ call: 1, result: { case: 'answer', value: {} } }] });
-      throw cutOff;
-    },
-  } as unknown as TasksClient;
-  const { tasks } = watchCalls(client);
+test('a create of a list is refused as a create of its own is', async () => {
+  const stream = async function* () {
+    yield create(CreateTasksResponseSchema, {
+      outcomes: [
+        { call: 1, result: { case: 'refusal', value: toWireProblem(NO_QUOTA) } },
+        { call: 0, result: { case: 'answer', value: { task: { id: 'a' } } } },
+        { call: 2 },
+      ],
+    });
+  };
+  const { tasks } = openCreates(stream);
 
-  const ended = await Promise.allSettled(TASKS.map((key) => tasks.createTask(aCreate(key))));
+  const [a, b, c] = await Promise.allSettled(LABELS.map((label) => tasks.createTask(aCreate(label))));
 
-  expect(ended.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
-  expect([ended[0], ended[2]]).toEqual([0, 2].map(() => ({ status: 'rejected', reason: cutOff })));
+  expect(a).toMatchObject({ value: { task: { id: 'a' } } });
+  const refusal = (b as PromiseRejectedResult).reason as Problem;
+  expect([readFields(refusal), refusal.metadata]).toEqual([readFields(NO_QUOTA), NO_QUOTA.metadata]);
+  expect(c).toMatchObject({ reason: new Error('a create has no outcome') });
 });
 
-test('a tasks service of the release before gets creates one by one, and is asked about lists again later', async () => {
-  const { createTasks: _unknown, ...methods } = TaskService.method;
-  const old = { ...TaskService, method: methods, methods: Object.values(methods) } as unknown as typeof TaskService;
-  const server = await open(
-    openGrpc,
-    partialService(old, { createTask: async ({ idempotencyKey: id }) => ({ task: { id } }) }),
-  );
-  const { calls, clock, tasks } = watchCalls(server.client(TaskService));
+test('a tasks service of the release before is asked create by create, and about a list again after ten seconds', async () => {
+  const { calls, clock, tasks } = openCreates(async function* () {
+    throw UNKNOWN;
+  });
 
-  expect(await createEach(tasks, ['task_1', 'task_2'])).toEqual(['task_1', 'task_2']);
+  expect(await createAll(tasks, ['a', 'b'])).toEqual(['a', 'b']);
   await clock.advance(SINGLY_MS - 1);
-  expect(await createEach(tasks, ['task_3', 'task_4'])).toEqual(['task_3', 'task_4']);
+  expect(await createAll(tasks, ['c', 'd'])).toEqual(['c', 'd']);
   await clock.advance(1);
-  expect(await createEach(tasks, ['task_5', 'task_6'])).toEqual(['task_5', 'task_6']);
+  expect(await createAll(tasks, ['e', 'f'])).toEqual(['e', 'f']);
 
-  expect(listKeys(calls)).toEqual([
-    ['task_1', 'task_2'],
-    ...['task_1', 'task_2', 'task_3', 'task_4'].map((key) => [key]),
-    ['task_5', 'task_6'],
-    ...['task_5', 'task_6'].map((key) => [key]),
+  expect(listCalls(calls)).toEqual([
+    ['createTasks', 'a', 'b'],
+    ...['a', 'b', 'c', 'd'].map((label) => ['createTask', label]),
+    ['createTasks', 'e', 'f'],
+    ...['e', 'f'].map((label) => ['createTask', label]),
   ]);
+});
+
+describe('over gRPC', () => {
+  test('each create of a moment gets its answer or its refusal', async () => {
+    const { client } = await openFor(
+      openGrpc,
+      aListedService(async ({ label }) => {
+        if (label === 'b') throw NO_QUOTA;
+        return { task: { id: label } };
+      }),
+    );
+    const tasks = shareCreates(client(TaskService), fakeClock());
+
+    const [a, b, c] = await Promise.allSettled(LABELS.map((label) => tasks.createTask(aCreate(label))));
+
+    expect([a, c]).toMatchObject(['a', 'c'].map((id) => ({ value: { task: { id } } })));
+    expect(readFields((b as PromiseRejectedResult).reason as Problem)).toEqual(readFields(NO_QUOTA));
+  });
+
+  test('an answer that never comes ends at the deadline of each create, as it does alone', async () => {
+    const never = aGate();
+    const { client } = await openFor(
+      openGrpc,
+      aListedService(async () => {
+        await never.opened;
+        return {};
+      }),
+    );
+    const tasks = client(TaskService);
+    const shared = shareCreates(tasks, fakeClock());
+    const options = { timeoutMs: DEADLINE_MS };
+    const alone = await catchRefusal(tasks.createTask(aCreate('a'), options));
+
+    const refusals = await Promise.all(LABELS.map((label) => catchRefusal(shared.createTask(aCreate(label), options))));
+
+    expect(refusals.map(readFields)).toEqual(LABELS.map(() => readFields(alone)));
+    expect(refusals.map(isUncertain)).toEqual(LABELS.map(() => true));
+    never.open();
+  });
+
+  test('a service that does not know lists is known by the status that its server gives', async () => {
+    const { createTasks: _unknown, ...methods } = TaskService.method;
+    const old = { ...TaskService, method: methods, methods: Object.values(methods) };
+    const { client } = await openFor(
+      openGrpc,
+      partialService(old as unknown as typeof TaskService, {
+        createTask: async ({ label }) => ({ task: { id: label } }),
+      }),
+    );
+
+    const tasks = shareCreates(client(TaskService), fakeClock());
+
+    expect(await createAll(tasks, LABELS)).toEqual(LABELS);
+  });
 });

@@ -1,207 +1,269 @@
-import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
-import type { CreateTaskOutcome, CreateTaskRequest, CreateTasksResponse } from '@reelgate/proto/tasks/v1/task_service';
-import { aGate } from '../../testing/bounded-waits.ts';
+import type { CreateTaskOutcome } from '@reelgate/proto/tasks/v1/task_service';
+import { aListedService } from '../../testing/a-listed-service.ts';
+import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { fakeClock } from '../../testing/fake-clock.ts';
 import { keepingTracing } from '../../testing/keeping-tracing.ts';
 import { silenceRpcLibraries } from '../../testing/partial-service.ts';
-import { catchRefusal } from '../../testing/refusals.ts';
-import { TRANSPORTS, closingTransports } from '../../testing/rpc-transports.ts';
+import { catchRefusal, readFields } from '../../testing/refusals.ts';
+import { TRANSPORTS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
+import { openMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
 import { currentRequestId } from '../request-context.ts';
+import { measureBinding } from './measure-binding.ts';
 import { fromWireProblem } from './problems.ts';
-import { bindWithLists } from './service.ts';
-import type { Binding, CallContext, Implementation } from './service.ts';
+import type { Client } from './service.ts';
 
-const LISTS = { createTasks: 'createTask' } as const;
 const LIST_MAX = 64;
-const aCreate = (idempotencyKey: string, accountId = 'demo') => ({
-  request: { accountId, tokenId: 'token_1', idempotencyKey },
-});
+const MEBIBYTE = 1024 * 1024;
 
-type CreateTask = (request: CreateTaskRequest, context: CallContext) => Promise<object>;
-
-/** A service that creates each task under the key of its request. */
-function bindCreates(
-  createTask: CreateTask = async ({ idempotencyKey }) => ({ task: { id: idempotencyKey } }),
-): Binding {
-  const others = Object.fromEntries(TaskService.methods.map(({ localName }) => [localName, async () => ({})]));
-  return bindWithLists(TaskService, { ...others, createTask } as unknown as Implementation<typeof TaskService>, LISTS);
-}
-
-const readOutcome = ({ call, result }: CreateTaskOutcome): unknown[] => [
-  call,
-  result.case === 'answer' ? result.value.task?.id : result.value?.reason,
-];
-async function readAll(messages: AsyncIterable<CreateTasksResponse>): Promise<readonly CreateTaskOutcome[]> {
-  return (await Array.fromAsync(messages))
-    .flatMap(({ outcomes }) => outcomes)
-    .toSorted((one, other) => one.call - other.call);
-}
-
+const openFor = closingTransports();
 silenceRpcLibraries();
-const open = closingTransports();
 
-describe.each(TRANSPORTS)('a list of calls, by %s,', (_name, openTransport) => {
-  const openTasks = async (createTask?: CreateTask, key?: string) =>
-    (await open(openTransport, bindCreates(createTask))).client(TaskService, key);
+/** A create of the account, whose label names it. */
+const aCreate = (label: string, accountId = 'demo') => ({ accountId, tokenId: 'token_1', label });
+const answer = (id: string) => ({ task: { id } });
 
-  test('gives each call the outcome of its own', async () => {
-    const tasks = await openTasks(async ({ idempotencyKey: id }) => {
-      if (id === 'task_2')
-        throw new Problem({ kind: 'exhausted', reason: 'no_quota', message: 'it is used up', field: 'order' });
-      return { task: { id } };
-    });
+type Tasks = Client<typeof TaskService>;
 
-    const outcomes = await readAll(
-      tasks.createTasks({ calls: ['task_1', 'task_2', 'task_3'].map((id) => aCreate(id)) }),
-    );
+async function readAll(tasks: Tasks, calls: readonly object[]): Promise<readonly (readonly CreateTaskOutcome[])[]> {
+  const messages: CreateTaskOutcome[][] = [];
+  for await (const { outcomes } of tasks.createTasks({ calls: [...calls] })) messages.push(outcomes);
+  return messages;
+}
 
-    expect(outcomes.map(readOutcome)).toEqual([
-      [0, 'task_1'],
-      [1, 'no_quota'],
-      [2, 'task_3'],
-    ]);
-    const { result } = outcomes[1] ?? {};
-    expect(result?.case === 'refusal' ? fromWireProblem(result.value) : undefined).toMatchObject({
+/** The ids of the tasks, or the reasons of the refusals, in the order of the calls. */
+const readOutcomes = (messages: readonly (readonly CreateTaskOutcome[])[]): readonly unknown[] =>
+  messages
+    .flat()
+    .toSorted((one, other) => one.call - other.call)
+    .map(({ result }) => (result.case === 'answer' ? result.value.task?.id : result.value?.reason));
+
+describe.each(TRANSPORTS)('a list of calls over %s', (_name, open) => {
+  test('answers or refuses each as a call of its own', async () => {
+    const full = new Problem({
       kind: 'exhausted',
-      message: 'it is used up',
-      field: 'order',
+      reason: 'too_many_tasks',
+      message: 'the token has enough',
+      field: 'token_id',
+      retryAfterMs: 1500,
+      metadata: { limit: '20' },
     });
-  });
+    const { client } = await openFor(
+      open,
+      aListedService(async ({ label }) => {
+        if (label === 'full') throw full;
+        if (label === 'broken') throw new Error('a secret of the service');
+        return answer(label);
+      }),
+    );
+    const tasks = client(TaskService);
+    const requests = [aCreate('first'), aCreate('full'), aCreate('broken'), aCreate('two words'), {}, aCreate('last')];
+    const alone = await Promise.all(requests.slice(1, -1).map((one) => catchRefusal(tasks.createTask(one))));
 
-  test('refuses a call by the rules of its fields, and makes the others', async () => {
-    const tasks = await openTasks();
-    const unkeyed = { request: { accountId: 'demo', idempotencyKey: 'task_1' } };
+    const messages = await readAll(tasks, [...requests.map((request) => ({ request })), {}]);
 
-    const outcomes = await readAll(tasks.createTasks({ calls: [unkeyed, aCreate('task_2')] }));
-
-    expect(outcomes.map(readOutcome)).toEqual([
-      [0, 'invalid_request'],
-      [1, 'task_2'],
+    expect(readOutcomes(messages)).toEqual([
+      'first',
+      'too_many_tasks',
+      'internal_error',
+      'invalid_request',
+      'invalid_request',
+      'last',
+      'invalid_request',
     ]);
+    const refusals = messages
+      .flat()
+      .toSorted((one, other) => one.call - other.call)
+      .flatMap(({ result }) => (result.case === 'refusal' ? [fromWireProblem(result.value)] : []));
+    expect(refusals.slice(0, -1).map(readFields)).toEqual(alone.map(readFields));
+    expect(refusals[0]?.metadata).toEqual(full.metadata);
   });
 
-  test('tells the outcomes of one moment before those of a slow call', async () => {
+  test('gives an outcome while another call still runs', async () => {
     const slow = aGate();
-    const tasks = await openTasks(async ({ idempotencyKey: id }) => {
-      if (id === 'task_1') await slow.opened;
-      return { task: { id } };
-    });
-    const told: unknown[] = [];
-
-    for await (const { outcomes } of tasks.createTasks({ calls: ['task_1', 'task_2'].map((id) => aCreate(id)) })) {
-      told.push(...outcomes.map(readOutcome));
-      slow.open();
-    }
-
-    expect(told).toEqual([
-      [1, 'task_2'],
-      [0, 'task_1'],
-    ]);
-  });
-
-  test('gives each call the id of its request', async () => {
-    const seen: unknown[] = [];
-    const tasks = await openTasks(async ({ idempotencyKey }, { requestId }) => {
-      seen.push([idempotencyKey, requestId, currentRequestId()]);
-      return {};
-    });
-
-    await readAll(
-      tasks.createTasks({ calls: ['1', '2'].map((id) => ({ ...aCreate(id), requestId: `request_${id}` })) }),
+    const { client } = await openFor(
+      open,
+      aListedService(async ({ label }) => {
+        if (label === 'slow') await slow.opened;
+        return answer(label);
+      }),
     );
 
-    expect(seen).toEqual(['1', '2'].map((id) => [id, `request_${id}`, `request_${id}`]));
+    const stream = client(TaskService)
+      .createTasks({ calls: ['slow', 'quick'].map((label) => ({ request: aCreate(label) })) })
+      [Symbol.asyncIterator]();
+
+    const first = await inTime(stream.next());
+    slow.open();
+    const second = await inTime(stream.next());
+    const end = await inTime(stream.next());
+    expect(
+      [first, second].map(({ value }) => readOutcomes([(value as { outcomes: CreateTaskOutcome[] }).outcomes])),
+    ).toEqual([['quick'], ['slow']]);
+    expect(end.done).toBe(true);
   });
 
-  test.each<[string, number, string]>([
-    ['no call', 0, 'is required'],
-    ['more than 64', LIST_MAX + 1, 'must have at most 64 items'],
-  ])('with %s is refused as a whole', async (_count, length, message) => {
-    const tasks = await openTasks();
-    const calls = Array.from({ length }, (_none, index) => aCreate(`task_${index}`));
-
-    const refusal = await catchRefusal(readAll(tasks.createTasks({ calls })));
-
-    expect(refusal).toMatchObject({ kind: 'invalid', field: 'calls', message: expect.stringContaining(message) });
-  });
-});
-
-describe.each(TRANSPORTS.slice(1))('a list of calls from another process, by %s,', (_name, openTransport) => {
-  test('with a call for an account that is not the caller’s is refused, and none is made', async () => {
-    const made: string[] = [];
-    const { client } = await open(
-      openTransport,
-      bindCreates(async ({ idempotencyKey }) => {
-        made.push(idempotencyKey);
+  test.each([0, LIST_MAX + 1])('of %p calls is refused as a whole', async (count) => {
+    let runs = 0;
+    const { client } = await openFor(
+      open,
+      aListedService(async () => {
+        runs += 1;
         return {};
       }),
     );
-    const tasks = client(TaskService, 'key-of-the-reader');
+    const calls = Array.from({ length: count }, () => ({ request: aCreate('x') }));
 
-    await expect(readAll(tasks.createTasks({ calls: [aCreate('task_1')] }))).rejects.toMatchObject({
-      kind: 'forbidden',
-    });
+    await expect(readAll(client(TaskService), calls)).rejects.toMatchObject({ kind: 'invalid', field: 'calls' });
 
-    expect(made).toEqual([]);
+    expect(runs).toBe(0);
   });
 
-  test('is answered to its end by a server that stops', async () => {
-    const [begun, slow] = [aGate(), aGate()];
-    const server = await open(
-      openTransport,
-      bindCreates(async ({ idempotencyKey: id }) => {
-        begun.open();
-        await slow.opened;
-        return { task: { id } };
+  test('gives outcomes that are too large for one message in several', async () => {
+    const { client } = await openFor(
+      open,
+      aListedService(async ({ label }) => ({ task: { id: label, order: { size: 'x'.repeat(3 * MEBIBYTE) } } })),
+    );
+    const labels = ['first', 'second', 'third'];
+
+    const messages = await readAll(
+      client(TaskService),
+      labels.map((label) => ({ request: aCreate(label) })),
+    );
+
+    expect(readOutcomes(messages)).toEqual(labels);
+    expect(messages).toHaveLength(labels.length);
+  });
+});
+
+describe.each([
+  ['gRPC', openGrpc],
+  ['Connect with JSON', openConnect],
+] as const)('a server of %s', (_name, open) => {
+  test('keeps the request and the trace of each call of a list, and measures it', async () => {
+    const { tracing, spans } = keepingTracing();
+    const clock = fakeClock();
+    const metrics = openMetrics(false, clock);
+    const seen: unknown[] = [];
+    const binding = aListedService(async ({ label }, { requestId }) => {
+      seen.push([label, requestId, currentRequestId()]);
+      return answer(label);
+    });
+    const { client } = await openFor(open, measureBinding(binding, { metrics, clock }), tracing);
+    const roots = ['one', 'other'].map((name) => tracing.root(name, { class: 'create' }));
+
+    await readAll(client(TaskService), [
+      ...roots.map(({ carrier }, index) => ({
+        request: aCreate(`task_${index}`),
+        requestId: `request_${index}`,
+        traceParent: carrier,
+      })),
+      { request: aCreate('none'), requestId: 'not a request id', traceParent: 'not a carrier' },
+    ]);
+
+    expect(seen).toEqual([
+      ['task_0', 'request_0', 'request_0'],
+      ['task_1', 'request_1', 'request_1'],
+      ['none', '', undefined],
+    ]);
+    expect(spans().filter(({ kind }) => kind === 'server')).toMatchObject(
+      roots.map(({ traceId }) => ({ name: 'reelgate.tasks.v1.TaskService/CreateTask', traceId })),
+    );
+    expect(await metrics.text()).toContain('reelgate_rpc_seconds_count{method="TaskService/CreateTask",status="OK"} 3');
+  });
+
+  test('refuses the list of a caller whose accounts are others, and runs none of its calls', async () => {
+    let runs = 0;
+    const { client } = await openFor(
+      open,
+      aListedService(async () => {
+        runs += 1;
+        return {};
       }),
     );
-    const calls = ['task_1', 'task_2'].map((id) => aCreate(id));
-    const reading = readAll(server.client(TaskService).createTasks({ calls }));
-    await begun.opened;
+    const calls = ['demo', 'acme'].map((accountId) => ({ request: aCreate('x', accountId) }));
 
-    const stopped = server.stopServer();
-    slow.open();
+    await expect(readAll(client(TaskService, 'key-of-reporting'), calls)).rejects.toMatchObject({
+      reason: 'account_not_allowed',
+    });
+    await expect(readAll(client(TaskService, 'key-of-the-reader'), calls)).rejects.toMatchObject({
+      reason: 'scope_missing',
+    });
+    await expect(readAll(client(TaskService, 'wrong'), calls)).rejects.toMatchObject({ reason: 'invalid_caller_key' });
 
-    expect((await reading).map(readOutcome)).toEqual([
-      [0, 'task_1'],
-      [1, 'task_2'],
-    ]);
-    await stopped;
+    expect(runs).toBe(0);
   });
 
-  test('continues the trace of each call', async () => {
-    const { tracing, spans } = keepingTracing();
-    const { client } = await open(openTransport, bindCreates(), tracing);
-    const traces = ['1', '2'].map((digit) => digit.repeat(32));
+  test('logs the fault of a call, and no refusal', async () => {
+    const { client, logged } = await openFor(
+      open,
+      aListedService(async ({ label }) => {
+        if (label === 'broken') throw new Error('a fault');
+        throw new Problem({ kind: 'conflict', reason: 'a_refusal', message: 'no' });
+      }),
+    );
 
     await readAll(
-      client(TaskService).createTasks({
-        calls: traces.map((trace, index) => ({
-          ...aCreate(`task_${index}`),
-          traceParent: `00-${trace}-${'a'.repeat(16)}-01`,
-        })),
+      client(TaskService),
+      ['broken', 'refused'].map((label) => ({ request: aCreate(label) })),
+    );
+
+    expect(logged).toMatchObject([{ method: 'CreateTask', err: { message: 'a fault' } }]);
+  });
+
+  test('tells each call of a list that its caller has left, and waits for them when it stops', async () => {
+    const [begun, told, working] = [aGate(), aGate(), aGate()];
+    let ended = 0;
+    const { client, stopServer } = await openFor(
+      open,
+      aListedService(async (_request, { signal }) => {
+        signal.addEventListener('abort', told.open);
+        begun.open();
+        await working.opened;
+        ended += 1;
+        return {};
       }),
     );
-
-    expect(spans().map(({ name, kind, traceId }) => [name, kind, traceId])).toEqual(
-      traces.map((trace) => ['reelgate.tasks.v1.TaskService/CreateTask', 'server', trace]),
+    const leaving = new AbortController();
+    const list = client(TaskService).createTasks(
+      { calls: ['a', 'b'].map((label) => ({ request: aCreate(label) })) },
+      { signal: leaving.signal },
     );
+    const read = catchRefusal(list[Symbol.asyncIterator]().next());
+    await inTime(begun.opened);
+
+    leaving.abort();
+    await read;
+    await inTime(told.opened);
+    const stopped = stopServer();
+    working.open();
+    await inTime(stopped);
+
+    expect(ended).toBe(2);
   });
+});
 
-  test('writes the fault of a call to the log, and tells its caller nothing of it', async () => {
-    const server = await open(
-      openTransport,
-      bindCreates(async () => Promise.reject(new Error('a secret of the inside'))),
-    );
+test('a server of gRPC gives the outcomes of the lists that run when it stops', async () => {
+  const [begun, working] = [aGate(), aGate()];
+  const { client, stopServer } = await openFor(
+    openGrpc,
+    aListedService(async ({ label }) => {
+      begun.open();
+      await working.opened;
+      return answer(label);
+    }),
+  );
+  const read = readAll(
+    client(TaskService),
+    ['a', 'b'].map((label) => ({ request: aCreate(label) })),
+  );
+  await inTime(begun.opened);
 
-    const [outcome] = await readAll(
-      server.client(TaskService).createTasks({ calls: [aCreate('task_1'), aCreate('task_2')] }),
-    );
+  const stopped = stopServer();
+  working.open();
 
-    expect(inspect(outcome, { depth: Infinity })).not.toContain('secret');
-    expect(server.logged).toHaveLength(2);
-    expect(server.logged[0]).toMatchObject({ method: 'CreateTask', err: { message: 'a secret of the inside' } });
-  });
+  expect(readOutcomes(await inTime(read))).toEqual(['a', 'b']);
+  await inTime(stopped);
 });
