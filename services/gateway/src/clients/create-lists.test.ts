@@ -4,9 +4,8 @@ import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { inRequest } from '@reelgate/platform/request-context';
 import { toWireProblem } from '@reelgate/platform/rpc/problems';
-import type { CallOptions } from '@reelgate/platform/rpc/service';
+import type { CallOptions, Implementation } from '@reelgate/platform/rpc/service';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
-import { aListedService } from '@reelgate/platform/testing/a-listed-service';
 import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { keepingTracing } from '@reelgate/platform/testing/keeping-tracing';
@@ -32,6 +31,10 @@ const DEADLINE_MS = 50;
 const LABELS = ['a', 'b', 'c'];
 
 const openFor = closingTransports();
+
+/** A service whose lists of creates run the create of the test. */
+const bindCreates = (createTask: Implementation<typeof TaskService>['createTask']) =>
+  partialService(TaskService, { createTask }, { createTasks: 'createTask' });
 
 const aCreate = (label: string, prompt = 'a boat') => ({
   accountId: 'demo',
@@ -295,7 +298,7 @@ describe('over gRPC', () => {
   test('each create of a moment gets its answer or its refusal', async () => {
     const { client } = await openFor(
       openGrpc,
-      aListedService(async ({ label }) => {
+      bindCreates(async ({ label }) => {
         if (label === 'b') throw NO_QUOTA;
         return { task: { id: label } };
       }),
@@ -312,7 +315,7 @@ describe('over gRPC', () => {
     const never = aGate();
     const { client } = await openFor(
       openGrpc,
-      aListedService(async () => {
+      bindCreates(async () => {
         await never.opened;
         return {};
       }),

@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { CreateTaskOutcome } from '@reelgate/proto/tasks/v1/task_service';
-import { aListedService } from '../../testing/a-listed-service.ts';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { keepingTracing } from '../../testing/keeping-tracing.ts';
-import { silenceRpcLibraries } from '../../testing/partial-service.ts';
+import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { catchRefusal, readFields } from '../../testing/refusals.ts';
 import { TRANSPORTS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import { openMetrics } from '../metrics/metrics.ts';
@@ -13,13 +12,17 @@ import { Problem } from '../problem.ts';
 import { currentRequestId } from '../request-context.ts';
 import { measureBinding } from './measure-binding.ts';
 import { fromWireProblem } from './problems.ts';
-import type { Client } from './service.ts';
+import type { Client, Implementation } from './service.ts';
 
 const LIST_MAX = 64;
 const MEBIBYTE = 1024 * 1024;
 
 const openFor = closingTransports();
 silenceRpcLibraries();
+
+/** A service whose lists of creates run the create of the test. */
+const bindCreates = (createTask: Implementation<typeof TaskService>['createTask']) =>
+  partialService(TaskService, { createTask }, { createTasks: 'createTask' });
 
 /** A create of the account, whose label names it. */
 const aCreate = (label: string, accountId = 'demo') => ({ accountId, tokenId: 'token_1', label });
@@ -52,7 +55,7 @@ describe.each(TRANSPORTS)('a list of calls over %s', (_name, open) => {
     });
     const { client } = await openFor(
       open,
-      aListedService(async ({ label }) => {
+      bindCreates(async ({ label }) => {
         if (label === 'full') throw full;
         if (label === 'broken') throw new Error('a secret of the service');
         return answer(label);
@@ -85,7 +88,7 @@ describe.each(TRANSPORTS)('a list of calls over %s', (_name, open) => {
     const slow = aGate();
     const { client } = await openFor(
       open,
-      aListedService(async ({ label }) => {
+      bindCreates(async ({ label }) => {
         if (label === 'slow') await slow.opened;
         return answer(label);
       }),
@@ -109,7 +112,7 @@ describe.each(TRANSPORTS)('a list of calls over %s', (_name, open) => {
     let runs = 0;
     const { client } = await openFor(
       open,
-      aListedService(async () => {
+      bindCreates(async () => {
         runs += 1;
         return {};
       }),
@@ -124,7 +127,7 @@ describe.each(TRANSPORTS)('a list of calls over %s', (_name, open) => {
   test('gives outcomes that are too large for one message in several', async () => {
     const { client } = await openFor(
       open,
-      aListedService(async ({ label }) => ({ task: { id: label, order: { size: 'x'.repeat(3 * MEBIBYTE) } } })),
+      bindCreates(async ({ label }) => ({ task: { id: label, order: { size: 'x'.repeat(3 * MEBIBYTE) } } })),
     );
     const labels = ['first', 'second', 'third'];
 
@@ -147,7 +150,7 @@ describe.each([
     const clock = fakeClock();
     const metrics = openMetrics(false, clock);
     const seen: unknown[] = [];
-    const binding = aListedService(async ({ label }, { requestId }) => {
+    const binding = bindCreates(async ({ label }, { requestId }) => {
       seen.push([label, requestId, currentRequestId()]);
       return answer(label);
     });
@@ -178,7 +181,7 @@ describe.each([
     let runs = 0;
     const { client } = await openFor(
       open,
-      aListedService(async () => {
+      bindCreates(async () => {
         runs += 1;
         return {};
       }),
@@ -199,7 +202,7 @@ describe.each([
   test('logs the fault of a call, and no refusal', async () => {
     const { client, logged } = await openFor(
       open,
-      aListedService(async ({ label }) => {
+      bindCreates(async ({ label }) => {
         if (label === 'broken') throw new Error('a fault');
         throw new Problem({ kind: 'conflict', reason: 'a_refusal', message: 'no' });
       }),
@@ -218,7 +221,7 @@ describe.each([
     let ended = 0;
     const { client, stopServer } = await openFor(
       open,
-      aListedService(async (_request, { signal }) => {
+      bindCreates(async (_request, { signal }) => {
         signal.addEventListener('abort', told.open);
         begun.open();
         await working.opened;
@@ -249,7 +252,7 @@ test('a server of gRPC gives the outcomes of the lists that run when it stops', 
   const [begun, working] = [aGate(), aGate()];
   const { client, stopServer } = await openFor(
     openGrpc,
-    aListedService(async ({ label }) => {
+    bindCreates(async ({ label }) => {
       begun.open();
       await working.opened;
       return answer(label);
