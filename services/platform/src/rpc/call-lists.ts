@@ -177,9 +177,7 @@ function computeTimeLeft(orders: readonly { readonly deadline: number }[], clock
 }
 
 /** Aborted when the callers of all orders have left; undefined: one of them never leaves. */
-function signalWhenAllLeave(
-  orders: readonly { readonly options: Pick<CallOptions, 'signal'> }[],
-): AbortSignal | undefined {
+function signalWhenAllLeave(orders: readonly { readonly options: CallOptions }[]): AbortSignal | undefined {
   const signals = orders.flatMap(({ options: { signal } }) => signal ?? []);
   if (signals.length < orders.length) return undefined;
   const all = new AbortController();
