@@ -87,8 +87,9 @@ export function openCallLists<I, O>(listing: CallListOptions<I, O>): CallLists<I
     );
   const sendTogether = async (orders: readonly Order<I, O>[]): Promise<unknown> => {
     running += 1;
-    const isKnown = await sendList(orders);
-    running -= 1;
+    const isKnown = await sendList(orders).finally(() => {
+      running -= 1;
+    });
     if (isKnown) return undefined;
     singlyUntil = clock.now() + SINGLY_MS;
     return sendAlone(orders);
