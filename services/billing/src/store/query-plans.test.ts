@@ -14,7 +14,9 @@ import { sqlLowAccounts } from './accounts/sql-low-accounts.ts';
 import { sqlActs } from './acts/sql-acts.ts';
 import { sqlCallStore } from './calls/sql-call-store.ts';
 import { sqlHoldStore } from './holds/sql-hold-store.ts';
+import { NEW_ROUND } from './ledger/ledger-audit.ts';
 import { sqlLedgerAudit } from './ledger/sql-ledger-audit.ts';
+import { sqlLedgerCheck } from './ledger/sql-ledger-checks.ts';
 import { sqlMarginStore } from './money/sql-margin-store.ts';
 import { sqlMoneyStore } from './money/sql-money-store.ts';
 import { sqlTokenStore } from './tokens/sql-token-store.ts';
@@ -209,6 +211,14 @@ test('the count of accounts with little money left finds the last credit of each
     'SCAN page',
     'SEARCH c USING PRIMARY KEY (event_key=? AND book=?) LEFT-JOIN',
   ]);
+});
+
+test('a pass of the rolling check of the ledger reads its events and their lines through indexes', async () => {
+  await on.billing.placeHold(order(on, 'task_1'));
+  await sqlLedgerCheck(sql)(NEW_ROUND);
+
+  expect(asked.size).toBe(3);
+  expect(await scans()).toEqual([expect.stringMatching(/^SCAN holds USING COVERING INDEX .*: SELECT page.event_key/)]);
 });
 
 test('the check of the ledger finds the calls of an event by its key, however many events there are', async () => {
