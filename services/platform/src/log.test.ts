@@ -133,6 +133,24 @@ test('the log hides a key in every field that may hold one', async () => {
   expect(written).toContain('a call');
 });
 
+test('a line of single values has what a line with other values has, and hides keys as that does', async () => {
+  const CONTEXT = new URL('./request-context.ts', import.meta.url).href;
+  const lines = await linesOf(
+    'info',
+    `const { inRequest, inTrace } = await import('${CONTEXT}'); ` +
+      "const child = log.child({ part: 1, key: 'hunter2' }); " +
+      "const fields = { text: 'a\"b', ms: 3, never: NaN, none: null, left: undefined, is: true }; " +
+      "const write = (some) => { for (const own of [{}, { requestId: 'own' }, { apiKey: 'hunter2' }]) " +
+      "for (const say of ['info', 'error']) child[say]({ ...fields, ...own, ...some }, 'same') }; " +
+      "inRequest('req-1', () => inTrace('4bf9', () => { write({}); write({ other: {} }) }))",
+  );
+  const compared = lines.map((line) => ({ ...line, time: typeof line['time'], other: undefined }));
+
+  expect(lines).toHaveLength(12);
+  expect(compared.slice(0, 6)).toEqual(compared.slice(6));
+  expect(JSON.stringify(lines)).not.toContain('hunter2');
+});
+
 test('the line of a request has what other lines have, and hides a key that its log holds', async () => {
   const CONTEXT = new URL('./request-context.ts', import.meta.url).href;
   const lines = await linesOf(

@@ -35,6 +35,8 @@ export type AccessMode = (typeof ACCESS_MODES)[number];
 
 /** The fields that no line shows. */
 const HIDDEN = ['key', 'apiKey', 'authorization'] as const;
+const hidden: ReadonlySet<string> = new Set(HIDDEN);
+const PLAIN_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'undefined']);
 /** The field of the trace, under the name that tools read. */
 const TRACE_FIELD = 'trace_id';
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -100,14 +102,22 @@ interface Switches {
   readonly written: (level: LogLevel) => void;
 }
 
-/** The children of pino keep the level that their parent had. `bound` has the fields that every line of the log has. */
+/**
+ * The children of pino keep the level that their parent had. `bound` has the fields that every line of the log has. A
+ * line of single values is written as pino would write it. Pino takes four times as long, because it searches every line
+ * for keys at every depth.
+ */
 function logOver(lines: Logger, bound: object, switches: Switches): Log {
   const head = JSON.stringify(bound, hideKeys).slice(1, -1);
+  const write = (level: LogLevel, fields: PlainFields, message: string): void => {
+    switches.out.write(formatLine(lines.levels.values[level] ?? 0, head, fields, message));
+  };
   const at =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (fields: object, message: string): void => {
       if (!switches.isWritten(level)) return;
-      lines[level](fields, message);
+      if (isPlain(fields)) write(level, fields, message);
+      else lines[level](fields, message);
       switches.written(level);
     };
   return {
@@ -116,18 +126,27 @@ function logOver(lines: Logger, bound: object, switches: Switches): Log {
     warn: at('warn'),
     error: at('error'),
     access: ({ level, failed }, fields, message) => {
-      if (switches.hasAccess(failed) && switches.isWritten(level))
-        switches.out.write(formatAccessLine(lines.levels.values[level] ?? 0, head, fields, message));
+      if (switches.hasAccess(failed) && switches.isWritten(level)) write(level, fields, message);
     },
     child: (fields) => logOver(lines.child(fields), { ...bound, ...fields }, switches),
   };
 }
 
-/**
- * Writes an access line as pino writes other lines. Each request has one, and pino takes four times as long: it
- * searches every line for keys, and an access line can have none.
- */
-function formatAccessLine(level: number, head: string, fields: AccessFields, message: string): string {
+type PlainFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** Reports whether the fields are single values, none of them under a name that may have a key. */
+function isPlain(fields: object): fields is PlainFields {
+  // its members are not enumerable
+  if (fields instanceof Error) return false;
+  for (const name in fields) {
+    const value = (fields as Readonly<Record<string, unknown>>)[name];
+    if (typeof value === 'object' ? value !== null : !PLAIN_TYPES.has(typeof value)) return false;
+    if (hidden.has(name)) return false;
+  }
+  return true;
+}
+
+function formatLine(level: number, head: string, fields: PlainFields, message: string): string {
   const text = JSON.stringify({ ...readContextFields(), ...fields, msg: message });
   return `{"level":${level},"time":"${formatNow()}",${head},${text.slice(1)}\n`;
 }
@@ -141,7 +160,7 @@ function readContextFields(): { requestId?: string; [TRACE_FIELD]?: string } {
 }
 
 function hideKeys(name: string, value: unknown): unknown {
-  return HIDDEN.some((hidden) => hidden === name) ? '[Redacted]' : value;
+  return hidden.has(name) ? '[Redacted]' : value;
 }
 
 let formattedAt = Number.NaN;
