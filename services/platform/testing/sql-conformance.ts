@@ -143,6 +143,21 @@ export function sqlConformance(open: OpenSql): void {
       ]);
     });
 
+    test('of a list shares its transaction, and gives the number of rows that it changed', async () => {
+      await add(2);
+
+      expect(
+        await sql.changeAll([
+          ['UPDATE things SET held = $1', [1]],
+          ['DELETE FROM things WHERE held = $1 AND id = $2', [1, 'thing_000']],
+          ["INSERT INTO things (id, held) VALUES ('a', 0) ON CONFLICT (id) DO NOTHING", []],
+          ["INSERT INTO things (id, held) VALUES ('a', 0) ON CONFLICT (id) DO NOTHING", []],
+        ]),
+      ).toEqual([2, 1, 1, 0]);
+      await expect(sql.changeAll(['b', 'a'].map((id) => [insert, [id, 0]] as const))).rejects.toThrow();
+      expect(await count(sql)).toBe(2);
+    });
+
     test.each([
       ['first', ['thing_000', 'a', 'b']],
       ['last', ['a', 'b', 'thing_000']],

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import type { ServiceSchema } from '@reelgate/platform/sql/store-settings';
-import { runForRows, runWork } from '@reelgate/platform/sql/transaction';
+import { runForRows, runStatements, runWork } from '@reelgate/platform/sql/transaction';
 import { sqliteStatements } from '@reelgate/platform/sql/sqlite-statements';
 import type { Sql, SqlRow, SqlRunner, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import type { StoreUnavailable } from '@reelgate/platform/sql/sql';
@@ -241,6 +241,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       reserved: alone,
       transaction,
       writeAll: (statements) => runAtOnce((query) => runForRows(query, statements)),
+      changeAll: (statements) => runAtOnce((query) => runStatements(query, statements)),
       commitAhead: async (work) => ({ result: await transaction(work), durable: undefined }),
       commitUnsynced: transaction,
       pool: () => POOL,

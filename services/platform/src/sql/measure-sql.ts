@@ -39,6 +39,7 @@ export function measureSql(sql: Sql, metrics: Metrics, { service, clock }: Measu
     write: (text, values) => measure(writes, sql.write(text, values)),
     transaction: (work, carrier) => measure(transactions, sql.transaction(work), carrier),
     writeAll: (statements) => measure(transactions, sql.writeAll(statements)),
+    changeAll: (statements) => measure(transactions, sql.changeAll(statements)),
     commitAhead: (work) => measure(transactions, sql.commitAhead(work)),
     commitUnsynced: (work) => measure(transactions, sql.commitUnsynced(work)),
   };

@@ -71,6 +71,7 @@ describeWith(postgresServer, 'round trips', (url) => {
   test.each<[string, number, (sql: Sql) => Promise<unknown>]>([
     ['a statement', 1, (on) => on.write(insert, [1])],
     ['a list of statements', 1, (on) => on.writeAll([1, 2, 3].map((id) => [insert, [id]]))],
+    ['a list of changes', 1, (on) => on.changeAll([1, 2, 3].map((id) => [insert, [id]]))],
     ['a transaction of one statement', 2, (on) => on.transaction((query) => query(insert, [1]))],
     [
       'a transaction of statements of one moment',

@@ -47,6 +47,10 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
       );
   const transactionOn = <T>(work: (query: SqlWork) => Promise<T>): Promise<T> =>
     track(() => withConnection(connections, (connection) => runTransaction(connection, work)));
+  const sendAtOnce = (statements: readonly SqlStatement[]): Promise<readonly StatementResult[]> =>
+    track(() =>
+      withConnection(connections, (connection) => sendTogether(connection, openPipeline(connection), statements, true)),
+    );
   return {
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
@@ -54,12 +58,8 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     read: statement(false),
     write: statement(true),
     transaction: transactionOn,
-    writeAll: (statements) =>
-      track(() =>
-        withConnection(connections, async (connection) =>
-          (await sendTogether(connection, openPipeline(connection), statements, true)).map(({ rows }) => rows),
-        ),
-      ),
+    writeAll: async (statements) => (await sendAtOnce(statements)).map(({ rows }) => rows),
+    changeAll: async (statements) => (await sendAtOnce(statements)).map(({ rowCount }) => rowCount),
     commitAhead: async (work) => ({ result: await transactionOn(work), durable: undefined }),
     commitUnsynced: transactionOn,
     pool: () => connections.state(),

@@ -62,6 +62,8 @@ export interface Sql extends SqlStatements {
    * the rows of each.
    */
   writeAll(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
+  /** The same for statements without RETURNING. Gives the number of rows that each changed. */
+  changeAll(statements: readonly SqlStatement[]): Promise<readonly number[]>;
   /**
    * Like `transaction`, but an embedded database resolves as soon as other transactions find the work, while the disk
    * still writes it. A server commits and writes in one step, so there it is durable at once.

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { newDurability, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, OpenLogSync } from './sqlite-log-sync.ts';
-import { runForRows, runWork } from './transaction.ts';
+import { runForRows, runStatements, runWork } from './transaction.ts';
 import type { CommitResult, Sql, SqlRow, SqlRunner, SqlValue, SqlWork } from './sql.ts';
 import { StoreUnavailable } from './sql.ts';
 import { sqliteStatements } from './sqlite-statements.ts';
@@ -105,6 +105,7 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
     reserved: alone,
     transaction,
     writeAll: (statements) => transaction((query) => runForRows(query, statements)),
+    changeAll: (statements) => transaction((query) => runStatements(query, statements)),
     commitAhead,
     commitUnsynced: async (work) => (await commit(work, false)).result,
     pool: () => (draining === undefined ? IDLE : { ...IDLE, inUse: 1, idle: 0, waiting: queue.length }),

@@ -37,6 +37,7 @@ export function watchWrites(sql: Sql, clock: TimeSource): WatchedSql {
       write: (text, values) => watch(sql.write(text, values)),
       transaction: (work) => watch(sql.transaction(work)),
       writeAll: (statements) => watch(sql.writeAll(statements)),
+      changeAll: (statements) => watch(sql.changeAll(statements)),
       commitAhead: (work) => watch(sql.commitAhead(work)),
       commitUnsynced: (work) => watch(sql.commitUnsynced(work)),
     },

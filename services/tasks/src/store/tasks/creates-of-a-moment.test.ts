@@ -52,12 +52,12 @@ describeOnEngines('creates of one moment', (open) => {
       steps.after?.();
       return result;
     },
-    writeAll: async (statements) => {
+    changeAll: async (statements) => {
       messages += 1;
       for (const [text] of statements) steps.before?.(text);
-      const rows = await sql.writeAll(statements);
+      const changes = await sql.changeAll(statements);
       steps.after?.();
-      return rows;
+      return changes;
     },
   });
   const stepping = (query: SqlWork): SqlWork =>

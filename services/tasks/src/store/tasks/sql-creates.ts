@@ -1,7 +1,7 @@
 import { newMomentBatcher } from '@reelgate/platform/batcher';
 import { Overtaken } from '@reelgate/platform/service-unavailable';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import { runForRows } from '@reelgate/platform/sql/transaction';
+import { runStatements } from '@reelgate/platform/sql/transaction';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Mapping } from '../../domain/task.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
@@ -125,8 +125,11 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
       const values = { taskId, number, at, nextPollAt, ...mapping, upstreamId: mapping.upstreamId ?? null };
       if (await acceptOnChannel(values)) return 'accepted';
       return sql.transaction(async (query) => {
-        const [accepted] = await runForRows(query, [ACCEPT_ON_OTHER_CHANNEL(values), END_ATTEMPT_UNLESS_KNOWN(values)]);
-        if (accepted?.length === 1) return 'accepted';
+        const [accepted] = await runStatements(query, [
+          ACCEPT_ON_OTHER_CHANNEL(values),
+          END_ATTEMPT_UNLESS_KNOWN(values),
+        ]);
+        if (accepted === 1) return 'accepted';
         return (await isKnown(query, taskId, attempt.mapping)) ? 'id_known' : undefined;
       });
     },
@@ -169,10 +172,10 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
  */
 async function acceptAll(sql: Sql, batch: readonly NamedValues<AcceptName>[]): Promise<readonly boolean[]> {
   const inOrder = batch.toSorted((one, other) => (String(one.taskId) < String(other.taskId) ? -1 : 1));
-  const rows = await sql.writeAll(
+  const changes = await sql.changeAll(
     inOrder.flatMap((values) => [ACCEPT_ON_CHANNEL(values), END_ATTEMPT_IF_ACCEPTED(values)]),
   );
-  return batch.map((values) => rows[2 * inOrder.indexOf(values)]?.length === 1);
+  return batch.map((values) => changes[2 * inOrder.indexOf(values)] === 1);
 }
 
 type AcceptName = 'taskId' | 'number' | 'channel' | 'upstreamAccount' | 'upstreamId' | 'nextPollAt' | 'at';
@@ -187,7 +190,7 @@ function buildAccept(of: AcceptParameter, set: string, condition: string): strin
       upstream_id = ${of('upstreamId')}, next_poll_at = ${of('nextPollAt')},
       updated_at = CASE WHEN admission = 'submitting' THEN ${of('at')} ELSE updated_at END
     WHERE id = ${of('taskId')} AND admission IN ('submitting', 'unknown', 'waiting') AND upstream_id IS NULL ${condition}
-      AND NOT ${buildIsOthers(of)} RETURNING id`;
+      AND NOT ${buildIsOthers(of)}`;
 }
 
 function buildEndAttempt(of: AcceptParameter): string {
