@@ -15,6 +15,8 @@ const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts without spaces: each letter is a word, and so is each pair of neighbours. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
+/** A word as most are: nothing of it is split or left out, and the patterns of scripts cost far more than this one. */
+const SHORT_WORD = new RegExp(`^[a-z0-9]{1,${LETTERS_MAX}}$`);
 const SINGLE_LETTER = /^[a-z]$/;
 /** Words that most English prompts have, so that a search for them finds nothing in particular. */
 const COMMON = new Set(
@@ -52,7 +54,8 @@ export function readWantedWords(text: string): WantedWords | undefined {
 
 function splitWords(text: string): readonly string[] {
   const plain = text.normalize('NFKC').toLowerCase();
-  return [...plain.matchAll(WORD)].flatMap(([word]) => splitScripts(word)).filter(isTelling);
+  const words = plain.match(WORD) ?? [];
+  return words.flatMap((word) => (SHORT_WORD.test(word) ? word : splitScripts(word))).filter(isTelling);
 }
 
 /** The parts of a word in scripts with spaces and without. */
