@@ -5,7 +5,7 @@ import { currentRequestId } from '../request-context.ts';
 import { serviceUnavailable } from '../service-unavailable.ts';
 import { callSpans } from './call-span.ts';
 import { isMethodUnknown } from './problems.ts';
-import { mayBeLarger } from './message-size.ts';
+import { compileMeasure } from './message-size.ts';
 import type { CallOptions } from './service.ts';
 
 /** A call waits for those that are made at the same moment. While calls come one by one, that brings no others. */
@@ -69,11 +69,12 @@ export interface CallLists<I, O> {
  * alone: the list goes on while one caller waits. A list that ends early ends the calls without an outcome as it would
  * have ended each of them.
  */
-export function openCallLists<I, O>(listing: CallListOptions<I, O>): CallLists<I, O> {
+export function openCallLists<I extends object, O>(listing: CallListOptions<I, O>): CallLists<I, O> {
   const { clock, listMax, listsMax, whenFull, callAlone } = listing;
   const { requestBytesMax = Infinity, leaversGoAlone = false } = listing;
+  const measureRequest = requestBytesMax === Infinity ? () => 0 : compileMeasure(listing.method.input);
   const mustGoAlone = (request: I, { signal }: CallOptions): boolean =>
-    (leaversGoAlone && signal !== undefined) || mayBeLarger(request, requestBytesMax);
+    (leaversGoAlone && signal !== undefined) || measureRequest(request) > requestBytesMax;
   const sendList = listSender(listing);
   let singlyUntil = 0;
   let running = 0;

@@ -1,20 +1,29 @@
 import { create } from '@bufbuild/protobuf';
 import type { DescMethod, Message } from '@bufbuild/protobuf';
+import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
 import { waitForTicks } from '../batcher.ts';
 import { inRequest, readRequestId } from '../request-context.ts';
 import { toProblem, toWireProblem } from './problems.ts';
-import { measureUpTo } from './message-size.ts';
+import { compileMeasure } from './message-size.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 
 /** Of several outcomes in one message. One alone is as large as the answer of a call of its own. */
 const OUTCOMES_BYTES_MAX = MESSAGE_BYTES_MAX / 2;
+/** Of an outcome, beside its answer or its refusal. */
+const OUTCOME_BYTES_MAX = 64;
 
 /** A call of a list as its request has it, with what a call of its own has as metadata. */
 interface ListItem {
   readonly request?: Message;
   readonly requestId: string;
   readonly traceParent: string;
+}
+
+/** The end of a call of a list, as its outcome has it. */
+interface CallEnd {
+  readonly call: number;
+  readonly result: { readonly case: 'answer' | 'refusal'; readonly value: Message };
 }
 
 /** A call of a list, as a call of its own would come. */
@@ -35,19 +44,21 @@ export function findListed({ service, lists = {} }: Binding, { localName }: Desc
  * delays no other.
  */
 export async function* runList(
-  { input }: DescMethod,
+  { input, output }: DescMethod,
   list: object,
   run: (call: ListedCall) => Promise<Message>,
 ): AsyncGenerator<{ readonly outcomes: readonly object[] }> {
   const { calls } = list as { readonly calls: readonly ListItem[] };
-  const ended: object[] = [];
+  const measures = { answer: compileMeasure(output), refusal: compileMeasure(ProblemSchema) };
+  const measure = ({ result }: CallEnd): number => measures[result.case](result.value);
+  const ended: CallEnd[] = [];
   let wake = (): void => undefined;
   for (const [index, { request = create(input), requestId, traceParent }] of calls.entries()) {
     const call = { request, requestId: readRequestId(requestId), carrier: traceParent || undefined };
     void inRequest(call.requestId, () => run(call))
       .then(
-        (value) => ({ case: 'answer', value }),
-        (thrown: unknown) => ({ case: 'refusal', value: toWireProblem(toProblem(thrown)) }),
+        (value) => ({ case: 'answer', value }) as const,
+        (thrown: unknown) => ({ case: 'refusal', value: toWireProblem(toProblem(thrown)) }) as const,
       )
       .then((result) => {
         ended.push({ call: index, result });
@@ -62,17 +73,17 @@ export async function* runList(
       // Calls that share a transaction end together.
       await waitForTicks(1);
     }
-    const outcomes = takeFirst(ended);
+    const outcomes = takeFirst(ended, measure);
     left -= outcomes.length;
     yield { outcomes };
   }
 }
 
 /** Takes at least one outcome, and of the others as many as one message has room for. */
-function takeFirst(outcomes: object[]): readonly object[] {
+function takeFirst(outcomes: CallEnd[], measure: (outcome: CallEnd) => number): readonly CallEnd[] {
   let bytes = 0;
   const over = outcomes.findIndex((outcome, index) => {
-    bytes += measureUpTo(outcome, OUTCOMES_BYTES_MAX);
+    bytes += OUTCOME_BYTES_MAX + measure(outcome);
     return index > 0 && bytes > OUTCOMES_BYTES_MAX;
   });
   return outcomes.splice(0, over === -1 ? outcomes.length : over);
