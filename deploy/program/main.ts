@@ -18,7 +18,9 @@ process.umask(PRIVATE_UMASK);
 await keepTickShape();
 
 // Imported here, so that the compile cache covers it: the second start is quick.
+const { quickenMessageTexts } = await import('./message-texts.ts');
 const { run } = await import('./run.ts');
+quickenMessageTexts();
 process.exitCode = await run(process.argv.slice(2), process.env, (code) => process.exit(code));
 // A part that did not stop in time could keep the process alive.
 setTimeout(() => process.exit(), END_MS).unref();
