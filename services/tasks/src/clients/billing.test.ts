@@ -6,17 +6,25 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import {
+  PlaceHoldRequestSchema,
   QuotePriceResponseSchema,
   ReleaseHoldResponseSchema,
   SettleHoldResponseSchema,
 } from '@reelgate/proto/billing/v1/billing_service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { PriceFactsSchema } from '@reelgate/proto/billing/v1/price';
 import { billingClient } from './billing.ts';
 import type { Billing } from './billing.ts';
 
 const FACTS = { priceKey: 'Alpha-H3', resolution: '2K', seconds: 5, inputVideoSeconds: 4, images: 2 };
-const WIRE_FACTS = { priceKey: 'Alpha-H3', resolution: '2K', seconds: 5n, inputVideoSeconds: 4n, images: 2n };
+const WIRE_FACTS = create(PriceFactsSchema, {
+  priceKey: 'Alpha-H3',
+  resolution: '2K',
+  seconds: 5n,
+  inputVideoSeconds: 4n,
+  images: 2n,
+});
 
 /** Billing behind the RPC client. It returns the answers of the test. */
 function over(answers: Readonly<Record<string, unknown>> = {}) {
@@ -41,14 +49,20 @@ test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([
     'a hold',
     (billing) => billing.placeHold({ taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS }),
     'placeHold',
-    { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: WIRE_FACTS, label: '' },
+    create(PlaceHoldRequestSchema, { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: WIRE_FACTS }),
   ],
   [
     'a hold of labelled work',
     (billing) =>
       billing.placeHold({ taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS, label: 'spring' }),
     'placeHold',
-    { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: WIRE_FACTS, label: 'spring' },
+    create(PlaceHoldRequestSchema, {
+      taskId: 'task_1',
+      accountId: 'acme',
+      tokenId: 'token_1',
+      facts: WIRE_FACTS,
+      label: 'spring',
+    }),
   ],
   [
     'an extended hold',

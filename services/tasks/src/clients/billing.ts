@@ -1,8 +1,9 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
-import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
+import type { CallOptions, Client, EveryField } from '@reelgate/platform/rpc/service';
+import type { BillingService, PlaceHoldRequest } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
+import type { PriceFacts as WireFacts } from '@reelgate/proto/billing/v1/price';
 import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts } from '../domain/price-facts.ts';
 import type { PriceBound, Usage } from '../domain/task.ts';
@@ -103,13 +104,12 @@ export function billingClient(rpc: Client<typeof BillingService>, clock: Clock):
     checkHold: async ({ accountId, tokenId, facts, ...bound }, signal) => {
       await rpc.checkHold({ accountId, tokenId, facts: toWireFacts(facts), ...toWireBound(bound) }, { signal });
     },
-    placeHold: async ({ taskId, accountId, tokenId, facts, label = '', ...bound }, options) => {
-      const request = { taskId, accountId, tokenId, facts: toWireFacts(facts), label, ...toWireBound(bound) };
-      const hold = await lists.call(request, options);
+    placeHold: async (request, options) => {
+      const hold = await lists.call(toWireHold(request), options);
       return {
         amountNanos: hold?.amountNanos ?? 0n,
         currency: hold?.currency ?? '',
-        contract: hold?.contract ?? facts.priceKey,
+        contract: hold?.contract ?? request.facts.priceKey,
         maxAmountNanos: hold?.maxAmountNanos,
       };
     },
@@ -148,15 +148,33 @@ function toWireBound({ maxAmountNanos, currency }: PriceBound) {
   };
 }
 
-function toWireFacts(facts: PriceFacts) {
+function toWireHold(hold: HoldRequest): PlaceHoldRequest {
+  const { taskId, accountId, tokenId, facts, maxAmountNanos, currency = '', label = '' } = hold;
   return {
+    $typeName: 'reelgate.billing.v1.PlaceHoldRequest',
+    taskId,
+    accountId,
+    tokenId,
+    facts: toWireFacts(facts),
+    maxAmountNanos,
+    currency,
+    label,
+  } satisfies EveryField<PlaceHoldRequest>;
+}
+
+function toWireFacts(facts: PriceFacts): WireFacts {
+  return {
+    $typeName: 'reelgate.billing.v1.PriceFacts',
     priceKey: facts.priceKey,
     resolution: facts.resolution,
     seconds: BigInt(facts.seconds),
     inputVideoSeconds: BigInt(facts.inputVideoSeconds),
     images: BigInt(facts.images),
-    ...(facts.class === undefined ? {} : { class: CLASSES[facts.class] }),
-  };
+    inputTokens: 0n,
+    outputTokens: 0n,
+    characters: 0n,
+    class: facts.class === undefined ? TokenClass.UNSPECIFIED : CLASSES[facts.class],
+  } satisfies EveryField<WireFacts>;
 }
 
 /** The counts of a usage that a price can depend on. A count that the upstream did not report is left out. */

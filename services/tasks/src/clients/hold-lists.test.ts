@@ -13,7 +13,11 @@ import { keepingTracing } from '@reelgate/platform/testing/keeping-tracing';
 import { partialService } from '@reelgate/platform/testing/partial-service';
 import { openGrpc } from '@reelgate/platform/testing/rpc-transports';
 import { until } from '@reelgate/platform/testing/until';
-import { BillingService, PlaceHoldsResponseSchema } from '@reelgate/proto/billing/v1/billing_service';
+import {
+  BillingService,
+  PlaceHoldRequestSchema,
+  PlaceHoldsResponseSchema,
+} from '@reelgate/proto/billing/v1/billing_service';
 import type { HoldPlacementSchema, PlaceHoldsRequest } from '@reelgate/proto/billing/v1/billing_service';
 import { openHoldLists } from './hold-lists.ts';
 import type { HoldLists } from './hold-lists.ts';
@@ -21,7 +25,8 @@ import type { HoldLists } from './hold-lists.ts';
 const SINGLY_MS = 10_000;
 const LIST_MAX = 64;
 
-const aHold = (taskId: string) => ({ taskId, accountId: 'acme', tokenId: 'token_1', facts: { priceKey: 'Alpha-H3' } });
+const aHold = (taskId: string) =>
+  create(PlaceHoldRequestSchema, { taskId, accountId: 'acme', tokenId: 'token_1', facts: { priceKey: 'Alpha-H3' } });
 const NO_QUOTA = new Problem({
   kind: 'exhausted',
   reason: 'insufficient_quota',

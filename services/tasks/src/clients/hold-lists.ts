@@ -1,11 +1,10 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
 import { openCallLists } from '@reelgate/platform/rpc/call-lists';
-import type { CallLists, Outcome } from '@reelgate/platform/rpc/call-lists';
+import type { CallLists, ListedCall, Outcome } from '@reelgate/platform/rpc/call-lists';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
-import type { Client } from '@reelgate/platform/rpc/service';
+import type { Client, EveryField } from '@reelgate/platform/rpc/service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
-import type { HoldPlacement, PlaceHoldRequestSchema } from '@reelgate/proto/billing/v1/billing_service';
+import type { HoldOrder, HoldPlacement, PlaceHoldRequest } from '@reelgate/proto/billing/v1/billing_service';
 import type { Hold } from '@reelgate/proto/billing/v1/hold';
 import { repeatIfLost } from './repeat-if-lost.ts';
 
@@ -18,7 +17,7 @@ const CONCURRENCY = 8;
  * Places holds. Those that are asked for at the same moment go to billing in one call. A list goes on while one caller
  * waits: the create of one that has left releases its hold, as it does after every call without an answer.
  */
-export type HoldLists = CallLists<MessageInitShape<typeof PlaceHoldRequestSchema>, Hold | undefined>;
+export type HoldLists = CallLists<PlaceHoldRequest, Hold | undefined>;
 
 export function openHoldLists(rpc: Client<typeof BillingService>, clock: Clock): HoldLists {
   return openCallLists({
@@ -29,11 +28,15 @@ export function openHoldLists(rpc: Client<typeof BillingService>, clock: Clock):
     whenFull: 'wait',
     callAlone: async (request, options) => (await repeatIfLost(() => rpc.placeHold(request, options), options)).hold,
     callTogether: async (calls, options, tell) => {
-      const orders = calls.map(({ request: hold, requestId, traceParent }) => ({ hold, requestId, traceParent }));
+      const orders = calls.map(toWireOrder);
       const { placements } = await repeatIfLost(() => rpc.placeHolds({ orders }, options), options);
       for (const [index, placement] of placements.entries()) tell(index, fromPlacement(placement));
     },
   });
+}
+
+function toWireOrder({ request: hold, requestId, traceParent }: ListedCall<PlaceHoldRequest>): HoldOrder {
+  return { $typeName: 'reelgate.billing.v1.HoldOrder', hold, requestId, traceParent } satisfies EveryField<HoldOrder>;
 }
 
 function fromPlacement({ result }: HoldPlacement): Outcome<Hold> {

@@ -1,17 +1,14 @@
 import { Problem } from '@reelgate/platform/problem';
 import { requireField } from '@reelgate/platform/rpc/rules';
-import {
-  ContentItemSchema,
-  MediaItemSchema,
-  MediaKind,
-  MediaRole,
-  OrderSchema,
-  TaskKind,
+import type { EveryField } from '@reelgate/platform/rpc/service';
+import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type {
+  ContentItem as WireItem,
+  MediaItem as WireMedia,
+  Order as WireOrder,
 } from '@reelgate/proto/tasks/v1/order';
-import type { ContentItem as WireItem, Order as WireOrder } from '@reelgate/proto/tasks/v1/order';
 import { isMedia } from '../domain/order.ts';
 import type { ContentItem, Kind, MediaItem, MediaKind as Media, Order, Role } from '../domain/order.ts';
-import { toMessage } from './wire-message.ts';
 
 export const KINDS: Readonly<Record<Kind, TaskKind>> = {
   generation: TaskKind.GENERATION,
@@ -92,32 +89,38 @@ function fromWireItem({ item }: WireItem): ContentItem {
 }
 
 export function toWireOrder(order: Order): WireOrder {
-  return toMessage(OrderSchema, {
+  return {
+    $typeName: 'reelgate.tasks.v1.Order',
     kind: KINDS[order.kind],
     model: order.model,
     content: order.content.map(toWireItem),
     duration: order.duration,
     resolution: order.resolution,
     ratio: order.ratio,
-    sourceTaskId: order.sourceTaskId,
+    sourceTaskId: order.sourceTaskId ?? '',
     aigcWatermark: order.aigcWatermark,
     callbackUrl: order.callbackUrl,
     size: order.size,
-    extraJson: order.extraJson,
-  });
+    extraJson: order.extraJson ?? '',
+  } satisfies EveryField<WireOrder>;
 }
 
 function toWireItem(item: ContentItem): WireItem {
-  if (!isMedia(item)) return toMessage(ContentItemSchema, { item: { case: 'text', value: item.text } });
-  const { media, role, url, object, declaredType } = item;
-  const value = toMessage(MediaItemSchema, {
+  return {
+    $typeName: 'reelgate.tasks.v1.ContentItem',
+    item: isMedia(item) ? { case: 'media', value: toWireMedia(item) } : { case: 'text', value: item.text },
+  } satisfies EveryField<WireItem>;
+}
+
+function toWireMedia({ media, role, url = '', object = '', declaredType = '' }: MediaItem): WireMedia {
+  return {
+    $typeName: 'reelgate.tasks.v1.MediaItem',
     kind: MEDIA[media],
-    role: role && ROLES[role],
+    role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role],
     url,
     object,
     declaredType,
-  });
-  return toMessage(ContentItemSchema, { item: { case: 'media', value } });
+  } satisfies EveryField<WireMedia>;
 }
 
 /** Removes the undefined ones of all members, so equal orders are stored equally. */

@@ -1,10 +1,10 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { EveryField } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import {
   FailureCause,
   TaskFailureSchema,
   TaskResultSchema,
-  TaskSchema,
   TaskState,
   UsageSchema,
 } from '@reelgate/proto/tasks/v1/task';
@@ -32,13 +32,14 @@ export const STATES: Readonly<Record<State, TaskState>> = {
  */
 export function toWireTask(task: Task, now: number, place?: PlaceView): WireTask {
   const { finishedAt, expiresAt, result, failure, usage } = task;
-  return toMessage(TaskSchema, {
+  return {
+    $typeName: 'reelgate.tasks.v1.Task',
     id: task.id,
     accountId: task.accountId,
     order: toWireOrder(task.order),
-    label: task.label,
+    label: task.label ?? '',
     state: STATES[task.state],
-    unrecognisedStatus: task.unrecognised ? task.upstreamStatus : undefined,
+    unrecognisedStatus: (task.unrecognised ? task.upstreamStatus : undefined) ?? '',
     progress: task.progress,
     seconds: task.seconds,
     createdAt: timestampFromMs(task.createdAt),
@@ -50,7 +51,7 @@ export function toWireTask(task: Task, now: number, place?: PlaceView): WireTask
     failure: failure && toWireFailure(failure),
     usage: usage && toWireUsage(usage),
     queue: place && toWirePlace(place),
-  });
+  } satisfies EveryField<WireTask>;
 }
 
 const CAUSES: Readonly<Record<Cause, FailureCause>> = {

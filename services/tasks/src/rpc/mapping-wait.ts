@@ -1,12 +1,13 @@
 import { durationFromMs, durationMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
-import { QueueMode, QueuePreferenceSchema } from '@reelgate/proto/tasks/v1/queue';
+import type { EveryField } from '@reelgate/platform/rpc/service';
+import { QueueClass, QueueMode } from '@reelgate/proto/tasks/v1/queue';
 import type { QueuePreference } from '@reelgate/proto/tasks/v1/queue';
 import type { EveryMember } from '../domain/every-member.ts';
 import type { WaitPreference } from '../domain/wait-plan.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { CLASSES } from './mapping-queue.ts';
-import { readTime, toMessage, toWireTime } from './wire-message.ts';
+import { readTime, toWireTime } from './wire-message.ts';
 
 const MODES: Readonly<Record<NonNullable<WaitPreference['mode']>, QueueMode>> = {
   wait: QueueMode.WAIT,
@@ -37,10 +38,11 @@ function readSet<K extends string>(names: Readonly<Record<K, number>>, value: nu
 }
 
 export function toWirePreference({ mode, class: ofClass, startWithinMs, notBefore }: WaitPreference): QueuePreference {
-  return toMessage(QueuePreferenceSchema, {
-    mode: mode && MODES[mode],
-    class: ofClass && CLASSES[ofClass],
+  return {
+    $typeName: 'reelgate.tasks.v1.QueuePreference',
+    mode: mode === undefined ? QueueMode.UNSPECIFIED : MODES[mode],
+    class: ofClass === undefined ? QueueClass.UNSPECIFIED : CLASSES[ofClass],
     startWithin: startWithinMs === undefined ? undefined : durationFromMs(startWithinMs),
     notBefore: toWireTime(notBefore),
-  });
+  } satisfies EveryField<QueuePreference>;
 }

@@ -1,9 +1,14 @@
 import type { Message } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
-import type { CallContext, Implementation } from '@reelgate/platform/rpc/service';
+import type { CallContext, EveryField, Implementation } from '@reelgate/platform/rpc/service';
 import { EstimateOrderResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
-import type { CheckOrderRequest, CreateTaskRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type {
+  CheckOrderRequest,
+  CreateTaskRequest,
+  CreateTaskResponse,
+  TaskService,
+} from '@reelgate/proto/tasks/v1/task_service';
 import type { Order as WireOrder } from '@reelgate/proto/tasks/v1/order';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import type { EveryMember } from '../domain/every-member.ts';
@@ -76,7 +81,12 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
       const create = async () => createTask(deps, { ...(await toCreateRequest(tokens, request)), ...named }, signal);
       const refused = { model: request.order?.model ?? '', accountId: request.accountId };
       const { task, replayed, applied } = await countRefusals(deps, refused, () => inContractTerms(create()));
-      return { task: toWireCreated(task), replayed, applied: toWirePreference(applied) };
+      return {
+        $typeName: 'reelgate.tasks.v1.CreateTaskResponse',
+        task: toWireCreated(task),
+        replayed,
+        applied: toWirePreference(applied),
+      } satisfies EveryField<CreateTaskResponse>;
     },
     listModels: (request) => listModels(deps, tokens, request),
     ...readMethods(deps),
