@@ -1,11 +1,11 @@
-import type { WholeMessage } from '@reelgate/platform/rpc/service';
+import type { EveryField, WholeMessage } from '@reelgate/platform/rpc/service';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
 import type {
   ChargeSchema,
-  HoldSchema,
+  Hold as WireHold,
   LedgerLineSchema,
   SettlementSchema,
   UpstreamCostSchema,
@@ -14,7 +14,6 @@ import { PriceUnit as WireUnit } from '@reelgate/proto/billing/v1/price';
 import type {
   PriceContractSchema,
   PriceFacts as WirePriceFacts,
-  PriceFactsSchema,
   PriceSheetSchema,
   QuoteSchema,
   UnitPriceSchema,
@@ -74,13 +73,26 @@ export function fromWireWork({ accountId, facts, currency = '' }: WireWork): Pri
   return { accountId, facts: fromWireFacts(facts), priceClass, currency: currency === '' ? undefined : currency };
 }
 
-function toWireFacts({ cachedInputTokens: _unknown, ...facts }: PriceFacts): WholeMessage<typeof PriceFactsSchema> {
-  return { ...facts, class: TokenClass.UNSPECIFIED };
+function toWireFacts(facts: PriceFacts): WirePriceFacts {
+  const { priceKey, resolution, seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters } = facts;
+  return {
+    $typeName: 'reelgate.billing.v1.PriceFacts',
+    priceKey,
+    resolution,
+    seconds,
+    inputVideoSeconds,
+    images,
+    inputTokens,
+    outputTokens,
+    characters,
+    class: TokenClass.UNSPECIFIED,
+  } satisfies EveryField<WirePriceFacts>;
 }
 
-export function toWireHold(hold: Hold): WholeMessage<typeof HoldSchema> {
+export function toWireHold(hold: Hold): WireHold {
   const { taskId, accountId, tokenId, amount, currency, facts, priceVersion, placedAt, maxAmount, label = '' } = hold;
   return {
+    $typeName: 'reelgate.billing.v1.Hold',
     taskId,
     accountId,
     tokenId,
@@ -91,8 +103,8 @@ export function toWireHold(hold: Hold): WholeMessage<typeof HoldSchema> {
     facts: toWireFacts(facts),
     placedAt: timestampFromMs(placedAt),
     label,
-    ...(maxAmount === undefined ? {} : { maxAmountNanos: maxAmount }),
-  };
+    maxAmountNanos: maxAmount,
+  } satisfies EveryField<WireHold>;
 }
 
 export function toWireSettlement({ amount, basis, at }: Settlement): WholeMessage<typeof SettlementSchema> {

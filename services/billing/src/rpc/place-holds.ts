@@ -3,10 +3,10 @@ import { inRequest, inTrace, readRequestId } from '@reelgate/platform/request-co
 import { callSpans, runInCallSpan } from '@reelgate/platform/rpc/call-span';
 import { isFault, toProblem, toWireProblem } from '@reelgate/platform/rpc/problems';
 import { compileRuleCheck } from '@reelgate/platform/rpc/rules';
-import type { WholeMessage } from '@reelgate/platform/rpc/service';
+import type { EveryField } from '@reelgate/platform/rpc/service';
 import type { TraceContinuer } from '@reelgate/platform/trace/trace';
 import { BillingService, PlaceHoldRequestSchema } from '@reelgate/proto/billing/v1/billing_service';
-import type { HoldOrder, HoldPlacementSchema, PlaceHoldRequest } from '@reelgate/proto/billing/v1/billing_service';
+import type { HoldOrder, HoldPlacement, PlaceHoldRequest } from '@reelgate/proto/billing/v1/billing_service';
 import type { Hold } from '../domain/hold.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { placeHold } from '../operations/holds/place-hold.ts';
@@ -23,14 +23,12 @@ export function placeRequestedHold(deps: BillingDeps, request: PlaceHoldRequest,
   return placeHold(deps, { ...fromWireWork(work), taskId, tokenId, maxAmount, label: label || undefined }, signal);
 }
 
-type Placement = WholeMessage<typeof HoldPlacementSchema>;
-
 /** Places one hold of a list, with the refusal, the request and the span that a call for it alone would have. */
 export async function placeListedHold(
   deps: BillingDeps,
   { hold: request = NO_HOLD, requestId, traceParent }: HoldOrder,
   { signal, tracing }: { readonly signal: AbortSignal; readonly tracing: TraceContinuer },
-): Promise<Placement> {
+): Promise<HoldPlacement> {
   const place = (): Promise<Hold> =>
     runInCallSpan(beginCallSpan(tracing.enter(traceParent === '' ? undefined : traceParent)), (span) =>
       inTrace(span.traceId, async () => {
@@ -40,10 +38,14 @@ export async function placeListedHold(
     );
   return inRequest(readRequestId(requestId), async () => {
     try {
-      return { result: { case: 'held', value: toWireHold(await place()) } };
+      return toPlacement({ case: 'held', value: toWireHold(await place()) });
     } catch (thrown) {
       if (isFault(thrown)) deps.log.error({ taskId: request.taskId, err: thrown }, 'a hold of a list failed');
-      return { result: { case: 'refusal', value: toWireProblem(toProblem(thrown)) } };
+      return toPlacement({ case: 'refusal', value: toWireProblem(toProblem(thrown)) });
     }
   });
+}
+
+function toPlacement(result: HoldPlacement['result']): HoldPlacement {
+  return { $typeName: 'reelgate.billing.v1.HoldPlacement', result } satisfies EveryField<HoldPlacement>;
 }
