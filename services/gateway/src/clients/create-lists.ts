@@ -1,14 +1,12 @@
+import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
 import { openCallLists } from '@reelgate/platform/rpc/call-lists';
-import type { Outcome } from '@reelgate/platform/rpc/call-lists';
+import type { ListedCall, Outcome } from '@reelgate/platform/rpc/call-lists';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
-import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
-import type {
-  CreateTaskOutcome,
-  CreateTaskRequestSchema,
-  CreateTaskResponse,
-} from '@reelgate/proto/tasks/v1/task_service';
+import type { EveryField } from '@reelgate/platform/rpc/service';
+import { CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type { CreateTaskCall, CreateTaskOutcome, CreateTaskResponse } from '@reelgate/proto/tasks/v1/task_service';
 import type { TasksClient } from './tasks-client.ts';
 
 /** The most creates of one list; the tasks service refuses more. */
@@ -19,9 +17,11 @@ const LISTS_MAX = 256;
 /** A list of 64 such creates is half of what a message may have, and so are the answers, which repeat the orders. */
 const REQUEST_BYTES_MAX = 64 * 1024;
 
+type Create = MessageInitShape<typeof CreateTaskRequestSchema>;
+
 /** A client of the tasks service whose creates of one moment share a call, for one that is called over a network. */
 export function shareCreates(tasks: TasksClient, clock: Clock): TasksClient {
-  const lists = openCallLists<MessageInitShape<typeof CreateTaskRequestSchema>, CreateTaskResponse>({
+  const lists = openCallLists<Create, CreateTaskResponse>({
     method: TaskService.method.createTask,
     clock,
     listMax: LIST_MAX,
@@ -31,11 +31,20 @@ export function shareCreates(tasks: TasksClient, clock: Clock): TasksClient {
     leaversGoAlone: true,
     callAlone: (request, options) => tasks.createTask(request, options),
     callTogether: async (calls, options, tell) => {
-      for await (const { outcomes } of tasks.createTasks({ calls: [...calls] }, options))
+      for await (const { outcomes } of tasks.createTasks({ calls: calls.map(toWireCall) }, options))
         for (const outcome of outcomes) tell(outcome.call, fromWireOutcome(outcome));
     },
   });
   return { ...tasks, createTask: (request, options) => lists.call(request, options) };
+}
+
+function toWireCall({ request, requestId, traceParent }: ListedCall<Create>): CreateTaskCall {
+  return {
+    $typeName: 'reelgate.tasks.v1.CreateTaskCall',
+    request: create(CreateTaskRequestSchema, request),
+    requestId,
+    traceParent,
+  } satisfies EveryField<CreateTaskCall>;
 }
 
 function fromWireOutcome({ result }: CreateTaskOutcome): Outcome<CreateTaskResponse> {

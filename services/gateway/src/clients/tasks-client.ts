@@ -1,12 +1,15 @@
-import type { Client } from '@reelgate/platform/rpc/service';
+import type { Client, EveryField } from '@reelgate/platform/rpc/service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
-import type { TaskService } from '@reelgate/proto/tasks/v1/task_service';
+import type { CreateTaskRequest, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 
 export type TasksClient = Client<typeof TaskService>;
 export type { Order } from '@reelgate/proto/tasks/v1/order';
 export type { Task } from '@reelgate/proto/tasks/v1/task';
 export type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
+
+/** The request of a create, which leaves no field out. */
+export type WholeCreateRequest = EveryField<CreateTaskRequest>;
 
 /** A task of one account: the key of its cache entry and of its changes. */
 export interface TaskRef {

@@ -7,7 +7,7 @@ import type { InlineStore } from '../clients/media-port.ts';
 import type { Principal } from '../clients/billing-client.ts';
 import { fromWirePreference, toWirePreference } from '../clients/task-queue.ts';
 import type { WaitPreference } from '../clients/task-queue.ts';
-import type { CreateTaskRequest, Order, Task, TasksClient } from '../clients/tasks-client.ts';
+import type { CreateTaskRequest, Order, Task, TasksClient, WholeCreateRequest } from '../clients/tasks-client.ts';
 import type { BesideOrder, DecodedOrder, FieldNames } from '../dialects/dialect.ts';
 import { isUncertain } from '../problems/error-table.ts';
 import { openInlineStream } from './inline-bytes.ts';
@@ -90,7 +90,7 @@ async function sendOrder({ tasks }: SubmitOrderDeps, submission: Submission, ord
   const { task, replayed, applied } = await inClientTerms(
     submission.decoded,
     refuseUnbounded(
-      tasks.createTask(boundOrder(toOrderRequest(submission, order)), {
+      tasks.createTask(toCreateRequest(submission, order), {
         timeoutMs: CREATE_DEADLINE_MS,
         requestId: submission.requestId,
         span: submission.span,
@@ -102,9 +102,25 @@ async function sendOrder({ tasks }: SubmitOrderDeps, submission: Submission, ord
 }
 
 /** A tasks service of the release before would ignore a bound. It finds no order in this request, and refuses it. */
-function boundOrder({ order, ...request }: OrderRequest): OrderRequest {
-  if (order === undefined) return request;
-  return request.maxAmountNanos === undefined ? { ...request, order } : { ...request, boundedOrder: order };
+function toCreateRequest(
+  { principal, decoded, label, idempotency, wait }: Submission,
+  order: Order,
+): CreateTaskRequest {
+  const { webhookUrl = '', maxAmountNanos, currency = '' } = decoded.beside;
+  return {
+    $typeName: 'reelgate.tasks.v1.CreateTaskRequest',
+    accountId: principal.accountId,
+    tokenId: principal.tokenId,
+    order: maxAmountNanos === undefined ? order : undefined,
+    boundedOrder: maxAmountNanos === undefined ? undefined : order,
+    label: label ?? '',
+    idempotencyKey: idempotency?.key ?? '',
+    requestFingerprint: idempotency?.fingerprint ?? '',
+    queue: wait && toWirePreference(wait),
+    webhookUrl,
+    maxAmountNanos,
+    currency,
+  } satisfies WholeCreateRequest;
 }
 
 /** Every create has an order, so only a service of the release before finds none. */

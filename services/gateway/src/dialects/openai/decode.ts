@@ -1,7 +1,7 @@
 import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { findModel } from '../../domain/model-defaults.ts';
 import type { ClientBody, DecodeContext, DecodedOrder, FormFile } from '../dialect.ts';
-import { mediaInit, readContent, readMedia } from '../wire/content-items.ts';
+import { readContent, readMedia, toWireMedia } from '../wire/content-items.ts';
 import type { DecodedItem } from '../wire/content-items.ts';
 import { toDecodedOrder } from '../wire/decoded.ts';
 import { assertHasPrompt, readBound, toExtraJson, readFlatFields, readPrompt } from '../wire/flat-fields.ts';
@@ -85,7 +85,7 @@ function readFrameFile({ mediaType, chunks }: FormFile): DecodedItem {
   const declaredType = UNSPECIFIC_TYPES.has(mediaType) ? '' : mediaType;
   if (declaredType !== '') assertDeclaredFamily(declaredType, MediaKind.IMAGE, FIRST_FRAME);
   return {
-    item: mediaInit(MediaKind.IMAGE, 'first_frame', { declaredType }),
+    item: toWireMedia(MediaKind.IMAGE, 'first_frame', { declaredType }),
     field: FIRST_FRAME,
     inline: { field: FIRST_FRAME, declaredType, bytes: { chunks } },
   };

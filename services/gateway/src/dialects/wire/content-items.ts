@@ -1,6 +1,6 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { EveryField } from '@reelgate/platform/rpc/service';
 import { MediaKind, MediaRole } from '@reelgate/proto/tasks/v1/order';
-import type { ContentItemSchema } from '@reelgate/proto/tasks/v1/order';
+import type { ContentItem, MediaItem } from '@reelgate/proto/tasks/v1/order';
 import type { InlineMedia, Schema } from '../dialect.ts';
 import { isBareBase64, readDataUrl } from './data-url.ts';
 import { invalid } from './body-validator.ts';
@@ -37,11 +37,9 @@ export type WireItem =
   | { readonly type: 'video_url'; readonly role?: Role; readonly video_url: UrlObject }
   | { readonly type: 'audio_url'; readonly role?: Role; readonly audio_url: UrlObject };
 
-export type ContentItemInit = MessageInitShape<typeof ContentItemSchema>;
-
 /** A content item of an order, with its field in the body and its inline bytes. */
 export interface DecodedItem {
-  readonly item: ContentItemInit;
+  readonly item: ContentItem;
   readonly field: string;
   readonly inline?: Omit<InlineMedia, 'item'>;
 }
@@ -127,7 +125,7 @@ export function readContent(items: readonly WireItem[]): DecodedItem[] {
 /** A text item. Refuses an unpaired surrogate, which could not be stored unchanged. */
 export function readText(text: string, field: string, textField = field): DecodedItem {
   if (!text.isWellFormed()) throw invalid(textField, 'must be well-formed Unicode', 'invalid_content');
-  return { item: { item: { case: 'text', value: text } }, field };
+  return { item: toContentItem({ case: 'text', value: text }), field };
 }
 
 export interface MediaReference {
@@ -144,23 +142,34 @@ export interface MediaReference {
 /** A media item from a URL or from the bytes of a data URL. */
 export function readMedia({ kind, role, url, field, urlField = field, bare = false }: MediaReference): DecodedItem {
   const data = bare && isBareBase64(url) ? { declaredType: '', base64: url } : readDataUrl(url, kind, urlField);
-  if (data === undefined) return { item: mediaInit(kind, role, { url }), field };
+  if (data === undefined) return { item: toWireMedia(kind, role, { url }), field };
   const { declaredType, base64 } = data;
   return {
-    item: mediaInit(kind, role, { declaredType }),
+    item: toWireMedia(kind, role, { declaredType }),
     field,
     inline: { field: urlField, declaredType, bytes: { base64 } },
   };
 }
 
-export function mediaInit(
+export function toWireMedia(
   kind: MediaKind,
   role: Role | undefined,
   source: { readonly url?: string; readonly declaredType?: string },
-): ContentItemInit {
-  return {
-    item: { case: 'media', value: { kind, role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role], ...source } },
-  };
+): ContentItem {
+  const { url = '', declaredType = '' } = source;
+  const value = {
+    $typeName: 'reelgate.tasks.v1.MediaItem',
+    kind,
+    role: role === undefined ? MediaRole.UNSPECIFIED : ROLES[role],
+    url,
+    object: '',
+    declaredType,
+  } satisfies EveryField<MediaItem>;
+  return toContentItem({ case: 'media', value });
+}
+
+function toContentItem(item: ContentItem['item']): ContentItem {
+  return { $typeName: 'reelgate.tasks.v1.ContentItem', item } satisfies EveryField<ContentItem>;
 }
 
 /** Reports whether an item has this role. */

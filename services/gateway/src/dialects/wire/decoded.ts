@@ -1,6 +1,7 @@
-import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { OrderSchema } from '@reelgate/proto/tasks/v1/order';
+import type { EveryField } from '@reelgate/platform/rpc/service';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { Order, OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { Problem } from '@reelgate/platform/problem';
 import type { BesideOrder, DecodedOrder } from '../dialect.ts';
 import { toItemType } from './content-items.ts';
@@ -24,13 +25,30 @@ export interface DecodedParts extends Beside {
 
 export function toDecodedOrder({ order, items, names = {}, ...beside }: DecodedParts): DecodedOrder {
   const decoded = {
-    order: create(OrderSchema, { ...order, content: items.map(({ item }) => item) }),
+    order: toWireOrder(order, items),
     inline: items.flatMap(({ inline }, item) => (inline === undefined ? [] : [{ ...inline, item }])),
     clientField: (field: string) => toClientField(field, { ...BESIDE_NAMES, ...names }, items),
     beside: dropUndefined(beside),
   };
   assertFits(decoded, items);
   return decoded;
+}
+
+function toWireOrder(order: DecodedParts['order'], items: readonly DecodedItem[]): Order {
+  return {
+    $typeName: 'reelgate.tasks.v1.Order',
+    kind: order.kind ?? TaskKind.UNSPECIFIED,
+    model: order.model ?? '',
+    content: items.map(({ item }) => item),
+    duration: order.duration,
+    resolution: order.resolution,
+    ratio: order.ratio,
+    sourceTaskId: order.sourceTaskId ?? '',
+    aigcWatermark: order.aigcWatermark,
+    callbackUrl: order.callbackUrl,
+    size: order.size,
+    extraJson: order.extraJson ?? '',
+  } satisfies EveryField<Order>;
 }
 
 function toClientField(field: string, names: Readonly<Record<string, string>>, items: readonly DecodedItem[]): string {
@@ -43,7 +61,7 @@ function toClientField(field: string, names: Readonly<Record<string, string>>, i
 /** Returns the client's name for a part of an item, which the contract keeps below `media`. */
 function toClientPart(part: string, { item: { item } }: DecodedItem): string {
   const [, name] = /^\.media\.(\w+)$/.exec(part) ?? [];
-  if (name === 'url' && item?.case === 'media') return `.${toItemType(item.value.kind)}`;
+  if (name === 'url' && item.case === 'media') return `.${toItemType(item.value.kind)}`;
   return name === undefined ? part : `.${name}`;
 }
 
