@@ -111,7 +111,7 @@ describe('placing', () => {
       const written = Promise.withResolvers<undefined>();
       calls.confirming = () => written.promise;
       let isDurable = false;
-      const { durable } = await charges.reserve(anOrder());
+      const { durable } = await charges.reserve(anOrder()).reserved;
       const noted = durable?.then(() => (isDurable = true));
       await clock.advance(1000);
 

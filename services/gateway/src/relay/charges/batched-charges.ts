@@ -4,7 +4,7 @@ import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
 import { waitForTicks, newBatcher } from '@reelgate/platform/batcher';
 import type { CallCharges, CallEnd, CallOrder, ChargeRequests, OrderAnswer, ReservedHold } from './call-charges.ts';
-import type { HoldForecast } from './hold-forecast.ts';
+import type { HoldForecast, SentOrder } from './hold-forecast.ts';
 
 /** The most calls in one request to billing. */
 const BATCH_MAX = 500;
@@ -60,22 +60,23 @@ export function openBatchedCharges(options: BatchedChargesOptions): CallCharges 
       settlements.add({ callId, charge: { basis: 'released' } });
       throw error;
     };
-  const reserve = async (order: CallOrder): Promise<ReservedHold> => {
-    const answered = forecast.countSent(order);
+  const send = async (order: CallOrder, { learn }: SentOrder): Promise<ReservedHold> => {
     const answer = await orders.add(order).catch((error: unknown) => {
-      answered(undefined);
+      learn(undefined);
       return releaseLost(order)(error);
     });
-    answered(answer);
+    learn(answer);
     if ('refusal' in answer) throw answer.refusal;
     isAhead = answer.durable !== undefined;
     return answer;
   };
   return {
-    isForeseen: (order) => forecast.covers(order),
-    reserve,
+    reserve: (order) => {
+      const sent = forecast.countSent(order);
+      return { isForeseen: sent.isCovered, reserved: send(order, sent) };
+    },
     place: async (order) => {
-      const { durable } = await reserve(order);
+      const { durable } = await send(order, forecast.countSent(order));
       await durable?.catch(releaseLost(order));
     },
     settle: (end) => {

@@ -28,16 +28,20 @@ export interface DurableCharges {
 
 /** The money of calls: it is held before the upstream is called, and charged once afterwards. */
 export interface CallCharges extends DurableCharges {
+  reserve(order: CallOrder): Reservation;
+}
+
+export interface Reservation {
   /**
-   * Reports whether billing is as good as certain to reserve the money of the order, and the hold is small. The call
-   * may then be sent beside its hold.
+   * True if billing is as good as certain to reserve the money of the order, and the hold is small. The call may then be
+   * sent beside its hold.
    */
-  isForeseen(order: CallOrder): boolean;
+  readonly isForeseen: boolean;
   /**
    * Resolves once the upper bound is reserved, so that no other call can take the money; refuses with a Problem. The
    * caller waits until the hold is durable before it shows anything of an answer.
    */
-  reserve(order: CallOrder): Promise<ReservedHold>;
+  readonly reserved: Promise<ReservedHold>;
 }
 
 export interface ReservedHold {

@@ -61,8 +61,8 @@ export async function holdCall(deps: MoneyDeps, charged: ChargedCall, span?: Spa
     await inSpan(span, 'place hold', {}, () => charges.place(order));
     return { ...NO_HOLD, callId };
   }
-  const isForeseen = charges.isForeseen(order);
-  const reserving = inSpan(span, 'place hold', {}, () => charges.reserve(order));
+  const { isForeseen, reserved } = charges.reserve(order);
+  const reserving = inSpan(span, 'place hold', {}, () => reserved);
   return isForeseen ? reserveBesideCall(callId, reserving) : { ...NO_HOLD, callId, durable: (await reserving).durable };
 }
 

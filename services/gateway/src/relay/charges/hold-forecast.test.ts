@@ -33,27 +33,29 @@ const held = (ofAccount: number, ofToken?: number, heldNanos = HOLD): OrderAnswe
 });
 const refused: OrderAnswer = { refusal: new Error('no') };
 const learn = (answer: OrderAnswer | undefined, over: Partial<CallOrder> = {}): void => {
-  forecast.countSent(anOrder(over))(answer);
+  forecast.countSent(anOrder(over)).learn(answer);
 };
+/** The order stays on its way. */
+const isForeseen = (over: Partial<CallOrder> = {}): boolean => forecast.countSent(anOrder(over)).isCovered;
 
 describe('a hold is foreseen', () => {
   test('if the account and its token have fifty times what it can take', () => {
     learn(held(ENOUGH, ENOUGH));
-    expect(forecast.covers(anOrder())).toBe(true);
+    expect(isForeseen()).toBe(true);
   });
   test('if its quantities are of the magnitude of a known call', () => {
     learn(held(ENOUGH));
-    expect(forecast.covers(anOrder({ facts: { inputTokens: 127, outputTokens: 64 } }))).toBe(true);
+    expect(isForeseen({ facts: { inputTokens: 127, outputTokens: 64 } })).toBe(true);
   });
   test('if the token has no limit', () => {
     learn(held(ENOUGH));
-    expect(forecast.covers(anOrder())).toBe(true);
+    expect(isForeseen()).toBe(true);
   });
   test('again after billing has held another call', () => {
     learn(held(ENOUGH));
     learn(refused);
     learn(held(ENOUGH));
-    expect(forecast.covers(anOrder())).toBe(true);
+    expect(isForeseen()).toBe(true);
   });
 });
 
@@ -95,25 +97,23 @@ describe('a hold is not foreseen', () => {
     ],
   ])('%s', (_when, prepare, order = {}) => {
     prepare();
-    expect(forecast.covers(anOrder(order))).toBe(false);
+    expect(isForeseen(order)).toBe(false);
   });
 
   test('if what is known is older than ten seconds', async () => {
-    learn(held(ENOUGH));
+    learn(held(2 * ENOUGH));
     await clock.advance(10_000);
-    expect(forecast.covers(anOrder())).toBe(true);
+    expect(isForeseen()).toBe(true);
     await clock.advance(1);
-    expect(forecast.covers(anOrder())).toBe(false);
+    expect(isForeseen()).toBe(false);
   });
 
   test('while other holds of the account are on their way and together could take too much', () => {
     learn(held(3 * ENOUGH));
-    const answers = [forecast.countSent(anOrder()), forecast.countSent(anOrder({ tokenId: 'other' }))];
-    expect(forecast.covers(anOrder())).toBe(true);
-    answers.push(forecast.countSent(anOrder()));
-    expect(forecast.covers(anOrder())).toBe(false);
+    const sent = ['token', 'other', 'token', 'token'].map((tokenId) => forecast.countSent(anOrder({ tokenId })));
+    expect(sent.map(({ isCovered }) => isCovered)).toEqual([true, false, true, false]);
 
-    for (const answered of answers) answered(held(3 * ENOUGH));
-    expect(forecast.covers(anOrder())).toBe(true);
+    for (const one of sent) one.learn(held(3 * ENOUGH));
+    expect(isForeseen()).toBe(true);
   });
 });

@@ -21,10 +21,15 @@ const ALIKE_MAX = 10_000;
  * its hold. Billing alone decides about money, before the client sees anything.
  */
 export interface HoldForecast {
-  /** Reports whether billing is as good as certain to take the hold of the order, and the hold is small. */
-  covers(order: CallOrder): boolean;
-  /** Counts an order on its way to billing. The returned function takes billing's answer; undefined if it was lost. */
-  countSent(order: CallOrder): (answer: OrderAnswer | undefined) => void;
+  /** Counts an order on its way to billing, and predicts its hold. */
+  countSent(order: CallOrder): SentOrder;
+}
+
+export interface SentOrder {
+  /** True if billing is as good as certain to take the hold, and the hold is small. */
+  readonly isCovered: boolean;
+  /** Takes billing's answer; undefined if it was lost. */
+  readonly learn: (answer: OrderAnswer | undefined) => void;
 }
 
 export interface HoldForecastOptions {
@@ -52,13 +57,13 @@ export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldF
   /** The last hold of each kind of order. */
   const alike = new LRUCache<string, number>({ maxSize: ALIKE_MAX, sizeCalculation: () => 1 });
   const unanswered = new Map<string, UnansweredOrders>();
-  const readRemaining = (entries: LRUCache<string, MoneyReading>, id: string): number => {
+  const hasLeft = (entries: LRUCache<string, MoneyReading>, id: string, needed: number): boolean => {
     const reading = entries.get(id);
-    return reading === undefined || clock.now() - reading.readAt > FRESH_MS ? -1 : reading.nanos;
+    return reading !== undefined && needed <= reading.nanos && clock.now() - reading.readAt <= FRESH_MS;
   };
-  const predictHold = (kind: string): number | undefined => {
-    const last = alike.get(kind);
-    return last === undefined ? undefined : last * MAGNITUDE;
+  const isCovered = ({ accountId, tokenId }: CallOrder, hold: number, others: number): boolean => {
+    const needed = HEADROOM * (hold + others);
+    return hold <= holdMax && hasLeft(accounts, accountId, needed) && hasLeft(tokens, tokenId, needed);
   };
   const learn = ({ accountId, tokenId }: CallOrder, kind: string, answer: OrderAnswer | undefined): void => {
     if (answer === undefined || 'refusal' in answer) {
@@ -74,25 +79,24 @@ export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldF
     tokens.set(tokenId, { nanos: answer.remaining.ofToken ?? Infinity, readAt });
   };
   return {
-    covers: (order) => {
-      const hold = predictHold(classifyOrder(order));
-      if (hold === undefined || hold > holdMax) return false;
-      const needed = HEADROOM * (hold + (unanswered.get(order.accountId)?.nanos ?? 0));
-      return needed <= readRemaining(accounts, order.accountId) && needed <= readRemaining(tokens, order.tokenId);
-    },
     countSent: (order) => {
       const { accountId } = order;
       const kind = classifyOrder(order);
-      const hold = predictHold(kind) ?? 0;
+      const last = alike.get(kind);
+      const hold = (last ?? 0) * MAGNITUDE;
       const waiting = unanswered.get(accountId) ?? { orders: 0, nanos: 0 };
-      unanswered.set(accountId, waiting);
+      const covered = last !== undefined && isCovered(order, hold, waiting.nanos);
+      if (waiting.orders === 0) unanswered.set(accountId, waiting);
       waiting.orders += 1;
       waiting.nanos += hold;
-      return (answer) => {
-        waiting.orders -= 1;
-        waiting.nanos -= hold;
-        if (waiting.orders === 0) unanswered.delete(accountId);
-        learn(order, kind, answer);
+      return {
+        isCovered: covered,
+        learn: (answer) => {
+          waiting.orders -= 1;
+          waiting.nanos -= hold;
+          if (waiting.orders === 0) unanswered.delete(accountId);
+          learn(order, kind, answer);
+        },
       };
     },
   };
@@ -101,9 +105,11 @@ export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldF
 /** Returns the kind of an order. Orders of one kind have the same prices, and quantities of the same magnitude. */
 function classifyOrder({ priceKeys: [key = ''], facts }: CallOrder): string {
   const { inputTokens, outputTokens, images, characters }: PriceFacts = facts;
-  return [key, ...[inputTokens, outputTokens, images, characters].map(toMagnitude)].join(' ');
+  const tokens = `${toMagnitude(inputTokens)} ${toMagnitude(outputTokens)}`;
+  return `${key} ${tokens} ${toMagnitude(images)} ${toMagnitude(characters)}`;
 }
 
-function toMagnitude(quantity: number | undefined): number | undefined {
-  return quantity === undefined ? undefined : Math.floor(Math.log2(quantity));
+/** Minus infinity for nothing at all, and -1 for an unknown quantity. */
+function toMagnitude(quantity: number | undefined): number {
+  return quantity === undefined ? -1 : Math.floor(Math.log2(quantity));
 }
