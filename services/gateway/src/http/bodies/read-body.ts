@@ -8,6 +8,8 @@ import { parseJson } from './parse-json.ts';
 import { readRawBody, isShort, receiveBody } from './receive-body.ts';
 import type { ReceiveOptions, Sink } from './receive-body.ts';
 
+/** As most clients write it. */
+const JSON_TYPE = 'application/json';
 const LIMITS = { fieldNameSize: 200, fields: 500, files: 4, parts: 504, headerPairs: 50 };
 const FILE_TYPES = /^(application\/octet-stream|image\/.*|video\/.*|audio\/.*)$/i;
 
@@ -28,7 +30,9 @@ export function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean):
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity')
     throw mediaTypeProblem(`the body must not be compressed; content-encoding is ${encoding.slice(0, 40)}`);
-  const [type = ''] = (headers['content-type'] ?? '')
+  const declared = headers['content-type'] ?? '';
+  if (declared === JSON_TYPE) return 'json';
+  const [type = ''] = declared
     .toLowerCase()
     .split(';', 1)
     .map((part) => part.trim());
