@@ -35,7 +35,7 @@ export interface CallObserver {
   begin(): void;
   /** The head of the upstream's answer has arrived. */
   firstByte(): void;
-  attempt(channel: RelayChannel, result: AttemptResult, ms: number): void;
+  attempt(channel: RelayChannel, result: AttemptResult, startedAt: number): void;
   /** Without an outcome, the call was refused. */
   end(outcome: CallOutcome | undefined, charge: Charge): void;
 }
@@ -78,22 +78,22 @@ export function openRelayObserver(deps: ObserverDeps, channels: RelayChannels): 
 function observeCall({ clock, log }: ObserverDeps, meters: CallMetrics, call: RelayCall, span: Span): CallObserver {
   const endpoint = call.endpoint.name;
   const arrivedAt = clock.now();
-  let startedAt = arrivedAt;
+  let begunAt = arrivedAt;
   let attempts = 0;
   return {
     span,
     begin: () => {
-      startedAt = clock.now();
+      begunAt = clock.now();
     },
     firstByte: () => {
       const now = clock.now();
-      meters.firstBytes.labels(endpoint).observe((now - startedAt) / 1000);
+      meters.firstBytes.labels(endpoint).observe((now - begunAt) / 1000);
       span.set({ 'gen_ai.response.time_to_first_chunk': (now - arrivedAt) / 1000 });
     },
-    attempt: (channel, result, ms) => {
+    attempt: (channel, result, startedAt) => {
       meters.attempts.labels(channel.settings.id, toResultLabel(result)).inc();
-      addAttemptSpan(span, call, channel, { result, resends: attempts, at: clock.now() - ms });
-      if (isFault(result)) logFault(log, call, channel, { result, ms });
+      addAttemptSpan(span, call, channel, { result, resends: attempts, at: startedAt });
+      if (isFault(result)) logFault(log, call, channel, { result, ms: clock.now() - startedAt });
       attempts += 1;
     },
     end: (outcome, charge) => {
@@ -102,6 +102,7 @@ function observeCall({ clock, log }: ObserverDeps, meters: CallMetrics, call: Re
         meters.tokens.labels(endpoint, 'input').inc(charge.usage.inputTokens ?? 0);
         meters.tokens.labels(endpoint, 'output').inc(charge.usage.outputTokens ?? 0);
       }
+      if (span === NO_SPAN) return;
       span.set({
         'reelgate.attempts': attempts,
         'reelgate.charge.basis': charge.basis,
@@ -167,6 +168,7 @@ function addAttemptSpan(
   { settings: { id } }: RelayChannel,
   { result, resends, at }: { readonly result: AttemptResult; readonly resends: number; readonly at: number },
 ): void {
+  if (span === NO_SPAN) return;
   const method = { 'http.request.method': endpoint.method, 'http.request.resend_count': resends || undefined };
   const sent = span.child(endpoint.method, { kind: 'client', at, attributes: { ...method, 'reelgate.channel': id } });
   sent.set({ 'http.response.status_code': readStatus(result) });

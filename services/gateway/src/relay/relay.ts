@@ -135,7 +135,7 @@ async function tryChannel(context: CallContext, channel: RelayChannel): Promise<
   try {
     const result = await forwardCall(context, channel);
     tellCircuit(channel, result);
-    observer.attempt(channel, result, clock.now() - startedAt);
+    observer.attempt(channel, result, startedAt);
     const isFinal = !blamesItsChannel(result);
     const isShown = isFinal || (result.kind === 'error' && isForClients(result.answer.status));
     return { isFinal, outcome: isShown ? { result, channel } : undefined };

@@ -53,8 +53,11 @@ export function callSpans({ parent: { typeName }, name }: DescMethod, kind: Span
 }
 
 /** Runs a call of one answer. */
-export async function runInCallSpan<T>(call: CallSpan, run: (span: Span) => Promise<T>): Promise<T> {
-  if (call === NO_CALL_SPAN) return run(NO_SPAN);
+export function runInCallSpan<T>(call: CallSpan, run: (span: Span) => Promise<T>): Promise<T> {
+  return call === NO_CALL_SPAN ? run(NO_SPAN) : endWith(call, run);
+}
+
+async function endWith<T>(call: CallSpan, run: (span: Span) => Promise<T>): Promise<T> {
   try {
     return await run(call.span);
   } catch (thrown) {

@@ -103,14 +103,16 @@ export const NO_TRACING: Tracing = Object.freeze({
 });
 
 /** Runs work in a child of a span, which ends with the work and fails with it. */
-export async function inSpan<T>(
+export function inSpan<T>(
   parent: Span | undefined,
   name: string,
   options: SpanOptions,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  if (parent === undefined || parent === NO_SPAN) return work(NO_SPAN);
-  const span = parent.child(name, options);
+  return parent === undefined || parent === NO_SPAN ? work(NO_SPAN) : endWith(parent.child(name, options), work);
+}
+
+async function endWith<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
   try {
     return await work(span);
   } catch (thrown) {
