@@ -110,7 +110,7 @@ async function insert(query: SqlWork, batchId: string, calls: readonly Call[]): 
  * it yet.
  */
 async function withdrawRefused(
-  query: SqlQuery,
+  query: SqlWork,
   { batchId, groups, refusals }: { batchId: string; groups: readonly Call[][]; refusals: ReadonlyMap<string, Problem> },
 ): Promise<void> {
   for (const chunk of inChunks([...refusals.keys()])) await query(REMOVE(chunk.length), chunk);

@@ -1,7 +1,7 @@
 import { newMomentBatcher } from '@reelgate/platform/batcher';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
-import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
+import type { Sql, SqlInteger, SqlQuery, SqlRunner } from '@reelgate/platform/sql/sql';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis, Hold } from '../../domain/hold.ts';
 import { SERVICE_ACTOR, extendEvent, extendKey, holdKey, listTaskKeys } from '../../domain/ledger.ts';
@@ -118,7 +118,7 @@ interface Change extends HoldReads {
 }
 
 async function extend(
-  query: SqlQuery,
+  query: SqlRunner,
   { taskId, at, lockHolds, termsOf }: Change,
   reprice: (hold: Hold, terms: PriceTerms) => NewPrice,
 ): Promise<Outcome | undefined> {

@@ -2,6 +2,7 @@ import { byRows, inChunks, inExactChunks, rowValues, valueRows } from '@reelgate
 import { buildInsert, listValues } from '@reelgate/platform/sql/named-values';
 import type { NamedValues } from '@reelgate/platform/sql/named-values';
 import type { SqlQuery, SqlRunner, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
+import { runStatements } from '@reelgate/platform/sql/transaction';
 import { isBalanced } from '../../domain/ledger.ts';
 import type { FinancialEvent } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
@@ -89,9 +90,8 @@ export function buildPostings(events: readonly FinancialEvent[]): readonly SqlSt
 }
 
 /** Writes an event whose key nothing else can have, with its lines. */
-export async function postEvent(query: SqlQuery, event: FinancialEvent): Promise<void> {
-  const [isNew] = await Promise.all([insertEvent(query, event), insertLines(query, event)]);
-  if (!isNew) throw new Error(`the event ${event.key} exists already`);
+export async function postEvent(query: SqlRunner, event: FinancialEvent): Promise<void> {
+  await runStatements(query, buildPostings([event]));
 }
 
 async function insertEvent(query: SqlQuery, event: FinancialEvent): Promise<boolean> {
