@@ -35,7 +35,7 @@ export type AccessMode = (typeof ACCESS_MODES)[number];
 
 /** The fields that no line shows. */
 const HIDDEN = ['key', 'apiKey', 'authorization'] as const;
-const hidden: ReadonlySet<string> = new Set(HIDDEN);
+const HIDDEN_NAMES: ReadonlySet<string> = new Set(HIDDEN);
 const PLAIN_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'undefined']);
 /** The field of the trace, under the name that tools read. */
 const TRACE_FIELD = 'trace_id';
@@ -141,7 +141,7 @@ function isPlain(fields: object): fields is PlainFields {
   for (const name in fields) {
     const value = (fields as Readonly<Record<string, unknown>>)[name];
     if (typeof value === 'object' ? value !== null : !PLAIN_TYPES.has(typeof value)) return false;
-    if (hidden.has(name)) return false;
+    if (HIDDEN_NAMES.has(name)) return false;
   }
   return true;
 }
@@ -160,7 +160,7 @@ function readContextFields(): { requestId?: string; [TRACE_FIELD]?: string } {
 }
 
 function hideKeys(name: string, value: unknown): unknown {
-  return hidden.has(name) ? '[Redacted]' : value;
+  return HIDDEN_NAMES.has(name) ? '[Redacted]' : value;
 }
 
 let formattedAt = Number.NaN;
