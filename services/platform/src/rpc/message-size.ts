@@ -58,7 +58,8 @@ const measureUnknown: Measure = (fields) =>
 
 /** Undefined: the values of the field are no larger than a number. */
 function compileField(field: DescField): Measure | undefined {
-  const measure = compileValue(field) ?? (() => 0);
+  const measureValue = compileValue(field);
+  const measure = measureValue ?? (() => 0);
   switch (field.fieldKind) {
     case 'list':
       return (items) =>
@@ -70,7 +71,7 @@ function compileField(field: DescField): Measure | undefined {
           0,
         );
     default:
-      return compileValue(field);
+      return measureValue;
   }
 }
 
