@@ -8,8 +8,8 @@ import { parseJson } from './parse-json.ts';
 import { readRawBody, isShort, receiveBody } from './receive-body.ts';
 import type { ReceiveOptions, Sink } from './receive-body.ts';
 
-/** As most clients write it. */
-const JSON_TYPE = 'application/json';
+/** A content type of JSON, or none, with whatever parameters follow. */
+const JSON_TYPE = /^\s*(?:application\/(?:[\w.-]+\+)?json\s*)?(?:;|$)/i;
 const LIMITS = { fieldNameSize: 200, fields: 500, files: 4, parts: 504, headerPairs: 50 };
 const FILE_TYPES = /^(application\/octet-stream|image\/.*|video\/.*|audio\/.*)$/i;
 
@@ -31,12 +31,11 @@ export function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean):
   if (encoding !== 'identity')
     throw mediaTypeProblem(`the body must not be compressed; content-encoding is ${encoding.slice(0, 40)}`);
   const declared = headers['content-type'] ?? '';
-  if (declared === JSON_TYPE) return 'json';
+  if (JSON_TYPE.test(declared)) return 'json';
   const [type = ''] = declared
     .toLowerCase()
     .split(';', 1)
     .map((part) => part.trim());
-  if (type === '' || /^application\/([\w.-]+\+)?json$/.test(type)) return 'json';
   if (type === 'multipart/form-data' && takesForms) return 'form';
   throw mediaTypeProblem(
     `content-type must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`,
