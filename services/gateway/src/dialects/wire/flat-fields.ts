@@ -102,7 +102,7 @@ export function readPrompt(prompt: string | undefined, content: readonly WireIte
 
 /** Refuses a video without text. The refusal names `prompt`, the field that the client most likely expects. */
 export function assertHasPrompt(items: readonly DecodedItem[]): void {
-  const hasWords = items.some(({ item }) => item.item?.case === 'text' && item.item.value.trim() !== '');
+  const hasWords = items.some(({ item }) => item.item.case === 'text' && item.item.value.trim() !== '');
   if (!hasWords) throw invalid('prompt', 'is required: describe the video here or in a text item of content');
 }
 
