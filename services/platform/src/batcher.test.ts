@@ -61,7 +61,7 @@ test('the fill learns whether the last batch had more than one item', async () =
   const { add } = newBatcher<number, number>({
     batchMax: 500,
     concurrency: 2,
-    fill: async (isBusy) => void told.push(isBusy),
+    fill: async ({ isBusy }) => void told.push(isBusy),
     send: async (batch) => batch,
   });
   await add(1);
@@ -70,6 +70,34 @@ test('the fill learns whether the last batch had more than one item', async () =
   await add(5);
 
   expect(told).toEqual([false, false, true, false]);
+});
+
+test('the fill learns when as many items wait as the last batch had', async () => {
+  const told: boolean[] = [];
+  let filled = Promise.withResolvers<undefined>();
+  let isWhole = (): boolean => false;
+  const { add } = newBatcher<number, number>({
+    batchMax: 500,
+    concurrency: 2,
+    fill: (batch) => {
+      ({ isWhole } = batch);
+      return filled.promise;
+    },
+    send: async (batch) => batch,
+  });
+  const first = [add(1), add(2)];
+  filled.resolve(undefined);
+  await Promise.all(first);
+  filled = Promise.withResolvers();
+  const second = [3, 4, 5].map((item) => {
+    const answer = add(item);
+    told.push(isWhole());
+    return answer;
+  });
+  filled.resolve(undefined);
+  await Promise.all(second);
+
+  expect(told).toEqual([false, true, true]);
 });
 
 test('a flush sends the items that wait at once', () => {

@@ -8,9 +8,17 @@ interface BatchBounds {
   readonly concurrency: number;
 }
 
+/** A batch that waits for more items. */
+export interface FillingBatch {
+  /** True if the last batch had more than one item. */
+  readonly isBusy: boolean;
+  /** Reports whether it has as many items as the last batch. Callers that were answered together often return together. */
+  readonly isWhole: () => boolean;
+}
+
 export interface BatcherOptions<In, Out> extends BatchBounds {
-  /** Resolves when a batch that starts to fill now is to be sent. `isBusy`: the last batch had more than one item. */
-  readonly fill: (isBusy: boolean) => Promise<unknown>;
+  /** Resolves when a batch that starts to fill now is to be sent. */
+  readonly fill: (batch: FillingBatch) => Promise<unknown>;
   /**
    * Sends a batch. The answers are in the order of the items, one for each. A batch of one request runs for that
    * request; a batch of several runs for none.
@@ -45,11 +53,11 @@ export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: Batch
   let waiting: WaitingItem<In, Out>[] = [];
   let running = 0;
   let isFilling = false;
-  let isBusy = false;
+  let lastCount = 0;
 
   const run = async (batch: readonly WaitingItem<In, Out>[]): Promise<void> => {
     running += 1;
-    isBusy = batch.length > 1;
+    lastCount = batch.length;
     try {
       const contexts = batch.map(({ context }) => context);
       const answers = await inSharedContext(contexts, () => send(batch.map(({ item }) => item)));
@@ -75,7 +83,7 @@ export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: Batch
   const flushWhenFilled = (): void => {
     if (isFilling) return;
     isFilling = true;
-    void fill(isBusy).then(() => {
+    void fill({ isBusy: lastCount > 1, isWhole: () => waiting.length >= lastCount }).then(() => {
       isFilling = false;
       flush();
     });

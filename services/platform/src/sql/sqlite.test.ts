@@ -172,6 +172,17 @@ describe('a slow disk', () => {
       expect(await isOver(durable)).toBe(true);
     });
 
+    test('the transaction is committed before the next turn of the event loop, with those of the same moment', async () => {
+      const [ahead, other] = [insertAhead('a'), insert('b')];
+      const next = turn();
+      const first = await Promise.race([ahead.then(() => 'the commit'), next.then(() => 'the turn')]);
+
+      expect(first).toBe('the commit');
+      syncs[1]?.resolve(undefined);
+      await other;
+      expect(syncs).toHaveLength(2);
+    });
+
     test('no reader sees it', async () => {
       await insertAhead('a');
       const read = sql.read('SELECT id FROM things');

@@ -26,9 +26,11 @@ const CLOSED = 'the database is closed';
 const ENDED = 'the transaction has ended before this statement';
 const IDLE = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
 
+/** What the caller of a job waits for: the disk, the commit before the disk has it, or a commit that needs no sync. */
+type Wait = 'disk' | 'commit ahead' | 'commit';
+
 interface Job {
-  /** True if the job succeeds only when the disk has it. */
-  readonly isSynced: boolean;
+  readonly wait: Wait;
   run(): Promise<void>;
   /** Called when the commit has succeeded, before its sync has ended. */
   committed(): void;
@@ -67,18 +69,17 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
     }
     draining = undefined;
   };
-  const commit = async <T>(work: (query: SqlWork) => Promise<T>, isSynced: boolean): Promise<CommitResult<T>> => {
+  const commit = async <T>(work: (query: SqlWork) => Promise<T>, wait: Wait): Promise<CommitResult<T>> => {
     if (closing !== undefined) throw new StoreUnavailable(CLOSED);
-    const { job, committed } = newJob(() => runWork(work, onWriter), isSynced);
+    const { job, committed } = newJob(() => runWork(work, onWriter), wait);
     // the jobs that wait came first
-    if (!isSynced && queue.length === 0 && early.take(job)) return committed;
+    if (wait === 'commit' && queue.length === 0 && early.take(job)) return committed;
     queue.push(job);
     draining ??= drain();
     return committed;
   };
-  const commitAhead = <T>(work: (query: SqlWork) => Promise<T>): Promise<CommitResult<T>> => commit(work, true);
   const transaction = async <T>(work: (query: SqlWork) => Promise<T>): Promise<T> => {
-    const { result, durable } = await commitAhead(work);
+    const { result, durable } = await commit(work, 'disk');
     await durable;
     return result;
   };
@@ -106,8 +107,8 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
     transaction,
     writeAll: (statements) => transaction((query) => runForRows(query, statements)),
     changeAll: (statements) => transaction((query) => runStatements(query, statements)),
-    commitAhead,
-    commitUnsynced: async (work) => (await commit(work, false)).result,
+    commitAhead: (work) => commit(work, 'commit ahead'),
+    commitUnsynced: async (work) => (await commit(work, 'commit')).result,
     pool: () => (draining === undefined ? IDLE : { ...IDLE, inUse: 1, idle: 0, waiting: queue.length }),
     close: () => (closing ??= closeAll()),
   };
@@ -138,27 +139,38 @@ function refuseAfterEnd(writer: DatabaseSync, query: SqlRunner): SqlRunner {
 /**
  * Waits for this turn of the event loop to end, so that what arrives in it shares the commit. A program whose last
  * batch had several jobs is busy: it waits for further turns, because the jobs of a larger batch write the same pages.
+ * A job whose caller does not wait for the disk has no turn to wait for: the disk writes it while the next one runs.
  */
 async function waitForJobs(queue: readonly Job[], isBusy: boolean): Promise<void> {
+  await runPending();
+  const isUrgent = (): boolean => queue.some(({ wait }) => wait !== 'disk');
   const quietMax = isBusy || queue.length > 1 ? QUIET_TURNS : 1;
-  for (let turns = 0, quiet = 0; turns < TURNS_MAX && quiet < quietMax && queue.length < BATCH_MAX; turns += 1) {
+  for (let turns = 0, quiet = 0; turns < TURNS_MAX && quiet < quietMax; turns += 1) {
+    if (queue.length >= BATCH_MAX || isUrgent()) return;
     const known = queue.length;
     await new Promise((resolve) => setImmediate(resolve));
     quiet = queue.length > known ? 0 : quiet + 1;
   }
 }
 
+/** Resolves after everything that runs without waiting for a turn of the event loop. */
+function runPending(): Promise<void> {
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+}
+
 /** The work as a job, and what its caller gets. */
 function newJob<T>(
   work: () => Promise<T>,
-  isSynced: boolean,
+  wait: Wait,
 ): { readonly job: Job; readonly committed: Promise<CommitResult<T>> } {
   const [committed, durable] = [Promise.withResolvers<CommitResult<T>>(), Promise.withResolvers<undefined>()];
   // a caller that got the failure of the commit does not wait for the sync
   durable.promise.catch(() => undefined);
   let result: T;
   const job: Job = {
-    isSynced,
+    wait,
     run: async () => {
       result = await work();
     },
@@ -268,7 +280,7 @@ async function commitDurably(
     await durability.last().catch(throwUnsynced(false));
     const failures = await commitBatch(writer, batch);
     const committed = batch.filter((_job, index) => failures[index] === undefined);
-    const synced = committed.some(({ isSynced }) => isSynced) ? durability.sync() : undefined;
+    const synced = committed.some(({ wait }) => wait !== 'commit') ? durability.sync() : undefined;
     if (synced !== undefined) early.open();
     for (const job of committed) job.committed();
     await synced?.catch(throwUnsynced(true));

@@ -23,6 +23,7 @@ beforeEach(() => {
   calls = fakeCalls();
   charges = openBatchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
 });
+const tick = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 const aForecast = () => openHoldForecast({ clock, holdMax: 1000 });
 const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({
   callId: 'call_1',
@@ -38,10 +39,28 @@ describe('placing', () => {
   test('while calls come one by one, a call goes to billing in the next tick of the event loop', async () => {
     for (let call = 0; call < 3; call += 1) {
       void charges.place(anOrder({ callId: `call_${call}` }));
-      await new Promise((resolve) => setImmediate(resolve));
+      await tick();
       await Promise.resolve();
       expect(calls.batches).toHaveLength(call + 1);
     }
+  });
+
+  test('as many calls as there were in the last request go to billing in the next tick of the event loop', async () => {
+    const placeBoth = () => [1, 2].map((call) => charges.place(anOrder({ callId: `call_${call}` })));
+    await Promise.all(placeBoth());
+    void Promise.all(placeBoth());
+    await tick();
+    await Promise.resolve();
+
+    expect(calls.batches).toEqual([2, 2]);
+  });
+
+  test('fewer calls than there were in the last request wait some ticks for the others', async () => {
+    await Promise.all([1, 2].map((call) => charges.place(anOrder({ callId: `call_${call}` }))));
+    const [early, late] = [charges.place(anOrder({ callId: 'call_3' })), tick().then(() => charges.place(anOrder()))];
+    await Promise.all([early, late]);
+
+    expect(calls.batches).toEqual([2, 2]);
   });
 
   test('calls of the same moment go to billing in one request', async () => {

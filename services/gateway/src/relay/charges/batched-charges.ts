@@ -3,6 +3,7 @@ import { isRecent } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
 import { waitForTicks, newBatcher } from '@reelgate/platform/batcher';
+import type { FillingBatch } from '@reelgate/platform/batcher';
 import type { CallCharges, CallEnd, CallOrder, ChargeRequests, OrderAnswer, ReservedHold } from './call-charges.ts';
 import type { HoldForecast, SentOrder } from './hold-forecast.ts';
 
@@ -46,7 +47,7 @@ export function openBatchedCharges(options: BatchedChargesOptions): CallCharges 
   const orders = newBatcher<CallOrder, OrderAnswer>({
     batchMax: BATCH_MAX,
     concurrency: CONCURRENCY.place,
-    fill: (isBusy) => waitForTicks(isBusy ? PLACE_FILL_TICKS.busy : PLACE_FILL_TICKS.idle),
+    fill: waitForCalls,
     send: (batch) => {
       const answers = requests.reserve(batch);
       if (isAhead) settlements.goAlong();
@@ -84,6 +85,17 @@ export function openBatchedCharges(options: BatchedChargesOptions): CallCharges 
     },
     stop: () => settlements.stop(),
   };
+}
+
+/**
+ * Waits for the calls of this moment. A batch that is whole goes at once: the disk then writes its holds while the answers
+ * of the upstream are read.
+ */
+async function waitForCalls({ isBusy, isWhole }: FillingBatch): Promise<void> {
+  for (let left = isBusy ? PLACE_FILL_TICKS.busy : PLACE_FILL_TICKS.idle; left > 0; left -= 1) {
+    await waitForTicks(1);
+    if (isWhole()) return;
+  }
 }
 
 interface Settlements {
