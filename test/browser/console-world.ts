@@ -76,11 +76,19 @@ export async function startConsoleWorld(channel: object = {}): Promise<ConsoleWo
     visit,
     signedIn: async (door, key, options) => {
       const opened = await visit(door, options);
-      await opened.page.goto(`${origins[door]}/console`);
-      await opened.page.getByLabel(door === 'client' ? 'Token' : 'Operator key').fill(key);
-      await opened.page.getByRole('button', { name: 'Sign in' }).click();
-      await opened.page.getByRole('navigation').waitFor();
-      return opened;
+      try {
+        await opened.page.goto(`${origins[door]}/console`);
+        await opened.page.getByLabel(door === 'client' ? 'Token' : 'Operator key').fill(key);
+        await opened.page.getByRole('button', { name: 'Sign in' }).click();
+        await opened.page.getByRole('navigation').waitFor();
+        return opened;
+      } catch (error) {
+        const shown = await opened.page.locator('body').innerText();
+        await opened.close();
+        throw new Error(`the sign-in failed; faults: ${opened.faults.join('; ')}; the page: ${shown}`, {
+          cause: error,
+        });
+      }
     },
     api: async (path, { method = 'GET', body, token = KEYS.demo } = {}) => {
       const answer = await fetch(program.base + path, {
