@@ -139,6 +139,28 @@ describeInBrowser('a client at the console', () => {
   );
 
   test(
+    'keeps what is typed into the search and the filters while the list below them changes',
+    async () => {
+      const { page } = visit;
+      await create('a first boat');
+      await open('/tasks');
+      await page.getByText('a first boat').first().waitFor();
+      await page.getByLabel('Words of the prompt').fill('half a wor');
+      // a filter acts when its field is left
+      await page.getByLabel('Label').pressSequentially('lab');
+      await world.api('/v1/videos', {
+        method: 'POST',
+        body: { model: 'Alpha-H3', prompt: 'one more boat', seconds: '4', size: '1280x720' },
+      });
+      await page.getByRole('button', { name: '1 new row' }).waitFor();
+
+      expect(await page.getByLabel('Words of the prompt').inputValue()).toBe('half a wor');
+      expect(await page.getByLabel('Label').inputValue()).toBe('lab');
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
     'makes several videos from lines with the sum before the button, and a reload keeps the form',
     async () => {
       const { page } = visit;

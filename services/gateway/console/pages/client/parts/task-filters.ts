@@ -3,6 +3,7 @@ import type { TaskFilterName } from '../../../client-filters.ts';
 import type { Filter, FilterOf } from '../../../filters.ts';
 import type { TaskList } from '../../../api/tasks.ts';
 import { setQuery } from '../../../state/address.ts';
+import { useDraft } from '../../../state/use-draft.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { FilterBar } from '../../../parts/filter-bar.ts';
@@ -83,12 +84,16 @@ interface InputFieldProps extends FieldProps {
 }
 
 function InputField({ name, label, value, type, onChange }: InputFieldProps): VNode {
+  const [typed, keep] = useDraft(value);
   return html`<div>
     <label for=${name}>${label}</label>
     <input
       id=${name}
       type=${type}
-      value=${value}
+      value=${typed}
+      onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+        keep(currentTarget.value);
+      }}
       onChange=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
         onChange(currentTarget.value.trim());
       }}
@@ -97,10 +102,20 @@ function InputField({ name, label, value, type, onChange }: InputFieldProps): VN
 }
 
 function SearchField({ name, label, value }: FieldProps): VNode {
+  const [typed, keep] = useDraft(value);
   return html`<div class="find">
     <label for=${name}>${label}</label>
     <div class="find-line">
-      <input id=${name} name=${name} type="search" maxlength=${TASK_FILTERS.find.most} value=${value} />
+      <input
+        id=${name}
+        name=${name}
+        type="search"
+        maxlength=${TASK_FILTERS.find.most}
+        value=${typed}
+        onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+          keep(currentTarget.value);
+        }}
+      />
       <button type="submit">${words.apply}</button>
     </div>
   </div>`;

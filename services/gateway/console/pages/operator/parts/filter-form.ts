@@ -1,4 +1,5 @@
 import { setQuery } from '../../../state/address.ts';
+import { useDraft } from '../../../state/use-draft.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { FilterBar } from '../../../parts/filter-bar.ts';
@@ -66,6 +67,7 @@ interface FieldProps {
 
 function Field({ field: { name, label, type, options = [], hint }, value, onPick }: FieldProps): VNode {
   const id = `filter-${name}`;
+  const [typed, keep] = useDraft(value);
   const control =
     type === 'select'
       ? html`<select
@@ -81,7 +83,10 @@ function Field({ field: { name, label, type, options = [], hint }, value, onPick
           id=${id}
           name=${name}
           type=${type}
-          value=${value}
+          value=${typed}
+          onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+            keep(currentTarget.value);
+          }}
           placeholder=${hint}
           autocomplete="off"
           spellcheck=${false}
