@@ -306,6 +306,18 @@ describe('a slow disk', () => {
     expect(syncs).toHaveLength(1);
   });
 
+  test('two connections of a process to one file that write at the same moment take turns', async () => {
+    const other = openSqlite(path.join(folder, 'test.sqlite'));
+    await Promise.all(['b', 'c'].map((id) => other.write('INSERT INTO things VALUES ($1)', [id])));
+    const both = [insert('a'), other.write('INSERT INTO things VALUES ($1)', ['d'])];
+    await nextSync(2);
+    syncs[1]?.resolve(undefined);
+    await Promise.all(both);
+
+    expect(await sql.read('SELECT id FROM things ORDER BY id')).toHaveLength(4);
+    await other.close();
+  });
+
   test('no write succeeds after a failed sync', async () => {
     const written = insert('a');
     const caught = expect(written).rejects.toThrow('the disk is gone');

@@ -139,16 +139,16 @@ function refuseAfterEnd(writer: DatabaseSync, query: SqlRunner): SqlRunner {
 /**
  * Waits for this turn of the event loop to end, so that what arrives in it shares the commit. A program whose last
  * batch had several jobs is busy: it waits for further turns, because the jobs of a larger batch write the same pages.
- * A job whose caller does not wait for the disk has no turn to wait for: the disk writes it while the next one runs.
+ * A job of `commitAhead` has no turn to wait for: the disk writes it while the next one runs. One without a sync waits
+ * for one turn, so that two connections of a process never begin in the same one.
  */
 async function waitForJobs(queue: readonly Job[], isBusy: boolean): Promise<void> {
-  await runPending();
-  const isUrgent = (): boolean => queue.some(({ wait }) => wait !== 'disk');
+  if (queue.some(({ wait }) => wait === 'commit ahead')) return runPending();
   const quietMax = isBusy || queue.length > 1 ? QUIET_TURNS : 1;
-  for (let turns = 0, quiet = 0; turns < TURNS_MAX && quiet < quietMax; turns += 1) {
-    if (queue.length >= BATCH_MAX || isUrgent()) return;
+  for (let turns = 0, quiet = 0; turns < TURNS_MAX && quiet < quietMax && queue.length < BATCH_MAX; turns += 1) {
     const known = queue.length;
     await new Promise((resolve) => setImmediate(resolve));
+    if (queue.some(({ wait }) => wait !== 'disk')) return;
     quiet = queue.length > known ? 0 : quiet + 1;
   }
 }
