@@ -26,7 +26,7 @@ const CLOSED = 'the database is closed';
 const ENDED = 'the transaction has ended before this statement';
 const IDLE = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
 
-/** What the caller of a job waits for: the disk, the commit before the disk has it, or a commit that needs no sync. */
+/** The end of a job for its caller: the disk has it, it is committed ahead of the disk, or it needs no sync. */
 type Wait = 'disk' | 'commit ahead' | 'commit';
 
 interface Job {
