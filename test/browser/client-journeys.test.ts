@@ -161,6 +161,27 @@ describeInBrowser('a client at the console', () => {
   );
 
   test(
+    'finds the fields of the search and the filters empty once the filters are cleared',
+    async () => {
+      const { page } = visit;
+      const [search, label] = [page.getByLabel('Words of the prompt'), page.getByLabel('Label')];
+      await open('/tasks');
+      await label.fill('lab');
+      await label.press('Tab');
+      await page.waitForURL(/label=lab/);
+      await search.fill('boat');
+      await search.press('Enter');
+      await page.waitForURL(/find=boat/);
+      await page.getByRole('button', { name: 'Clear' }).click();
+      await page.waitForURL((url) => url.search === '');
+      await page.getByRole('button', { name: 'Clear' }).waitFor({ state: 'detached' });
+
+      expect([await search.inputValue(), await label.inputValue()]).toEqual(['', '']);
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
     'makes several videos from lines with the sum before the button, and a reload keeps the form',
     async () => {
       const { page } = visit;
