@@ -18,6 +18,9 @@ export const OPERATORS = {
 /** A task of an unknown upstream status waits for a person soon. */
 const TASKS = { poll: { first: '200ms', factor: 1.5, max: '500ms', soft_deadline: '2s' } };
 
+/** The longest wait for the text of a page that failed. */
+const SHOWN_MS = 2000;
+
 /** A channel of the synchronous routes, for an asynchronous call. */
 const RELAY = {
   id: 'relay-of-the-test',
@@ -83,7 +86,7 @@ export async function startConsoleWorld(channel: object = {}): Promise<ConsoleWo
         await opened.page.getByRole('navigation').waitFor();
         return opened;
       } catch (error) {
-        const shown = await opened.page.locator('body').innerText();
+        const shown = await opened.page.locator('body').innerText({ timeout: SHOWN_MS }).catch(String);
         await opened.close();
         throw new Error(`the sign-in failed; faults: ${opened.faults.join('; ')}; the page: ${shown}`, {
           cause: error,
