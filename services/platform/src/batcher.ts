@@ -45,6 +45,13 @@ export async function waitForTicks(count: number): Promise<void> {
   for (let left = count; left > 0; left -= 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** Resolves after the continuations of this moment, which run without a turn of the event loop. */
+export function waitForContinuations(): Promise<void> {
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+}
+
 /**
  * Sends items that arrive at the same moment as one batch. A batch is sent when its fill time is over or it is full. At
  * the concurrency limit, items wait, and are sent together when a batch has ended.

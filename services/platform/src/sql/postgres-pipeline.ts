@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { waitForContinuations } from '../batcher.ts';
 import { PostgresMessage } from './postgres-message.ts';
 import type { StatementResult } from './postgres-message.ts';
 import type { NamedStatements } from './postgres-statements.ts';
@@ -34,10 +35,7 @@ export function openPipeline(connection: PipelineConnection): Pipeline {
   let waiting: QueuedStatement[] = [];
   let isSending = false;
   const drain = async (): Promise<void> => {
-    // The continuations of this moment run before the tick, and add their statements.
-    await new Promise<void>((resolve) => {
-      process.nextTick(resolve);
-    });
+    await waitForContinuations();
     while (waiting.length > 0) {
       const message = nextMessage(waiting);
       waiting = waiting.slice(message.length);

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { waitForContinuations } from '../batcher.ts';
 import { newDurability, openLogSync } from './sqlite-log-sync.ts';
 import type { Durability, OpenLogSync } from './sqlite-log-sync.ts';
 import { runForRows, runStatements, runWork } from './transaction.ts';
@@ -143,7 +144,7 @@ function refuseAfterEnd(writer: DatabaseSync, query: SqlRunner): SqlRunner {
  * for one turn, so that two connections of a process never begin in the same one.
  */
 async function waitForJobs(queue: readonly Job[], isBusy: boolean): Promise<void> {
-  if (queue.some(({ wait }) => wait === 'commit ahead')) return runPending();
+  if (queue.some(({ wait }) => wait === 'commit ahead')) return waitForContinuations();
   const quietMax = isBusy || queue.length > 1 ? QUIET_TURNS : 1;
   for (let turns = 0, quiet = 0; turns < TURNS_MAX && quiet < quietMax && queue.length < BATCH_MAX; turns += 1) {
     const known = queue.length;
@@ -151,13 +152,6 @@ async function waitForJobs(queue: readonly Job[], isBusy: boolean): Promise<void
     if (queue.some(({ wait }) => wait !== 'disk')) return;
     quiet = queue.length > known ? 0 : quiet + 1;
   }
-}
-
-/** Resolves after everything that runs without waiting for a turn of the event loop. */
-function runPending(): Promise<void> {
-  return new Promise((resolve) => {
-    process.nextTick(resolve);
-  });
 }
 
 /** The work as a job, and what its caller gets. */
