@@ -1,5 +1,5 @@
 import { enableCompileCache } from 'node:module';
-import { setFlagsFromString } from 'node:v8';
+import { setV8Flags } from '../program/v8-flags.ts';
 
 /** An open connection does not keep the process when its command is over. */
 const END_MS = 300;
@@ -10,7 +10,7 @@ enableCompileCache();
 
 // As in the program, with which it shares compiled code: V8 refuses code that was compiled under other flags, and each
 // would replace that of the other.
-setFlagsFromString('--no-allocation-site-pretenuring');
+setV8Flags();
 
 const args = process.argv.slice(2);
 const { needsSupervision, readBegin, superviseDoctor } = await import('./doctor/supervise-doctor.ts');

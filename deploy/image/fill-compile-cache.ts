@@ -64,7 +64,7 @@ async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** A script that loads every module under the flag of the programs: V8 takes compiled code only under its own flags. */
+/** A script that loads every module under the flags of the programs: V8 takes compiled code only under its own flags. */
 function writeModuleLoader(root: string, folder: string): string {
   const modules = globSync('{services/*,services/media/picture-decoder}/src/**/*.js', { cwd: root })
     .concat(globSync('services/tasks/adapter-kit/*.js', { cwd: root }))
@@ -74,8 +74,8 @@ function writeModuleLoader(root: string, folder: string): string {
   const urls = modules.map((file) => pathToFileURL(path.join(root, file)).href);
   writeFileSync(
     script,
-    `import { setFlagsFromString } from 'node:v8';
-    setFlagsFromString('--no-allocation-site-pretenuring');
+    `import { setV8Flags } from ${JSON.stringify(pathToFileURL(path.join(root, 'deploy/program/v8-flags.js')).href)};
+    setV8Flags();
     for (const url of ${JSON.stringify(urls)}) await import(url);
     process.exit();`,
   );

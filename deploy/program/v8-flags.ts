@@ -1,0 +1,22 @@
+import { setFlagsFromString } from 'node:v8';
+
+const FLAGS: readonly string[] = [
+  // V8 learns which objects often outlive a minor collection, and from then on allocates them as old objects. Under
+  // load these are the objects of each request in flight, and an old object keeps everything that it points to from
+  // the minor collections. The flag turns that off: measured at 256 calls in flight, it saves a third of the
+  // processor's time.
+  '--no-allocation-site-pretenuring',
+  // V8 collects the heap of a process that has been quiet for eight seconds, and by default drops the hidden classes
+  // that no object has at that moment, with all compiled code that relies on them. The next calls then run in the
+  // interpreter until V8 has compiled that code again: measured over the first seconds after a pause, each call takes
+  // half as much processor time again. With the flag V8 still collects, and keeps that code.
+  '--no-memory-reducer-favors-memory',
+];
+
+/**
+ * Sets the flags of V8 under which every program of Reelgate runs. They belong before the import of what the compile
+ * cache covers: V8 refuses compiled code that was made under other flags.
+ */
+export function setV8Flags(): void {
+  for (const flag of FLAGS) setFlagsFromString(flag);
+}
