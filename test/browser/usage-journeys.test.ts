@@ -107,4 +107,25 @@ describeInBrowser('a client at the usage of its account', () => {
     },
     JOURNEY_TIMEOUT_MS,
   );
+
+  test(
+    'keeps a date that is half typed, acts on a whole one, and gets the old one back when it leaves a half one',
+    async () => {
+      const { page } = visit;
+      const first = page.locator('#from');
+      const readFirst = async () => [await first.inputValue(), new URL(page.url()).searchParams.get('from')];
+      await page.goto(`${world.origins.client}/console/usage`);
+      const [whole, last] = [await first.inputValue(), await page.locator('#to').inputValue()];
+      await first.focus();
+      await page.keyboard.press('Backspace');
+      const half = await readFirst();
+      await page.keyboard.press('Shift+Tab');
+      const left = await readFirst();
+      await first.fill(last);
+      await page.waitForURL(new RegExp(`from=${last}`));
+
+      expect({ half, left }).toEqual({ half: ['', null], left: [whole, null] });
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
 });

@@ -2,6 +2,7 @@ import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
 import { setQuery } from '../state/address.ts';
 import { serverNow } from '../state/server-clock.ts';
+import { useDraft } from '../state/use-draft.ts';
 import { resolvePreset } from './period.ts';
 import type { Period, Preset } from './period.ts';
 
@@ -38,15 +39,42 @@ export interface DateFieldsProps {
 
 /** The first and the last day of a period. */
 export function DateFields({ names, period }: DateFieldsProps): VNode {
-  const change = (name: string) => (event: Event) => {
-    setQuery({ [name]: (event.currentTarget as HTMLInputElement).value });
-  };
+  return html`<${DateField} id="from" name=${names.from} value=${period.from} max=${period.to} />
+    <${DateField} id="to" name=${names.to} value=${period.to} min=${period.from} />`;
+}
+
+interface DateFieldProps {
+  readonly id: 'from' | 'to';
+  readonly name: string;
+  readonly value: string;
+  readonly min?: string;
+  readonly max?: string;
+}
+
+/** A date acts when all of it is there. Until then the browser gives an empty value, which would be no period. */
+function DateField({ id, name, value, min, max }: DateFieldProps): VNode {
+  const [typed, keep] = useDraft(value);
   return html`<div class="field">
-      <label for="from">${names.from}</label>
-      <input id="from" type="date" value=${period.from} max=${period.to} onChange=${change('from')} />
-    </div>
-    <div class="field">
-      <label for="to">${names.to}</label>
-      <input id="to" type="date" value=${period.to} min=${period.from} onChange=${change('to')} />
-    </div>`;
+    <label for=${id}>${name}</label>
+    <input
+      id=${id}
+      type="date"
+      value=${typed}
+      min=${min}
+      max=${max}
+      onInput=${({ currentTarget }: DateEvent) => {
+        keep(currentTarget.value);
+      }}
+      onChange=${({ currentTarget }: DateEvent) => {
+        if (currentTarget.value !== '') setQuery({ [id]: currentTarget.value });
+      }}
+      onBlur=${() => {
+        keep(value);
+      }}
+    />
+  </div>`;
+}
+
+interface DateEvent {
+  readonly currentTarget: HTMLInputElement;
 }
