@@ -1,41 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 const VALID = /^[\w.:/+=@-]{1,128}$/;
-const current = new AsyncLocalStorage<string>();
-const currentTrace = new AsyncLocalStorage<string>();
-
-/** The id of a request as a caller sends it; empty: it sent none, or one that cannot stand in a header or a log. */
-export function readRequestId(header: string | readonly string[] | undefined): string {
-  return typeof header === 'string' && VALID.test(header) ? header : '';
-}
-
-/** Runs work for a request: each log line and each call of the work has its id. Without an id nothing changes. */
-export function inRequest<T>(requestId: string, work: () => T): T {
-  return requestId === '' ? work() : current.run(requestId, work);
-}
-
-/** The request that the running work belongs to. */
-export function currentRequestId(): string | undefined {
-  return current.getStore();
-}
-
-/** Runs work of a recorded trace: each log line of it has its id. Spans are passed on explicitly. */
-export function inTrace<T>(traceId: string | undefined, work: () => T): T {
-  return traceId === undefined ? work() : currentTrace.run(traceId, work);
-}
-
-/** The recorded trace that the running work belongs to. */
-export function currentTraceId(): string | undefined {
-  return currentTrace.getStore();
-}
-
-/**
- * Runs work that belongs to no request, such as a batch or a timer that many requests share. Whichever request happens
- * to begin it would otherwise have its id on the log lines and the calls of the work, and so in the lines of others.
- */
-export function outsideRequests<T>(work: () => T): T {
-  return current.exit(() => currentTrace.exit(work));
-}
+/** Node copies the map of all storages at each change of one, so there is one storage. */
+const current = new AsyncLocalStorage<WorkContext>();
+const NONE: WorkContext = { requestId: undefined, traceId: undefined };
 
 /** The request and the recorded trace that some work belongs to. */
 export interface WorkContext {
@@ -43,15 +11,52 @@ export interface WorkContext {
   readonly traceId: string | undefined;
 }
 
+/** The id of a request as a caller sends it; empty: it sent none, or one that cannot stand in a header or a log. */
+export function readRequestId(header: string | readonly string[] | undefined): string {
+  return typeof header === 'string' && VALID.test(header) ? header : '';
+}
+
 export function currentContext(): WorkContext {
-  return { requestId: currentRequestId(), traceId: currentTraceId() };
+  return current.getStore() ?? NONE;
+}
+
+function inContext<T>(context: WorkContext, work: () => T): T {
+  const { requestId, traceId } = currentContext();
+  return context.requestId === requestId && context.traceId === traceId ? work() : current.run(context, work);
+}
+
+/** Runs work for a request: each log line and each call of the work has its id. Without an id nothing changes. */
+export function inRequest<T>(requestId: string, work: () => T): T {
+  return requestId === '' ? work() : inContext({ requestId, traceId: currentTraceId() }, work);
+}
+
+/** The request that the running work belongs to. */
+export function currentRequestId(): string | undefined {
+  return currentContext().requestId;
+}
+
+/** Runs work of a recorded trace: each log line of it has its id. Spans are passed on explicitly. */
+export function inTrace<T>(traceId: string | undefined, work: () => T): T {
+  return traceId === undefined ? work() : inContext({ requestId: currentRequestId(), traceId }, work);
+}
+
+/** The recorded trace that the running work belongs to. */
+export function currentTraceId(): string | undefined {
+  return currentContext().traceId;
+}
+
+/**
+ * Runs work that belongs to no request, such as a batch or a timer that many requests share. Whichever request happens
+ * to begin it would otherwise have its id on the log lines and the calls of the work, and so in the lines of others.
+ */
+export function outsideRequests<T>(work: () => T): T {
+  return inContext(NONE, work);
 }
 
 /** Runs work for all of these together: for their request and trace if they have the same, and otherwise for none. */
-export function inSharedContext<T>([first, ...others]: readonly WorkContext[], work: () => T): T {
-  const isOne = others.every(({ requestId, traceId }) => requestId === first?.requestId && traceId === first?.traceId);
-  const { requestId = '', traceId } = (isOne ? first : undefined) ?? {};
-  return outsideRequests(() => inRequest(requestId, () => inTrace(traceId, work)));
+export function inSharedContext<T>([first = NONE, ...others]: readonly WorkContext[], work: () => T): T {
+  const isOne = others.every(({ requestId, traceId }) => requestId === first.requestId && traceId === first.traceId);
+  return inContext(isOne ? first : NONE, work);
 }
 
 /** The header that passes the id on over HTTP. */

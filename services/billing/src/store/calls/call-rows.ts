@@ -41,7 +41,8 @@ export const FROZEN_COLUMNS = [
 ] as const;
 const CALL_COLUMNS = [...FROZEN_COLUMNS, 'placed_at', 'basis', 'charged_nanos', 'ended_at'].join(', ');
 
-export function toFrozenRow({ facts, ...call }: Call): NamedValues<(typeof FROZEN_COLUMNS)[number]> {
+export function toFrozenRow(call: Call): NamedValues<(typeof FROZEN_COLUMNS)[number]> {
+  const { facts } = call;
   return {
     id: call.id,
     account_id: call.accountId,

@@ -192,7 +192,10 @@ function toUsageCharges({ call, charge }: EndedCall): UsageCharge[] {
   const { accountId, tokenId, facts, label } = call;
   return [
     {
-      ...{ accountId, tokenId, priceKey: facts.priceKey, label },
+      accountId,
+      tokenId,
+      priceKey: facts.priceKey,
+      label,
       quantities: computeQuantities(charge.amount, facts, charge.usage),
       margin: countMargin(charge.amount, charge.cost),
     },

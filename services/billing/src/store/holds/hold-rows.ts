@@ -70,7 +70,8 @@ export function insertHolds(holds: readonly Hold[]): SqlStatement {
   return [INSERT_HOLDS(holds.length), rowValues([], holds, (hold) => listValues(FROZEN_COLUMNS, toHoldRow(hold)))];
 }
 
-function toHoldRow({ facts, ...hold }: Hold): NamedValues<(typeof FROZEN_COLUMNS)[number]> {
+function toHoldRow(hold: Hold): NamedValues<(typeof FROZEN_COLUMNS)[number]> {
+  const { facts } = hold;
   return {
     task_id: hold.taskId,
     account_id: hold.accountId,
