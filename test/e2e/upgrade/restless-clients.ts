@@ -9,6 +9,11 @@ const CALL_TIMEOUT_MS = 20_000;
 const REST_MS = 100;
 const TRIES_MAX = 200;
 const CANCEL_AFTER_MAX_MS = 800;
+/**
+ * Longer than the time between the poll of a cancel and its DELETE on a busy machine. That DELETE would remove a work
+ * that has ended meanwhile, and a person would have to decide.
+ */
+const TAKE_MS = 3000;
 /** The task does not end by this cancel. */
 const REFUSED = 409;
 /** A cancel is answered for good by one of these. */
@@ -53,7 +58,7 @@ export function startCanceller(plan: ClientPlan): RestlessClients<Cancelled> {
   let orders = 0;
   return startClient(plan, async (call, answers) => {
     const mark = `c${(orders += 1)}`;
-    const text = `a red boat [mark:${mark}] [queue:${whole(0, CANCEL_AFTER_MAX_MS)}]`;
+    const text = `a red boat [mark:${mark}] [queue:${whole(0, CANCEL_AFTER_MAX_MS)}] [take:${TAKE_MS}]`;
     const content = [{ type: 'text', text }];
     const body = { model: 'Alpha-H3', content, duration: 5, resolution: '768P', ratio: '16:9' };
     const order = { mark, target: '/v2/video_generation', body };
