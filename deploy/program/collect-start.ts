@@ -4,10 +4,10 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 
 const WATCHED_MS = 1000;
+/** The most seconds that are watched. Under load V8 has collected by then without being asked. */
+const WATCHES_MAX = 60;
 /** The part of a second in which a quiet process runs. One with requests every second runs longer. */
 const QUIET_PART = 0.05;
-/** The seconds of work after which a process is left to V8. The second after a start takes 0.03 of them. */
-const WORKED_MAX = 0.25;
 
 export interface CollectDeps {
   readonly clock: Clock;
@@ -21,9 +21,8 @@ export interface CollectDeps {
 /**
  * Collects what the start has left: the texts of modules, schemas, and the room in which they were read. V8 keeps that
  * memory until much later, and an idle program would hold half as much again. Collecting stops the process for more
- * than a tenth of a second, so neither readiness nor a request waits for it: it waits for a quiet second. It also drops
- * the code that V8 has compiled for calls, so a process that has worked before such a second is left to V8, which then
- * collects without being asked. It never rejects.
+ * than a tenth of a second, so neither readiness nor a request waits for it: it waits for a quiet second. It never
+ * rejects.
  */
 export async function collectStart({
   clock,
@@ -32,15 +31,13 @@ export async function collectStart({
   busyPart = busyPartOfLoop(),
   collect = collectAll,
 }: CollectDeps): Promise<void> {
-  for (let worked = 0; worked < WORKED_MAX;) {
+  for (let watches = 0; watches < WATCHES_MAX; watches += 1) {
     await clock.sleep(WATCHED_MS, stopping);
     if (stopping.aborted) return;
-    const busy = busyPart();
-    worked += busy;
-    if (busy < QUIET_PART)
-      return collect().catch((error: unknown) => {
-        log.warn({ err: error }, 'what the start has left was not collected');
-      });
+    if (busyPart() >= QUIET_PART) continue;
+    return collect().catch((error: unknown) => {
+      log.warn({ err: error }, 'what the start has left was not collected');
+    });
   }
 }
 
