@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
-const FLAGS: readonly string[] = [
+/** V8 ignores a flag that it does not know. */
+export const V8_FLAGS: readonly string[] = [
   // V8 learns which objects often outlive a minor collection, and from then on allocates them as old objects. Under
   // load these are the objects of each request in flight, and an old object keeps everything that it points to from
   // the minor collections. The flag turns that off: measured at 256 calls in flight, it saves a third of the
@@ -18,5 +19,5 @@ const FLAGS: readonly string[] = [
  * cache covers: V8 refuses compiled code that was made under other flags.
  */
 export function setV8Flags(): void {
-  for (const flag of FLAGS) setFlagsFromString(flag);
+  for (const flag of V8_FLAGS) setFlagsFromString(flag);
 }
