@@ -3,7 +3,7 @@ import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Topic } from '../../../console/api/stream.ts';
 import { sendPaced } from '../../http/event-stream/send-paced.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
-import { watchToken } from '../../relay/realtime/watch-token.ts';
+import { watchToken } from '../../operations/watch-token.ts';
 import type { StreamScope } from './follow-changes.ts';
 import { pendingChanges } from './pending-changes.ts';
 import type { StreamPermits } from '../../operations/stream-permits.ts';

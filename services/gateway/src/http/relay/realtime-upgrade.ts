@@ -10,6 +10,7 @@ import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../../clients/billing-client.ts';
+import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { TokenCall } from '../../operations/principals.ts';
 import type { Realtime } from '../../relay/realtime/realtime.ts';
 import { readHandshake } from '../../relay/realtime/handshake.ts';
@@ -102,8 +103,9 @@ async function admitAndServe(
   try {
     const token = readToken(request.headers);
     const call: TokenCall = { requestId, span, source: () => readSource(request) };
-    const principalNow = (): MaybePromise<Principal> => admission.principals.of(token, call);
-    const principal = await principalNow();
+    const principalNow = (): MaybePromise<Principal> =>
+      admission.principals.of(token, { ...call, freshMs: SESSION_FRESH_MS });
+    const principal = await admission.principals.of(token, call);
     await takeRate(admission, principal, 'calls');
     const handshake = readHandshake(request);
     const label = readLabel(request.headers['reelgate-label']) ?? principal.label;

@@ -5,6 +5,7 @@ import { resultEnvelope } from '../../jobs/result-envelope.ts';
 import type { Job } from '../../clients/jobs-client.ts';
 import { awaitJob, isOpen } from '../../operations/await-job.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
+import { waitWithAccess } from '../admission/watch-access.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { computeCallFingerprint } from '../bodies/fingerprint.ts';
@@ -180,19 +181,14 @@ async function showJob(parts: GatewayParts, exchange: Exchange): Promise<void> {
 
 async function readOrWait(parts: GatewayParts, exchange: Exchange, jobId: string): Promise<Job> {
   const { accountId } = requirePrincipal(exchange);
-  const { requestId, end, span } = exchange.state;
+  const { requestId, span } = exchange.state;
   const seconds = readPreferredWait(exchange.req.headers['prefer']);
   if (seconds === undefined || !parts.waits.tryAcquire()) return parts.jobs.get(accountId, jobId, requestId, span);
   try {
     exchange.set('preference-applied', `wait=${seconds}`);
-    return await awaitJob(parts, {
-      accountId,
-      jobId,
-      ms: seconds * 1000,
-      requestId,
-      span,
-      gone: AbortSignal.any([end.gone(), parts.stopping]),
-    });
+    return await waitWithAccess(parts, exchange, (gone) =>
+      awaitJob(parts, { accountId, jobId, ms: seconds * 1000, requestId, span, gone }),
+    );
   } finally {
     parts.waits.release();
   }

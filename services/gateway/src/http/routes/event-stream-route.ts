@@ -2,8 +2,7 @@ import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { listTokenAndMakers } from '../../clients/billing-client.ts';
 import { followEvents } from '../../operations/follow-events.ts';
 import { inClientTerms } from '../../operations/submit-order.ts';
-import { watchToken } from '../../relay/realtime/watch-token.ts';
-import { readToken } from '../admission/credentials.ts';
+import { watchAccess } from '../admission/watch-access.ts';
 import { messageBlocks } from '../event-stream/message-blocks.ts';
 import { sendPaced } from '../event-stream/send-paced.ts';
 import { STREAM_PARAMETERS, readStreamQuery } from '../event-stream/stream-query.ts';
@@ -53,8 +52,11 @@ async function streamEvents(parts: GatewayParts, exchange: Exchange, query: Stre
   const { end, requestId } = exchange.state;
   const ending = new AbortController();
   const over = AbortSignal.any([end.gone(), stopping, ending.signal]);
-  watchAccess(parts, exchange, over, () => {
-    ending.abort();
+  watchAccess(parts, exchange, {
+    over,
+    onRefused: () => {
+      ending.abort();
+    },
   });
   const { types, subjectId, payload, cursor, cursorField } = query;
   const filter = { accountId: requirePrincipal(exchange).accountId, types, subjectId, payload };
@@ -78,19 +80,4 @@ async function streamEvents(parts: GatewayParts, exchange: Exchange, query: Stre
   } finally {
     ending.abort();
   }
-}
-
-/** A stream ends soon after its token loses access. */
-function watchAccess(
-  { principals, clock }: GatewayParts,
-  exchange: Exchange,
-  over: AbortSignal,
-  onRefused: () => void,
-): void {
-  const token = readToken(exchange.req.headers, exchange.req.url);
-  const { requestId, source } = exchange.state;
-  const assertPermitted = async (): Promise<void> => {
-    await principals.of(token, { requestId, source });
-  };
-  void watchToken(assertPermitted, { clock, over, onRefused });
 }

@@ -7,6 +7,7 @@ import type { RequestCall, ToolParts } from '../../mcp/mcp-tool.ts';
 import type { TellProgress } from '../../mcp/wait-for-call.ts';
 import { assertOwnCaller } from '../admission/own-callers.ts';
 import type { OwnAddresses } from '../admission/own-callers.ts';
+import { waitWithAccess } from '../admission/watch-access.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
 import { ClientGone } from '../bodies/receive-body.ts';
 import type { Exchange } from '../http-exchange.ts';
@@ -60,9 +61,12 @@ export function mcpRoute({ parts, addresses, metrics }: McpRouteDeps): RouteEntr
       assertOwnCaller(addresses, exchange.req);
       const given = readMessage(await readExchangeBody(exchange, withBodyMax(parts), false));
       const server = await load();
-      const call = toCall(parts, exchange);
-      await server.wait(exchange.req.headers, given, call, eventTeller(exchange));
+      const tell = eventTeller(exchange);
+      await waitWithAccess(parts, exchange, (gone) =>
+        server.wait(exchange.req.headers, given, toCall(exchange, gone), tell),
+      );
       if (exchange.state.end.gone().aborted) throw new ClientGone();
+      const call = toCall(exchange, AbortSignal.any([exchange.state.end.gone(), parts.stopping]));
       await sendResponse(exchange, await server.answer(toRequest(exchange), given, call));
     },
     doc: {
@@ -123,13 +127,13 @@ function toRequest({ req, state }: Exchange): Request {
   });
 }
 
-function toCall({ stopping }: ToolParts, exchange: Exchange): RequestCall {
+function toCall(exchange: Exchange, gone: AbortSignal): RequestCall {
   const { state } = exchange;
   return {
     principal: requirePrincipal(exchange),
     requestId: state.requestId,
     span: state.span,
-    gone: AbortSignal.any([state.end.gone(), stopping]),
+    gone,
     noteTask: (taskId) => {
       state.taskId = taskId;
     },

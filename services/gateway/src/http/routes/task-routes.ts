@@ -10,6 +10,7 @@ import { cancelOrDeleteTask } from '../../operations/cancel-or-delete-task.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
 import type { Task, TaskRef } from '../../clients/tasks-client.ts';
 import type { CreateRoute, Dialect, EndRoute, ListRoute, ReadRoute, TaskPage } from '../../dialects/dialect.ts';
+import { waitWithAccess } from '../admission/watch-access.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { computeFingerprint } from '../bodies/fingerprint.ts';
@@ -165,16 +166,12 @@ function readOrWait(parts: GatewayParts, exchange: Exchange): MaybePromise<Task>
 }
 
 async function waitWithPermit(parts: GatewayParts, exchange: Exchange, ref: TaskRef, seconds: number): Promise<Task> {
-  const { requestId, end, span } = exchange.state;
+  const { requestId, span } = exchange.state;
   try {
     exchange.set('preference-applied', `wait=${seconds}`);
-    return await awaitChange(parts, {
-      task: ref,
-      ms: seconds * 1000,
-      requestId,
-      span,
-      gone: AbortSignal.any([end.gone(), parts.stopping]),
-    });
+    return await waitWithAccess(parts, exchange, (gone) =>
+      awaitChange(parts, { task: ref, ms: seconds * 1000, requestId, span, gone }),
+    );
   } finally {
     parts.waits.release();
   }

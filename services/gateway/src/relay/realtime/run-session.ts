@@ -8,7 +8,7 @@ import type { OpenUpstream } from './open-upstream.ts';
 import { pump, watchSide } from './sides.ts';
 import type { RealtimeSettings } from './realtime-settings.ts';
 import type { SessionUsage } from './session-usage.ts';
-import { watchToken } from './watch-token.ts';
+import { watchToken } from '../../operations/watch-token.ts';
 
 /** The time for both sides to answer the close frame. */
 const CLOSING_MS = 5000;

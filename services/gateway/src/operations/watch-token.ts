@@ -2,14 +2,14 @@ import type { Clock } from '@reelgate/platform/clock';
 import { isProblem } from '@reelgate/platform/problem';
 import type { Problem, ProblemKind } from '@reelgate/platform/problem';
 
-/** A check reads the cache of tokens, which is a few seconds old at most. */
-const CHECK_EVERY_MS = 2000;
-/** Refusals that end a session. Any other error does not tell whether the token is valid. */
+/** With a token read no longer ago than `SESSION_FRESH_MS`, what a revoked token began ends within two seconds. */
+const CHECK_EVERY_MS = 900;
+/** Refusals of a token. Any other error does not tell whether the token is valid. */
 const REFUSALS: ReadonlySet<ProblemKind> = new Set<ProblemKind>(['unauthenticated', 'forbidden', 'not_found']);
 
 export interface TokenWatchOptions {
   readonly clock: Clock;
-  /** Default: two seconds. */
+  /** Default: 900 milliseconds. */
   readonly everyMs?: number;
   /** True if the session also ends when billing cannot be reached; false by default. */
   readonly endsUnknown?: boolean;
@@ -20,7 +20,7 @@ export interface TokenWatchOptions {
 
 /** Checks at intervals whether the token still permits the session; `assertPermitted` rejects if it does not. */
 export async function watchToken(
-  assertPermitted: () => Promise<void>,
+  assertPermitted: () => Promise<unknown>,
   { clock, everyMs = CHECK_EVERY_MS, endsUnknown = false, over, onRefused }: TokenWatchOptions,
 ): Promise<void> {
   for (;;) {
@@ -29,10 +29,14 @@ export async function watchToken(
     try {
       await assertPermitted();
     } catch (error) {
-      const ends = isProblem(error) && (REFUSALS.has(error.kind) || (endsUnknown && error.kind === 'unavailable'));
-      if (!ends) continue;
+      if (!isTokenRefusal(error) && !(endsUnknown && isProblem(error) && error.kind === 'unavailable')) continue;
       onRefused(error);
       return;
     }
   }
+}
+
+/** Reports whether the token was refused, as opposed to not checked. */
+export function isTokenRefusal(error: unknown): error is Problem {
+  return isProblem(error) && REFUSALS.has(error.kind);
 }

@@ -1,0 +1,138 @@
+import { create } from '@bufbuild/protobuf';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
+import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
+import type { Task } from '@reelgate/proto/tasks/v1/task';
+import { until, untilAfter } from '@reelgate/platform/testing/until';
+import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
+import { TASK_ID, aCompletedTask, aTask } from '../../../testing/a-task.ts';
+import { TOKEN } from '../../../testing/fake-services.ts';
+import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import { call } from '../../../testing/http-call.ts';
+import type { Answer } from '../../../testing/http-call.ts';
+import { openStream } from '../../../testing/open-stream.ts';
+import { startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
+import type { RelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
+
+let under: GatewayUnderTest;
+let upstream: RelayUpstream;
+beforeAll(async () => {
+  upstream = await startRelayUpstream();
+});
+beforeEach(async () => {
+  under = await startGatewayUnderTest({
+    channels: [aRelayChannel({ base_url: `${upstream.url}/v1`, timeouts: { first_byte: '60s', idle: '60s' } })],
+  });
+  change(aTask());
+});
+afterEach(() => under.stop());
+afterAll(() => upstream.stop());
+
+function change(task: Task): void {
+  under.tasks.tasks.set(`demo/${task.id}`, task);
+  under.bus.announce(
+    TaskChangedSchema,
+    create(TaskChangedSchema, { taskId: task.id, accountId: 'demo', state: task.state }),
+  );
+}
+/** Revokes the token; its announcement can be lost. */
+function revoke(isAnnounced = true): void {
+  under.billing.tokens.set(TOKEN, { disabled: true });
+  if (isAnnounced) under.bus.announce(TokenChangedSchema, create(TokenChangedSchema, { tokenId: `token-${TOKEN}` }));
+}
+async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 100) await under.clock.advance(100);
+}
+const wait = (path: string): Promise<Answer> => call(under.url, 'GET', path, { headers: { prefer: 'wait=60' } });
+const callTool = (): Promise<Answer> =>
+  call(under.url, 'POST', '/mcp', {
+    headers: { accept: 'application/json', 'mcp-protocol-version': '2025-11-25' },
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'video_wait', arguments: { id: TASK_ID, seconds: 50 } },
+    },
+  });
+async function untilWaiting(): Promise<void> {
+  await until(async () => {
+    const { text } = await call(under.url, 'GET', '/metrics', { token: null });
+    return text.includes('\nreelgate_gateway_waiting_reads 1\n');
+  });
+}
+
+const WAITS: readonly [string, () => Promise<Answer>][] = [
+  ['a read of the videos API', () => wait(`/v1/videos/${TASK_ID}`)],
+  ['a read in the shape of the vendor', () => wait(`/v2/query/video_generation/${TASK_ID}`)],
+  ['a read in the generations shape', () => wait(`/v1/video/generations/${TASK_ID}`)],
+  ['a tool of an agent', callTool],
+];
+
+test.each(WAITS)(
+  'the wait of %s ends within two seconds after its token is revoked, without a link',
+  async (_of, begin) => {
+    const waiting = begin();
+    await untilWaiting();
+    revoke();
+    await pass(2000);
+    const { status, text } = await waiting;
+
+    expect([status, text.includes('/ximg/')]).toEqual([403, false]);
+  },
+);
+test.each(WAITS)('the wait of %s ends so too if the announcement is lost', async (_of, begin) => {
+  const waiting = begin();
+  await untilWaiting();
+  revoke(false);
+  await pass(2000);
+
+  expect((await waiting).status).toBe(403);
+});
+test.each(WAITS)('the wait of %s shows no result that comes after its token is revoked', async (_of, begin) => {
+  const waiting = begin();
+  await untilWaiting();
+  revoke();
+  change(aCompletedTask());
+  const { status, text } = await waiting;
+
+  expect([status, text.includes('/ximg/')]).toEqual([403, false]);
+});
+test.each(WAITS)('the wait of %s goes on while billing is away', async (_of, begin) => {
+  const waiting = begin();
+  await untilWaiting();
+  under.billing.fault = new Error('away');
+  await pass(5000);
+  change(aCompletedTask());
+
+  expect((await waiting).status).toBe(200);
+});
+test('the wait for an asynchronous call ends within two seconds after its token is revoked', async () => {
+  let answerJob = (): void => undefined;
+  upstream.reply = (_request, response) => {
+    answerJob = () => response.end('{}');
+  };
+  const { id } = (await call(under.url, 'POST', '/async/v1/chat/completions', { body: { model: 'some-model' } })).json;
+  const waiting = wait(`/get-async?id=${id}`);
+  await untilWaiting();
+  revoke();
+  await pass(2000);
+
+  expect((await waiting).status).toBe(403);
+  answerJob();
+});
+test('a relayed stream ends within two seconds after its token is revoked, and is charged for what was sent', async () => {
+  upstream.reply = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write('data: {"choices":[{"delta":{"content":"hello"}}]}\n\n');
+  };
+  const stream = await openStream(under.url, '/v1/chat/completions', { model: 'some-model', stream: true });
+  await stream.has('data: {"choices":[{"delta":{"content":"hello"}}]}\n\n');
+  revoke();
+  await pass(2000);
+
+  expect((await stream.ended).wasWhole).toBe(false);
+  await untilAfter(under.clock, () => under.calls.settled.length === 1);
+  expect(under.calls.settled).toMatchObject([{ basis: Basis.ESTIMATE }]);
+});

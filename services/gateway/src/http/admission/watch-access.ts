@@ -1,0 +1,53 @@
+import { NOT_AWAITED } from '@reelgate/platform/clock';
+import type { Problem } from '@reelgate/platform/problem';
+import type { Principal } from '../../clients/billing-client.ts';
+import { SESSION_FRESH_MS } from '../../operations/principals.ts';
+import { isTokenRefusal, watchToken } from '../../operations/watch-token.ts';
+import type { Exchange } from '../http-exchange.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { readToken } from './credentials.ts';
+
+type AccessParts = Pick<GatewayParts, 'principals' | 'clock'>;
+
+/** Calls `onRefused` within two seconds after the token of the request has lost its access, until `over` is aborted. */
+export function watchAccess(
+  { principals, clock }: AccessParts,
+  exchange: Exchange,
+  { over, onRefused }: { readonly over: AbortSignal; readonly onRefused: (problem: Problem) => void },
+): void {
+  void watchToken(readPrincipalNow({ principals }, exchange), { clock, over, onRefused });
+}
+
+/**
+ * Runs a wait. Its signal is aborted when the client leaves, the gateway stops, or the token has lost its access. The
+ * token is checked once more after the wait, so that a token that was revoked meanwhile gets no result and no link.
+ */
+export async function waitWithAccess<T>(
+  parts: AccessParts & Pick<GatewayParts, 'stopping'>,
+  exchange: Exchange,
+  wait: (gone: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [lost, over] = [new AbortController(), new AbortController()];
+  const assertPermitted = readPrincipalNow(parts, exchange);
+  watchAccess(parts, exchange, {
+    over: over.signal,
+    onRefused: () => {
+      lost.abort();
+    },
+  });
+  try {
+    const result = await wait(AbortSignal.any([exchange.state.end.gone(), parts.stopping, lost.signal]));
+    await assertPermitted().catch((error: unknown) => {
+      if (isTokenRefusal(error)) throw error;
+    });
+    return result;
+  } finally {
+    over.abort(NOT_AWAITED);
+  }
+}
+
+function readPrincipalNow({ principals }: Pick<AccessParts, 'principals'>, exchange: Exchange) {
+  const token = readToken(exchange.req.headers, exchange.req.url);
+  const { requestId, source } = exchange.state;
+  return async (): Promise<Principal> => principals.of(token, { requestId, source, freshMs: SESSION_FRESH_MS });
+}
