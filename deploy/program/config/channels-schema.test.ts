@@ -73,6 +73,12 @@ test.each<[string, string, object, RegExp]>([
     { hosts: { keys: 'http://127.0.0.1:1' } },
     /no further hosts/,
   ],
+  [
+    'a path at the address of the public keys',
+    'fal',
+    { hosts: { keys: 'http://127.0.0.1:1/jwks.json' } },
+    /without a path, such as https:\/\/rest\.fal\.ai; \/\.well-known\/jwks\.json is added/,
+  ],
   ['a secret of an upstream that signs with public keys', 'fal', { callback_secret: 'x' }, /no shared secret/],
   ['a secret of an upstream that does not sign', 'alpha-v2', { callback_secret: 'x' }, /no shared secret/],
 ])('a channel has no key that nothing would read: %s', (_what, adapter, keys, fault) => {

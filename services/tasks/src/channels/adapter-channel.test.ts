@@ -317,12 +317,17 @@ describe('the public keys of an upstream', () => {
     expect(other.requests[0]?.headers).not.toHaveProperty('x-key');
   });
 
-  test('that cannot be read are asked for again after a minute at the earliest', async () => {
+  test.each<[string, ScriptedAnswer]>([
+    ['whose host fails', { status: 503, json: {} }],
+    ['that are not there', { status: 404, json: { detail: 'Not Found' } }],
+    ['of another kind', { status: 200, json: { keys: [{ kty: 'oct', k: 'AAAA' }] } }],
+    ['that are none', { status: 200, json: { keys: [{}, null, 'key', 7] } }],
+  ])('%s leave a callback unchecked, and are read again after a minute at the earliest', async (_which, answer) => {
     const channel = openSigned();
-    other.script({ status: 503, json: {} }, KEYS);
+    other.script(answer, KEYS);
     const read = async (): Promise<string> => (await channel.readCallback(signAt(clock.now()), undefined)).signature;
 
-    expect([await read(), await read()]).toEqual(['unsigned', 'unsigned']);
+    expect([await read(), await read()]).toEqual(['unchecked', 'unchecked']);
     expect(other.requests).toHaveLength(1);
 
     await clock.advance(60_000);

@@ -16,7 +16,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import type { Report } from '../domain/report.ts';
 import { KEYS_HOST, listHosts } from './adapter-hosts.ts';
-import { checkSignature } from './callback-signature.ts';
+import { checkSignature, isEd25519Key } from './callback-signature.ts';
 import type { SignatureFacts } from './callback-signature.ts';
 import { ENDPOINT_OF } from './channel.ts';
 import type { Channel, ChannelFactory, ChannelSettings, PlannedAttempt, PollResult, Submission } from './channel.ts';
@@ -169,9 +169,10 @@ function keySetReader({ adapter, clock, hosts }: ChannelConnections): SignatureF
   const read = async (): Promise<void> => {
     const request = { method: 'GET', path: pathname } as const;
     const result = await hosts.get(KEYS_HOST)?.call(request, KEYS_TIMEOUT_MS, new AbortController().signal);
-    const listed = result?.kind === 'answer' ? readList(readObject(result.body)['keys']) : [];
-    if (listed.length > 0) keys = listed.slice(0, KEYS_MAX) as readonly JsonWebKey[];
-    dueAt = clock.now() + (listed.length > 0 ? KEYS_KEPT_MS : KEYS_RETRY_MS);
+    const listed = result?.kind === 'answer' ? readList(readObject(result.body)['keys']).slice(0, KEYS_MAX) : [];
+    const usable = listed.filter(isEd25519Key);
+    if (usable.length > 0) keys = usable;
+    dueAt = clock.now() + (usable.length > 0 ? KEYS_KEPT_MS : KEYS_RETRY_MS);
     reading = undefined;
   };
   return async () => {

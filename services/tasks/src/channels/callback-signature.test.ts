@@ -90,7 +90,7 @@ describe('the signature of a callback', () => {
       ED25519,
       toEd25519(),
       { ...toFacts(undefined), readKeys: async () => undefined },
-      'unsigned',
+      'unchecked',
     ],
     [
       'without one of the signed headers',

@@ -30,7 +30,10 @@ const CHECKS: { readonly [F in CallbackSignature['form']]: Check<F> } = {
   ed25519: checkEd25519,
 };
 
-/** Checks the signature of a callback. Without what it takes to check it, the callback counts as unsigned. */
+/**
+ * Checks the signature of a callback. Without a secret, which only the operator can give, it counts as unsigned. Public
+ * keys that cannot be read come from the upstream or from an attacker on the way, so they leave it `unchecked`.
+ */
 export async function checkSignature(
   signature: CallbackSignature | undefined,
   callback: UpstreamCallback,
@@ -79,9 +82,18 @@ async function checkEd25519(
   const lines = signedHeaders.map((name) => headers[name.toLowerCase()] ?? '');
   if (!HEX.test(given) || lines.includes('') || !isRecent(headers[timeHeader.toLowerCase()] ?? '', now)) return 'wrong';
   const keys = await readKeys();
-  if (keys === undefined) return 'unsigned';
+  if (keys === undefined) return 'unchecked';
   const message = Buffer.from([...lines, createHash('sha256').update(body).digest('hex')].join('\n'));
   return toVerdict(keys.some((key) => isSignedBy(key, message, Buffer.from(given, 'hex'))));
+}
+
+/** Reports whether a member of a key set can check a signature by Ed25519. */
+export function isEd25519Key(key: unknown): key is JsonWebKey {
+  try {
+    return createPublicKey({ key: key as JsonWebKey, format: 'jwk' }).asymmetricKeyType === 'ed25519';
+  } catch {
+    return false;
+  }
 }
 
 function isSignedBy(key: JsonWebKey, message: Buffer, signature: Buffer): boolean {

@@ -74,12 +74,15 @@ export interface UpstreamCallback {
   readonly upstreamId?: string | undefined;
 }
 
+export type CallbackVerdict = 'right' | 'wrong' | 'unsigned' | 'unchecked';
+
 /**
  * The facts of a callback. `unsigned`: the upstream does not sign, or the channel has no secret for it, so that only the
- * URL protects it. `upstreamId` is the id of the work that it names.
+ * URL protects it. `unchecked`: the public keys of the upstream cannot be read now. `upstreamId` is the id of the work
+ * that it names.
  */
 export interface CallbackReading {
-  readonly signature: 'right' | 'wrong' | 'unsigned';
+  readonly signature: CallbackVerdict;
   readonly upstreamId: string | undefined;
 }
 

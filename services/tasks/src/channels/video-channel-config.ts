@@ -2,7 +2,7 @@ import type { Adapter } from '@reelgate/adapter-kit';
 import { parseDuration } from '@reelgate/platform/config/units';
 import { Secret } from '@reelgate/platform/secret';
 import { duration, name, whole } from '../schema-parts.ts';
-import { listHosts, signsWithSecret } from './adapter-hosts.ts';
+import { KEYS_HOST, listHosts, signsWithSecret } from './adapter-hosts.ts';
 import { ADAPTERS } from './adapters/index.ts';
 import type { ChannelSettings, Endpoint } from './channel.ts';
 import type { TestedAdapter } from './own-adapters/load-own-adapter.ts';
@@ -97,9 +97,18 @@ function describeOwnKeys(adapter: Adapter): object {
   const hosts = Object.keys(listHosts(adapter));
   return {
     options: adapter.options ?? NO_OPTIONS,
-    hosts: hosts.length === 0 ? NO_HOSTS : { propertyNames: { enum: hosts } },
+    hosts: hosts.length === 0 ? NO_HOSTS : { propertyNames: { enum: hosts }, properties: describeKeysHost(adapter) },
     ...(signsWithSecret(adapter) ? {} : { callback_secret: NO_SECRET }),
   };
+}
+
+/** The path of the key set follows from the adapter: an address with a path would be asked for another one. */
+function describeKeysHost({ callbacks }: Adapter): object {
+  const { signature } = callbacks ?? {};
+  if (signature?.form !== 'ed25519') return {};
+  const { origin, pathname } = new URL(signature.keys);
+  const description = `an http:// or https:// address without a path, such as ${origin}; ${pathname} is added`;
+  return { [KEYS_HOST]: { type: 'string', pattern: '^https?://[^\\s/?#]+/?$', description } };
 }
 
 /** `references` is how media reach the upstream if the channel does not say it. */

@@ -2,6 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Tracing } from '@reelgate/platform/trace/trace';
+import type { CallbackVerdict } from '../channels/channel.ts';
 import type { ChannelRegistry } from '../channels/channel-registry.ts';
 import type { Billing } from '../clients/billing.ts';
 import type { Media } from '../clients/media.ts';
@@ -158,7 +159,7 @@ export interface AlertCounts {
   readonly attention: (reason: string) => void;
   readonly softDeadline: () => void;
   /** Counts a callback of an upstream by its signature. */
-  readonly callback: (channel: string, signature: 'right' | 'wrong' | 'unsigned') => void;
+  readonly callback: (channel: string, signature: CallbackVerdict) => void;
 }
 
 /** The counters of the queue. */

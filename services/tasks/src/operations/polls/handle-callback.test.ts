@@ -56,6 +56,19 @@ test('a callback with a wrong signature is refused like one at a wrong address, 
   expect(wakes(world)).toBe(woken);
 });
 
+test('a callback that cannot be checked is refused for a minute, counted and logged, and changes nothing', async () => {
+  const { world, task, handle, woken } = await withTask();
+  const unchecked = { headers: { 'x-signature': 'unchecked' }, body: Buffer.from('up-1') };
+
+  await expect(handle(tokenOf(world, task), unchecked)).rejects.toMatchObject({
+    kind: 'unavailable',
+    retryAfterMs: MINUTE_MS,
+  });
+
+  expect(world.counted).toContain('callback main unchecked');
+  expect(wakes(world)).toBe(woken);
+});
+
 describe('a callback for an unfinished task', () => {
   test('makes the task due once, for any number of callbacks, and does not call the upstream', async () => {
     const { world, task, handle, woken, find } = await withTask();

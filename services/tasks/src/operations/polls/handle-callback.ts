@@ -1,5 +1,6 @@
 import { withTimeout } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
+import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import type { CallbackReading, UpstreamCallback } from '../../channels/channel.ts';
@@ -13,6 +14,8 @@ const HINT_LENGTH_MAX = 128;
 /** Polls of hinted work that may run at once in this process. Beyond it, the list or a later call finds the work. */
 const POLLS_MAX = 32;
 const POLL_TIMEOUT_MS = 20_000;
+/** The public keys of an upstream are read again after this time at the earliest. */
+const KEYS_RETRY_MS = 60_000;
 const RESOLVED_BY_SERVICE = { resolution: 'found', actor: 'service' };
 
 /** `token` is the last part of the called path. `span` is that of the call. */
@@ -20,7 +23,8 @@ export type HandleCallback = (token: string, callback: UpstreamCallback, span?: 
 
 /**
  * Handles the call of an upstream. The call is not trusted; it only makes the task due for a poll. One with a wrong
- * signature is refused like one at a wrong address, and counted. If the answer to the submission was lost, the id in it
+ * signature is refused like one at a wrong address, and counted. One that cannot be checked is refused for now, so that
+ * the upstream repeats it. If the answer to the submission was lost, the id in it
  * names the work to poll. The task adopts that work if the upstream knows it and lists it as the order of the task, and
  * if no other task has it. Without a list, the knowledge of the upstream is enough. Repeated, late and reordered calls
  * change nothing.
@@ -35,6 +39,7 @@ export function callbackHandler(deps: Deps): HandleCallback {
     const { signature, upstreamId: hint = '' } = await readCallback(deps, { ...task, mapping: task.mapping }, callback);
     deps.count.callback(task.mapping.channel, signature);
     if (signature === 'wrong') throw nothingThere();
+    if (signature === 'unchecked') throw refuseUnchecked(deps, task.id, task.mapping);
     if (task.admission === 'accepted' && (await deps.store.pollSoon(task.id, deps.clock.now()))) {
       deps.wake.polls(task.mapping.channel);
       traceCallback(deps, task, span?.carrier);
@@ -66,6 +71,11 @@ async function readCallback(
 
 function nothingThere(): Problem {
   return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
+}
+
+function refuseUnchecked({ log }: Deps, taskId: string, { channel }: Mapping): Problem {
+  log.warn({ taskId, channel }, 'a callback was refused: the public keys of the upstream cannot be read');
+  return serviceUnavailable(undefined, KEYS_RETRY_MS);
 }
 
 /** Callbacks come with a trace of their own, from a foreign service. Those that changed nothing have no span here. */
