@@ -134,6 +134,20 @@ export interface Task extends TaskOrigin, TaskInState {
 }
 
 /**
+ * A task without what its owner wrote and what was made of it. What its money and its history rest on stays. The words of
+ * a failure can quote the prompt.
+ */
+export function removeContent<T extends Pick<Task, 'order' | 'result' | 'failure'>>(task: T): T {
+  const { kind, model, duration, resolution, ratio, size, sourceTaskId, aigcWatermark } = task.order;
+  return {
+    ...task,
+    order: { kind, model, duration, resolution, ratio, size, sourceTaskId, aigcWatermark, content: [] },
+    result: task.result === undefined ? undefined : { ...task.result, prompt: undefined },
+    failure: task.failure === undefined ? undefined : { code: task.failure.code, message: 'removed by its owner' },
+  };
+}
+
+/**
  * A problem that consecutive polls reported about the work, and their number. A poll that learns nothing does not
  * count.
  */

@@ -333,6 +333,7 @@ export interface EndedTaskStore {
   markSettled(taskIds: readonly string[], at: number): Promise<void>;
   /** Retries a failed settlement at this time. Others go on in the meantime. */
   putOffSettlement(taskId: string, to: number): Promise<void>;
+  /** Hides a finished task from its owner, and removes its content and its words. Returns false if it was hidden before. */
   remove(taskId: string, at: number): Promise<boolean>;
 }
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { Task } from '../../src/domain/task.ts';
 import type { Progress, TaskStore } from '../../src/store/task-store.ts';
+import { aText, anOrder } from '../orders.ts';
 import { AT, accepted, begun, completed, eventTypes, idsOf, inFlight, numbered, unknown } from './opened-store.ts';
 import type { OpenStore } from './opened-store.ts';
 
@@ -447,5 +448,27 @@ export function movesConformance(open: OpenStore): void {
     expect(await store.findOwned('acme', 'task_1')).toBeUndefined();
     expect(await store.find('task_1')).toMatchObject({ state: 'completed' });
     expect(idsOf(await store.list({ accountId: 'acme' }, { limit: 10 }))).toEqual(['task_2']);
+  });
+
+  test('a removed task keeps nothing that its owner or its upstream wrote', async () => {
+    const failure = { code: 'content_rejected', message: 'the prompt "a heron" is not allowed' };
+    await accepted(store, 'task_1', {
+      webhookUrl: 'https://hooks.example/heron',
+      order: anOrder({
+        content: [{ ...aText(), text: 'a heron' }],
+        callbackUrl: 'https://calls.example/heron',
+        extraJson: '{"style":"heron"}',
+      }),
+    });
+    await store.finish('task_1', { state: 'failed', failure, at: AT });
+    await store.remove('task_1', AT);
+
+    expect(await store.find('task_1')).toMatchObject({
+      order: { kind: 'generation', content: [] },
+      failure: { code: 'content_rejected', message: 'removed by its owner' },
+    });
+    expect(
+      JSON.stringify([await sql.read('SELECT * FROM tasks'), await sql.read('SELECT * FROM attempts')]),
+    ).not.toMatch(/heron/);
   });
 }

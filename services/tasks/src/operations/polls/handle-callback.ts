@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
-import type { CallbackReading, UpstreamCallback } from '../../channels/channel.ts';
+import type { CallbackReading, CallbackVerdict, UpstreamCallback } from '../../channels/channel.ts';
 import { isTerminal } from '../../domain/task.ts';
 import type { Mapping, Task } from '../../domain/task.ts';
 import { workSpan } from '../tracing/work-span.ts';
@@ -38,8 +38,7 @@ export function callbackHandler(deps: Deps): HandleCallback {
     if (task?.mapping === undefined || isTerminal(task.state)) return;
     const { signature, upstreamId: hint = '' } = await readCallback(deps, { ...task, mapping: task.mapping }, callback);
     deps.count.callback(task.mapping.channel, signature);
-    if (signature === 'wrong') throw nothingThere();
-    if (signature === 'unchecked') throw refuseUnchecked(deps, task.id, task.mapping);
+    assertMayCall(deps, signature, { taskId: task.id, channel: task.mapping.channel });
     if (task.admission === 'accepted' && (await deps.store.pollSoon(task.id, deps.clock.now()))) {
       deps.wake.polls(task.mapping.channel);
       traceCallback(deps, task, span?.carrier);
@@ -73,9 +72,11 @@ function nothingThere(): Problem {
   return new Problem({ kind: 'not_found', reason: 'not_found', message: 'there is nothing at this address' });
 }
 
-function refuseUnchecked({ log }: Deps, taskId: string, { channel }: Mapping): Problem {
-  log.warn({ taskId, channel }, 'a callback was refused: the public keys of the upstream cannot be read');
-  return serviceUnavailable(undefined, KEYS_RETRY_MS);
+function assertMayCall({ log }: Deps, signature: CallbackVerdict, fields: object): void {
+  if (signature === 'wrong') throw nothingThere();
+  if (signature !== 'unchecked') return;
+  log.warn(fields, 'a callback was refused: the public keys of the upstream cannot be read');
+  throw serviceUnavailable(undefined, KEYS_RETRY_MS);
 }
 
 /** Callbacks come with a trace of their own, from a foreign service. Those that changed nothing have no span here. */

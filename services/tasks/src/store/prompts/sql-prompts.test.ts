@@ -17,6 +17,7 @@ import type { ListFilter, TaskStore } from '../task-store.ts';
 const MIGRATIONS = path.join(import.meta.dirname, '../../../migrations');
 const ROOMY = { caps: [{ scope: 'total', limit: 1000 }] };
 const DAY_MS = 86_400_000;
+const TABLES = ['tasks', 'attempts', 'task_events', 'events', 'read_prompts', 'prompt_words'];
 
 describeOnEngines('the search by words', (open) => {
   let sql: Sql;
@@ -84,6 +85,30 @@ describeOnEngines('the search by words', (open) => {
     await read();
 
     expect(await find('red kite')).toEqual([]);
+  });
+
+  test('keeps no word of a task that its owner removed, before it is read, after, and meanwhile', async () => {
+    const before = await make('an amber kite', completed);
+    await store.remove(before, AT);
+    const after = await make('a black kite', completed);
+    await read();
+    await store.remove(after, AT);
+    const meanwhile = await make('a crimson kite', completed);
+    const place = await store.getPromptReading();
+    const [found] = await store.listUnreadPrompts([meanwhile]);
+    await store.remove(meanwhile, AT);
+    const other = await make('a golden kite', completed);
+    await store.keepPromptWords(place, { ...place, seenId: other }, [
+      { id: meanwhile, accountId: found!.accountId, words: ['crimson', 'kite'] },
+      { id: other, accountId: found!.accountId, words: ['golden', 'kite'] },
+    ]);
+
+    expect(await sql.read('SELECT word FROM prompt_words ORDER BY word')).toEqual([
+      { word: 'golden' },
+      { word: 'kite' },
+    ]);
+    const texts = JSON.stringify(await Promise.all(TABLES.map((table) => sql.read(`SELECT * FROM ${table}`))));
+    expect(['amber', 'black', 'crimson', 'golden'].filter((word) => texts.includes(word))).toEqual(['golden']);
   });
 
   test('finds by other conditions too', async () => {

@@ -1,6 +1,7 @@
 import { byRows, inChunks, parameters, rowValues } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import { inJson, inText, insertMany, readChunks, recordColumns, text } from '../columns.ts';
+import type { TaskIdentity } from '../../domain/task.ts';
 import type { PromptStore, PromptWords, UnreadPrompt } from '../prompt-store.ts';
 
 const PROMPT = recordColumns<UnreadPrompt>({
@@ -14,6 +15,7 @@ const UNREAD = byRows(
 );
 const MOVE = `UPDATE prompt_reading SET ended_seq = $1, seen_id = $2, older_id = $3
   WHERE id = 1 AND ended_seq = $4 AND seen_id = $5 AND older_id = $6`;
+const READ_WORDS = byRows((rows) => `SELECT task_id, words FROM read_prompts WHERE task_id IN (${parameters(rows)})`);
 const INSERT_READ = insertMany('read_prompts', ['task_id', 'account_id', 'words'], 'ON CONFLICT DO NOTHING');
 const INSERT_WORDS = insertMany('prompt_words', ['account_id', 'word', 'task_id'], 'ON CONFLICT DO NOTHING');
 const REMOVE_WORDS = byRows((rows) => {
@@ -75,11 +77,7 @@ export function sqlPrompts(sql: Sql): PromptStore {
       ).map(readWords),
     removeWords: async (prompts) => {
       await sql.commitUnsynced(async (query) => {
-        for (const chunk of inChunks(prompts.flatMap(toWordRows)))
-          await query(
-            REMOVE_WORDS(chunk.length),
-            rowValues([], chunk, (row) => [row.account_id, row.word, row.task_id]),
-          );
+        await removeWordRows(query, prompts.flatMap(toWordRows));
         for (const ids of inChunks(prompts.map(({ id }) => id))) await query(REMOVE_READ(ids.length), ids);
       });
     },
@@ -93,9 +91,39 @@ async function insertPrompts(query: SqlWork, prompts: readonly PromptWords[]): P
     account_id: accountId,
     words: `${BAR}${words.join(BAR)}${BAR}`,
   }));
-  for (const chunk of inChunks(read)) await query.changes(...INSERT_READ(chunk));
-  for (const chunk of inChunks(prompts.flatMap(toWordRows).toSorted(compareRows)))
+  let inserted = 0;
+  for (const chunk of inChunks(read)) inserted += await query.changes(...INSERT_READ(chunk));
+  const kept = inserted === read.length ? prompts : await dropForgotten(query, prompts);
+  for (const chunk of inChunks(kept.flatMap(toWordRows).toSorted(compareRows)))
     await query.changes(...INSERT_WORDS(chunk));
+}
+
+/** Leaves out the tasks that were removed after their prompts were read. */
+async function dropForgotten(query: SqlWork, prompts: readonly PromptWords[]): Promise<readonly PromptWords[]> {
+  const ids = prompts.map(({ id }) => id);
+  const forgotten = (await readChunks(query, READ_WORDS, ids)).filter(({ words }) => words === '');
+  const forgottenIds = new Set(forgotten.map((row) => text(row['task_id'])));
+  return prompts.filter(({ id }) => !forgottenIds.has(id));
+}
+
+/**
+ * Removes the words of a task. Its row without words stays as long as the task: a pass that has read its prompt before
+ * finds the row, or has written it and is waited for.
+ */
+export async function forgetWords(query: SqlWork, { id, accountId }: TaskIdentity): Promise<void> {
+  await query.changes(...INSERT_READ([{ task_id: id, account_id: accountId, words: '' }]));
+  const [row] = await query('SELECT task_id, account_id, words FROM read_prompts WHERE task_id = $1', [id]);
+  const rows = row === undefined ? [] : toWordRows(readWords(row));
+  await removeWordRows(query, rows);
+  await query.changes("UPDATE read_prompts SET words = '' WHERE task_id = $1", [id]);
+}
+
+async function removeWordRows(query: SqlWork, rows: readonly WordRow[]): Promise<void> {
+  for (const chunk of inChunks(rows))
+    await query.changes(
+      REMOVE_WORDS(chunk.length),
+      rowValues([], chunk, (row) => [row.account_id, row.word, row.task_id]),
+    );
 }
 
 function toWordRows({ id, accountId, words }: PromptWords): WordRow[] {

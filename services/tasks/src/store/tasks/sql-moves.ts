@@ -9,6 +9,7 @@ import { COUNTED_COLUMNS, leaveCounters } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import { resolveAttention } from './sql-attention.ts';
 import type { AttentionWrites } from './sql-attention.ts';
+import { sqlRemoval } from './sql-removal.ts';
 import type { WriteNote } from './sql-history.ts';
 import type { WriteEvent } from '../webhooks/sql-events.ts';
 import { AHEAD_MS, SETTLED_MAX } from '../task-store.ts';
@@ -219,14 +220,7 @@ function sqlAfterEnd(sql: Sql): EndedTaskStore {
         [to, taskId],
       );
     },
-    remove: async (taskId, at) =>
-      (
-        await sql.write(
-          `UPDATE tasks SET deleted_at = $1
-           WHERE id = $2 AND deleted_at IS NULL AND finished_at IS NOT NULL RETURNING id`,
-          [at, taskId],
-        )
-      ).length > 0,
+    remove: sqlRemoval(sql),
   };
 }
 

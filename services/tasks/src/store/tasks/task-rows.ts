@@ -49,9 +49,18 @@ const MAPPING = recordColumns<Mapping>({
   upstreamId: inOptionalText('upstream_id'),
 });
 
+/** The members of a task that hold what was written and made. */
+export const CONTENT_FIELDS: Fields<Pick<Task, 'accountId' | 'order' | 'result' | 'failure'>> = {
+  accountId: ORIGIN_FIELDS.accountId,
+  order: ORIGIN_FIELDS.order,
+  result: inOptionalJson('result_json'),
+  failure: inOptionalJson('failure_json'),
+};
+
 /** The columns of a task, by its members. */
 export const TASK = recordColumns<Task>({
   ...ORIGIN_FIELDS,
+  ...CONTENT_FIELDS,
   admission: inText('admission'),
   state: inText('state'),
   upstreamStatus: inOptionalText('upstream_status'),
@@ -63,8 +72,6 @@ export const TASK = recordColumns<Task>({
   // Before an upstream has the work, the channel alone is set.
   mapping: inColumns(MAPPING, 'upstream_account'),
   staged: inOptionalJson('staged_json'),
-  result: inOptionalJson('result_json'),
-  failure: inOptionalJson('failure_json'),
   usage: inOptionalJson('usage_json'),
   upstreamCostMicroUsd: inOptionalNumber('upstream_cost_micro_usd'),
   nextPollAt: inOptionalNumber('next_poll_at'),

@@ -1,3 +1,4 @@
+import { removeContent } from '../../../src/domain/task.ts';
 import { AHEAD_MS } from '../../../src/store/task-store.ts';
 import type { Finish, PhaseTimes } from '../../../src/store/finish.ts';
 import type { MoveStore, Progress } from '../../../src/store/task-store.ts';
@@ -162,7 +163,8 @@ function modelEnds(state: ModelState): Ends {
     remove: async (taskId, at) => {
       const task = findTask(state, taskId);
       if (task?.finishedAt === undefined || task.deletedAt !== undefined) return false;
-      task.deletedAt = at;
+      Object.assign(task, removeContent(task), { deletedAt: at, staged: undefined });
+      for (const attempt of task.attempts) attempt.error = undefined;
       return true;
     },
   };
