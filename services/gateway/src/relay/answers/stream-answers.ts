@@ -3,7 +3,9 @@ import { hideInPieces } from '../../json-bytes/hide-model.ts';
 import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import { listElements } from '../../json-bytes/list-elements.ts';
 import type { ListPosition } from '../../json-bytes/list-elements.ts';
-import type { Protocol, StreamRules, Usage } from '../protocols/protocol.ts';
+import type { StreamRules } from '../protocols/protocol.ts';
+import { resolveUsage } from '../protocols/resolve-usage.ts';
+import type { Counters } from '../protocols/usage-counters.ts';
 import { buildUsageRequest } from '../requests/upstream-request.ts';
 import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
 import { editData, parseEvent, scrubFrame } from './event-data.ts';
@@ -131,11 +133,10 @@ interface PassingEvents {
 }
 
 function passingEvents({ call, hider, hides, identities }: AnswerContext): PassingEvents {
-  const { protocol } = call.endpoint;
-  const rules = protocol.stream;
+  const rules = call.endpoint.protocol.stream;
   const asked = buildUsageRequest(call)?.name !== undefined;
-  const long = longEvent(protocol, hides ? hider : undefined);
-  let usage: Usage | undefined;
+  const long = longEvent(rules, hides ? hider : undefined);
+  let counters: Counters | undefined;
   let textBytes = 0;
   let out: Buffer[] = [];
   const ready = (): Buffer | undefined => {
@@ -148,7 +149,7 @@ function passingEvents({ call, hider, hides, identities }: AnswerContext): Passi
     onEvent: (raw) => {
       for (const name of rules.textNames) textBytes += countTextBytes(raw, name);
       const event = mentionsUsage(raw, rules) ? parseEvent(raw) : undefined;
-      if (event !== undefined) usage = rules.usageAfter(event, usage);
+      if (event !== undefined) counters = rules.countersAfter(event, counters);
       if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
       const shown = event !== undefined && asked ? editData(raw, (data) => withoutMember(data, 'usage')) : raw;
       const told = scrubFrame(shown, identities);
@@ -156,7 +157,7 @@ function passingEvents({ call, hider, hides, identities }: AnswerContext): Passi
     },
     onPiece: (piece, endsEvent) => {
       out.push(long.take(piece, endsEvent));
-      if (endsEvent) usage = long.usageAfter(usage);
+      if (endsEvent) counters = long.countersAfter(counters);
     },
     pass: (bytes) => void out.push(bytes),
     ready,
@@ -164,7 +165,7 @@ function passingEvents({ call, hider, hides, identities }: AnswerContext): Passi
       out.push(long.rest());
       return ready();
     },
-    progress: () => ({ begun: true, usage, textBytes }),
+    progress: () => ({ begun: true, usage: resolveUsage(counters), textBytes }),
   };
 }
 
@@ -174,13 +175,12 @@ interface LongEvent {
   take(piece: Buffer, endsEvent: boolean): Buffer;
   /** Returns the held bytes of an event that never ended. */
   rest(): Buffer;
-  /** Ends the event; returns the usage that is known now. */
-  usageAfter(before: Usage | undefined): Usage | undefined;
+  /** Ends the event; returns the counters that are known now. */
+  countersAfter(before: Counters | undefined): Counters | undefined;
 }
 
 /** `hider` is undefined if the model need not be hidden. */
-function longEvent(protocol: Protocol, hider: ModelHider | undefined): LongEvent {
-  const rules = protocol.stream;
+function longEvent(rules: StreamRules, hider: ModelHider | undefined): LongEvent {
   const pieces = hider === undefined ? undefined : hideInPieces(hider);
   let tail = NOTHING;
   let isMarked = false;
@@ -193,9 +193,8 @@ function longEvent(protocol: Protocol, hider: ModelHider | undefined): LongEvent
       return endsEvent ? Buffer.concat([ready, rest()]) : ready;
     },
     rest,
-    usageAfter: (before) => {
-      const holders = findUsageHolders(tail, protocol);
-      const after = isMarked ? rules.usageAfter({ ...holders, response: holders }, before) : before;
+    countersAfter: (before) => {
+      const after = isMarked ? rules.countersAfter(findUsageHolders(tail), before) : before;
       tail = NOTHING;
       isMarked = false;
       return after;

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { OTHER_USAGES } from '../../../testing/vendor-other-usages.ts';
+import { TEXT_USAGES } from '../../../testing/vendor-text-usages.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import { openaiChat } from '../protocols/openai.ts';
 import { relayEndpoints } from '../endpoints.ts';
@@ -31,7 +33,6 @@ describe('the usage of a JSON answer is its own member, at any position', () => 
     '{"usage":null}',
     '{"usage":[]}',
     `{"more":{"usage":${USAGE}}}`,
-    `{"choices":[{"usage":${USAGE}}]}`,
     `{"text":"\\"usage\\":${USAGE.replaceAll('"', '\\"')}"}`,
   ])('and nothing else counts as usage: %s', (text) => {
     expect(read(text)).toBeUndefined();
@@ -56,6 +57,51 @@ describe('the usage of a JSON answer is its own member, at any position', () => 
       { numRuns: 2000 },
     );
   });
+});
+
+test('the usage of a long answer is the same as if the whole answer were parsed, wherever it is', () => {
+  const count = fc.oneof(fc.nat(), fc.nat().map(String), fc.constantFrom(null, -1, 2.5, 1e300));
+  const name = fc.constantFrom(
+    'prompt_tokens',
+    'input_tokens',
+    'completionTokens',
+    'total_tokens',
+    'cached_tokens',
+    'cache_read_input_tokens',
+    'reasoning_tokens',
+    'num_search_queries',
+    'seconds',
+    'max_tokens',
+  );
+  const details = fc.dictionary(name, count, { maxKeys: 3 });
+  const usage = fc.dictionary(fc.oneof(name, fc.constant('details')), fc.oneof(count, details, fc.array(details)), {
+    maxKeys: 6,
+  });
+  const place = fc.constantFrom<(usage: object) => Record<string, unknown>>(
+    (found) => ({ usage: found }),
+    (found) => ({ usage: found, service_tier: 'default', n: 1 }),
+    (found) => ({ usage: found, x_groq: { id: 'r' } }),
+    (found) => ({ x_groq: { usage: found } }),
+    (found) => ({ choices: [{ text: 'a', usage: found }] }),
+    (found) => ({ usageMetadata: found, modelVersion: 'm' }),
+    (found) => ({ usage_metadata: found }),
+  );
+  const pad = { pad: 'x'.repeat(70_000) };
+  const shape = fc.constantFrom<(answer: object) => object>(
+    (answer) => ({ ...answer, ...pad }),
+    (answer) => ({ ...pad, ...answer }),
+    (answer) => answer,
+  );
+  fc.assert(
+    fc.property(usage, place, shape, fc.constantFrom(undefined, 1), (found, put, grow, spacing) => {
+      const answer = grow(put(found));
+
+      expect(read(JSON.stringify(answer, undefined, spacing))).toEqual(
+        openaiChat.usageIn(answer as Record<string, unknown>, call.content),
+      );
+    }),
+    { numRuns: 1000 },
+  );
 });
 
 /** An answer of each protocol whose answers report usage. */
@@ -85,5 +131,17 @@ test.each([...PROTOCOLS].filter(([name]) => !WITHOUT_USAGE.includes(name)))(
 
     expect(found).toEqual(protocol.usageIn({ ...answer }, content));
     expect(Object.values(found ?? {})).toContain(3);
+  },
+);
+
+test.each([...TEXT_USAGES, ...OTHER_USAGES])(
+  'the usage is found in a long answer of %s',
+  (_vendor, protocol, answer, usage) => {
+    const content = { path: '/', json: { input: 'ab' }, fields: new Map<string, string>(), bodyBytes: 100 };
+    // a list of pictures, and the length of a recording, stand outside of the usage
+    const { data: _data, ...reported } = answer;
+    const long = Buffer.from(JSON.stringify({ pad: 'x'.repeat(100_000), ...reported }));
+
+    expect(readUsage(long, { endpoint: { protocol }, content } as unknown as RelayCall)).toEqual(usage);
   },
 );

@@ -1,25 +1,29 @@
 import { findLastObject, findObjectAtEnd, parseLastObject } from '../../json-bytes/find-objects.ts';
-import type { JsonObject, Protocol, Usage } from '../protocols/protocol.ts';
+import type { JsonObject, Usage } from '../protocols/protocol.ts';
+import { USAGE_MEMBERS } from '../protocols/usage-counters.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 
 /** A longer answer is not parsed; its usage is searched for. */
 const PARSED_BYTES_MAX = 64 * 1024;
 const USAGE = 'usage';
+/** Cohere's name. */
+const META = 'meta';
 /** The bytes at the end that are kept to find the usage in. */
 const TAIL_BYTES = 64 * 1024;
 
 /** Reads the usage that a JSON answer, or the end of one, reports. */
 export function readUsage(bytes: Buffer, { endpoint: { protocol }, content }: RelayCall): Usage | undefined {
   const usage = protocol.readsOnlyUsage === true ? findObjectAtEnd(bytes, USAGE) : undefined;
-  if (usage !== undefined) return protocol.usageIn({ usage }, content);
+  const found = usage === undefined ? undefined : protocol.usageIn({ usage }, content);
+  if (found !== undefined) return found;
   const answer = bytes.length <= PARSED_BYTES_MAX ? parseLastObject(bytes) : undefined;
-  return protocol.usageIn(answer ?? findUsageHolders(bytes, protocol), content);
+  return protocol.usageIn(answer ?? findUsageHolders(bytes), content);
 }
 
-/** The objects that hold usage in the protocol: the last one of each name in these bytes. */
-export function findUsageHolders(bytes: Buffer, { usageMembers }: Protocol): JsonObject {
+/** The objects that hold usage: the last one of each name in these bytes. */
+export function findUsageHolders(bytes: Buffer): JsonObject {
   return Object.fromEntries(
-    usageMembers.flatMap((name) => {
+    [...USAGE_MEMBERS, META].flatMap((name) => {
       const value = findLastObject(bytes, name);
       return value === undefined ? [] : [[name, value]];
     }),

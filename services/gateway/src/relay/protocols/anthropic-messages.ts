@@ -1,37 +1,25 @@
-import { inputTokensMax, readObject, outputTokensMax, pickQuantity, sumQuantities, toUsage } from './quantities.ts';
+import { inputTokensMax, outputTokensMax, searchesMax } from './quantities.ts';
 import { quoteWords } from './protocol.ts';
-import type { JsonObject, Protocol, Usage } from './protocol.ts';
+import type { Protocol } from './protocol.ts';
+import { readAnswerUsage } from './resolve-usage.ts';
+import { raiseCounters } from './usage-counters.ts';
 
 const OVERLOADED = 529;
-
-/** Anthropic's `input_tokens` exclude the tokens that were written to the cache or read from it. */
-function readAnthropicUsage(holder: JsonObject): Usage | undefined {
-  const usage = readObject(holder, 'usage');
-  return toUsage({
-    inputTokens:
-      pickQuantity(usage['input_tokens']) === undefined
-        ? undefined
-        : sumQuantities(usage['input_tokens'], usage['cache_creation_input_tokens'], usage['cache_read_input_tokens']),
-    cachedInputTokens: pickQuantity(usage['cache_read_input_tokens']),
-    outputTokens: pickQuantity(usage['output_tokens']),
-  });
-}
 
 export const anthropicMessages: Protocol = {
   name: 'anthropic-messages',
   isStream: ({ json }) => json?.['stream'] === true,
-  priceFacts: (content) => ({ inputTokens: inputTokensMax(content), ...outputTokensMax(content.json?.['max_tokens']) }),
-  usageIn: readAnthropicUsage,
-  usageMembers: ['usage'],
+  priceFacts: (content) => ({
+    inputTokens: inputTokensMax(content),
+    searches: searchesMax(content),
+    ...outputTokensMax(content.json?.['max_tokens']),
+  }),
+  usageIn: readAnswerUsage,
   readsOnlyUsage: true,
   stream: {
     usageMarks: quoteWords('message_start', 'message_delta'),
-    // the first event has the input, the last one the output; some upstreams repeat the input in the last one
-    usageAfter: (event, before) => ({
-      ...before,
-      ...readAnthropicUsage(readObject(event, 'message')),
-      ...readAnthropicUsage(event),
-    }),
+    // the first event has the input, the last one the output; some upstreams repeat the input there as less
+    countersAfter: raiseCounters,
     textNames: quoteWords('text', 'thinking', 'partial_json'),
     faultFrame: ({ message, status }) => {
       const type = status === OVERLOADED || status === 503 ? 'overloaded_error' : 'api_error';

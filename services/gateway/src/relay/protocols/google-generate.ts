@@ -1,6 +1,8 @@
-import { inputTokensMax, readObject, outputTokensMax, pickQuantity, sumQuantities, toUsage } from './quantities.ts';
-import { quoteWords } from './protocol.ts';
-import type { JsonObject, Protocol, StreamFault, Usage } from './protocol.ts';
+import { inputTokensMax, readObject, outputTokensMax, searchesMax } from './quantities.ts';
+import { USAGE_MARKS, quoteWords } from './protocol.ts';
+import type { Protocol, StreamFault } from './protocol.ts';
+import { readAnswerUsage } from './resolve-usage.ts';
+import { raiseCounters } from './usage-counters.ts';
 
 const STATUS: Readonly<Record<number, string>> = {
   429: 'RESOURCE_EXHAUSTED',
@@ -8,15 +10,6 @@ const STATUS: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',
 };
-
-function readGoogleUsage(holder: JsonObject): Usage | undefined {
-  const usage = readObject(holder, 'usageMetadata');
-  return toUsage({
-    inputTokens: sumQuantities(usage['promptTokenCount'], usage['toolUsePromptTokenCount']),
-    cachedInputTokens: pickQuantity(usage['cachedContentTokenCount']),
-    outputTokens: sumQuantities(usage['candidatesTokenCount'], usage['thoughtsTokenCount']),
-  });
-}
 
 function encodeGoogleFault({ message, status }: StreamFault): string {
   return JSON.stringify({ error: { code: status, message, status: STATUS[status] ?? 'INTERNAL' } });
@@ -29,15 +22,14 @@ export const googleGenerate: Protocol = {
     const settings = readObject(content.json, 'generationConfig');
     return {
       inputTokens: inputTokensMax(content),
+      searches: searchesMax(content),
       ...outputTokensMax(settings['maxOutputTokens'], settings['candidateCount']),
     };
   },
-  usageIn: readGoogleUsage,
-  usageMembers: ['usageMetadata'],
+  usageIn: readAnswerUsage,
   stream: {
-    usageMarks: quoteWords('usageMetadata'),
-    // each event counts from the beginning of the answer
-    usageAfter: (event, before) => ({ ...before, ...readGoogleUsage(event) }),
+    usageMarks: USAGE_MARKS,
+    countersAfter: raiseCounters,
     textNames: quoteWords('text'),
     faultFrame: (fault) => `data: ${encodeGoogleFault(fault)}\n\n`,
     faultElement: encodeGoogleFault,

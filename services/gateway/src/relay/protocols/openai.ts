@@ -1,20 +1,22 @@
-import { quoteWords } from './protocol.ts';
-import type { JsonObject, Protocol, StreamFault, Usage } from './protocol.ts';
-import { inputTokensMax, outputTokensMax, pickQuantity, readList, readObject, toUsage } from './quantities.ts';
+import { USAGE_MARKS, quoteWords } from './protocol.ts';
+import type { Protocol, StreamFault } from './protocol.ts';
+import { inputTokensMax, outputTokensMax, readList, readObject, searchesMax } from './quantities.ts';
+import { readAnswerUsage } from './resolve-usage.ts';
+import { raiseCounters, readCounters } from './usage-counters.ts';
 
 export const openaiChat: Protocol = {
   name: 'openai-chat',
   isStream: ({ json }) => json?.['stream'] === true,
   priceFacts: (content) => ({
     inputTokens: inputTokensMax(content),
+    searches: searchesMax(content),
     ...outputTokensMax(content.json?.['max_completion_tokens'] ?? content.json?.['max_tokens'], content.json?.['n']),
   }),
-  usageIn: readOpenaiUsage,
-  usageMembers: ['usage'],
+  usageIn: readAnswerUsage,
   readsOnlyUsage: true,
   stream: {
-    usageMarks: quoteWords('usage'),
-    usageAfter: (event, before) => readOpenaiUsage(event) ?? before,
+    usageMarks: USAGE_MARKS,
+    countersAfter: raiseCounters,
     textNames: quoteWords('content', 'reasoning_content', 'arguments', 'refusal'),
     faultFrame: (fault) => `data: ${encodeOpenaiFault(fault)}\n\n`,
     askUsage: (json) => {
@@ -24,9 +26,7 @@ export const openaiChat: Protocol = {
         : { name: 'stream_options', valueJson: JSON.stringify({ ...options, include_usage: true }) };
     },
     isOnlyUsage: (event) =>
-      Array.isArray(event['choices']) &&
-      readList(event, 'choices').length === 0 &&
-      readOpenaiUsage(event) !== undefined,
+      Array.isArray(event['choices']) && readList(event, 'choices').length === 0 && readCounters(event) !== undefined,
   },
 };
 
@@ -35,34 +35,20 @@ export const openaiResponses: Protocol = {
   isStream: ({ json }) => json?.['stream'] === true,
   priceFacts: (content) => ({
     inputTokens: inputTokensMax(content),
+    searches: searchesMax(content),
     ...outputTokensMax(content.json?.['max_output_tokens']),
   }),
-  usageIn: readOpenaiUsage,
-  usageMembers: ['usage'],
+  usageIn: readAnswerUsage,
   readsOnlyUsage: true,
   stream: {
     // the usage is in the event that ends the response, whatever its type
     usageMarks: quoteWords('response.completed', 'response.incomplete', 'response.failed'),
-    usageAfter: (event, before) => readOpenaiUsage(readObject(event, 'response')) ?? before,
+    countersAfter: raiseCounters,
     textNames: quoteWords('delta'),
     faultFrame: ({ message, code }) =>
       `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null })}\n\n`,
   },
 };
-
-/** The `usage` of OpenAI's routes and of compatible ones: in two spellings, and for audio in seconds. */
-export function readOpenaiUsage(holder: JsonObject): Usage | undefined {
-  const usage = readObject(holder, 'usage');
-  return toUsage({
-    inputTokens: pickQuantity(usage['prompt_tokens'], usage['input_tokens'], usage['total_tokens']),
-    cachedInputTokens: pickQuantity(
-      readObject(usage, 'input_tokens_details')['cached_tokens'],
-      readObject(usage, 'prompt_tokens_details')['cached_tokens'],
-    ),
-    outputTokens: pickQuantity(usage['completion_tokens'], usage['output_tokens']),
-    seconds: pickQuantity(usage['seconds']),
-  });
-}
 
 /** The body of an error as OpenAI's clients read it, also in a stream. */
 export function encodeOpenaiFault({ message, code, status }: StreamFault): string {

@@ -1,12 +1,17 @@
-import { encodeOpenaiFault, readOpenaiUsage } from './openai.ts';
-import { inputTokensMax, readList, readObject, pickQuantity, sumQuantities, toUsage } from './quantities.ts';
-import { quoteWords } from './protocol.ts';
+import { encodeOpenaiFault } from './openai.ts';
+import { inputTokensMax, readList, readQuantity, sumQuantities, toUsage } from './quantities.ts';
+import { USAGE_MARKS, quoteWords } from './protocol.ts';
 import type { CallContent, Protocol, StreamRules } from './protocol.ts';
+import { readAnswerUsage } from './resolve-usage.ts';
+import { raiseCounters } from './usage-counters.ts';
+
+/** A unit of a rerank is a query with so many documents, as Cohere bills it. */
+const DOCUMENTS_A_SEARCH = 100;
 
 /** A stream whose last event has the usage at its top level, as for images and audio. */
 const EVENTS: StreamRules = {
-  usageMarks: quoteWords('usage'),
-  usageAfter: (event, before) => readOpenaiUsage(event) ?? before,
+  usageMarks: USAGE_MARKS,
+  countersAfter: raiseCounters,
   textNames: quoteWords('delta'),
   faultFrame: (fault) => `data: ${encodeOpenaiFault(fault)}\n\n`,
 };
@@ -14,12 +19,11 @@ const EVENTS: StreamRules = {
 export const embeddings: Protocol = {
   name: 'embeddings',
   stream: EVENTS,
-  usageMembers: ['usage'],
   readsOnlyUsage: true,
   isStream: () => false,
   priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
   usageIn: (answer) => {
-    const usage = readOpenaiUsage(answer);
+    const usage = readAnswerUsage(answer);
     return usage === undefined ? undefined : { ...usage, outputTokens: 0 };
   },
 };
@@ -27,17 +31,13 @@ export const embeddings: Protocol = {
 export const rerank: Protocol = {
   name: 'rerank',
   stream: EVENTS,
-  usageMembers: ['usage', 'meta'],
   isStream: () => false,
-  priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
-  // Cohere reports its billed units under `meta`; others report a usage
-  usageIn: (answer) => {
-    const units = readObject(readObject(answer, 'meta'), 'billed_units');
-    return toUsage({
-      inputTokens: pickQuantity(units['input_tokens'], readOpenaiUsage(answer)?.inputTokens),
-      outputTokens: pickQuantity(units['output_tokens'], 0),
-    });
-  },
+  priceFacts: (content) => ({
+    inputTokens: inputTokensMax(content),
+    outputTokens: 0,
+    searches: Math.max(1, Math.ceil(readList(content.json, 'documents').length / DOCUMENTS_A_SEARCH)),
+  }),
+  usageIn: (answer) => ({ outputTokens: 0, ...readAnswerUsage(answer) }),
 };
 
 export const images: Protocol = {
@@ -45,14 +45,13 @@ export const images: Protocol = {
   stream: {
     ...EVENTS,
     usageMarks: quoteWords('image_generation.completed', 'image_edit.completed'),
-    usageAfter: (event, before) => ({ ...before, images: (before?.images ?? 0) + 1, ...readOpenaiUsage(event) }),
+    countersAfter: (event, before) => ({ ...raiseCounters(event, before), images: (before?.images ?? 0) + 1 }),
   },
-  usageMembers: ['usage'],
   isStream: (content) => readSetting(content, 'stream') === 'true',
   priceFacts: (content) => ({ images: countRequestedImages(content) }),
   usageIn: (answer, content) => {
     const made = readList(answer, 'data').length;
-    return { ...readOpenaiUsage(answer), images: made > 0 ? made : countRequestedImages(content) };
+    return { ...readAnswerUsage(answer), images: made > 0 ? made : countRequestedImages(content) };
   },
   usageOfWhole: (content) => ({ images: countRequestedImages(content) }),
 };
@@ -60,25 +59,22 @@ export const images: Protocol = {
 export const speech: Protocol = {
   name: 'speech',
   stream: EVENTS,
-  usageMembers: ['usage'],
   isStream: ({ json }) => json?.['stream_format'] === 'sse',
   priceFacts: (content) => ({ characters: countCharacters(content) }),
-  usageIn: (answer, content) => ({ ...readOpenaiUsage(answer), characters: countCharacters(content) }),
+  usageIn: (answer, content) => ({ characters: countCharacters(content), ...readAnswerUsage(answer) }),
   usageOfWhole: (content) => ({ characters: countCharacters(content) }),
 };
 
 export const transcription: Protocol = {
   name: 'transcription',
   stream: EVENTS,
-  usageMembers: ['usage'],
   isStream: (content) => readSetting(content, 'stream') === 'true',
   // a recording's length is inside its bytes, in dozens of formats
   priceFacts: () => ({}),
-  usageIn: (answer) =>
-    toUsage({
-      ...readOpenaiUsage(answer),
-      seconds: pickQuantity(readObject(answer, 'usage')['seconds'], answer['duration']),
-    }),
+  usageIn: (answer) => {
+    const usage = readAnswerUsage(answer);
+    return toUsage({ ...usage, seconds: usage?.seconds ?? readQuantity(answer['duration']) });
+  },
 };
 
 function countRequestedImages(content: CallContent): number {

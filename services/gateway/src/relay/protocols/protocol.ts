@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
+import type { Counters } from './usage-counters.ts';
 
 export type { JsonObject } from '../../json-bytes/find-objects.ts';
 
@@ -18,6 +19,8 @@ export interface PriceFacts {
   readonly outputTokens?: number;
   readonly images?: number;
   readonly characters?: number;
+  /** Searches of the web, or units of a rerank. */
+  readonly searches?: number;
 }
 
 /** The usage of a call. An absent quantity is unknown. */
@@ -29,6 +32,22 @@ export interface Usage {
   readonly seconds?: number;
   readonly images?: number;
   readonly characters?: number;
+  /** Searches of the web, or units of a rerank. */
+  readonly searches?: number;
+  /** The part of the input that was written to the cache, for whatever time. */
+  readonly cacheWriteTokens?: number;
+  /** The part of it that is kept for an hour. */
+  readonly cacheWrite1hTokens?: number;
+  /** The part of the input that is sound, with its cached part. */
+  readonly audioInputTokens?: number;
+  readonly cachedAudioTokens?: number;
+  /** The part of the input that is pictures, with its cached part. */
+  readonly imageInputTokens?: number;
+  readonly cachedImageTokens?: number;
+  /** The part of the output that no client sees. */
+  readonly reasoningTokens?: number;
+  readonly audioOutputTokens?: number;
+  readonly imageOutputTokens?: number;
 }
 
 /** A fault in the middle of a stream. */
@@ -42,8 +61,8 @@ export interface StreamFault {
 export interface StreamRules {
   /** An event without any of these words reports no usage, and is not parsed. */
   readonly usageMarks: readonly Buffer[];
-  /** The usage that is known after this event. */
-  usageAfter(event: JsonObject, before: Usage | undefined): Usage | undefined;
+  /** The counters that are known after this event. */
+  countersAfter(event: JsonObject, before: Counters | undefined): Counters | undefined;
   /** The names of members with generated text, in their quotes. */
   readonly textNames: readonly Buffer[];
   /** An event that reports a fault to the protocol's clients; it ends with a blank line. */
@@ -64,9 +83,7 @@ export interface Protocol {
   priceFacts(content: CallContent): PriceFacts;
   /** The usage in a whole JSON answer. */
   usageIn(answer: JsonObject, content: CallContent): Usage | undefined;
-  /** The objects that `usageIn` and `usageAfter` read. In an answer too long to be parsed they are searched for. */
-  readonly usageMembers: readonly string[];
-  /** Set if `usageIn` reads only the member `usage`, so that the rest need not be parsed. */
+  /** Set if `usageIn` reads nothing beside the usage, so that the rest of an answer need not be parsed. */
   readonly readsOnlyUsage?: true;
   /** The usage of a whole answer that does not report it. */
   usageOfWhole?(content: CallContent): Usage | undefined;
@@ -77,3 +94,6 @@ export interface Protocol {
 export function quoteWords(...words: readonly string[]): readonly Buffer[] {
   return words.map((word) => Buffer.from(`"${word}"`));
 }
+
+/** Every name of a usage begins so; what it holds is known when the event is parsed. */
+export const USAGE_MARKS: readonly Buffer[] = [Buffer.from('"usage')];

@@ -5,12 +5,16 @@ import { openaiChat } from './openai.ts';
 import { openaiResponses } from './openai.ts';
 import { embeddings, images, rerank, speech, transcription } from './plain.ts';
 import type { CallContent, JsonObject, Protocol, Usage } from './protocol.ts';
+import { resolveUsage } from './resolve-usage.ts';
+import type { Counters } from './usage-counters.ts';
 
 function aContent(json: JsonObject | undefined, over: Partial<CallContent> = {}): CallContent {
   return { path: '/v1/x', json, fields: new Map(), bodyBytes: Buffer.byteLength(JSON.stringify(json ?? '')), ...over };
 }
 const after = (protocol: Protocol, ...events: JsonObject[]): Usage | undefined =>
-  events.reduce<Usage | undefined>((usage, event) => protocol.stream.usageAfter(event, usage), undefined);
+  resolveUsage(
+    events.reduce<Counters | undefined>((counters, event) => protocol.stream.countersAfter(event, counters), undefined),
+  );
 
 describe('the usage of a whole answer', () => {
   test.each<[string, Protocol, JsonObject, Usage | undefined]>([
@@ -37,7 +41,7 @@ describe('the usage of a whole answer', () => {
       'messages, with the cache added to the input',
       anthropicMessages,
       { usage: { input_tokens: 5, cache_creation_input_tokens: 10, cache_read_input_tokens: 20, output_tokens: 3 } },
-      { inputTokens: 35, cachedInputTokens: 20, outputTokens: 3 },
+      { inputTokens: 35, cachedInputTokens: 20, cacheWriteTokens: 10, outputTokens: 3 },
     ],
     [
       'generateContent with thoughts',
@@ -51,7 +55,7 @@ describe('the usage of a whole answer', () => {
           totalTokenCount: 20,
         },
       },
-      { inputTokens: 4, cachedInputTokens: 1, outputTokens: 16 },
+      { inputTokens: 4, cachedInputTokens: 1, outputTokens: 16, reasoningTokens: 10 },
     ],
     ['embeddings', embeddings, { usage: { prompt_tokens: 8, total_tokens: 8 } }, { inputTokens: 8, outputTokens: 0 }],
     ['rerank by tokens', rerank, { usage: { total_tokens: 12 } }, { inputTokens: 12, outputTokens: 0 }],
@@ -71,7 +75,7 @@ describe('the usage of a whole answer', () => {
     ['transcription by seconds', transcription, { text: 'x', usage: { type: 'duration', seconds: 7 } }, { seconds: 7 }],
     ['transcription with its duration', transcription, { text: 'x', duration: 3.2 }, { seconds: 4 }],
     ['nothing', openaiChat, { usage: null }, undefined],
-    ['nonsense', openaiChat, { usage: { prompt_tokens: -1, completion_tokens: '5' } }, undefined],
+    ['nonsense', openaiChat, { usage: { prompt_tokens: -1, completion_tokens: 'many', total_tokens: [] } }, undefined],
   ])('%s', (_, protocol, answer, usage) => {
     expect(protocol.usageIn(answer, aContent({ n: 1 }))).toEqual(usage);
   });

@@ -7,15 +7,27 @@ const LONG_TEXT = 4096;
 const INLINE_MEDIUM_TOKENS = 2000;
 const BASE64 = /^(data:[\w.+/-]{0,100}(;[\w=.+-]{1,100})*,)?[A-Za-z0-9+/_-]{1024}/;
 const DEPTH_MAX = 64;
+/** The hold of a call has room for so many searches, whatever its tools allow. */
+const SEARCHES_HELD_MAX = 100;
 
-const NAMES = [
-  'inputTokens',
-  'cachedInputTokens',
-  'outputTokens',
-  'seconds',
-  'images',
-  'characters',
-] as const satisfies readonly (keyof Usage)[];
+const NAMES = Object.keys({
+  inputTokens: true,
+  cachedInputTokens: true,
+  outputTokens: true,
+  seconds: true,
+  images: true,
+  characters: true,
+  searches: true,
+  cacheWriteTokens: true,
+  cacheWrite1hTokens: true,
+  audioInputTokens: true,
+  cachedAudioTokens: true,
+  imageInputTokens: true,
+  cachedImageTokens: true,
+  reasoningTokens: true,
+  audioOutputTokens: true,
+  imageOutputTokens: true,
+} satisfies Record<keyof Usage, true>) as (keyof Usage)[];
 const NOTHING: JsonObject = {};
 
 /** Reads a member that is an object. Returns an empty object if it is none. */
@@ -37,6 +49,14 @@ export function pickQuantity(...values: readonly unknown[]): number | undefined 
   return undefined;
 }
 
+/** Numbers of 64 bits come as strings, such as those of Google. */
+const DIGITS = /^\d{1,16}(\.\d{1,20})?$/;
+
+/** Reads a counter of a usage. Returns undefined for what is no count, such as a negative or an endless number. */
+export function readQuantity(value: unknown): number | undefined {
+  return pickQuantity(typeof value === 'string' && DIGITS.test(value) ? Number(value) : value);
+}
+
 /** Returns the sum of the known quantities; undefined if none is known. */
 export function sumQuantities(...values: readonly unknown[]): number | undefined {
   const known = values.map((value) => pickQuantity(value)).filter((value) => value !== undefined);
@@ -51,6 +71,11 @@ export function toUsage(quantities: { readonly [name in keyof Usage]: Usage[name
     if (quantity !== undefined) (known ??= {})[name] = quantity;
   }
   return known;
+}
+
+export function addUsage(left: Usage, right: Usage): Usage {
+  const sums = NAMES.map((name) => [name, sumQuantities(left[name], right[name])] as const);
+  return Object.fromEntries(sums.filter(([, sum]) => sum !== undefined));
 }
 
 /** A text has at most as many tokens as bytes. Media within the body have a fixed number of tokens each. */
@@ -74,4 +99,10 @@ export function outputTokensMax(each: unknown, answers: unknown = 1): { readonly
   return tokens === undefined
     ? {}
     : { outputTokens: Math.min(tokens * Math.max(1, pickQuantity(answers) ?? 1), Number.MAX_SAFE_INTEGER) };
+}
+
+/** The searches that a hold has room for: as many as the tools of the request allow, and at least one. */
+export function searchesMax({ json }: CallContent): number {
+  const allowed = readList(json, 'tools').map((tool) => (tool as JsonObject | null)?.['max_uses']);
+  return Math.min(Math.max(1, sumQuantities(...allowed) ?? 1), SEARCHES_HELD_MAX);
 }

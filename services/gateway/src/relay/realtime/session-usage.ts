@@ -1,5 +1,6 @@
-import type { JsonObject } from '../protocols/protocol.ts';
-import { readObject, pickQuantity } from '../protocols/quantities.ts';
+import type { JsonObject, Usage } from '../protocols/protocol.ts';
+import { addUsage, readObject } from '../protocols/quantities.ts';
+import { readAnswerUsage } from '../protocols/resolve-usage.ts';
 import type { Charge } from '../charges/call-charges.ts';
 
 /** Only events of responses report usage. */
@@ -22,24 +23,18 @@ export interface SessionUsage {
 
 /** Sums the usage of finished responses; an unfinished response is estimated from its deltas. */
 export function openSessionUsage(): SessionUsage {
-  let sum = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
+  let sum: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
   let [done, unknown] = [0, 0];
   /** The received tokens of unfinished responses, by the response's id. */
   const running = new Map<string, number>();
   const finish = (response: JsonObject): void => {
-    const usage = readObject(response, 'usage');
-    const [input, output] = [pickQuantity(usage['input_tokens']), pickQuantity(usage['output_tokens'])];
+    const usage = readAnswerUsage(response);
     running.delete(readResponseId(response['id']));
-    if (input === undefined && output === undefined) {
+    if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) {
       unknown += response['status'] === 'completed' ? 1 : 0;
       return;
     }
-    const cached = pickQuantity(readObject(usage, 'input_token_details')['cached_tokens']) ?? 0;
-    sum = {
-      inputTokens: sum.inputTokens + (input ?? 0),
-      cachedInputTokens: sum.cachedInputTokens + cached,
-      outputTokens: sum.outputTokens + (output ?? 0),
-    };
+    sum = addUsage(sum, usage);
     done += 1;
   };
   return {
@@ -62,7 +57,7 @@ export function openSessionUsage(): SessionUsage {
         basis: 'estimate',
         usage: {
           ...sum,
-          outputTokens: Math.ceil(running.values().reduce((all, tokens) => all + tokens, sum.outputTokens)),
+          outputTokens: Math.ceil(running.values().reduce((all, tokens) => all + tokens, sum.outputTokens ?? 0)),
         },
       };
     },

@@ -1,0 +1,137 @@
+import type { JsonObject } from '../../json-bytes/find-objects.ts';
+import { readQuantity } from './quantities.ts';
+import { nameMember, nameUsage } from './usage-words.ts';
+import type { Counter, MemberName } from './usage-words.ts';
+
+/** The counters of a usage as they are spelled. What is inside another counter is not decided yet. */
+export type Counters = { readonly [name in Counter]?: number };
+type CountersDraft = { -readonly [name in Counter]?: number };
+
+/** The members of an answer or an event that are a usage. */
+export const USAGE_MEMBERS = ['usage', 'usageMetadata', 'usage_metadata'] as const;
+/** The members that have a usage of their own: of Anthropic, OpenAI's responses, Cohere, Groq and Cloudflare. */
+const HOLDERS = ['message', 'response', 'delta', 'x_groq', 'result'];
+/** Cohere's `meta` has counters beside much else. */
+const META_MEMBERS = ['billed_units', 'tokens'];
+const CHOICES_MAX = 128;
+const DEPTH_MAX = 4;
+/** The most members of one usage that are read. */
+const MEMBERS_MAX = 400;
+/** The members of a list's element that say what its counters count. */
+const LABELS = ['modality', 'ttl', 'type'];
+const LABEL_CHARACTERS_MAX = 32;
+const NAME_CHARACTERS_MAX = 64;
+
+/**
+ * Reads the counters of an answer or an event, wherever vendors put them: the first place that has any counts. Returns
+ * undefined if there are none.
+ */
+export function readCounters(holder: JsonObject): Counters | undefined {
+  const own = readOwnUsage(holder);
+  if (own !== undefined) return own;
+  for (const name of HOLDERS) {
+    const inner = holder[name];
+    const counters = isObject(inner) ? readOwnUsage(inner) : undefined;
+    if (counters !== undefined) return counters;
+  }
+  return readMeta(holder['meta']) ?? readChoices(holder['choices']);
+}
+
+function readOwnUsage(holder: JsonObject): Counters | undefined {
+  for (const name of USAGE_MEMBERS) {
+    const usage = holder[name];
+    const counters = isObject(usage) ? readUsageObject(usage) : undefined;
+    if (counters !== undefined) return counters;
+  }
+  return undefined;
+}
+
+function readMeta(meta: unknown): Counters | undefined {
+  return isObject(meta)
+    ? readUsageObject(Object.fromEntries(META_MEMBERS.map((name) => [name, meta[name]])))
+    : undefined;
+}
+
+/** Moonshot's streams have the usage in the last choice. */
+function readChoices(choices: unknown): Counters | undefined {
+  if (!Array.isArray(choices)) return undefined;
+  for (const choice of choices.slice(0, CHOICES_MAX)) {
+    const counters = isObject(choice) ? readOwnUsage(choice) : undefined;
+    if (counters !== undefined) return counters;
+  }
+  return undefined;
+}
+
+/** Adds the counters of an event. They are cumulative, so each keeps its largest value over the events of a stream. */
+export function raiseCounters(event: JsonObject, before: Counters | undefined): Counters | undefined {
+  const after = readCounters(event);
+  if (before === undefined || after === undefined) return before ?? after;
+  const merged: CountersDraft = { ...before };
+  for (const [name, count] of Object.entries(after) as [Counter, number][]) raise(merged, name, count);
+  return merged;
+}
+
+/** What a vendor says that it bills, such as Cohere's `billed_units`, replaces what it has counted and its total. */
+function readUsageObject(usage: JsonObject): Counters | undefined {
+  const counters = readMembers(usage);
+  const billed = usage['billed_units'];
+  return isObject(billed) ? { ...counters, total: 0, ...readMembers(billed) } : counters;
+}
+
+function readMembers(usage: JsonObject): Counters | undefined {
+  const found: CountersDraft = {};
+  addMembers(found, usage, { name: nameUsage(), depth: 0, budget: { left: MEMBERS_MAX } });
+  return Object.keys(found).length === 0 ? undefined : found;
+}
+
+interface Place {
+  readonly name: MemberName;
+  readonly depth: number;
+  readonly budget: { left: number };
+}
+
+function addMembers(found: CountersDraft, object: JsonObject, { name: holder, depth, budget }: Place): void {
+  for (const own of Object.keys(object)) {
+    const value = object[own];
+    if (value === null || value === undefined || own.length > NAME_CHARACTERS_MAX) continue;
+    budget.left -= 1;
+    if (budget.left < 0) return;
+    const name = nameMember(holder, own);
+    if (typeof value !== 'object') {
+      const count = name.counter === undefined ? undefined : readQuantity(value);
+      if (count !== undefined && name.counter !== undefined) raise(found, name.counter, count);
+    } else if (depth < DEPTH_MAX) {
+      const place = { name, depth: depth + 1, budget };
+      if (Array.isArray(value)) addElements(found, value, place);
+      else addMembers(found, value as JsonObject, place);
+    }
+  }
+}
+
+/** The elements of a list are parts, such as one for each modality, lifetime of a cache or iteration: they add up. */
+function addElements(found: CountersDraft, list: readonly unknown[], place: Place): void {
+  const sum: CountersDraft = {};
+  for (const element of list) {
+    if (!isObject(element)) continue;
+    const counters: CountersDraft = {};
+    addMembers(counters, element, { ...place, name: readLabels(element).reduce(nameMember, place.name) });
+    for (const [name, count] of Object.entries(counters) as [Counter, number][])
+      sum[name] = Math.min((sum[name] ?? 0) + count, Number.MAX_SAFE_INTEGER);
+  }
+  for (const [name, count] of Object.entries(sum) as [Counter, number][]) raise(found, name, count);
+}
+
+function readLabels(element: JsonObject): readonly string[] {
+  return LABELS.map((name) => element[name]).filter(
+    (label) => typeof label === 'string' && label.length <= LABEL_CHARACTERS_MAX,
+  ) as string[];
+}
+
+function raise(counters: CountersDraft, name: Counter, count: number): void {
+  const before = counters[name];
+  if (before === undefined || before < count) counters[name] = count;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
