@@ -15,6 +15,8 @@ const newChecker = (): LineChecker => lineChecker(endpoint, new Map([['Alpha-H3'
 
 const BODY = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5' };
 const VALID = { custom_id: 'one', method: 'POST', url: '/v1/videos', body: BODY };
+const manyMembers = (count: number): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]));
 const check = (checker: LineChecker, line: unknown, number = 1) =>
   checker.check({ number, bytes: Buffer.from(typeof line === 'string' ? line : JSON.stringify(line)) });
 
@@ -38,6 +40,8 @@ describe('a line that no file may have', () => {
     ['no JSON', '{"custom_id":', 'invalid_json_line', undefined],
     ['a list', '[]', 'invalid_json_line', undefined],
     ['a text', '"a"', 'invalid_json_line', undefined],
+    ['too many members', { ...VALID, ...manyMembers(1000) }, 'invalid_json_line', undefined],
+    ['too many members within', { ...VALID, body: { ...BODY, ...manyMembers(1000) } }, 'invalid_json_line', undefined],
     ['no custom_id', { ...VALID, custom_id: undefined }, 'missing_required_parameter', 'custom_id'],
     ['an empty custom_id', { ...VALID, custom_id: '' }, 'missing_required_parameter', 'custom_id'],
     ['a custom_id that is a number', { ...VALID, custom_id: 1 }, 'missing_required_parameter', 'custom_id'],

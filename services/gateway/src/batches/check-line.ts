@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { SMALL_JSON, parseBoundedJson } from '@reelgate/platform/bounded-json';
+import { Problem } from '@reelgate/platform/problem';
 import type { BatchFault, NewLine } from '../clients/batches-client.ts';
 import type { Models } from '../domain/model-defaults.ts';
-import { parseJson } from '../http/bodies/parse-json.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 import type { FileLine } from './split-lines.ts';
 
@@ -103,10 +104,11 @@ function readRequest(bytes: Buffer, line: number, path: string): { readonly cust
 
 function parseLine(bytes: Buffer, line: number): object {
   try {
-    const value = parseJson(bytes);
+    const value = parseBoundedJson(bytes, SMALL_JSON, 'the line');
     if (isObject(value)) return value;
-  } catch {
-    // refused below, without a word of the file
+  } catch (error) {
+    if (error instanceof Problem) throw refuse('invalid_json_line', line, undefined, error.message);
+    // any other message would have words of the file
   }
   throw refuse('invalid_json_line', line, undefined, 'the line is not a JSON object');
 }

@@ -41,14 +41,14 @@ function callOf(length: number, path = '/v1/chat/completions') {
   });
 }
 
-const queue = (
+const queue = async (
   world: JobFixture,
   call = callOf(LARGE),
   idempotency?: { readonly key: string; readonly fingerprint: string },
 ) =>
   createJob(
     { ...world.deps, media: world.media.port, newId: newIds(world.clock), log: silentLog },
-    { call, idempotency },
+    { call: await call, idempotency },
   );
 
 test('a large body is stored once the call is queued and paid for, under the name that its job has', async () => {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { Problem } from '@reelgate/platform/problem';
 import type { JobEncoding, JobFailure, LeasedJob } from '../clients/jobs-client.ts';
 import { chooseEnvelope } from '../problems/choose-envelope.ts';
@@ -51,7 +52,7 @@ export function toRefusalAnswer(
 
 function readError(body: Buffer): Readonly<Record<string, unknown>> {
   try {
-    const { error } = JSON.parse(body.toString()) as { readonly error?: unknown };
+    const { error } = parseAnsweredJson(body) as { readonly error?: unknown };
     return typeof error === 'object' && error !== null ? (error as Readonly<Record<string, unknown>>) : {};
   } catch {
     return {};

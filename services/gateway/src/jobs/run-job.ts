@@ -35,7 +35,7 @@ export interface RunJobDeps {
   readonly media: PrivateStore & ByteReader;
   readonly relay: Relay;
   /** Parses a stored request again; refuses one that is no longer valid. */
-  readonly restore: (job: LeasedJob, body: Buffer) => RelayCall;
+  readonly restore: (job: LeasedJob, body: Buffer) => Promise<RelayCall>;
   readonly clock: Clock;
   readonly log: Log;
   readonly tracing: Tracing;

@@ -1,3 +1,4 @@
+import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import { endOfContainer, skipSpace } from './json-members.ts';
 
 const [COLON, OPEN] = [0x3a, 0x7b];
@@ -43,7 +44,7 @@ function locateLastObject(bytes: Buffer, name: string): { readonly start: number
  */
 export function parseLastObject(bytes: Buffer): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    const value: unknown = parseAnsweredJson(bytes);
     const object: unknown = Array.isArray(value) ? value.at(-1) : value;
     return typeof object === 'object' && object !== null ? (object as JsonObject) : undefined;
   } catch {

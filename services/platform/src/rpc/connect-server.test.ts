@@ -40,6 +40,9 @@ const media = partialService(MediaService, {
   },
 });
 
+const TOO_DEEP = `{"task_id":${'['.repeat(64)}${']'.repeat(64)}}`;
+const TOO_WIDE = `{${Array.from({ length: 1001 }, (_, index) => `"k${index}":1`).join(',')}}`;
+
 let server: RpcServer;
 let removed: number;
 beforeEach(async () => {
@@ -117,6 +120,13 @@ describe('JSON with curl', () => {
   test.each([
     ['{', 'invalid_json', '', 'the body is not JSON at line 1, column 2: expected a name in double quotes'],
     ['', 'invalid_json', '', 'the body is empty; send {} for a request without fields'],
+    [TOO_DEEP, 'invalid_json', '', 'the body must not nest deeper than 64 levels'],
+    [
+      TOO_WIDE,
+      'invalid_json',
+      '',
+      'the body must have at most 1000 members in one object; send a list where there are more',
+    ],
     ['[]', 'invalid_request', '', 'the body must be an object with the fields of RemoveResultRequest; it is a list'],
     ['{"task_id":7}', 'invalid_request', 'task_id', 'must be a string; it is a number'],
     [

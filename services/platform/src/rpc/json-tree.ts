@@ -150,8 +150,9 @@ function skipSpace(reading: Cursor): void {
 }
 
 function faultAt({ text, at }: Cursor, expected: string): JsonFault {
-  const before = text.slice(0, at);
-  const line = before.split('\n').length;
-  const column = at - before.lastIndexOf('\n');
+  let [line, lineStart] = [1, 0];
+  for (let end = text.indexOf('\n'); end !== -1 && end < at; end = text.indexOf('\n', lineStart))
+    [line, lineStart] = [line + 1, end + 1];
+  const column = at - lineStart + 1;
   return new JsonFault(`the body is not JSON at line ${line}, column ${column}: ${expected}`);
 }

@@ -1,6 +1,7 @@
 import { ScalarType, fromJson, getOption, hasOption } from '@bufbuild/protobuf';
 import type { DescEnum, DescField, DescMessage, DescOneof } from '@bufbuild/protobuf';
 import { field as fieldOption } from '@reelgate/proto/rules/v1/rules';
+import { SMALL_JSON, assertBounds } from '../bounded-json.ts';
 import { Problem } from '../problem.ts';
 import { WORDS, assertScalar, quote, refusal, shorten } from './json-scalars.ts';
 import { JsonFault, readJsonTree } from './json-tree.ts';
@@ -31,6 +32,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * not have, a field given twice, values that the contract does not name, and values of another type or out of range.
  */
 export function readStrictJson(message: DescMessage, bytes: Uint8Array): string {
+  assertBounds(bytes, SMALL_JSON);
   const text = decode(bytes);
   assertJson(message, text);
   return text;

@@ -12,6 +12,7 @@ import type {
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
 import { readList, readObject } from '@reelgate/adapter-kit/kit';
+import { SMALL_JSON, parseBoundedJson } from '@reelgate/platform/bounded-json';
 import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import type { Report } from '../domain/report.ts';
@@ -149,7 +150,7 @@ function readHint(
   model: string | undefined,
 ): string | undefined {
   try {
-    return readId?.(readObject(JSON.parse(Buffer.from(body).toString('utf8'))), model);
+    return readId?.(readObject(parseBoundedJson(body, SMALL_JSON)), model);
   } catch {
     return undefined;
   }

@@ -38,6 +38,14 @@ describe('an answer', () => {
     expect(collect([...Buffer.from(text)].map((byte) => Buffer.from([byte])))).toEqual(body);
   });
 
+  test('with more members than the bounds allow is read as none', () => {
+    const members = Array.from({ length: 5001 }, (_none, index) => `"k${index}":1`);
+    const limits = { text: 10, kept: 100_000, whole: 100_000 };
+
+    expect(collect([Buffer.from(`{${members.slice(1).join(',')}}`)], limits)).toHaveProperty('k5000', 1);
+    expect(collect([Buffer.from(`{${members.join(',')}}`)], limits)).toBeUndefined();
+  });
+
   test('without an end is dropped when too much of it is kept', () => {
     expect(collect(endless('['))).toEqual(['too long', 101]);
   });

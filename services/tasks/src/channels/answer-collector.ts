@@ -1,3 +1,4 @@
+import { LARGE_JSON, parseBoundedText } from '@reelgate/platform/bounded-json';
 import { openLongTextCutter } from './long-text-cutter.ts';
 import type { LongTextCutter } from './long-text-cutter.ts';
 
@@ -65,11 +66,14 @@ export function openAnswerCollector(limits: AnswerLimits = LIMITS): AnswerCollec
   };
 }
 
-/** An empty answer is told apart first: an exception costs more than the rest of a call. */
+/**
+ * Parses an answer within the bounds; undefined if it is not JSON or has more than the bounds allow. An empty answer is
+ * told apart first: an exception costs more than the rest of a call.
+ */
 function parseJson(text: string): unknown {
   if (text === '') return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return parseBoundedText(text, LARGE_JSON);
   } catch {
     return undefined;
   }

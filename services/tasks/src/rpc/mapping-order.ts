@@ -1,3 +1,4 @@
+import { SMALL_JSON, parseBoundedText } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import type { EveryField } from '@reelgate/platform/rpc/service';
@@ -53,6 +54,8 @@ export function fromWireOrder(order: WireOrder | undefined): Order {
   });
 }
 
+const EXTRA_FIELD = 'order.extra_json';
+
 /** A frozen order is read for the life of its task, so text that is not an object is refused here. */
 function fromWireExtra(json: string): string | undefined {
   if (json === '') return undefined;
@@ -60,7 +63,7 @@ function fromWireExtra(json: string): string | undefined {
     throw new Problem({
       kind: 'invalid',
       reason: 'invalid_request',
-      field: 'order.extra_json',
+      field: EXTRA_FIELD,
       message: 'must be a JSON object',
     });
   }
@@ -69,9 +72,10 @@ function fromWireExtra(json: string): string | undefined {
 
 function isObject(json: string): boolean {
   try {
-    const value: unknown = JSON.parse(json);
+    const value = parseBoundedText(json, SMALL_JSON, EXTRA_FIELD);
     return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
+  } catch (error) {
+    if (error instanceof Problem) throw error;
     return false;
   }
 }

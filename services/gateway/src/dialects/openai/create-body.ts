@@ -1,3 +1,5 @@
+import { SMALL_JSON, parseBoundedText } from '@reelgate/platform/bounded-json';
+import { Problem } from '@reelgate/platform/problem';
 import type { ClientBody, Form, FormFile, Schema } from '../dialect.ts';
 import { bodyValidator, invalid } from '../wire/body-validator.ts';
 import { contentSchema } from '../wire/content-items.ts';
@@ -109,8 +111,9 @@ function readField([name, value]: readonly [string, string]): readonly [string, 
 
 function parseContent(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseBoundedText(text, SMALL_JSON, 'content');
+  } catch (error) {
+    if (error instanceof Problem) throw error;
     throw invalid('content', 'must be a JSON array of content items');
   }
 }

@@ -4,7 +4,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { ClientBody, Form, FormFile } from '../../dialects/dialect.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { BodyBudget } from './body-budget.ts';
-import { parseJson } from './parse-json.ts';
+import { parseJsonBody } from './parse-json.ts';
 import { readRawBody, isShort, receiveBody } from './receive-body.ts';
 import type { ReceiveOptions, Sink } from './receive-body.ts';
 
@@ -44,10 +44,10 @@ export function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean):
 
 /** A short body waits for nothing, so its bytes are taken as they arrive. */
 async function receiveJson(request: IncomingMessage, options: ReceiveOptions): Promise<unknown> {
-  if (isShort(request)) return parseJson(await readRawBody(request, options));
+  if (isShort(request)) return parseJsonBody(await readRawBody(request, options));
   const chunks: Buffer[] = [];
   await receiveBody(request, options, (chunk) => void chunks.push(chunk));
-  return parseJson(Buffer.concat(chunks));
+  return parseJsonBody(Buffer.concat(chunks));
 }
 
 async function receiveForm(request: IncomingMessage, options: ReceiveOptions): Promise<ClientBody> {

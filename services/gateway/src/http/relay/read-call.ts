@@ -8,7 +8,7 @@ import type { FormPart } from '../../relay/requests/form-parts.ts';
 import type { CallRequest, RelayCall } from '../../relay/requests/relay-call.ts';
 import { listForwardedHeaders } from '../../relay/headers.ts';
 import { toReceiveOptions, readBodyType } from '../bodies/read-body.ts';
-import { parseJson } from '../bodies/parse-json.ts';
+import { parseCallBody } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/receive-body.ts';
 import { readLabel } from '../headers.ts';
 import { requirePrincipal } from '../http-exchange.ts';
@@ -57,7 +57,7 @@ export interface RawCall extends CallRequest {
 }
 
 /** Parses a call as far as the relay needs it. */
-export function parseCall({
+export async function parseCall({
   endpoint,
   path,
   params,
@@ -69,10 +69,10 @@ export function parseCall({
   span,
   principal,
   label,
-}: RawCall): RelayCall {
+}: RawCall): Promise<RelayCall> {
   const type = readBodyType({ 'content-type': contentType }, endpoint.takesForms);
   const form = type === 'form' ? parseForm(body, contentType ?? '') : undefined;
-  const json = form === undefined ? requireObject(body) : undefined;
+  const json = form === undefined ? await requireObject(body) : undefined;
   if (json !== undefined && endpoint.model === 'body') assertOneSpelling(json);
   const fields = form?.fields ?? NO_FIELDS;
   return {
@@ -91,8 +91,8 @@ export function parseCall({
   };
 }
 
-function requireObject(body: Buffer): JsonObject {
-  const value = parseJson(body);
+async function requireObject(body: Buffer): Promise<JsonObject> {
+  const value = await parseCallBody(body);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw new Problem({ kind: 'invalid', reason: 'invalid_request', message: 'the body must be a JSON object' });
 }
@@ -154,7 +154,7 @@ function removeKeyParameter(search: string): string {
 export function restoreCall(
   { call: { method, path, search, headers, model, label }, accountId, tokenId, visibleModels, requestId }: LeasedJob,
   body: Buffer,
-): RelayCall {
+): Promise<RelayCall> {
   const endpoint = relayEndpoints.find((one) => one.method === method && matchPath(one.path, path) !== undefined);
   if (endpoint === undefined)
     throw new Problem({

@@ -1,3 +1,4 @@
+import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { JsonObject } from '../protocols/protocol.ts';
 import { scrubError, scrubText } from './scrub-error.ts';
 import type { Identities } from './scrub-error.ts';
@@ -89,7 +90,7 @@ function joinData(frame: Buffer, spans: readonly Span[]): Buffer {
 
 function parseObject(json: Buffer): JsonObject | undefined {
   try {
-    return toJsonObject(JSON.parse(json.toString('utf8')));
+    return toJsonObject(parseAnsweredJson(json));
   } catch {
     return undefined;
   }

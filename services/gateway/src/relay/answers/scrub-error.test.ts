@@ -39,7 +39,7 @@ test('members that name a request or an owner are removed at any depth', () => {
   ).toEqual({ type: 'error', error: { type: 'x', message: 'm', details: [{ reason: 'r' }] } });
 });
 
-test.each(['<html>502 from api.up.example</html>', '', '"text"', '{"error":'])(
+test.each(['<html>502 from api.up.example</html>', '', '"text"', '{"error":', `${'['.repeat(65)}${']'.repeat(65)}`])(
   'a body that is not an envelope is not shown: %s',
   (body) => {
     expect(scrubError(Buffer.from(body), identities)).toBeUndefined();

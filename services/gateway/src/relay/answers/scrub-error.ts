@@ -1,3 +1,4 @@
+import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { JsonObject } from '../protocols/protocol.ts';
 
 const DEPTH_MAX = 16;
@@ -22,11 +23,11 @@ export interface Identities {
   readonly hidden: readonly string[];
 }
 
-/** Removes the upstream's identities from an error body; undefined if the body is not a JSON object or list. */
+/** Removes the upstream's identities from an error body; undefined if the body cannot be read as an object or list. */
 export function scrubError(body: Buffer, identities: Identities): Buffer | undefined {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(body.toString('utf8'));
+    parsed = parseAnsweredJson(body);
   } catch {
     return undefined;
   }

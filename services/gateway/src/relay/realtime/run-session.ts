@@ -73,7 +73,7 @@ export async function runSession(
   pump(upstream, client, (message, isBinary) => {
     if (isBinary) return message;
     usage.see(message);
-    return isError(message) ? (scrubError(message, identities) ?? message) : toClient(message);
+    return isError(message) ? (scrubError(message, identities) ?? UNREADABLE) : toClient(message);
   });
   client.once('close', (code, reason) => end({ by: 'client', code, reason: reason.toString() }));
   upstream.once('close', (code, reason) =>
@@ -111,6 +111,15 @@ const EXPIRED: SessionClose = {
   event: { code: 'session_expired', message: 'the session has reached its longest duration; open another one' },
 };
 
+function encodeErrorEvent(event: { readonly code: string; readonly message: string }): string {
+  return JSON.stringify({ type: 'error', error: { type: 'server_error', ...event, param: null, event_id: null } });
+}
+
+/** In place of an error that may name the upstream, and that cannot be read to remove it. */
+const UNREADABLE = Buffer.from(
+  encodeErrorEvent({ code: 'upstream_failed', message: 'the model reported an error that cannot be read' }),
+);
+
 /** Closing the side that ended the session again has no effect. */
 async function closeBoth(
   client: WebSocket,
@@ -124,10 +133,7 @@ async function closeBoth(
     if (sides.every((side) => side.readyState === side.CLOSED)) closed.abort();
   };
   for (const side of sides) side.once('close', note);
-  if (event !== undefined && client.readyState === client.OPEN)
-    client.send(
-      JSON.stringify({ type: 'error', error: { type: 'server_error', ...event, param: null, event_id: null } }),
-    );
+  if (event !== undefined && client.readyState === client.OPEN) client.send(encodeErrorEvent(event));
   for (const side of sides) {
     side.close(toCloseCode(code), toCloseReason(reason));
     side.resume();

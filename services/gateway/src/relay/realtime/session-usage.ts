@@ -1,3 +1,4 @@
+import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { JsonObject, Usage } from '../protocols/protocol.ts';
 import { addUsage, readObject } from '../protocols/quantities.ts';
 import { readAnswerUsage } from '../protocols/resolve-usage.ts';
@@ -75,7 +76,7 @@ function readResponseId(id: unknown): string {
 
 function parseMessage(message: Buffer): JsonObject | undefined {
   try {
-    const value = JSON.parse(message.toString()) as unknown;
+    const value = parseAnsweredJson(message);
     return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
   } catch {
     return undefined;
