@@ -15,6 +15,7 @@ interface Playable {
   play(): Promise<void>;
 }
 
+const KEPT_VALUES = 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }])';
 const PICTURE = path.join(import.meta.dirname, '../../deploy/local/first-video.jpg');
 
 describeInBrowser('a client at the console', () => {
@@ -35,6 +36,8 @@ describeInBrowser('a client at the console', () => {
 
   const open = (address: string) => visit.page.goto(`${world.origins.client}/console${address}`);
   const taskId = () => new URL(visit.page.url()).pathname.split('/').at(-1) ?? '';
+  const countVideos = async (): Promise<number> =>
+    ((await world.api('/v1/videos?limit=100')) as { readonly data: readonly unknown[] }).data.length;
   const create = async (prompt: string): Promise<void> => {
     const { page } = visit;
     await open('/try');
@@ -200,15 +203,80 @@ describeInBrowser('a client at the console', () => {
   );
 
   test(
+    'mends a refused line, and only what is not made yet is sent',
+    async () => {
+      const { page } = visit;
+      const before = await countVideos();
+      await open('/try');
+      const prompt = page.getByLabel('Prompt', { exact: true });
+      await prompt.fill('line one\nline two\nline three [refuse:422]\nline four');
+      await page.getByLabel('Each line is a prompt of its own').check();
+      await page.getByRole('button', { name: 'Create 4 videos' }).click();
+      await page.getByText('2 of 4 created.').waitFor();
+      await page.getByText('Refused', { exact: true }).waitFor();
+      await prompt.fill('line one\nline two\nline three\nline four');
+      await page.getByRole('button', { name: 'Create 2 videos' }).click();
+      await page.getByText('4 of 4 created.').waitFor();
+
+      expect(await countVideos()).toBe(before + 4);
+      expect(await page.getByRole('button', { name: 'All created' }).isDisabled()).toBe(true);
+
+      await page.getByRole('button', { name: 'Begin anew' }).click();
+      await page.getByRole('button', { name: 'Create 4 videos' }).waitFor();
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'types another number of videos over the one that stands there',
+    async () => {
+      const { page } = visit;
+      await open('/try');
+      await page.getByLabel('Prompt', { exact: true }).fill('a boat');
+      const copies = page.getByLabel('Videos of each prompt');
+      await copies.click();
+      await page.keyboard.press('End');
+      await page.keyboard.press('Backspace');
+      await page.keyboard.type('4');
+
+      expect(await copies.inputValue()).toBe('4');
+      await page.getByRole('button', { name: 'Create 4 videos' }).waitFor();
+      await copies.fill('');
+      await page.getByLabel('Label').click();
+      expect(await copies.inputValue()).toBe('4');
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'leaves no draft in the browser after the sign-out, in no tab',
+    async () => {
+      const here = await world.signedIn('client', KEYS.demo);
+      const there = await here.page.context().newPage();
+      for (const [at, page] of [here.page, there].entries()) {
+        await page.goto(`${world.origins.client}/console/try`);
+        await page.getByLabel('Prompt', { exact: true }).fill(`a secret boat ${at}`);
+        await until(async () => (await page.evaluate<string>(KEPT_VALUES)).includes('a secret boat'));
+      }
+      await here.page.locator('[popovertarget="account-menu"]').click();
+      await here.page.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await here.page.getByRole('button', { name: 'Sign in' }).waitFor();
+
+      for (const page of [here.page, there])
+        await until(async () => !(await page.evaluate<string>(KEPT_VALUES)).includes('boat'));
+      await here.close();
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
     'makes a video once, though its answer is lost and the page is loaded again',
     async () => {
       const { page } = visit;
       await open('/try');
       await page.getByLabel('Prompt', { exact: true }).fill('a lonely lantern');
       await page.getByText(/\$\d+\.\d+ estimated/).waitFor();
-      const count = async (): Promise<number> =>
-        ((await world.api('/v1/videos?limit=100')) as { readonly data: readonly unknown[] }).data.length;
-      const before = await count();
+      const before = await countVideos();
       await page.route('**/v1/video/generations', async (route) => {
         await route.fetch();
         await route.abort('connectionrefused');
@@ -220,7 +288,7 @@ describeInBrowser('a client at the console', () => {
       await page.getByRole('button', { name: 'Create video' }).click();
       await page.waitForURL(/\/console\/tasks\/task_/);
 
-      expect(await count()).toBe(before + 1);
+      expect(await countVideos()).toBe(before + 1);
     },
     JOURNEY_TIMEOUT_MS,
   );

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Me, OperatorMe } from './api/session.ts';
 import { ApiError, api, endsSession, onSignedOut } from './state/api.ts';
 import { followLinks } from './state/address.ts';
+import { beginKeeping, followSignOuts, forgetKept } from './state/kept-values.ts';
 import { VisitorContext } from './state/door.ts';
 import type { ConsoleDoor } from './state/door.ts';
 import { hearServer, isOutage, judgeOutage, useRetry } from './state/outage.ts';
@@ -26,6 +27,7 @@ export function drawConsole<S extends Someone>(door: ConsoleDoor<S>): void {
   const root = document.getElementById('console');
   if (root === null) return;
   followLinks();
+  followSignOuts();
   root.replaceChildren();
   render(html`<${Boundary}><${Console} door=${door} /><//>`, root);
 }
@@ -36,6 +38,7 @@ function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
   const arrive = useCallback((me: S) => {
     setServerClock(me.now);
     hearServer();
+    beginKeeping();
     setStanding({ me });
   }, []);
   const ask = useCallback(() => {
@@ -62,6 +65,7 @@ function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
       door=${door}
       me=${standing.me}
       onSignedOut=${(notice: string) => {
+        forgetKept();
         setStanding({ notice });
       }}
     />

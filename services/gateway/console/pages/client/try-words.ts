@@ -62,6 +62,7 @@ export const tryWords = {
   },
   submit: (count: number) => (count === 1 ? 'Create video' : `Create ${count} videos`),
   submitting: 'Creating',
+  allMade: 'All created',
   shortcut: 'Ctrl+Enter creates it too.',
   characters: (count: number, max: number) => `${count.toLocaleString('en')} of ${max.toLocaleString('en')} characters`,
   tooLong: (over: number) =>
@@ -69,6 +70,7 @@ export const tryWords = {
   several: {
     legend: 'How many',
     copies: 'Videos of each prompt',
+    copiesFault: (max: number) => `A whole number from 1 to ${max}.`,
     byLine: 'Each line is a prompt of its own',
     tooMany: (count: number, max: number) => `These are ${count} videos; at most ${max} are made at once.`,
     sum: (count: number, each: string) => `${count} videos × ${each}`,
@@ -76,8 +78,10 @@ export const tryWords = {
   making: {
     title: 'What was made',
     states: { ready: 'Not sent', sent: 'Sending', made: 'Created', refused: 'Refused', lost: 'No answer' },
-    askAgain: 'Go on with the rest',
-    once: 'A video that was created in the meantime is not created twice.',
+    count: (made: number, all: number) => `${made} of ${all} created.`,
+    askAgain: 'Ask again',
+    once: 'What was created is not created again: Create sends the rest.',
+    anew: 'Begin anew',
     all: 'See all videos',
   },
   again: (id: string) => `Filled in from ${id}.`,

@@ -12,15 +12,16 @@ import { Loaded } from '../../parts/loaded.ts';
 import { formatDecimal, moneyText, parseNanos } from '../../parts/number-text.ts';
 import { TextField } from '../../parts/text-field.ts';
 import { useMe } from '../../state/door.ts';
+import { readKept, writeKept } from '../../state/kept-values.ts';
+import { useDraft } from '../../state/use-draft.ts';
 import { words as common } from '../../words.ts';
 import { tryWords as words } from './try-words.ts';
 import { useEstimate } from './parts/estimate.ts';
 import type { Estimate, FreshEstimate } from './parts/estimate.ts';
 import { OrderFields } from './parts/order-fields.ts';
 import { OrderJson } from './parts/order-json.ts';
-import { readKept, writeKept } from './parts/kept-form.ts';
 import { MakingList } from './parts/making-list.ts';
-import { ONE_VIDEO, VIDEOS_MAX, listOrders } from './parts/making.ts';
+import { ONE_VIDEO, VIDEOS_MAX, countRest, listOrders, readCopies } from './parts/making.ts';
 import type { MakingPlan } from './parts/making.ts';
 import { mergeFiles } from './parts/reference-fields.ts';
 import { toCreateBody, toEstimateBody, firstOrder, repeatOrder, withModel, withoutUploads } from './parts/try-order.ts';
@@ -86,7 +87,10 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
   const [isWhole, setWhole] = useState(true);
   const orders = listOrders(order, plan);
   const price = useEstimate(isWhole ? toEstimateBody(orders[0] ?? order, uploads) : undefined);
-  const { makings, isBusy, fault: refusal, make, askAgain, forget } = useMaking();
+  const { makings, isBusy, fault: refusal, make, askAgain, beginAnew, forget } = useMaking();
+  const bodies = orders.map((one) => toCreateBody(one, uploads));
+  // the button of a single video that was made without an answer leads to it
+  const toSend = bodies.length === 1 ? 1 : countRest(makings, bodies);
   const fault = placeFault(refusal ?? price.fault, isJson);
   const isTooMany = orders.length > VIDEOS_MAX;
   const change = (to: Partial<KeptForm>, files: Uploads = uploads): void => {
@@ -107,8 +111,7 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
     onKeyDown=${sendOnShortcut}
     onSubmit=${(event: SubmitEvent) => {
       event.preventDefault();
-      if (isWhole && !isTooMany && orders.length > 0)
-        make({ bodies: orders.map((one) => toCreateBody(one, uploads)), label: label.trim() });
+      if (isWhole && !isTooMany && orders.length > 0) make({ bodies, label: label.trim() });
     }}
   >
     <${ViewChoice} isJson=${isJson} isDisabled=${!isWhole} onChange=${setJson} />
@@ -146,11 +149,11 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
       }}
     />
     <div class="try-end">
-      <${EstimateLine} estimate=${price.estimate} isStale=${price.isStale} count=${orders.length} />
+      <${EstimateLine} estimate=${price.estimate} isStale=${price.isStale} count=${toSend} />
       <p class="fault" role="alert">${isTooMany ? words.several.tooMany(orders.length, VIDEOS_MAX) : fault.ofNone}</p>
-      <${SubmitButton} isBusy=${isBusy} isDisabled=${!isWhole || isTooMany} count=${orders.length} />
+      <${SubmitButton} isBusy=${isBusy} isDisabled=${!isWhole || isTooMany} count=${toSend} />
     </div>
-    <${MakingList} makings=${makings} isBusy=${isBusy} onAskAgain=${askAgain} />
+    <${MakingList} makings=${makings} isBusy=${isBusy} onAskAgain=${askAgain} onBeginAnew=${beginAnew} />
   </form>`;
 }
 
@@ -222,6 +225,7 @@ function takeFiles(add: ((files: readonly File[]) => Promise<void>) | undefined)
 /** The number of videos that the form makes. */
 function SeveralFields({ plan, onChange }: { plan: MakingPlan; onChange: (plan: MakingPlan) => void }): VNode {
   const { copies, isByLine } = plan;
+  const [typed, keep] = useDraft(String(copies));
   return html`<fieldset class="several">
     <legend>${words.several.legend}</legend>
     <${TextField}
@@ -229,9 +233,16 @@ function SeveralFields({ plan, onChange }: { plan: MakingPlan; onChange: (plan: 
       type="number"
       min=${1}
       max=${VIDEOS_MAX}
-      value=${String(copies)}
+      isRequired
+      value=${typed}
+      fault=${readCopies(typed) === undefined ? words.several.copiesFault(VIDEOS_MAX) : ''}
       onInput=${(value: string) => {
-        onChange({ ...plan, copies: Math.min(VIDEOS_MAX, Math.max(1, Math.round(Number(value)) || 1)) });
+        keep(value);
+        const read = readCopies(value);
+        if (read !== undefined) onChange({ ...plan, copies: read });
+      }}
+      onLeave=${() => {
+        keep(String(copies));
       }}
     />
     <label class="choice">
@@ -268,7 +279,7 @@ function LabelField({ label, fault, onChange }: LabelFieldProps): VNode {
 function EstimateLine({ estimate, isStale, count }: Omit<FreshEstimate, 'fault'> & { count: number }): VNode {
   return html`<div class="estimate" role="status">
     <span class=${isStale ? 'figure stale' : 'figure'}>
-      ${estimate === undefined ? '' : words.estimate.figure(sumText(estimate, count))}
+      ${estimate === undefined || count === 0 ? '' : words.estimate.figure(sumText(estimate, count))}
     </span>
     <span class="quiet small">
       ${
@@ -303,7 +314,7 @@ interface SubmitButtonProps {
 
 function SubmitButton({ isBusy, isDisabled, count }: SubmitButtonProps): VNode {
   return html`<button type="submit" class="main" disabled=${isBusy || isDisabled || count === 0}>
-    ${isBusy ? words.submitting : words.submit(Math.max(1, count))}
+    ${isBusy ? words.submitting : count === 0 ? words.allMade : words.submit(count)}
   </button>`;
 }
 

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { AccountRow, AccountView as Answer, CreditRequest } from '../../api/operator-accounts.ts';
 import type { PageProps } from '../../frame.ts';
+import { newRequestKey } from '../../state/request-key.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { PageTitle } from '../../parts/page-title.ts';
@@ -24,8 +25,7 @@ import { TokenSection } from './parts/token-section.ts';
 
 /** Maximum characters of a reason that the books keep. */
 const REASON_MAX = 256;
-const REQUEST_ID_BYTES = 16;
-const empty = (): CreditDraft => ({ amount: '', reason: '', requestId: newRequestId() });
+const empty = (): CreditDraft => ({ amount: '', reason: '', requestId: newRequestKey() });
 
 const words = booksWords.accounts;
 
@@ -214,10 +214,4 @@ export function BeforeAndAfter({ account, amount }: { account: AccountRow; amoun
     </dl>
     ${after.startsWith('-') ? html`<p class="note">${words.belowZero}</p>` : null}
   `;
-}
-
-/** Names a form, so that sending it again is harmless. It works on plain http too, where `randomUUID` does not. */
-function newRequestId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(REQUEST_ID_BYTES));
-  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

@@ -18,12 +18,14 @@ export interface MakingListProps {
   readonly makings: readonly FormCreate[];
   readonly isBusy: boolean;
   readonly onAskAgain: () => void;
+  readonly onBeginAnew: () => void;
 }
 
 /** Shows what became of each create. */
-export function MakingList({ makings, isBusy, onAskAgain }: MakingListProps): VNode | null {
-  const isUnfinished = makings.some(({ state }) => state !== 'made');
-  if (makings.length < 2 && !makings.some(({ state, isUntold }) => state === 'lost' || isUntold === true)) return null;
+export function MakingList({ makings, isBusy, onAskAgain, onBeginAnew }: MakingListProps): VNode | null {
+  const count = (wanted: MakingState): number => makings.filter(({ state }) => state === wanted).length;
+  const [made, lost] = [count('made'), count('lost')];
+  if (makings.length < 2 && made + lost === 0) return null;
   return html`<section class="card" aria-live="polite">
     <h2>${words.title}</h2>
     <ol class="makings">
@@ -38,14 +40,15 @@ export function MakingList({ makings, isBusy, onAskAgain }: MakingListProps): VN
           </li>`,
       )}
     </ol>
+    <p role="status">${words.count(made, makings.length)} <span class="small quiet">${words.once}</span></p>
     <p class="actions">
+      ${lost > 0 && !isBusy ? html`<button type="button" onClick=${onAskAgain}>${words.askAgain}</button>` : null}
       ${
-        isUnfinished && !isBusy
-          ? html`<button type="button" onClick=${onAskAgain}>${words.askAgain}</button>
-              <span class="small quiet">${words.once}</span>`
+        made > 0 && !isBusy
+          ? html`<a class="button" href="/console/tasks?view=gallery">${words.all}</a>
+              <button type="button" onClick=${onBeginAnew}>${words.anew}</button>`
           : null
       }
-      ${isUnfinished ? null : html`<a class="button" href="/console/tasks?view=gallery">${words.all}</a>`}
     </p>
   </section>`;
 }

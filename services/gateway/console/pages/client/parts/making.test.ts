@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isRefusal, keepMakings, listOrders, planMakings } from './making.ts';
+import { countRest, isRefusal, keepMakings, listOrders, planMakings, readCopies } from './making.ts';
 import type { FormCreate, MakingState } from './making.ts';
 import type { Order } from './try-order.ts';
 
@@ -34,38 +34,81 @@ describe('the orders of a form', () => {
 
 const send = (...bodies: readonly object[]) => ({ bodies: bodies as readonly Order[], label: '' });
 
+const plan = (before: readonly FormCreate[], ...prompts: readonly string[]) =>
+  planMakings(before, send(...prompts.map((prompt) => ({ ...order, prompt }))), keys());
+const told = (makings: readonly FormCreate[]) => makings.map(({ key, state }) => [key, state]);
+
 describe('the creates of a form', () => {
   test('have the label of the form, also those that go on under their keys', () => {
     const labelled = { bodies: [order], label: 'spring' };
-    const [first] = planMakings([], labelled, keys());
+    const [first] = planMakings([], labelled, keys()).planned;
 
     expect(first).toMatchObject({ key: 'key_1', label: 'spring' });
-    expect(planMakings([{ ...first!, state: 'refused' }], { ...labelled, label: 'autumn' }, keys())).toEqual([
+    expect(planMakings([{ ...first!, state: 'refused' }], { ...labelled, label: 'autumn' }, keys()).planned).toEqual([
       { ...first, state: 'refused', label: 'autumn' },
     ]);
-    expect(planMakings([{ ...first!, state: 'lost' }], send(order), keys())[0]).not.toHaveProperty('label');
+    expect(planMakings([{ ...first!, state: 'lost' }], send(order), keys()).planned[0]).not.toHaveProperty('label');
   });
 
   test('have a key each', () => {
-    expect(planMakings([], send(order, order), keys()).map(({ key }) => key)).toEqual(['key_1', 'key_2']);
+    expect(told(plan([], 'a boat', 'a boat').planned)).toEqual([
+      ['key_1', 'ready'],
+      ['key_2', 'ready'],
+    ]);
   });
 
-  test.each(['lost', 'refused', 'sent', 'ready'] as const)('keep their keys while one is %s', (state) => {
+  test.each(['lost', 'refused', 'sent', 'made'] as const)('keep their keys and states when one is %s', (state) => {
     const before = [making('made'), making(state, 'a kite')];
-    const again = planMakings(before, send(order, { ...order, prompt: 'a kite' }), keys());
 
-    expect(again).toEqual(before);
+    expect(plan(before, 'a boat', 'a kite')).toEqual({ earlier: [], planned: before });
   });
 
-  test('keep their keys while one was found that the form has not led to', () => {
-    const before = [{ ...making('made'), isUntold: true }];
+  test('that are made are not made again when a refused line is mended', () => {
+    const before = [making('made', 'one'), making('made', 'two'), making('refused', 'thre'), making('ready', 'four')];
+    const { earlier, planned } = plan(before, 'one', 'two', 'three', 'four');
 
-    expect(planMakings(before, send(order), keys())).toEqual(before);
+    expect(told(planned)).toEqual([
+      ['key_of_one', 'made'],
+      ['key_of_two', 'made'],
+      ['key_1', 'ready'],
+      ['key_of_four', 'ready'],
+    ]);
+    expect(earlier).toEqual([]);
+    expect(
+      countRest(
+        before,
+        planned.map(({ body }) => body!),
+      ),
+    ).toBe(2);
   });
 
-  test('are other ones once all are made, or when the form has changed', () => {
-    expect(planMakings([making('made')], send(order), keys())).toMatchObject([{ key: 'key_1', state: 'ready' }]);
-    expect(planMakings([making('lost')], send({ ...order, seed: 1 }), keys())).toMatchObject([{ key: 'key_1' }]);
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['the lines change their order', ['two', 'one'], ['key_of_two made', 'key_of_one made']],
+    ['a line comes before them', ['new', 'one', 'two'], ['key_1 ready', 'key_of_one made', 'key_of_two made']],
+    ['a line is there twice', ['one', 'one', 'two'], ['key_of_one made', 'key_1 ready', 'key_of_two made']],
+    ['a line goes', ['two'], ['key_of_two made']],
+  ])('that are made are found again when %s', (_how, prompts, expected) => {
+    const { planned } = plan([making('made', 'one'), making('made', 'two')], ...prompts);
+
+    expect(told(planned).map((one) => one.join(' '))).toEqual(expected);
+  });
+
+  test('of a form that has changed have keys of their own, and what may have been made stays known', () => {
+    const before = [making('lost', 'one'), making('made', 'two'), making('refused', 'three')];
+    const { earlier, planned } = planMakings(before, send({ ...order, prompt: 'one', seed: 1 }), keys());
+
+    expect(told(planned)).toEqual([['key_1', 'ready']]);
+    expect(told(earlier)).toEqual([
+      ['key_of_one', 'lost'],
+      ['key_of_two', 'made'],
+    ]);
+    expect(told(plan([...earlier, ...planned], 'two').planned)).toEqual([['key_of_two', 'made']]);
+  });
+
+  test('without a body, which had files, are never taken for others', () => {
+    const before = [{ ...making('made'), body: undefined }];
+
+    expect(told(plan(before, 'a boat').planned)).toEqual([['key_1', 'ready']]);
   });
 
   test('are kept without a wait for an answer after a reload', () => {
@@ -89,4 +132,17 @@ test.each([
   [502, false],
 ])('a fault with the status %s says that nothing was made: %s', (status, isSo) => {
   expect(isRefusal({ status })).toBe(isSo);
+});
+
+test.each<[string, number | undefined]>([
+  ['1', 1],
+  ['4', 4],
+  ['50', 50],
+  ['', undefined],
+  ['0', undefined],
+  ['51', undefined],
+  ['2.5', undefined],
+  ['-3', undefined],
+])('%j videos of each prompt are read as %s', (typed, copies) => {
+  expect(readCopies(typed)).toBe(copies);
 });

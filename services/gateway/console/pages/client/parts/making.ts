@@ -21,8 +21,6 @@ export interface FormCreate {
   readonly label?: string;
   readonly state: MakingState;
   readonly taskId?: string;
-  /** It was made without an answer, and its form was not sent again since. */
-  readonly isUntold?: boolean;
   /** The reason of its refusal. */
   readonly message?: string;
 }
@@ -51,33 +49,64 @@ export function listOrders(order: Order, { copies, isByLine }: MakingPlan): read
   );
 }
 
+/** Reads the number of videos of each prompt; undefined if it is no whole number within its bounds. */
+export function readCopies(typed: string): number | undefined {
+  const copies = Number(typed);
+  return Number.isInteger(copies) && copies >= 1 && copies <= VIDEOS_MAX ? copies : undefined;
+}
+
 /** The bodies of the creates of a form, and their label, which may be empty. */
 export interface MakingOrder {
   readonly bodies: readonly Order[];
   readonly label: string;
 }
 
-/**
- * The creates for these bodies. If they are those that were sent before and some have no answer or were refused, they
- * go on under their keys. What was made keeps its label.
- */
+/** The creates of a form: what it asks for now, and what it asked for before. */
+export interface PlannedMakings {
+  /** Of another form: they are shown, and not sent again. */
+  readonly earlier: readonly FormCreate[];
+  /** One for each body. What is made already stays made; all else goes on under its key. */
+  readonly planned: readonly FormCreate[];
+}
+
+/** Plans a create for each body. Nothing that was made for the same body is made again, so only the rest is sent. */
 export function planMakings(
   before: readonly FormCreate[],
   { bodies, label }: MakingOrder,
   newKey: () => string,
-): FormCreate[] {
+): PlannedMakings {
+  const left = [...before];
   const labelled = label === '' ? {} : { label };
-  const isSame =
-    before.length === bodies.length &&
-    before.some(isOpen) &&
-    before.every(({ body }, at) => JSON.stringify(body) === JSON.stringify(bodies[at]));
-  if (isSame) return before.map(({ label: _before, ...one }) => ({ ...one, ...labelled }));
-  return bodies.map((body) => ({ key: newKey(), prompt: readPromptText(body), body, ...labelled, state: 'ready' }));
+  const planned = bodies.map((body): FormCreate => {
+    const at = left.findIndex((one) => one.body !== undefined && isSameJson(one.body, body));
+    const [known] = at < 0 ? [] : left.splice(at, 1);
+    if (known === undefined) return { key: newKey(), prompt: readPromptText(body), body, ...labelled, state: 'ready' };
+    const { label: _before, ...more } = known;
+    return known.state === 'made' ? known : { ...more, ...labelled };
+  });
+  return { earlier: left.filter(mayHaveMade).slice(-VIDEOS_MAX), planned };
 }
 
-/** Reports whether the form that made it may still mean the same video. */
-export function isOpen({ state, isUntold = false }: FormCreate): boolean {
-  return state !== 'made' || isUntold;
+/** Counts the bodies for which nothing is made yet. */
+export function countRest(before: readonly FormCreate[], bodies: readonly Order[]): number {
+  if (before.every(({ state }) => state !== 'made')) return bodies.length;
+  const { planned } = planMakings(before, { bodies, label: '' }, () => '');
+  return planned.filter(({ state }) => state !== 'made').length;
+}
+
+function mayHaveMade({ state }: FormCreate): boolean {
+  return state !== 'refused' && state !== 'ready';
+}
+
+/** Compares by members, because a text of many megabytes that is the same one is found so at once. */
+function isSameJson(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
+  const [names, others] = [Object.keys(one), Object.keys(other)];
+  return (
+    names.length === others.length &&
+    Array.isArray(one) === Array.isArray(other) &&
+    names.every((name) => isSameJson((one as Order)[name], (other as Order)[name]))
+  );
 }
 
 /** The creates as the browser keeps them. After a reload no answer comes any more. */

@@ -1,6 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { go } from '../../../state/address.ts';
 import { ApiError, api } from '../../../state/api.ts';
+import { useMe } from '../../../state/door.ts';
+import { readKept, writeKept } from '../../../state/kept-values.ts';
+import { newRequestKey } from '../../../state/request-key.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';
@@ -17,7 +20,7 @@ export function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose:
   const [price, setPrice] = useState(words.estimating);
   const [fault, setFault] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const key = useRef('');
+  const { accountId } = useMe();
   useEffect(() => {
     const asked = new AbortController();
     api<Estimate>('/v1/videos/estimate', {
@@ -38,14 +41,18 @@ export function RegenerateDialog({ taskId, onClose }: { taskId: string; onClose:
   }, [taskId]);
   const create = async (): Promise<void> => {
     setBusy(true);
-    // a retry of the same dialog makes no second task
-    key.current ||= crypto.randomUUID();
+    // a retry makes no second task, also after the dialog was closed or the page was loaded again
+    const keptAs = `regenerate.${taskId}`;
+    const kept = readKept(accountId, keptAs);
+    const key = typeof kept === 'string' ? kept : newRequestKey();
+    writeKept(accountId, keptAs, key);
     try {
       const made = await api<{ readonly id: string }>(`/v1/videos/${encodeURIComponent(taskId)}/remix`, {
         method: 'POST',
         body: RENDERED,
-        headers: { 'idempotency-key': key.current },
+        headers: { 'idempotency-key': key },
       });
+      writeKept(accountId, keptAs, undefined);
       go(`/console/tasks/${made.id}`);
     } catch (error) {
       setFault(readErrorMessage(error));

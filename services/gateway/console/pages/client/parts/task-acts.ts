@@ -32,7 +32,7 @@ export function TaskActs({ view, onChanged }: { view: TaskView; onChanged: () =>
     ${
       task.kind === 'generation'
         ? html`<a
-            class=${video === undefined ? 'button main' : 'button'}
+            class=${task.state === 'failed' ? 'button main' : 'button'}
             href=${`/console/try?from=${encodeURIComponent(task.id)}`}
             >${words.again}</a
           >`

@@ -3,28 +3,33 @@ import type { TaskList } from '../../../api/tasks.ts';
 import { go } from '../../../state/address.ts';
 import { ApiError, api } from '../../../state/api.ts';
 import { useMe } from '../../../state/door.ts';
+import { readKept, readSession, writeKept } from '../../../state/kept-values.ts';
+import { newRequestKey } from '../../../state/request-key.ts';
 import { isRefusal, keepMakings, planMakings } from './making.ts';
-import type { FormCreate, MakingOrder } from './making.ts';
-import { readKept, writeKept } from './kept-form.ts';
+import type { FormCreate, MakingOrder, PlannedMakings } from './making.ts';
 
 const KEPT = 'makings';
 
 export interface MakingForm {
+  /** The creates of this form, after those of the form before it was changed. */
   readonly makings: readonly FormCreate[];
   readonly isBusy: boolean;
   /** The refusal of a single create. */
   readonly fault: ApiError | undefined;
-  /** Sends these creates, one after the other. A double click is one call, and a repeat has the same keys. */
+  /** Sends what is not made yet, one after the other. A double click is one call, and a repeat has the same keys. */
   readonly make: (order: MakingOrder) => void;
-  /** Asks again what became of the creates without an answer. */
+  /** Asks what became of the creates without an answer. It sends nothing. */
   readonly askAgain: () => void;
+  /** Forgets what was made, so that the same form makes it once more. */
+  readonly beginAnew: () => void;
   /** The form is another one now: an old refusal says nothing about it. */
   readonly forget: () => void;
 }
 
 /**
  * Creates the videos of a form. Each create has a key that is kept before it is sent, so that a lost answer, a reload or
- * a lost session never makes a video twice. A single one leads to its page.
+ * a lost session never makes a video twice. What is made stays made until the person begins anew. A single one leads to
+ * its page.
  */
 export function useMaking(): MakingForm {
   const { accountId } = useMe();
@@ -44,50 +49,58 @@ export function useMaking(): MakingForm {
     writeKept(accountId, KEPT, keepMakings(changed));
     setMakings(changed);
   };
-  /** Looks once for what was made without an answer. It sends nothing. */
-  const lookFor = async (): Promise<void> => {
+  const askAgain = async (): Promise<void> => {
+    if (isRunning.current) return;
     isRunning.current = true;
+    setBusy(true);
     const found = await Promise.all(
       makings.map(async (one) => (one.state === 'lost' ? { ...one, ...(await readMade(one)) } : one)),
     );
     isRunning.current = false;
+    setBusy(false);
     keep(found);
   };
-  const run = async (planned: readonly FormCreate[]): Promise<void> => {
+  const run = async ({ earlier, planned }: PlannedMakings): Promise<void> => {
     if (isRunning.current) return;
     isRunning.current = true;
     setBusy(true);
     setFault(undefined);
+    const session = readSession();
     let current = planned;
     const change = (at: number, to: Partial<FormCreate>): void => {
       current = current.map((one, place) => (place === at ? { ...one, ...to } : one));
-      keep(current);
+      keep([...earlier, ...current]);
     };
     for (const [at, one] of planned.entries()) {
       if (one.state === 'made') continue;
       change(at, { state: 'sent' });
       const ended = await sendMaking(one);
+      // another person may be signed in by now
+      if (readSession() !== session) return;
       change(at, ended.to);
       if (planned.length === 1) setFault(ended.error);
       // a person at the page decides about the rest
       if (ended.error !== undefined) break;
     }
-    keep(current.map((one) => ({ ...one, isUntold: false })));
     isRunning.current = false;
     setBusy(false);
     const [only] = current;
-    if (isShown.current && current.length === 1 && only?.taskId !== undefined)
-      go(`/console/tasks/${encodeURIComponent(only.taskId)}`);
+    if (current.length > 1 || only?.taskId === undefined) return;
+    keep(earlier);
+    if (isShown.current) go(`/console/tasks/${encodeURIComponent(only.taskId)}`);
   };
   useEffect(() => {
-    if (makings.some(({ state }) => state === 'lost')) void lookFor();
+    if (makings.some(({ state }) => state === 'lost')) void askAgain();
   }, []);
   return {
     makings,
     isBusy,
     fault,
-    make: (order) => void run(planMakings(makings, order, () => crypto.randomUUID())),
-    askAgain: () => void run(makings),
+    make: (order) => void run(planMakings(makings, order, newRequestKey)),
+    askAgain: () => void askAgain(),
+    beginAnew: () => {
+      keep([]);
+    },
     forget: () => {
       setFault(undefined);
     },
@@ -120,7 +133,7 @@ async function sendMaking({ key, body, label }: FormCreate): Promise<MakingEnd> 
 async function findMade(key: string): Promise<Partial<FormCreate>> {
   const { tasks } = await api<TaskList>(`/tasks?find=${encodeURIComponent(key)}`);
   const [made] = tasks;
-  return made === undefined ? { state: 'lost' } : { state: 'made', taskId: made.id, isUntold: true };
+  return made === undefined ? { state: 'lost' } : { state: 'made', taskId: made.id };
 }
 
 /** A service that cannot be asked now leaves the create as it is. */
