@@ -1,6 +1,7 @@
 import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { storeSchema } from '@reelgate/platform/sql/store-settings';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
+import { TOKEN_RATES } from './domain/token-rates.ts';
 
 const decimal = {
   type: 'string',
@@ -34,12 +35,13 @@ export const termsSchema = {
     per_million_tokens: {
       type: 'object',
       description:
-        'the prices of a million tokens, such as { input: "0.90", output: "3.60" }; cached_input defaults to input',
+        'the prices of a million tokens, such as { input: "0.90", output: "3.60" }; a part without a price has that of the whole',
       additionalProperties: false,
       required: ['input', 'output'],
-      properties: { input: decimal, output: decimal, cached_input: decimal },
+      properties: Object.fromEntries(Object.values(TOKEN_RATES).map(({ keys: [key] }) => [key, decimal])),
     },
     per_million_characters: decimal,
+    per_search: decimal,
     hold: decimal,
   },
 };

@@ -10,6 +10,12 @@ export const CHAT_PRICES = {
   hear: { per_second: '0.001', hold: '0.06' },
   speak: { per_million_characters: '15' },
   rank: { per_request: '0.002' },
+  rerank: { per_search: '0.002' },
+  claude: {
+    per_million_tokens: { input: '1', output: '4', cached_input: '0.1', cache_write: '1.25', cache_write_1h: '2' },
+    per_search: '0.01',
+    hold: '0.05',
+  },
 };
 
 export const HOUR_MS = 3_600_000;

@@ -15,10 +15,12 @@ export function applyUsage(facts: PriceFacts, terms: PriceTerms, usage: Reported
     measureTokens(terms, usage),
     measureImages(terms, usage),
     measureCharacters(terms, usage),
+    measureSearches(terms, usage),
   ]) {
     if (measured !== undefined) used = { ...(used ?? facts), ...measured };
   }
-  return used;
+  // an upstream that reports usage without a search made none
+  return used === undefined ? undefined : { ...used, searches: atLeastZero(usage.searches) };
 }
 
 /** Reports whether every priced quantity was known when the hold was computed. */
@@ -60,7 +62,12 @@ function measureTokens(terms: PriceTerms, usage: ReportedUsage): Partial<PriceFa
   const outputTokens = atLeastZero(usage.outputTokens);
   if (terms.perMillionTokens === undefined || inputTokens + outputTokens === 0n) return undefined;
   const cached = atLeastZero(usage.cachedInputTokens);
-  return { inputTokens, outputTokens, cachedInputTokens: cached < inputTokens ? cached : inputTokens };
+  return {
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: cached < inputTokens ? cached : inputTokens,
+    parts: usage.parts,
+  };
 }
 
 function measureImages(terms: PriceTerms, { images }: ReportedUsage): Partial<PriceFacts> | undefined {
@@ -69,6 +76,10 @@ function measureImages(terms: PriceTerms, { images }: ReportedUsage): Partial<Pr
 
 function measureCharacters(terms: PriceTerms, { characters }: ReportedUsage): Partial<PriceFacts> | undefined {
   return terms.perMillionCharacters === 0n || characters === undefined || characters < 0n ? undefined : { characters };
+}
+
+function measureSearches(terms: PriceTerms, { searches }: ReportedUsage): Partial<PriceFacts> | undefined {
+  return terms.perSearch === 0n || searches === undefined || searches < 0n ? undefined : { searches };
 }
 
 function atLeastZero(count: bigint | undefined): bigint {

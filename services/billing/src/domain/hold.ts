@@ -1,5 +1,6 @@
 import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
+import type { TokenParts } from './token-rates.ts';
 import type { UpstreamCost } from './upstream-cost.ts';
 
 /** The account and the token that a reserved amount is taken from. */
@@ -35,6 +36,8 @@ export interface ReportedUsage {
   readonly cachedInputTokens?: bigint | undefined;
   readonly images?: bigint | undefined;
   readonly characters?: bigint | undefined;
+  readonly parts?: TokenParts | undefined;
+  readonly searches?: bigint | undefined;
 }
 
 export const NOTHING_REPORTED: ReportedUsage = {

@@ -1,5 +1,7 @@
 import { formatAmount, parseAmount } from './money.ts';
 import type { Nanos } from './money.ts';
+import { TOKEN_RATES, TOKEN_RATE_NAMES } from './token-rates.ts';
+import type { TokenKey, TokenRate } from './token-rates.ts';
 
 /** The terms of a price contract as the configuration spells them. Every string is a decimal. */
 export interface TermsEntry {
@@ -7,10 +9,13 @@ export interface TermsEntry {
   readonly per_input_second?: string;
   readonly images?: { readonly free: number; readonly each: string };
   readonly per_request?: string;
-  readonly per_million_tokens?: { readonly input: string; readonly output: string; readonly cached_input?: string };
+  readonly per_million_tokens?: TokensEntry;
   readonly per_million_characters?: string;
+  readonly per_search?: string;
   readonly hold?: string;
 }
+
+type TokensEntry = { readonly [key in TokenKey]?: string } & { readonly input: string; readonly output: string };
 
 /** One price of a second, or one for each resolution. */
 export type SecondPrices = { readonly every: Nanos } | { readonly byResolution: ReadonlyMap<string, Nanos> };
@@ -22,12 +27,15 @@ export interface PriceTerms {
   readonly perInputSecond: Nanos | undefined;
   readonly images: { readonly free: bigint; readonly each: Nanos };
   readonly perRequest: Nanos;
-  /** Without a price of its own, cached input costs as much as other input. */
-  readonly perMillionTokens: { readonly input: Nanos; readonly cachedInput: Nanos; readonly output: Nanos } | undefined;
+  readonly perMillionTokens: TokenPrices | undefined;
   readonly perMillionCharacters: Nanos;
+  readonly perSearch: Nanos;
   /** The amount that replaces unknown tokens, or unknown seconds if tokens have no price. */
   readonly hold: Nanos | undefined;
 }
+
+/** A part without a price of its own has the price that replaces it. */
+export type TokenPrices = Readonly<Record<TokenRate, Nanos>>;
 
 export function parseTerms(entry: TermsEntry): PriceTerms {
   const { per_second: perSecond, images, per_million_tokens: tokens } = entry;
@@ -37,15 +45,9 @@ export function parseTerms(entry: TermsEntry): PriceTerms {
     images:
       images === undefined ? { free: 0n, each: 0n } : { free: BigInt(images.free), each: parsePrice(images.each) },
     perRequest: parseOptionalPrice(entry.per_request) ?? 0n,
-    perMillionTokens:
-      tokens === undefined
-        ? undefined
-        : {
-            input: parsePrice(tokens.input),
-            cachedInput: parsePrice(tokens.cached_input ?? tokens.input),
-            output: parsePrice(tokens.output),
-          },
+    perMillionTokens: tokens === undefined ? undefined : parseTokens(tokens),
     perMillionCharacters: parseOptionalPrice(entry.per_million_characters) ?? 0n,
+    perSearch: parseOptionalPrice(entry.per_search) ?? 0n,
     hold: parseOptionalPrice(entry.hold),
   };
 }
@@ -55,6 +57,14 @@ export function parseTerms(entry: TermsEntry): PriceTerms {
  */
 export function isSameTerms(left: TermsEntry, right: TermsEntry): boolean {
   return toCanonicalText(left) === toCanonicalText(right);
+}
+
+function parseTokens(tokens: TokensEntry): TokenPrices {
+  const prices = TOKEN_RATE_NAMES.map((name) => {
+    const key = TOKEN_RATES[name].keys.find((one) => tokens[one] !== undefined) ?? TOKEN_RATES[name].side;
+    return [name, parsePrice(tokens[key] ?? '0')] as const;
+  });
+  return Object.fromEntries(prices) as Record<TokenRate, Nanos>;
 }
 
 function parseSeconds(prices: string | Readonly<Record<string, string>>): SecondPrices {

@@ -1,6 +1,8 @@
 import { AMOUNT_NANOS_MAX, divideUp } from './money.ts';
 import type { Nanos } from './money.ts';
-import type { PriceTerms } from './price-terms.ts';
+import type { PriceTerms, TokenPrices } from './price-terms.ts';
+import { TOKEN_RATES, TOKEN_RATE_NAMES, splitTokens } from './token-rates.ts';
+import type { TokenParts, TokenRate } from './token-rates.ts';
 
 /**
  * The quantities that a contract turns into an amount. None is negative. Zero tokens or seconds mean that their number
@@ -17,7 +19,11 @@ export interface PriceFacts {
   /** The part of the input tokens that was read from a cache. */
   readonly cachedInputTokens: bigint;
   readonly outputTokens: bigint;
+  /** Undefined: none are known. */
+  readonly parts?: TokenParts | undefined;
   readonly characters: bigint;
+  /** Undefined: none. */
+  readonly searches?: bigint | undefined;
 }
 
 /** One version of the price under a key. */
@@ -47,12 +53,31 @@ export function computeAmount(terms: PriceTerms, facts: PriceFacts): Nanos | Pri
     (terms.perInputSecond ?? second) * facts.inputVideoSeconds +
     terms.images.each * chargedImages +
     terms.perRequest +
+    terms.perSearch * (facts.searches ?? 0n) +
     unknownPart(terms, facts);
   const amount = divideUp(
     whole * MILLION + tokenMillionths(terms, facts) + terms.perMillionCharacters * facts.characters,
     MILLION,
   );
   return amount > AMOUNT_NANOS_MAX ? 'too_large' : amount;
+}
+
+/**
+ * The amount of the most that facts can come to. Any of the tokens can turn out to be of the dearest part of its side, so
+ * each is priced as such.
+ */
+export function computeBound(terms: PriceTerms, facts: PriceFacts): Nanos | PriceFault {
+  const { perMillionTokens: prices } = terms;
+  return computeAmount(prices === undefined ? terms : { ...terms, perMillionTokens: toDearestPrices(prices) }, facts);
+}
+
+function toDearestPrices(prices: TokenPrices): TokenPrices {
+  const dearest = { input: 0n, output: 0n };
+  for (const name of TOKEN_RATE_NAMES) {
+    const { side } = TOKEN_RATES[name];
+    if (prices[name] > dearest[side]) dearest[side] = prices[name];
+  }
+  return { ...prices, ...dearest };
 }
 
 interface TokenCounts {
@@ -94,11 +119,8 @@ function unknownPart(terms: PriceTerms, facts: PriceFacts): Nanos {
 }
 
 /** In millionths of a billionth, so that nothing is rounded here. */
-function tokenMillionths(
-  { perMillionTokens }: PriceTerms,
-  { inputTokens, cachedInputTokens, outputTokens }: PriceFacts,
-): bigint {
-  if (perMillionTokens === undefined) return 0n;
-  const { input, cachedInput, output } = perMillionTokens;
-  return input * (inputTokens - cachedInputTokens) + cachedInput * cachedInputTokens + output * outputTokens;
+function tokenMillionths({ perMillionTokens: prices }: PriceTerms, facts: PriceFacts): bigint {
+  if (prices === undefined) return 0n;
+  const tokens: Readonly<Record<TokenRate, bigint>> = splitTokens(facts);
+  return TOKEN_RATE_NAMES.reduce((sum, name) => sum + prices[name] * tokens[name], 0n);
 }

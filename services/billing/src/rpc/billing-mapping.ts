@@ -37,7 +37,7 @@ const BASES: Readonly<Record<Settlement['basis'], Basis>> = {
 };
 
 export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
-  const { priceKey, resolution, seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters } =
+  const { priceKey, resolution, seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters, searches } =
     requireField(facts, 'facts');
   return {
     priceKey,
@@ -49,6 +49,7 @@ export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
     cachedInputTokens: 0n,
     outputTokens,
     characters,
+    searches,
   };
 }
 
@@ -74,7 +75,8 @@ export function fromWireWork({ accountId, facts, currency = '' }: WireWork): Pri
 }
 
 function toWireFacts(facts: PriceFacts): WirePriceFacts {
-  const { priceKey, resolution, seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters } = facts;
+  const { priceKey, resolution, seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters, searches } =
+    facts;
   return {
     $typeName: 'reelgate.billing.v1.PriceFacts',
     priceKey,
@@ -86,6 +88,7 @@ function toWireFacts(facts: PriceFacts): WirePriceFacts {
     outputTokens,
     characters,
     class: TokenClass.UNSPECIFIED,
+    searches,
   } satisfies EveryField<WirePriceFacts>;
 }
 

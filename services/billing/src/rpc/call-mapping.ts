@@ -2,9 +2,12 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { CallEnd as WireCallEnd, CallOrder, CallUsage } from '@reelgate/proto/billing/v1/call_service';
+import type { TokenParts as WireParts } from '@reelgate/proto/billing/v1/price';
 import type { CallEnd } from '../domain/call.ts';
 import type { ReportedUsage } from '../domain/hold.ts';
 import type { CallRequest } from '../operations/calls/place-calls.ts';
+import { TOKEN_PARTS } from '../domain/token-rates.ts';
+import type { TokenParts } from '../domain/token-rates.ts';
 import { fromWireFacts } from './billing-mapping.ts';
 
 /** More than one call can use. A larger count of an upstream is cut to this. */
@@ -45,7 +48,13 @@ function fromWireUsage(usage: CallUsage | undefined): ReportedUsage {
     cachedInputTokens: readCount(usage?.cachedInputTokens),
     images: readCount(usage?.images),
     characters: readCount(usage?.characters),
+    parts: fromWireParts(usage?.parts),
+    searches: readCount(usage?.searches),
   };
+}
+
+function fromWireParts(parts: WireParts | undefined): TokenParts | undefined {
+  return parts && Object.fromEntries(TOKEN_PARTS.map((name) => [name, readCount(parts[name]) ?? 0n]));
 }
 
 /** A negative count is ignored. */

@@ -55,7 +55,7 @@ export function usageService(deps: BillingDeps): Binding {
         after,
       });
       return {
-        items: page.items.map(({ id, at, tokenId, tokenName, basis, model, label, sum }) => ({
+        items: page.items.map(({ id, at, tokenId, tokenName, basis, model, label, sum, parts, searches }) => ({
           id,
           settledAt: timestampFromMs(at),
           tokenId,
@@ -63,6 +63,8 @@ export function usageService(deps: BillingDeps): Binding {
           label,
           basis: BASES[basis],
           usage: toWireUsage(sum, { ...UNGROUPED, key: model }),
+          parts,
+          searches,
         })),
         currency: page.currency,
         continueAfter: page.continueAfter,

@@ -12,7 +12,7 @@ import type {
   RefusedCall,
   Remainder,
 } from '@reelgate/proto/billing/v1/call_service';
-import type { PriceFacts as WireFacts } from '@reelgate/proto/billing/v1/price';
+import type { PriceFacts as WireFacts, TokenParts } from '@reelgate/proto/billing/v1/price';
 import { incompleteAnswer } from './wire-values.ts';
 import type { CallEnd, CallOrder, Charge, ChargeRequests, RemainingMoney } from '../relay/charges/call-charges.ts';
 import type { PriceFacts, Usage } from '../relay/protocols/protocol.ts';
@@ -87,7 +87,7 @@ function toWireOrder({ callId, accountId, tokenId, priceKeys, facts, lapsesAt, l
 }
 
 /** If one side of the tokens is unknown, both are zero; billing then takes the contract's hold. */
-function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0 }: PriceFacts): WireFacts {
+function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0, searches = 0 }: PriceFacts): WireFacts {
   const known = inputTokens !== undefined && outputTokens !== undefined;
   return {
     $typeName: 'reelgate.billing.v1.PriceFacts',
@@ -100,6 +100,7 @@ function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0 }: 
     outputTokens: BigInt(known ? outputTokens : 0),
     characters: BigInt(characters),
     class: TokenClass.UNSPECIFIED,
+    searches: BigInt(searches),
   };
 }
 
@@ -117,7 +118,8 @@ function toWireEnd({ callId, charge, channel = '' }: CallEnd): WireEnd {
     : { $typeName: 'reelgate.billing.v1.CallEnd', callId, basis, channel };
 }
 
-function toWireUsage({ inputTokens, outputTokens, seconds, images, cachedInputTokens, characters }: Usage): CallUsage {
+function toWireUsage(usage: Usage): CallUsage {
+  const { inputTokens, outputTokens, seconds, images, cachedInputTokens, characters, searches } = usage;
   const wire: CallUsage = { $typeName: 'reelgate.billing.v1.CallUsage' };
   if (inputTokens !== undefined) wire.inputTokens = BigInt(inputTokens);
   if (outputTokens !== undefined) wire.outputTokens = BigInt(outputTokens);
@@ -125,5 +127,26 @@ function toWireUsage({ inputTokens, outputTokens, seconds, images, cachedInputTo
   if (images !== undefined) wire.images = BigInt(images);
   if (cachedInputTokens !== undefined) wire.cachedInputTokens = BigInt(cachedInputTokens);
   if (characters !== undefined) wire.characters = BigInt(characters);
+  if (searches !== undefined) wire.searches = BigInt(searches);
+  if (PARTS.some(([, name]) => usage[name] !== undefined)) wire.parts = toWireParts(usage);
   return wire;
+}
+
+type TokenPart = Exclude<keyof TokenParts, `$${string}`>;
+
+const PARTS = Object.entries({
+  cacheWrite: 'cacheWriteTokens',
+  cacheWrite1h: 'cacheWrite1hTokens',
+  audioInput: 'audioInputTokens',
+  cachedAudio: 'cachedAudioTokens',
+  imageInput: 'imageInputTokens',
+  cachedImage: 'cachedImageTokens',
+  reasoning: 'reasoningTokens',
+  audioOutput: 'audioOutputTokens',
+  imageOutput: 'imageOutputTokens',
+} as const satisfies Record<TokenPart, keyof Usage>) as readonly (readonly [TokenPart, keyof Usage])[];
+
+function toWireParts(usage: Usage): TokenParts {
+  const counts = PARTS.map(([part, name]) => [part, BigInt(usage[name] ?? 0)]);
+  return { $typeName: 'reelgate.billing.v1.TokenParts', ...(Object.fromEntries(counts) as Record<TokenPart, bigint>) };
 }

@@ -174,6 +174,7 @@ function toWireFacts(facts: PriceFacts): WireFacts {
     outputTokens: 0n,
     characters: 0n,
     class: facts.class === undefined ? TokenClass.UNSPECIFIED : CLASSES[facts.class],
+    searches: undefined,
   } satisfies EveryField<WireFacts>;
 }
 

@@ -4,7 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { PriceFacts, Quote } from "./price_pb.js";
+import type { PriceFacts, Quote, TokenParts } from "./price_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Problem } from "../../problem/v1/problem_pb.js";
 import type { Basis, Settlement } from "./hold_pb.js";
@@ -353,6 +353,20 @@ export declare type CallUsage = Message<"reelgate.billing.v1.CallUsage"> & {
    * @generated from field: optional int64 characters = 6;
    */
   characters?: bigint | undefined;
+
+  /**
+   * The parts of the tokens that can have a price of their own; absent: none are known.
+   *
+   * @generated from field: reelgate.billing.v1.TokenParts parts = 7;
+   */
+  parts?: TokenParts | undefined;
+
+  /**
+   * Searches of the web, or units of a rerank.
+   *
+   * @generated from field: optional int64 searches = 8;
+   */
+  searches?: bigint | undefined;
 };
 
 /**

@@ -80,6 +80,13 @@ export declare type PriceFacts = Message<"reelgate.billing.v1.PriceFacts"> & {
    * @generated from field: reelgate.billing.v1.TokenClass class = 9;
    */
   class: TokenClass;
+
+  /**
+   * Searches of the web, or units of a rerank; absent: none.
+   *
+   * @generated from field: optional int64 searches = 10;
+   */
+  searches?: bigint | undefined;
 };
 
 /**
@@ -87,6 +94,83 @@ export declare type PriceFacts = Message<"reelgate.billing.v1.PriceFacts"> & {
  * Use `create(PriceFactsSchema)` to create a new message.
  */
 export declare const PriceFactsSchema: GenMessage<PriceFacts>;
+
+/**
+ * TokenParts are parts of the tokens of a call that can have a price of their own. All but the last three are parts of the
+ * input.
+ *
+ * @generated from message reelgate.billing.v1.TokenParts
+ */
+export declare type TokenParts = Message<"reelgate.billing.v1.TokenParts"> & {
+  /**
+   * Written to the upstream's cache, for whatever time.
+   *
+   * @generated from field: int64 cache_write = 1;
+   */
+  cacheWrite: bigint;
+
+  /**
+   * The part of it that is kept for an hour.
+   *
+   * @generated from field: int64 cache_write_1h = 2;
+   */
+  cacheWrite1h: bigint;
+
+  /**
+   * Sound, with its cached part.
+   *
+   * @generated from field: int64 audio_input = 3;
+   */
+  audioInput: bigint;
+
+  /**
+   * The sound that the upstream had in its cache.
+   *
+   * @generated from field: int64 cached_audio = 4;
+   */
+  cachedAudio: bigint;
+
+  /**
+   * Pictures, with their cached part.
+   *
+   * @generated from field: int64 image_input = 5;
+   */
+  imageInput: bigint;
+
+  /**
+   * The pictures that the upstream had in its cache.
+   *
+   * @generated from field: int64 cached_image = 6;
+   */
+  cachedImage: bigint;
+
+  /**
+   * The part of the output that no client sees.
+   *
+   * @generated from field: int64 reasoning = 7;
+   */
+  reasoning: bigint;
+
+  /**
+   * Sound that was made.
+   *
+   * @generated from field: int64 audio_output = 8;
+   */
+  audioOutput: bigint;
+
+  /**
+   * Pictures that were made.
+   *
+   * @generated from field: int64 image_output = 9;
+   */
+  imageOutput: bigint;
+};
+
+/**
+ * Describes the message reelgate.billing.v1.TokenParts.
+ * Use `create(TokenPartsSchema)` to create a new message.
+ */
+export declare const TokenPartsSchema: GenMessage<TokenParts>;
 
 /**
  * Quote is an amount under a version of a contract.

@@ -6,6 +6,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Basis } from "./hold_pb.js";
+import type { TokenParts } from "./price_pb.js";
 
 /**
  * Describes the file reelgate/billing/v1/usage_service.proto.
@@ -300,6 +301,20 @@ export declare type ChargedItem = Message<"reelgate.billing.v1.ChargedItem"> & {
    * @generated from field: string label = 7;
    */
   label: string;
+
+  /**
+   * The parts of its tokens, as far as its upstream reported them.
+   *
+   * @generated from field: reelgate.billing.v1.TokenParts parts = 8;
+   */
+  parts?: TokenParts | undefined;
+
+  /**
+   * Searches of the web, or units of a rerank.
+   *
+   * @generated from field: int64 searches = 9;
+   */
+  searches: bigint;
 };
 
 /**

@@ -3,7 +3,7 @@ import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { callIdTaken, callVoided, noPrice, unknownAccount } from '../../billing-refusals.ts';
 import { CALL_NANOS_MAX } from '../../domain/call.ts';
 import type { Call, CallRecord } from '../../domain/call.ts';
-import { computeAmount } from '../../domain/price.ts';
+import { computeBound } from '../../domain/price.ts';
 import type { PriceContract, PriceFacts } from '../../domain/price.ts';
 import type { Remainder } from '../../domain/account.ts';
 import type { PlaceOutcome } from '../../store/calls/call-store.ts';
@@ -107,7 +107,7 @@ function draft(
   const contract = priceKey === undefined ? undefined : contracts.get(priceKey);
   if (contract === undefined) return { refusal: noPrice('no_contract') };
   const frozen = { ...facts, priceKey: contract.key };
-  const amount = computeAmount(contract.terms, frozen);
+  const amount = computeBound(contract.terms, frozen);
   if (typeof amount === 'string') return { refusal: noPrice(amount) };
   if (amount > CALL_NANOS_MAX) return { refusal: noPrice('too_large') };
   return {

@@ -68,6 +68,24 @@ describeOnEngines('the list of charged items', (open) => {
     expect((await listAll(on, limit)).map(({ id }) => id)).toEqual(ORDER);
   });
 
+  test('has the parts of the tokens and the searches that were reported', async () => {
+    const on = await open(config);
+    await on.calls.placeCalls({ calls: ['call_a', 'call_b'].map((id) => callOrder(on, id)) });
+    const parts = { cacheWrite: 30n, cacheWrite1h: 10n, reasoning: 5n };
+    await on.calls.settleCalls({
+      ends: [
+        { callId: 'call_a', basis: Basis.USAGE, usage: { inputTokens: 50n, outputTokens: 9n, parts, searches: 2n } },
+        usedTokens('call_b', 50n, 9n),
+      ],
+    });
+
+    const [reported, plain] = await listAll(on, 10);
+
+    expect(reported).toMatchObject({ id: 'call_a', parts, searches: 2n });
+    expect(reported!.parts).toMatchObject({ audioInput: 0n, imageOutput: 0n });
+    expect(plain).toMatchObject({ id: 'call_b', parts: { cacheWrite: 0n, reasoning: 0n }, searches: 0n });
+  });
+
   test('sums to the statement of the same period', async () => {
     const on = await open(config);
     await fillAccount(on);

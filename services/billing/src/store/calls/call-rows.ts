@@ -4,6 +4,7 @@ import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Call, CallCharge, CallRecord } from '../../domain/call.ts';
 import { NOTHING_REPORTED } from '../../domain/hold.ts';
 import type { Settlement } from '../../domain/hold.ts';
+import { formatParts } from '../usage/parts-text.ts';
 import { toPriceFacts } from '../prices/facts-rows.ts';
 import type { FactsRow } from '../prices/facts-rows.ts';
 
@@ -73,8 +74,10 @@ export const END_COLUMNS = [
   'used_cached_input_tokens',
   'used_output_tokens',
   'used_characters',
+  'used_parts',
 ] as const;
-export const END_TYPES = END_COLUMNS.map((_, index) => (index < 2 ? 'TEXT' : 'BIGINT'));
+const TEXTS: ReadonlySet<string> = new Set(['id', 'basis', 'used_parts']);
+export const END_TYPES = END_COLUMNS.map((column) => (TEXTS.has(column) ? 'TEXT' : 'BIGINT'));
 
 export function toEndRow(
   id: string,
@@ -91,6 +94,7 @@ export function toEndRow(
     used_cached_input_tokens: usage.cachedInputTokens ?? null,
     used_output_tokens: usage.outputTokens ?? null,
     used_characters: usage.characters ?? null,
+    used_parts: formatParts(usage),
   };
 }
 

@@ -24,7 +24,8 @@ const OF_TASKS_OF_ACCOUNT = byRows(
   (rows) => `SELECT ${COLUMNS} FROM holds WHERE account_id = $1 AND task_id IN (${parameters(rows, 2)})`,
 );
 
-const EXTEND = buildStatement<'taskId' | 'amount' | Exclude<keyof PriceFacts, 'priceKey' | 'cachedInputTokens'>>(
+type FrozenFact = Exclude<keyof PriceFacts, 'priceKey' | 'cachedInputTokens' | 'parts' | 'searches'>;
+const EXTEND = buildStatement<'taskId' | 'amount' | FrozenFact>(
   (value) => `UPDATE holds SET amount_nanos = ${value('amount')}, resolution = ${value('resolution')},
     seconds = ${value('seconds')}, input_video_seconds = ${value('inputVideoSeconds')}, images = ${value('images')},
     input_tokens = ${value('inputTokens')}, output_tokens = ${value('outputTokens')},

@@ -1,5 +1,6 @@
 import type { ChargeBasis } from '../../domain/hold.ts';
 import type { Quantities } from '../../domain/usage.ts';
+import type { ReportedParts } from './parts-text.ts';
 
 /** A place in the order of settlements: after the item with this id that was settled then. */
 export interface ItemPlace {
@@ -9,7 +10,7 @@ export interface ItemPlace {
 }
 
 /** A settled task, job or call. */
-export interface ChargedItem extends ItemPlace {
+export interface ChargedItem extends ItemPlace, ReportedParts {
   readonly tokenId: string;
   readonly priceKey: string;
   /** The label of its request; empty: none. */

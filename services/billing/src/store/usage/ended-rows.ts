@@ -16,14 +16,15 @@ export type EndedRow = FactsRow & {
   used_cached_input_tokens: SqlInteger | null;
   used_output_tokens: SqlInteger | null;
   used_characters: SqlInteger | null;
+  used_parts: string | null;
 };
 
 export const ENDED_HOLD_COLUMNS = `token_id, price_key, label, charged_nanos, ended_at, seconds, input_video_seconds, images,
     input_tokens, output_tokens, characters, used_seconds, NULL AS used_images, used_input_tokens,
-    NULL AS used_cached_input_tokens, used_output_tokens, NULL AS used_characters`;
+    NULL AS used_cached_input_tokens, used_output_tokens, NULL AS used_characters, NULL AS used_parts`;
 export const ENDED_CALL_COLUMNS = `token_id, price_key, label, charged_nanos, ended_at, seconds, 0 AS input_video_seconds,
     images, input_tokens, output_tokens, characters, used_seconds, used_images, used_input_tokens, used_cached_input_tokens,
-    used_output_tokens, used_characters`;
+    used_output_tokens, used_characters, used_parts`;
 
 export function toQuantities(row: EndedRow): Quantities {
   return computeQuantities(BigInt(row.charged_nanos), toPriceFacts(row), {

@@ -5,6 +5,7 @@ import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { ENDED_CALL_COLUMNS, ENDED_HOLD_COLUMNS, toQuantities } from './ended-rows.ts';
 import type { EndedRow } from './ended-rows.ts';
 import type { ChargedItem, ItemQuery } from './charged-items.ts';
+import { parseParts } from './parts-text.ts';
 import { countLeftLabels } from './sql-left-labels.ts';
 import { QUANTITY_COLUMNS } from './sql-usage-hours.ts';
 import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
@@ -168,6 +169,7 @@ function toChargedItem(row: ItemRow): ChargedItem {
     label: row.label,
     basis: row.basis,
     sum: toQuantities(row),
+    ...parseParts(row.used_parts),
   };
 }
 

@@ -1,3 +1,4 @@
+import { CHARGED_PARTS } from '../../clients/charged-items-client.ts';
 import type { RouteDoc } from './route.ts';
 import { SPAN_PARAMETERS, SUM, USAGE_FORMATS } from './usage-doc.ts';
 
@@ -13,6 +14,14 @@ const ITEM = {
     description: 'The source of the charge: reported usage, the estimate of the order, or the whole hold.',
   },
   ...SUM,
+  parts: {
+    type: 'object',
+    description:
+      'The parts of the tokens and the searches that the upstream reported; zero is left out. Written cache, sound and ' +
+      'pictures are parts of the input, reasoning and the last two kinds of tokens parts of the output.',
+    additionalProperties: false,
+    properties: Object.fromEntries(CHARGED_PARTS.map((name) => [name, { type: 'integer' }])),
+  },
 };
 
 /** The documentation of `GET /v1/usage/items` in OpenAPI. */

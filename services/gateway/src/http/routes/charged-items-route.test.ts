@@ -30,7 +30,7 @@ const anItem = (id: string, some: object = {}) => ({
 describe('the charged items of an account', () => {
   test('are pages of JSON, and each names where the next begins', async () => {
     under.usage.items = [
-      anItem('task_1', { label: 'spring' }),
+      anItem('task_1', { label: 'spring', parts: { cacheWrite: 30n, reasoning: 5n }, searches: 2n }),
       anItem('task_2', { basis: Basis.ESTIMATE }),
       anItem('task_3'),
     ];
@@ -61,8 +61,9 @@ describe('the charged items of an account', () => {
           output_tokens: 0,
           images: 0,
           characters: 0,
+          parts: { cache_write_tokens: 30, reasoning_tokens: 5, searches: 2 },
         },
-        expect.objectContaining({ id: 'task_2', basis: 'estimate', label: '' }),
+        expect.objectContaining({ id: 'task_2', basis: 'estimate', label: '', parts: {} }),
       ],
       has_more: true,
       next_after: '2',
@@ -73,7 +74,12 @@ describe('the charged items of an account', () => {
 
   test('are one CSV file of the whole period', async () => {
     under.usage.items = Array.from({ length: 2 * ITEMS_MAX + 1 }, (_, at) => anItem(`task_${at}`));
-    under.usage.items[0] = anItem('task_0', { tokenName: '=HYPERLINK("a")', label: '-x' });
+    under.usage.items[0] = anItem('task_0', {
+      tokenName: '=HYPERLINK("a")',
+      label: '-x',
+      parts: { cacheWrite1h: 7n },
+      searches: 3n,
+    });
 
     const { headers, text } = await read('?format=csv&limit=1');
     const lines = text.trimEnd().split('\r\n');
@@ -82,10 +88,13 @@ describe('the charged items of an account', () => {
     expect(headers['content-disposition']).toBe('attachment; filename="reelgate-charges.csv"');
     expect(lines[0]).toBe(
       'settled_at,id,model,token,token_name,basis,amount,currency,requests,seconds,' +
-        'input_tokens,cached_input_tokens,output_tokens,images,characters,label',
+        'input_tokens,cached_input_tokens,output_tokens,images,characters,label,cache_write_tokens,' +
+        'cache_write_1h_tokens,audio_input_tokens,cached_audio_tokens,image_input_tokens,cached_image_tokens,' +
+        'reasoning_tokens,audio_output_tokens,image_output_tokens,searches',
     );
     expect(lines[1]).toBe(
-      '2025-12-31T12:00:00.000Z,task_0,Alpha-H3,token_1,"\'=HYPERLINK(""a"")",usage,0.73,USD,1,5,0,0,0,0,0,\'-x',
+      '2025-12-31T12:00:00.000Z,task_0,Alpha-H3,token_1,"\'=HYPERLINK(""a"")",usage,0.73,USD,1,5,0,0,0,0,0,\'-x,' +
+        '0,7,0,0,0,0,0,0,0,3',
     );
     expect(lines).toHaveLength(2 * ITEMS_MAX + 2);
     expect(under.usage.askedItems).toHaveLength(3);

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { CHARGED_PARTS } from '../../clients/charged-items-client.ts';
 import type { ChargedItem, ItemPage, ItemQuestion } from '../../clients/charged-items-client.ts';
 import { USAGE_COUNTS } from '../../clients/usage-client.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
@@ -22,6 +23,7 @@ const HEAD = [
   ...['settled_at', 'id', 'model', 'token', 'token_name', 'basis', 'amount', 'currency'],
   ...USAGE_COUNTS,
   'label',
+  ...CHARGED_PARTS,
 ];
 
 /** Lists the settled tasks and calls of the account of the token: a page as JSON, or the whole period as CSV. */
@@ -97,7 +99,7 @@ function toJsonPage({ accountId, from, to }: ItemQuestion, { items, currency, co
     currency,
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    data: items.map(({ id, settledAt, model, tokenId, tokenName, label, basis, amountNanos, counts }) => ({
+    data: items.map(({ id, settledAt, model, tokenId, tokenName, label, basis, amountNanos, counts, parts }) => ({
       id,
       settled_at: new Date(settledAt).toISOString(),
       model,
@@ -107,6 +109,7 @@ function toJsonPage({ accountId, from, to }: ItemQuestion, { items, currency, co
       basis,
       amount: formatDecimal(amountNanos),
       ...counts,
+      parts,
     })),
     has_more: continueAfter !== '',
     next_after: continueAfter === '' ? null : continueAfter,
@@ -125,5 +128,6 @@ function toCells(item: ChargedItem, currency: string): readonly string[] {
     currency,
     ...USAGE_COUNTS.map((name) => String(item.counts[name])),
     item.label,
+    ...CHARGED_PARTS.map((name) => String(item.parts[name] ?? 0)),
   ];
 }

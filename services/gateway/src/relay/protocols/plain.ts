@@ -1,11 +1,11 @@
 import { encodeOpenaiFault } from './openai.ts';
-import { inputTokensMax, readList, readQuantity, sumQuantities, toUsage } from './quantities.ts';
+import { inputTokensMax, readList, sumQuantities, toUsage } from './quantities.ts';
 import { USAGE_MARKS, quoteWords } from './protocol.ts';
 import type { CallContent, Protocol, StreamRules } from './protocol.ts';
 import { readAnswerUsage } from './resolve-usage.ts';
-import { raiseCounters } from './usage-counters.ts';
+import { raiseCounters, readQuantity } from './usage-counters.ts';
 
-/** A unit of a rerank is a query with so many documents, as Cohere bills it. */
+/** The documents of one unit of a rerank, as Cohere bills it. */
 const DOCUMENTS_A_SEARCH = 100;
 
 /** A stream whose last event has the usage at its top level, as for images and audio. */

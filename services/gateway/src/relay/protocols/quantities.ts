@@ -1,4 +1,5 @@
 import type { CallContent, JsonObject, Usage } from './protocol.ts';
+import { readQuantity } from './usage-counters.ts';
 
 /** A shorter body is counted as text. */
 const SMALL_BODY_BYTES = 8 * 1024;
@@ -7,7 +8,7 @@ const LONG_TEXT = 4096;
 const INLINE_MEDIUM_TOKENS = 2000;
 const BASE64 = /^(data:[\w.+/-]{0,100}(;[\w=.+-]{1,100})*,)?[A-Za-z0-9+/_-]{1024}/;
 const DEPTH_MAX = 64;
-/** The hold of a call has room for so many searches, whatever its tools allow. */
+/** The most searches that the hold of a call has room for, whatever its tools allow. */
 const SEARCHES_HELD_MAX = 100;
 
 const NAMES = Object.keys({
@@ -41,20 +42,9 @@ export function readList(holder: JsonObject | undefined, name: string): readonly
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the first value that is a quantity, because upstreams omit members or write null. */
-export function pickQuantity(...values: readonly unknown[]): number | undefined {
-  for (const value of values) {
-    if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return Math.ceil(value);
-  }
-  return undefined;
-}
-
-/** Numbers of 64 bits come as strings, such as those of Google. */
-const DIGITS = /^\d{1,16}(\.\d{1,20})?$/;
-
-/** Reads a counter of a usage. Returns undefined for what is no count, such as a negative or an endless number. */
-export function readQuantity(value: unknown): number | undefined {
-  return pickQuantity(typeof value === 'string' && DIGITS.test(value) ? Number(value) : value);
+/** Reads a number of a request, where a number in quotes is none. */
+function pickQuantity(value: unknown): number | undefined {
+  return typeof value === 'number' ? readQuantity(value) : undefined;
 }
 
 /** Returns the sum of the known quantities; undefined if none is known. */

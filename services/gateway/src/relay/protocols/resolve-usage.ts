@@ -12,7 +12,7 @@ export function readAnswerUsage(answer: JsonObject): Usage | undefined {
 interface Part {
   readonly count: number;
   readonly isOutput: boolean;
-  /** Whether it is beside its total in the vendor's spelling, if nothing else tells. */
+  /** True if the vendor's spelling says that the part is beside; the total of the usage says it better. */
   readonly isBeside: boolean;
 }
 
@@ -88,7 +88,7 @@ function addBeside(counters: Counters, whole: Whole): Pick<Usage, 'inputTokens' 
 }
 
 function listParts(counters: Counters, { input = 0, output = 0, cached, written, reasoning }: Whole): readonly Part[] {
-  // whoever spells the input as OpenAI's chat does counts the cache inside, also under Anthropic's names
+  // a vendor that spells the input as OpenAI's chat does counts the cache inside, also under Anthropic's names
   const isAnthropic = counters.prompt === undefined && counters.cacheMiss === undefined;
   const writeBeside = counters.cacheWriteBeside ?? counters.cacheWrite5m ?? counters.cacheWrite1h;
   return [
@@ -103,7 +103,7 @@ function listParts(counters: Counters, { input = 0, output = 0, cached, written,
   ].filter(({ count }) => count > 0);
 }
 
-interface Told {
+interface WholeTokens {
   readonly input: number;
   readonly output: number;
   readonly total: number | undefined;
@@ -116,7 +116,7 @@ interface Told {
  */
 function chooseBeside(
   parts: readonly Part[],
-  { input, output, total }: Told,
+  { input, output, total }: WholeTokens,
 ): { readonly beside: readonly Part[]; readonly rest: number } {
   const spelled = parts.filter(({ isBeside }) => isBeside);
   const gap = (total ?? 0) - input - output;
@@ -133,7 +133,7 @@ function chooseBeside(
 function holdsParts(
   beside: readonly Part[],
   parts: readonly Part[],
-  { input, output }: Pick<Told, 'input' | 'output'>,
+  { input, output }: Pick<WholeTokens, 'input' | 'output'>,
 ): boolean {
   return parts.every((part) => beside.includes(part) || part.count <= (part.isOutput ? output : input));
 }

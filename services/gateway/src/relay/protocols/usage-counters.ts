@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
-import { readQuantity } from './quantities.ts';
 import { nameMember, nameUsage } from './usage-words.ts';
 import type { Counter, MemberName } from './usage-words.ts';
 
@@ -21,6 +20,8 @@ const MEMBERS_MAX = 400;
 const LABELS = ['modality', 'ttl', 'type'];
 const LABEL_CHARACTERS_MAX = 32;
 const NAME_CHARACTERS_MAX = 64;
+/** Numbers of 64 bits come as strings, such as those of Google. */
+const DIGITS = /^\d{1,16}(\.\d{1,20})?$/;
 
 /**
  * Reads the counters of an answer or an event, wherever vendors put them: the first place that has any counts. Returns
@@ -71,7 +72,7 @@ export function raiseCounters(event: JsonObject, before: Counters | undefined): 
   return merged;
 }
 
-/** What a vendor says that it bills, such as Cohere's `billed_units`, replaces what it has counted and its total. */
+/** The units that a vendor bills, such as Cohere's `billed_units`, replace the units that it counted, and its total. */
 function readUsageObject(usage: JsonObject): Counters | undefined {
   const counters = readMembers(usage);
   const billed = usage['billed_units'];
@@ -125,6 +126,12 @@ function readLabels(element: JsonObject): readonly string[] {
   return LABELS.map((name) => element[name]).filter(
     (label) => typeof label === 'string' && label.length <= LABEL_CHARACTERS_MAX,
   ) as string[];
+}
+
+/** Reads a counter. Returns undefined for what is no count, such as a negative or an endless number. */
+export function readQuantity(value: unknown): number | undefined {
+  const number = typeof value === 'string' && DIGITS.test(value) ? Number(value) : value;
+  return typeof number === 'number' && number >= 0 && number <= Number.MAX_SAFE_INTEGER ? Math.ceil(number) : undefined;
 }
 
 function raise(counters: CountersDraft, name: Counter, count: number): void {

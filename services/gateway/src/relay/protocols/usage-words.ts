@@ -1,5 +1,5 @@
 /**
- * What a member of a usage object counts. Several spellings of one counter keep the largest value. `prompt` and `input`
+ * The quantity that a member of a usage object counts. Several spellings of one counter keep the largest value. `prompt` and `input`
  * are the same quantity in two spellings: whether a cache is inside it depends on the spelling.
  */
 export type Counter = (typeof COUNTERS)[number];
@@ -100,7 +100,7 @@ const RULES: readonly (readonly [fits: (name: Name) => boolean, counter: Counter
 
 /** A member of a usage by its name, and the members within it. */
 export interface MemberName {
-  /** What the member counts; undefined if it counts nothing known. */
+  /** The quantity that the member counts; undefined if it does not count a known one. */
   readonly counter: Counter | undefined;
   readonly path: string;
   readonly members: Map<string, MemberName>;
