@@ -47,6 +47,8 @@ const [STRING_VALUES, NAME_VALUES] = [4, 3];
 const NEAR_BYTES = 128;
 /** So many bytes are scanned in about two milliseconds. */
 const PIECE_BYTES = MIB;
+/** A text of at most so many bytes is read in one turn: it cannot have much in it. */
+const ONE_TURN_BYTES = 64 * 1024;
 const COUNTED = new Set([QUOTE, COMMA, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST]);
 const IS_COUNTED = Uint8Array.from({ length: 256 }, (_, byte) => Number(COUNTED.has(byte)));
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -72,9 +74,12 @@ export function parseAnsweredJson(answer: Uint8Array): unknown {
   return JSON.parse(Buffer.from(answer.buffer, answer.byteOffset, answer.length).toString());
 }
 
-/** The same as `parseBoundedJson` in several turns of the event loop, so that a large text does not delay what else is waiting. */
+/**
+ * The same as `parseBoundedJson` in several turns of the event loop, so that a large text does not delay what else is
+ * waiting. What the caller does with the value begins in a turn of its own.
+ */
 export async function parseJsonInTurns(bytes: Uint8Array, bounds: JsonBounds): Promise<unknown> {
-  if (bytes.length <= PIECE_BYTES) return parseBoundedJson(bytes, bounds);
+  if (bytes.length <= ONE_TURN_BYTES) return parseBoundedJson(bytes, bounds);
   const scan = newJsonScan(bounds);
   for (const piece of cutPieces(bytes)) {
     refuseExcess(scan(piece));
@@ -82,7 +87,9 @@ export async function parseJsonInTurns(bytes: Uint8Array, bounds: JsonBounds): P
   }
   const text = UTF8.decode(bytes);
   await nextTurn();
-  return JSON.parse(text);
+  const value: unknown = JSON.parse(text);
+  await nextTurn();
+  return value;
 }
 
 /** Refuses a JSON text that has more than the bounds allow. Of a text that is not JSON it refuses no more. */

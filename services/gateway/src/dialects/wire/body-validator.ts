@@ -39,6 +39,21 @@ const ajv = new Ajv({
 });
 
 /**
+ * The library counts the characters of every text up to its end. A text of as many units as the bound, or of twice as
+ * many, is judged by its length alone.
+ */
+const LENGTHS: Readonly<Record<string, (limit: number) => (text: string) => boolean>> = {
+  minLength: (least) => (text) => text.length >= 2 * least || (text.length >= least && countCharacters(text) >= least),
+  maxLength: (most) => (text) => text.length <= most || (text.length <= 2 * most && countCharacters(text) <= most),
+};
+for (const [keyword, compile] of Object.entries(LENGTHS))
+  ajv.removeKeyword(keyword).addKeyword({ keyword, type: 'string', schemaType: 'number', compile });
+
+function countCharacters(text: string): number {
+  return Array.from(text).length;
+}
+
+/**
  * A check of the names and types of a body. It returns the typed body or refuses with the first error. Its first body
  * compiles it.
  */
@@ -67,7 +82,11 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
   if (error === undefined) throw new Error('the validator refused a body without an error');
   const at = toFieldPath(error.instancePath);
   const params = error.params as Readonly<Record<string, unknown>>;
-  const { data, parentSchema = {} } = error as ErrorObject & {
+  const {
+    data,
+    parentSchema = {},
+    schema,
+  } = error as ErrorObject & {
     readonly parentSchema?: Readonly<Record<string, unknown>>;
   };
   const words: Readonly<Record<string, () => Problem>> = {
@@ -87,7 +106,7 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
       invalid(at, `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}; it is ${quoteValue(data)}`),
     const: () => invalid(at, `must be ${quoteValue(params['allowedValue'])}; it is ${quoteValue(data)}`),
     minLength: () => invalid(at, 'must not be empty'),
-    maxLength: () => invalid(at, `must have at most ${String(params['limit'])} characters`),
+    maxLength: () => invalid(at, `must have at most ${String(schema)} characters`),
     minItems: () => invalid(at, `must have at least ${String(params['limit'])} items`),
     maxItems: () => invalid(at, `must have at most ${String(params['limit'])} items`),
     discriminator: () =>

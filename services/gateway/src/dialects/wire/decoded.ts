@@ -81,8 +81,23 @@ function assertFits({ order }: DecodedOrder, items: readonly DecodedItem[]): voi
   const beside = others.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   if (beside + lengths.reduce((sum, length) => sum + length, 0) <= ORDER_CHARACTERS_MAX) return;
   const most = Math.max(0, ...lengths);
-  const field = most > beside ? items[lengths.indexOf(most)]?.field : undefined;
-  throw new Problem({
+  throw refuseLength(most > beside ? items[lengths.indexOf(most)]?.field : undefined);
+}
+
+/** Refuses values whose texts alone are too long for an order, before anything else is done with them. */
+export function assertTextFits(value: unknown): void {
+  if (countCharacters(value) > ORDER_CHARACTERS_MAX) throw refuseLength(undefined);
+}
+
+/** The recursion is bounded: the parser limits the depth of a body. */
+function countCharacters(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, inner) => sum + countCharacters(inner), 0);
+}
+
+function refuseLength(field: string | undefined): Problem {
+  return new Problem({
     kind: 'invalid',
     reason: field === undefined ? 'invalid_request' : 'invalid_content',
     field,

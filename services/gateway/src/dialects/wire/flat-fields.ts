@@ -2,6 +2,7 @@ import { findNearestRatio, findNearestResolution, parseFrameSize } from '../../d
 import type { FrameSize } from '../../domain/frame-size.ts';
 import type { Model } from '../../domain/model-defaults.ts';
 import { parseNanos } from '../../domain/decimal.ts';
+import { assertTextFits } from './decoded.ts';
 import type { DecodedParts } from './decoded.ts';
 import type { DecodedItem, WireItem } from './content-items.ts';
 import { readText } from './content-items.ts';
@@ -10,6 +11,9 @@ import type { Schema } from '../dialect.ts';
 
 /** The largest value that fits into an order. */
 const SECONDS_MAX = 2 ** 31 - 1;
+
+/** Leading zeros are allowed. */
+const SECONDS = /^\d{1,40}$/;
 
 /** The flat fields for length and frame in the open dialects. */
 export interface FlatFields {
@@ -84,7 +88,7 @@ function readSeconds({ seconds, duration }: FlatFields): number | undefined {
 
 function readWholeSeconds(field: string, value: string | number | undefined): number | undefined {
   if (value === undefined) return undefined;
-  const seconds = typeof value === 'number' || /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  const seconds = typeof value === 'number' || SECONDS.test(value) ? Number(value) : Number.NaN;
   if (Number.isInteger(seconds) && Math.abs(seconds) <= SECONDS_MAX) return seconds;
   const given = JSON.stringify(typeof value === 'string' ? value.slice(0, 40) : value);
   throw invalid(field, `must be a whole number of seconds, such as "5"; it is ${given}`);
@@ -115,6 +119,7 @@ export function dropNulls(body: unknown): unknown {
 /** Encodes the fields that the schema does not name, for channels that support them; empty if there are none. */
 export function toExtraJson(body: object, known: readonly string[]): string {
   const extra = Object.entries(body).filter(([name]) => !known.includes(name));
+  assertTextFits(extra);
   return extra.length === 0 ? '' : JSON.stringify(Object.fromEntries(extra));
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
+import { nextTurn } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
 import type { ClientBody, Form, FormFile } from '../../dialects/dialect.ts';
 import type { Exchange } from '../http-exchange.ts';
@@ -10,6 +11,8 @@ import type { ReceiveOptions, Sink } from './receive-body.ts';
 
 /** A content type of JSON, or none, with whatever parameters follow. */
 const JSON_TYPE = /^\s*(?:application\/(?:[\w.-]+\+)?json\s*)?(?:;|$)/i;
+/** A longer text in a form has to be a file. This much holds the base64 of a picture of 30 MiB. */
+const FIELD_BYTES_MAX = 41 * 1024 * 1024;
 const LIMITS = { fieldNameSize: 200, fields: 500, files: 4, parts: 504, headerPairs: 50 };
 const FILE_TYPES = /^(application\/octet-stream|image\/.*|video\/.*|audio\/.*)$/i;
 
@@ -94,6 +97,8 @@ function multipartParser(
       parser.end();
       await finished;
       assertValid();
+      // the last field may have taken long to decode
+      await nextTurn();
       return { fields, files };
     },
   };
@@ -102,7 +107,8 @@ function multipartParser(
 function collectFields(parser: Parser, refuse: (message: string) => void): Form['fields'] {
   const fields: (readonly [string, string])[] = [];
   parser.on('field', (name, value, nameTruncated, valueTruncated) => {
-    if (nameTruncated || valueTruncated) refuse('the form has a field that is too long');
+    if (nameTruncated) refuse(`the form has a field whose name has more than ${LIMITS.fieldNameSize} bytes`);
+    if (valueTruncated) refuse(`the form has a field of more than ${FIELD_BYTES_MAX} bytes; send media as a file`);
     fields.push([name, value]);
   });
   return fields;
@@ -143,7 +149,7 @@ function newParser(headers: IncomingHttpHeaders, bytesMax: number): Parser {
   try {
     return new Busboy({
       headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
-      limits: { ...LIMITS, fieldSize: bytesMax, fileSize: bytesMax },
+      limits: { ...LIMITS, fieldSize: Math.min(bytesMax, FIELD_BYTES_MAX), fileSize: bytesMax },
       isPartAFile,
     });
   } catch {

@@ -116,7 +116,7 @@ async function queueCall(parts: GatewayParts, exchange: Exchange): Promise<void>
   const { call, webhookUrl } = takeWebhookUrl(sent);
   exchange.state.model = call.model;
   if (call.endpoint.protocol.isStream(call.content)) throw streamRefusal(call.endpoint.model === 'path');
-  const idempotency = key === undefined ? undefined : { key, fingerprint: computeCallFingerprint(PREFIX, sent) };
+  const idempotency = key === undefined ? undefined : { key, fingerprint: await computeCallFingerprint(PREFIX, sent) };
   exchange.state.submitted = true;
   const { id, replayed } = await createJob(parts, { call, webhookUrl, idempotency });
   exchange.state.taskId = id;

@@ -78,7 +78,7 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
       idempotency:
         key === undefined
           ? undefined
-          : { key, fingerprint: computeFingerprint({ method: 'POST', path: BATCHES, body: read }) },
+          : { key, fingerprint: await computeFingerprint({ method: 'POST', path: BATCHES, body: read }) },
     },
     caller,
   );

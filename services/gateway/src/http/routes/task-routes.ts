@@ -92,7 +92,7 @@ async function createTask(parts: GatewayParts, route: CreateRoute, exchange: Exc
     idempotency:
       key === undefined
         ? undefined
-        : { key, fingerprint: computeFingerprint({ method: exchange.method, path: exchange.path, body }) },
+        : { key, fingerprint: await computeFingerprint({ method: exchange.method, path: exchange.path, body }) },
   });
   exchange.state.taskId = task.id;
   if (replayed) exchange.set('idempotent-replayed', 'true');

@@ -96,7 +96,7 @@ async function createVideo(parts: ToolParts, args: CreateArguments, call: ToolCa
     },
     idempotency: {
       key: readKey(key),
-      fingerprint: computeFingerprint({
+      fingerprint: await computeFingerprint({
         method: 'POST',
         path: FINGERPRINT_PATH,
         body: { json: { ...order, idempotency_key: key } },

@@ -83,7 +83,15 @@ function countRequestedImages(content: CallContent): number {
 
 function countCharacters({ json }: CallContent): number {
   const input = json?.['input'];
-  return typeof input === 'string' ? [...input].length : 0;
+  if (typeof input !== 'string') return 0;
+  let pairs = 0;
+  for (let at = 1; at < input.length; at += 1) if (isPair(input.charCodeAt(at - 1), input.charCodeAt(at))) pairs += 1;
+  return input.length - pairs;
+}
+
+/** Reports whether two units of a text are one character. */
+function isPair(first: number, second: number): boolean {
+  return first >= 0xd800 && first < 0xdc00 && second >= 0xdc00 && second < 0xe000;
 }
 
 /** Reads a setting from a JSON body or a form, as text. */

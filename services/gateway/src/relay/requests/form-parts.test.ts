@@ -43,6 +43,14 @@ describe('the fields of a form', () => {
   ])('do not exist in a body that is not a form: %j', (body) => {
     expect(parseFormParts(Buffer.from(body), BOUNDARY)).toBeUndefined();
   });
+  test('do not exist in a body with lines by the thousand that only begin with the boundary', () => {
+    const content = (lines: number): Buffer => Buffer.from(`\r\n--${BOUNDARY}x`.repeat(lines));
+    const parse = (lines: number): unknown =>
+      parseFormParts(formOf([{ name: 'f', content: content(lines) }]), BOUNDARY);
+
+    expect(parse(50)).toHaveLength(1);
+    expect(parse(1000)).toBeUndefined();
+  });
   test('are refused if they are too many', () => {
     const many = Array.from({ length: 600 }, (_, index) => ({ name: `f${index}`, content: Buffer.from('x') }));
 

@@ -22,7 +22,7 @@ export function readBoundary(contentType: string): string | undefined {
 
 /** Finds the parts of a multipart body; undefined if the body is malformed. */
 export function parseFormParts(bytes: Buffer, boundary: string): readonly FormPart[] | undefined {
-  const delimiter = Buffer.from(`--${boundary}`);
+  const delimiter = Buffer.from(`${LINE_BREAK}--${boundary}`);
   const parts: FormPart[] = [];
   let line = findDelimiterLine(bytes, delimiter, 0);
   while (line !== undefined && parts.length <= PARTS_MAX) {
@@ -41,21 +41,36 @@ export function parseFormParts(bytes: Buffer, boundary: string): readonly FormPa
   return undefined;
 }
 
-/** Finds the next delimiter line, up to its line break. A line that only begins with the delimiter is content. */
+/** A line of content seldom begins with the delimiter, because clients draw their boundary by chance. */
+const FALSE_DELIMITERS_MAX = 100;
+
+/**
+ * Finds the next delimiter line, up to its line break. A line that only begins with the delimiter is content. A form
+ * with many such lines counts as malformed.
+ */
 function findDelimiterLine(
   bytes: Buffer,
   delimiter: Buffer,
   from: number,
 ): { readonly start: number; readonly end: number; readonly isLast: boolean } | undefined {
-  for (let at = bytes.indexOf(delimiter, from); at >= 0; at = bytes.indexOf(delimiter, at + 1)) {
-    if (at > 0 && bytes.toString('latin1', at - 2, at) !== LINE_BREAK) continue;
-    const behind = at + delimiter.length;
-    if (bytes.toString('latin1', behind, behind + 2) === '--') return { start: at, end: behind + 2, isLast: true };
+  const bare = delimiter.subarray(LINE_BREAK.length);
+  // the first line of a body has no line break before it
+  let start = from === 0 && bytes.subarray(0, bare.length).equals(bare) ? 0 : findLineStart(bytes, delimiter, from);
+  for (let tried = 0; start >= 0 && tried < FALSE_DELIMITERS_MAX; tried += 1) {
+    const behind = start + bare.length;
+    if (bytes.toString('latin1', behind, behind + 2) === '--') return { start, end: behind + 2, isLast: true };
     let end = behind;
     while (bytes[end] === SPACE || bytes[end] === TAB) end += 1;
-    if (bytes.toString('latin1', end, end + 2) === LINE_BREAK) return { start: at, end, isLast: false };
+    if (bytes.toString('latin1', end, end + 2) === LINE_BREAK) return { start, end, isLast: false };
+    start = findLineStart(bytes, delimiter, behind);
   }
   return undefined;
+}
+
+/** Returns the position of the next delimiter behind its line break; negative if there is none. */
+function findLineStart(bytes: Buffer, delimiter: Buffer, from: number): number {
+  const at = bytes.indexOf(delimiter, from);
+  return at < 0 ? at : at + LINE_BREAK.length;
 }
 
 /** Reads the text fields of a form. The last field of a name counts. */
