@@ -48,6 +48,29 @@ export const TEXT_USAGES: readonly VendorUsage[] = [
     { inputTokens: 328, cachedInputTokens: 100, cacheWriteTokens: 50, outputTokens: 52, reasoningTokens: 32 },
   ],
   [
+    'OpenAI, responses with searches, of which each is billed, and an opened page that is not (docs/guides/tools-web-search)',
+    openaiResponses,
+    {
+      output: [
+        { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'cats' } },
+        { type: 'web_search_call', status: 'completed', action: { type: 'open_page', url: 'https://a.example' } },
+        { type: 'web_search_call', status: 'completed' },
+        { type: 'message', content: [{ type: 'output_text', text: '"web_search_call"' }] },
+      ],
+      usage: { input_tokens: 328, output_tokens: 52, total_tokens: 380 },
+    },
+    { inputTokens: 328, outputTokens: 52, searches: 2 },
+  ],
+  [
+    'Google, with searches, of which each query is billed once and an empty one never (ai.google.dev/gemini-api/docs/google-search)',
+    googleGenerate,
+    {
+      candidates: [{ groundingMetadata: { webSearchQueries: ['', 'cats', 'cats', 'dogs'] } }],
+      usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 6, totalTokenCount: 10 },
+    },
+    { inputTokens: 4, outputTokens: 6, searches: 2 },
+  ],
+  [
     'Anthropic, with a cache of both lifetimes and searches (docs.anthropic.com/en/api/messages)',
     anthropicMessages,
     {

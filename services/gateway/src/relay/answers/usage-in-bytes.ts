@@ -13,10 +13,11 @@ const TAIL_BYTES = 64 * 1024;
 
 /** Reads the usage that a JSON answer, or the end of one, reports. */
 export function readUsage(bytes: Buffer, { endpoint: { protocol }, content }: RelayCall): Usage | undefined {
-  const usage = protocol.readsOnlyUsage === true ? findObjectAtEnd(bytes, USAGE) : undefined;
+  const hasSearches = protocol.searchMark !== undefined && bytes.includes(protocol.searchMark);
+  const usage = protocol.readsOnlyUsage === true && !hasSearches ? findObjectAtEnd(bytes, USAGE) : undefined;
   const found = usage === undefined ? undefined : protocol.usageIn({ usage }, content);
   if (found !== undefined) return found;
-  const answer = bytes.length <= PARSED_BYTES_MAX ? parseLastObject(bytes) : undefined;
+  const answer = bytes.length <= PARSED_BYTES_MAX || hasSearches ? parseLastObject(bytes) : undefined;
   return protocol.usageIn(answer ?? findUsageHolders(bytes), content);
 }
 

@@ -1,8 +1,9 @@
 import { inputTokensMax, readObject, outputTokensMax, searchesMax } from './quantities.ts';
-import { USAGE_MARKS, quoteWords } from './protocol.ts';
+import { USAGE_MARKS, quoteWord, quoteWords } from './protocol.ts';
 import type { Protocol, StreamFault } from './protocol.ts';
-import { readAnswerUsage } from './resolve-usage.ts';
-import { raiseCounters } from './usage-counters.ts';
+import { resolveUsage } from './resolve-usage.ts';
+import { countSearchQueries } from './searches.ts';
+import { raiseCounters, raiseSearches, readCounters } from './usage-counters.ts';
 
 const STATUS: Readonly<Record<number, string>> = {
   429: 'RESOURCE_EXHAUSTED',
@@ -26,10 +27,11 @@ export const googleGenerate: Protocol = {
       ...outputTokensMax(settings['maxOutputTokens'], settings['candidateCount']),
     };
   },
-  usageIn: readAnswerUsage,
+  usageIn: (answer) => resolveUsage(raiseSearches(readCounters(answer), countSearchQueries(answer))),
+  searchMark: quoteWord('webSearchQueries'),
   stream: {
     usageMarks: USAGE_MARKS,
-    countersAfter: raiseCounters,
+    countersAfter: (event, before) => raiseSearches(raiseCounters(event, before), countSearchQueries(event)),
     textNames: quoteWords('text'),
     faultFrame: (fault) => `data: ${encodeGoogleFault(fault)}\n\n`,
     faultElement: encodeGoogleFault,

@@ -1,8 +1,9 @@
-import { USAGE_MARKS, quoteWords } from './protocol.ts';
+import { USAGE_MARKS, quoteWord, quoteWords } from './protocol.ts';
 import type { Protocol, StreamFault } from './protocol.ts';
 import { inputTokensMax, outputTokensMax, readList, readObject, searchesMax } from './quantities.ts';
-import { readAnswerUsage } from './resolve-usage.ts';
-import { raiseCounters, readCounters } from './usage-counters.ts';
+import { readAnswerUsage, resolveUsage } from './resolve-usage.ts';
+import { countSearchCalls } from './searches.ts';
+import { raiseCounters, raiseSearches, readCounters } from './usage-counters.ts';
 
 export const openaiChat: Protocol = {
   name: 'openai-chat',
@@ -38,12 +39,14 @@ export const openaiResponses: Protocol = {
     searches: searchesMax(content),
     ...outputTokensMax(content.json?.['max_output_tokens']),
   }),
-  usageIn: readAnswerUsage,
+  usageIn: (answer) => resolveUsage(raiseSearches(readCounters(answer), countSearchCalls(answer))),
   readsOnlyUsage: true,
+  searchMark: quoteWord('web_search_call'),
   stream: {
     // the usage is in the event that ends the response, whatever its type
     usageMarks: quoteWords('response.completed', 'response.incomplete', 'response.failed'),
-    countersAfter: raiseCounters,
+    countersAfter: (event, before) =>
+      raiseSearches(raiseCounters(event, before), countSearchCalls(readObject(event, 'response'))),
     textNames: quoteWords('delta'),
     faultFrame: ({ message, code }) =>
       `event: error\ndata: ${JSON.stringify({ type: 'error', code, message, param: null })}\n\n`,

@@ -85,6 +85,8 @@ export interface Protocol {
   usageIn(answer: JsonObject, content: CallContent): Usage | undefined;
   /** Set if `usageIn` reads nothing beside the usage, so that the rest of an answer need not be parsed. */
   readonly readsOnlyUsage?: true;
+  /** The word that an answer has if it lists searches beside its usage. Such an answer is parsed whole. */
+  readonly searchMark?: Buffer;
   /** The usage of a whole answer that does not report it. */
   usageOfWhole?(content: CallContent): Usage | undefined;
   readonly stream: StreamRules;
@@ -92,7 +94,11 @@ export interface Protocol {
 
 /** Puts words in quotes, as they are in the bytes of an event. */
 export function quoteWords(...words: readonly string[]): readonly Buffer[] {
-  return words.map((word) => Buffer.from(`"${word}"`));
+  return words.map(quoteWord);
+}
+
+export function quoteWord(word: string): Buffer {
+  return Buffer.from(`"${word}"`);
 }
 
 /** Every name of a usage begins so; what it holds is known when the event is parsed. */

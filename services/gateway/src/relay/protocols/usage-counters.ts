@@ -72,6 +72,11 @@ export function raiseCounters(event: JsonObject, before: Counters | undefined): 
   return merged;
 }
 
+/** Adds searches that an answer lists beside its usage. */
+export function raiseSearches(counters: Counters | undefined, searches: number): Counters | undefined {
+  return searches === 0 ? counters : { ...counters, searches: Math.max(counters?.searches ?? 0, searches) };
+}
+
 /** The units that a vendor bills, such as Cohere's `billed_units`, replace the units that it counted, and its total. */
 function readUsageObject(usage: JsonObject): Counters | undefined {
   const counters = readMembers(usage);

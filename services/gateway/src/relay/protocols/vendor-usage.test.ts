@@ -4,7 +4,7 @@ import { OTHER_USAGES } from '../../../testing/vendor-other-usages.ts';
 import { TEXT_USAGES } from '../../../testing/vendor-text-usages.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { googleGenerate } from './google-generate.ts';
-import { openaiChat } from './openai.ts';
+import { openaiChat, openaiResponses } from './openai.ts';
 import type { CallContent, JsonObject, Protocol, Usage } from './protocol.ts';
 import { resolveUsage } from './resolve-usage.ts';
 import { readCounters } from './usage-counters.ts';
@@ -98,6 +98,18 @@ describe('counters of a stream never fall', () => {
         { usageMetadata: { candidatesTokenCount: 6, totalTokenCount: 30 } },
       ),
     ).toEqual({ inputTokens: 4, outputTokens: 26, reasoningTokens: 20 });
+  });
+  test('searches that a stream lists beside its usage', () => {
+    const output = [{ type: 'web_search_call', action: { type: 'search' } }];
+    const metadata = (queries: readonly string[]) => ({
+      candidates: [{ groundingMetadata: { webSearchQueries: queries } }],
+      usageMetadata: { promptTokenCount: 4 },
+    });
+
+    expect(
+      after(openaiResponses, { type: 'response.completed', response: { output, usage: { input_tokens: 4 } } }),
+    ).toEqual({ inputTokens: 4, searches: 1 });
+    expect(after(googleGenerate, metadata(['cats', 'dogs']), metadata([]))).toEqual({ inputTokens: 4, searches: 2 });
   });
   test('whatever the order of the events is', () => {
     const usage = fc.record(
