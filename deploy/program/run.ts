@@ -4,7 +4,7 @@ import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { collectStart } from './collect-start.ts';
 import { applyLive } from './config/live-settings.ts';
 import type { ServiceName } from './config/program-config.ts';
-import { readConfig } from './config/read-config.ts';
+import { readRunnableConfig } from './config/read-config.ts';
 import type { ReadConfig } from './config/read-config.ts';
 import { processChecks } from './diagnosis/process-checks.ts';
 import { processDiagnosis } from './diagnosis/process-diagnosis.ts';
@@ -47,7 +47,7 @@ export async function run(
   let read: ReadConfig;
   let base: BaseFoundation;
   try {
-    read = readConfig(environment, service);
+    read = await readRunnableConfig(environment, service);
     base = await openFoundation({ config: read.config, environment, service }, said.log);
   } catch (error) {
     return refuse(error);
@@ -69,7 +69,7 @@ export async function run(
     if (started.greeting.length > 0) console.log(started.greeting.join('\n'));
     announcePlaintext(config, service, base.log);
     void collectStart({ ...base, stopping: lifecycle.stopping });
-    const readAgain = (): ReadConfig => readConfig(environment, service);
+    const readAgain = (): Promise<ReadConfig> => readRunnableConfig(environment, service);
     const watch = watchConfig({ started: read, service, read: readAgain, services: [...started.services, live] }, base);
     diagnosis.follow(() => watch.state());
     lifecycle.add('configuration', () => watch.stop());

@@ -20,8 +20,8 @@ export interface WatchOptions {
   readonly started: ReadConfig;
   /** The service of this process; undefined: one program with all services. */
   readonly service: ServiceName | undefined;
-  /** Throws a ConfigError. */
-  readonly read: () => ReadConfig;
+  /** Throws a ConfigError, or rejects with one. */
+  readonly read: () => ReadConfig | Promise<ReadConfig>;
   /** In the order in which they receive a new configuration. */
   readonly services: readonly Reloadable[];
 }
@@ -106,7 +106,7 @@ async function apply(
   { started, service, read, services }: WatchOptions,
   { log }: FoundationWithoutBus,
 ): Promise<{ readonly file: ConfigFile; readonly value: unknown; readonly pending: readonly string[] }> {
-  const { config, warnings } = read();
+  const { config, warnings } = await read();
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
   for (const running of services) await running.reload(config.value);
   log.warn({}, 'the configuration was read again');

@@ -13,6 +13,7 @@ import { mcpWaitsBench } from './mcp-waits.ts';
 import { mediaBench } from './media/downloads.ts';
 import { inlineBodiesBench } from './media/inline-bodies.ts';
 import { largeStoresBench } from './large-stores/large-stores.ts';
+import { ownAdaptersBench } from './own-adapters.ts';
 import { peersBench } from './peers.ts';
 import { callbackLagBench, pollLagBench } from './poll-lag.ts';
 import { pollPassBench } from './poll-pass.ts';
@@ -50,6 +51,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   billing: billingBench,
   relay: relayBench,
   adapters: adaptersBench,
+  'own-adapters': ownAdaptersBench,
   'json-bytes': jsonBytesBench,
   watch: watchBench,
   'mcp-waits': mcpWaitsBench,

@@ -30,6 +30,7 @@ export const LONG_TESTS: readonly LongTests[] = [
   { path: 'services/platform/src/diagnosis/record-profile.test.ts', reason: 'records profiles of seconds' },
   { path: 'services/platform/src/rpc/replicas-behind-a-name.test.ts', reason: 'waits for connections to age' },
   { path: 'services/platform/src/sql/postgres-limits.test.ts', reason: 'a PostgreSQL that runs out of connections' },
+  { path: 'services/tasks/src/channels/own-adapters/sandbox/escapes.test.ts', reason: 'stops adapters that never end' },
   { path: 'services/tasks/src/operations/batches/batches.crash.test.ts', reason: 'kills a batch at every step' },
   { path: 'services/tasks/src/operations/webhooks/record-attempts.test.ts', reason: 'runs every case on both engines' },
   { path: 'services/tasks/src/store/tasks/sql-permits.test.ts', reason: 'runs every case on both engines' },

@@ -4,7 +4,7 @@ import type { CheckedLines } from '../../program/config/check-config.ts';
 import { configJsonSchema } from '../../program/config/config-json-schema.ts';
 import { SERVICE_NAMES } from '../../program/config/program-config.ts';
 import type { ServiceName } from '../../program/config/program-config.ts';
-import { readConfig } from '../../program/config/read-config.ts';
+import { readRunnableConfig } from '../../program/config/read-config.ts';
 import { assertNoWords, defineCommand, readSingleId } from '../command.ts';
 import type { Environment } from '../environment.ts';
 import { resolveTypedPaths } from '../environment.ts';
@@ -22,7 +22,7 @@ export const configCheck = defineCommand({
   example: 'config check deploy/local/reelgate.yaml',
   run: async ({ words, options, environment }) => {
     const file = readSingleId(words, 'file, folder, or list of them with colons between');
-    const { refused, warnings } = check(
+    const { refused, warnings } = await check(
       { ...environment, REELGATE_CONFIG: resolveTypedPaths(environment, file) },
       options.service as ServiceName | undefined,
     );
@@ -50,9 +50,9 @@ export const configSchema = defineCommand({
   },
 });
 
-function check(environment: Environment, service: ServiceName | undefined): CheckedLines {
+async function check(environment: Environment, service: ServiceName | undefined): Promise<CheckedLines> {
   try {
-    return { refused: [], warnings: readConfig(environment, service).warnings };
+    return { refused: [], warnings: (await readRunnableConfig(environment, service)).warnings };
   } catch (error) {
     if (error instanceof RefusedConfig) return error;
     if (error instanceof ConfigError) return { refused: [error.message], warnings: [] };

@@ -1,6 +1,7 @@
 import { systemClock } from '@reelgate/platform/clock';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { RefusedConfig } from '../../program/config/check-config.ts';
+import { checkOwnAdapters } from '../../program/config/check-own-adapters.ts';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
 import { assertNoWords, defineCommand } from '../command.ts';
@@ -43,6 +44,7 @@ export const doctor = defineCommand({
     let config: ProgramConfig;
     try {
       config = readProgramConfig(environment);
+      await checkOwnAdapters(config);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const refused = describeRefused(error);

@@ -16,7 +16,6 @@ import {
   checkChannelEndpoints,
   checkChannelIds,
   checkChannelModels,
-  checkOwnOptions,
 } from './findings/channel-findings.ts';
 import type { ComparedConfig, Finding, Rule } from './findings/finding.ts';
 import { checkModelRanges, findUnusedModels } from './findings/model-findings.ts';
@@ -47,7 +46,6 @@ const RULES: readonly Rule[] = [
   findUnverifiedDatabases,
   findPlainExceptions,
   checkChannelEndpoints,
-  checkOwnOptions,
   checkAlphaEndpoints,
   checkAlphaPrices,
   checkCallbackAddresses,

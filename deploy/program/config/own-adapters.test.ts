@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { testOwnAdapter } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
+import { checkOwnAdapters } from './check-own-adapters.ts';
 import { readProgramConfig } from './program-config.ts';
 
 const EXAMPLE = path.join(import.meta.dirname, '../../../services/tasks/adapter-kit/example');
@@ -106,8 +107,8 @@ test('options that the code of an adapter refuses are refused before a reload ap
   const cases = await testOwnAdapter(at('borealis.ts'));
   expect(cases.filter(({ failure }) => failure !== undefined)).toEqual([]);
 
-  expect(() => read({ options: { mode: 'even' } })).not.toThrow();
-  expect(() => read({ options: { mode: 'odd' } })).toThrow(
+  await expect(checkOwnAdapters(read({ options: { mode: 'even' } }))).resolves.toBeUndefined();
+  await expect(checkOwnAdapters(read({ options: { mode: 'odd' } }))).rejects.toThrow(
     /channels\.0\.options: the adapter borealis refuses them: Error: no such mode/,
   );
 });
@@ -139,6 +140,23 @@ describe('at its place in the configuration is refused', () => {
     writeFileSync(at('borealis.tested.json'), JSON.stringify({ ...record, kit: '2.1.0' }));
 
     expect(() => read()).toThrow(lineOf('has passed its tests with kit 2.1.0, not 1.0.0'));
+  });
+
+  test('an adapter whose record has no facts, or wrong ones', () => {
+    const { facts, ...record } = JSON.parse(readFileSync(at('borealis.tested.json'), 'utf8')) as { facts: object };
+    writeFileSync(at('borealis.tested.json'), JSON.stringify(record));
+    expect(() => read()).toThrow(lineOf('has passed its tests with an older program'));
+
+    writeFileSync(at('borealis.tested.json'), JSON.stringify({ ...record, facts: { ...facts, endpoints: [] } }));
+    expect(() => read()).toThrow(lineOf('borealis.tested.json: facts.endpoints: '));
+  });
+
+  test('an adapter that says other facts than its record, when it runs', async () => {
+    const record = JSON.parse(readFileSync(at('borealis.tested.json'), 'utf8')) as { facts: object };
+    const facts = { ...record.facts, headers: { 'x-mode': 'fast' } };
+    writeFileSync(at('borealis.tested.json'), JSON.stringify({ ...record, facts }));
+
+    await expect(checkOwnAdapters(read())).rejects.toThrow(/borealis\.ts:1: says other facts than in its tests; run/);
   });
 
   test('an adapter whose record is no JSON', () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '@reelgate/platform/clock';
+import { checkOwnAdapters } from './check-own-adapters.ts';
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 import { readProgramConfig } from './program-config.ts';
 import { checkStandAlone } from './stand-alone.ts';
@@ -21,6 +22,16 @@ export function readConfig(
   checkTlsFiles(config, service, systemClock.now());
   if (service === undefined) assertWhole(config);
   return { config, warnings: [...config.warnings, ...(service === undefined ? [] : checkStandAlone(config, service))] };
+}
+
+/** Reads the file as `readConfig` does, and asks the adapters of operators that the process runs. Rejects likewise. */
+export async function readRunnableConfig(
+  environment: Readonly<Record<string, string | undefined>>,
+  service: ServiceName | undefined,
+): Promise<ReadConfig> {
+  const read = readConfig(environment, service);
+  if (service === undefined || service === 'tasks') await checkOwnAdapters(read.config);
+  return read;
 }
 
 /** The one program needs the keys of every service. */

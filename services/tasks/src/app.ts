@@ -86,6 +86,7 @@ import type { QueueWorker } from './workers/take-turns.ts';
 import { startWatches } from './workers/watches.ts';
 import { startWebhooks } from './workers/deliver-webhooks.ts';
 
+import { prepareOwnAdapters } from './channels/own-adapters/prepare-own-adapters.ts';
 export { testOwnAdapter } from './channels/own-adapters/test-own-adapter.ts';
 export { writeOwnAdapter } from './channels/own-adapters/write-own-adapter.ts';
 export { httpMediaBytes } from './clients/http-media-bytes.ts';
@@ -202,7 +203,7 @@ export async function startTasks(
     routes: [],
     ready: async () => (await sql.reserved.read('SELECT 1 AS one')).length === 1,
     reload: async (value) => {
-      current = tasksConfig(value, foundation.publicUrl);
+      current = await prepareOwnAdapters(tasksConfig(value, foundation.publicUrl));
       channels.replace(current.channels);
       pollers.renew();
       wake.queue();
@@ -429,7 +430,7 @@ async function openChannels(
     deadlineMs: config.redisDeadlineMs,
     replicas: options.replicas,
   });
-  const channels = openChannelRegistry(config.channels, {
+  const channels = openChannelRegistry((await prepareOwnAdapters(config)).channels, {
     ...options,
     limits,
     clock: foundation.clock,

@@ -1,10 +1,9 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
 import { ALPHA, isPrivate, listAdapters } from '@reelgate/tasks/config';
-import type { TestedAdapter } from '@reelgate/tasks/config';
 import { isRelayAdapter, listEndpoints } from '../channels-schema.ts';
 import { ALPHA_ONLY } from './price-findings.ts';
-import { refuse, refuseIf, warn } from './finding.ts';
-import type { ComparedConfig, ComparedOptions, Finding } from './finding.ts';
+import { refuseIf, warn } from './finding.ts';
+import type { ComparedConfig, Finding } from './finding.ts';
 
 export function checkChannelIds({ channels }: ComparedConfig): readonly Finding[] {
   return channels.flatMap(({ id }, at) =>
@@ -40,26 +39,6 @@ export function checkChannelEndpoints({ channels, adapters }: ComparedConfig): r
       ),
     );
   });
-}
-
-/** An adapter of an operator is code, which may refuse options that its schema accepts. */
-export function checkOwnOptions({ channels, adapters }: ComparedConfig): readonly Finding[] {
-  return channels.flatMap(({ adapter: named, options = {} }, at) => {
-    const own = adapters.find(({ name }) => name === named);
-    const fault = own === undefined ? undefined : findOptionsFault(own.adapter, options);
-    return fault === undefined
-      ? []
-      : [refuse(['channels', at, 'options'], `the adapter ${named} refuses them: ${fault}`)];
-  });
-}
-
-function findOptionsFault({ openCalls }: TestedAdapter['adapter'], options: ComparedOptions): string | undefined {
-  try {
-    openCalls({ options });
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 export function checkAlphaEndpoints({ channels }: ComparedConfig): readonly Finding[] {

@@ -2,12 +2,9 @@ import type { JsonWebKey } from 'node:crypto';
 import type {
   Adapter,
   Attempt,
-  Callbacks,
-  Calls,
   FindOutcome,
   Report as AdapterReport,
   PollResult as AdapterPollResult,
-  Steps,
   UpstreamAnswer,
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
@@ -19,6 +16,7 @@ import type { Report } from '../domain/report.ts';
 import { KEYS_HOST, listHosts } from './adapter-hosts.ts';
 import { checkSignature, isEd25519Key } from './callback-signature.ts';
 import type { SignatureFacts } from './callback-signature.ts';
+import type { ChannelAdapter, ChannelCalls, EventualSteps } from './channel-adapter.ts';
 import { ENDPOINT_OF } from './channel.ts';
 import type { Channel, ChannelFactory, ChannelSettings, PlannedAttempt, PollResult, Submission } from './channel.ts';
 import { readExtraFields } from './extra-fields.ts';
@@ -37,13 +35,13 @@ const STEPS_MAX = 30;
 const BASE = '';
 
 /** Returns the factory of an adapter's channels. `openPool` opens their connections. */
-export function channelFactory(adapter: Adapter, openPool?: OpenPool): ChannelFactory {
+export function channelFactory(adapter: ChannelAdapter, openPool?: OpenPool): ChannelFactory {
   return (settings, clock) => openAdapterChannel(adapter, settings, { clock, openPool });
 }
 
 /** The factories of all adapters, by the same names. */
 export function channelFactories(
-  adapters: Readonly<Record<string, Adapter>>,
+  adapters: Readonly<Record<string, ChannelAdapter>>,
   openPool?: OpenPool,
 ): Readonly<Record<string, ChannelFactory>> {
   return Object.fromEntries(
@@ -53,8 +51,8 @@ export function channelFactories(
 
 /** The connections of a channel and the operations of its adapter. */
 interface ChannelConnections {
-  readonly adapter: Adapter;
-  readonly calls: Calls;
+  readonly adapter: ChannelAdapter;
+  readonly calls: ChannelCalls;
   readonly settings: ChannelSettings;
   readonly clock: Clock;
   /** By the names of `Adapter.hosts`; that of `base_url` has an empty name. */
@@ -72,7 +70,7 @@ interface ChannelConnections {
  * - An adapter that throws has the outcome of a call without an answer.
  */
 function openAdapterChannel(
-  adapter: Adapter,
+  adapter: ChannelAdapter,
   settings: ChannelSettings,
   { clock, openPool }: { readonly clock: Clock; readonly openPool: OpenPool | undefined },
 ): Channel {
@@ -139,18 +137,18 @@ function callbackReader(connected: ChannelConnections): Channel['readCallback'] 
   return async (callback, model) => {
     const facts = { secret: settings.callbackSecret, now: clock.now(), readKeys };
     const verdict = await checkSignature(signature, callback, facts);
-    return { signature: verdict, upstreamId: readHint(readId, callback.body, model) ?? callback.upstreamId };
+    return { signature: verdict, upstreamId: (await readHint(readId, callback.body, model)) ?? callback.upstreamId };
   };
 }
 
 /** An adapter that fails here has found no id. */
-function readHint(
-  readId: Callbacks['readId'] | undefined,
+async function readHint(
+  readId: NonNullable<ChannelAdapter['callbacks']>['readId'] | undefined,
   body: Uint8Array,
   model: string | undefined,
-): string | undefined {
+): Promise<string | undefined> {
   try {
-    return readId?.(readObject(parseBoundedJson(body, SMALL_JSON)), model);
+    return await readId?.(readObject(parseBoundedJson(body, SMALL_JSON)), model);
   } catch {
     return undefined;
   }
@@ -182,7 +180,7 @@ function keySetReader({ adapter, clock, hosts }: ChannelConnections): SignatureF
   };
 }
 
-function readKey({ credential }: Adapter, { apiKey }: ChannelSettings): Readonly<Record<string, string>> {
+function readKey({ credential }: ChannelAdapter, { apiKey }: ChannelSettings): Readonly<Record<string, string>> {
   const { header, scheme } = credential;
   return { [header]: scheme === undefined ? apiKey.reveal() : `${scheme} ${apiKey.reveal()}` };
 }
@@ -196,7 +194,7 @@ async function submit(
   if (!adapter.endpoints.includes(ENDPOINT_OF[planned.kind]))
     return { outcome: 'refused', fault: 'unfit', error: `the adapter ${settings.adapter} has no ${planned.kind}` };
   const attempt = toAttempt(adapter, planned);
-  const request = buildSafely(calls, attempt);
+  const request = await buildSafely(calls, attempt);
   if ('error' in request) return { outcome: 'refused', fault: 'channel', error: request.error };
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
   const result = await call(connected, request, settings.submitTimeoutMs, signal);
@@ -204,7 +202,7 @@ async function submit(
   if (result.kind === 'lost') return { outcome: 'unknown', error: result.error };
   const { status } = result;
   try {
-    return { ...calls.readSubmit(toAnswer(adapter, result), attempt), status };
+    return { ...(await calls.readSubmit(toAnswer(adapter, result), attempt)), status };
   } catch (error) {
     return { outcome: 'unknown', error: String(error), status };
   }
@@ -219,9 +217,12 @@ export function toAttempt(
 }
 
 /** An adapter that fails here has sent nothing. */
-function buildSafely(calls: Calls, attempt: Attempt): ReturnType<Calls['buildSubmit']> | { readonly error: string } {
+async function buildSafely(
+  calls: ChannelCalls,
+  attempt: Attempt,
+): Promise<Awaited<ReturnType<ChannelCalls['buildSubmit']>> | { readonly error: string }> {
   try {
-    return calls.buildSubmit(attempt);
+    return await calls.buildSubmit(attempt);
   } catch (error) {
     return { error: String(error) };
   }
@@ -232,16 +233,16 @@ type StepsResult<T> = { readonly result: T } | { readonly lost: string };
 /** Makes the calls of an operation until its end; `lost` if a call had no whole answer, or the adapter failed. */
 async function runSteps<T>(
   connected: ChannelConnections,
-  steps: Steps<T>,
+  steps: EventualSteps<T>,
   signal: AbortSignal,
 ): Promise<StepsResult<T>> {
   try {
-    let step = steps.next();
+    let step = await steps.next();
     for (let made = 0; step.done !== true; made += 1) {
       if (made >= STEPS_MAX) return { lost: `the operation makes more than ${STEPS_MAX} calls` };
       const result = await call(connected, step.value, connected.settings.pollTimeoutMs, signal);
       if (result.kind !== 'answer') return { lost: result.error };
-      step = steps.next(toAnswer(connected.adapter, result));
+      step = await steps.next(toAnswer(connected.adapter, result));
     }
     return { result: step.value };
   } catch (error) {
@@ -261,7 +262,7 @@ async function call(
 }
 
 function toAnswer(
-  { answerHeaders = [] }: Adapter,
+  { answerHeaders = [] }: ChannelAdapter,
   { status, body, retryAfterMs, headers }: Extract<UpstreamResult, { kind: 'answer' }>,
 ): UpstreamAnswer {
   const named = answerHeaders.flatMap((name) => {
@@ -273,7 +274,7 @@ function toAnswer(
 
 async function runPoll(
   connected: ChannelConnections,
-  steps: Steps<AdapterPollResult>,
+  steps: EventualSteps<AdapterPollResult>,
   signal: AbortSignal,
 ): Promise<AdapterPollResult> {
   const polled = await runSteps(connected, steps, signal);

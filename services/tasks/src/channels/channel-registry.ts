@@ -1,5 +1,5 @@
-import type { Adapter } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
+import type { ChannelAdapter } from './channel-adapter.ts';
 import { ENDPOINT_OF } from './channel.ts';
 import type { Channel, ChannelFactory, ChannelSettings } from './channel.ts';
 import type { Kind } from '../domain/order.ts';
@@ -41,7 +41,7 @@ export interface ChannelRegistryOptions {
   /** The factories of the built-in adapters, by their names. */
   readonly adapters: Readonly<Record<string, ChannelFactory>>;
   /** Returns the factory of an adapter of an operator. Absent: there are none. */
-  readonly openAdapter?: (adapter: Adapter) => ChannelFactory;
+  readonly openAdapter?: (adapter: ChannelAdapter) => ChannelFactory;
   /** A random number from 0 to 1, exclusive. */
   readonly chance: () => number;
   /** Absent: this process has no replicas. */

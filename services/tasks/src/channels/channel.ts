@@ -1,5 +1,4 @@
 import type {
-  Adapter,
   Attempt,
   Endpoint,
   FindOutcome,
@@ -10,6 +9,7 @@ import type {
 } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Report } from '../domain/report.ts';
+import type { ChannelAdapter } from './channel-adapter.ts';
 
 export type { AttemptItem, Endpoint, FindOutcome, ListedWork, LostAttempt } from '@reelgate/adapter-kit';
 
@@ -19,7 +19,7 @@ export interface ChannelSettings {
   /** The name of the adapter. */
   readonly adapter: string;
   /** The adapter of an operator that has the name, with the SHA-256 of its text. Absent: a built-in adapter. */
-  readonly ownAdapter?: { readonly adapter: Adapter; readonly sha256: string } | undefined;
+  readonly ownAdapter?: { readonly adapter: ChannelAdapter; readonly sha256: string } | undefined;
   readonly baseUrl: string;
   /** Addresses in place of the further hosts of the adapter, by their names. */
   readonly hosts: Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
-import type { Adapter } from '@reelgate/adapter-kit';
 import { parseDuration } from '@reelgate/platform/config/units';
 import { Secret } from '@reelgate/platform/secret';
 import { duration, name, whole } from '../schema-parts.ts';
 import { KEYS_HOST, listHosts, signsWithSecret } from './adapter-hosts.ts';
 import { ADAPTERS } from './adapters/index.ts';
+import type { ChannelAdapter } from './channel-adapter.ts';
 import type { ChannelSettings, Endpoint } from './channel.ts';
 import type { TestedAdapter } from './own-adapters/load-own-adapter.ts';
 
@@ -14,7 +14,7 @@ const NO_HOSTS = { type: 'object', maxProperties: 0, description: 'nothing: this
 const NO_SECRET = { not: {}, description: 'nothing: the upstream of this adapter signs with no shared secret' };
 
 /** The adapters of a configuration by the names that its channels use: the built-in ones and those of operators. */
-export type KnownAdapters = Readonly<Record<string, Adapter>>;
+export type KnownAdapters = Readonly<Record<string, ChannelAdapter>>;
 
 /** Returns the built-in adapters with those of operators, whose names are others. */
 export function listAdapters(own: readonly TestedAdapter[]): KnownAdapters {
@@ -31,7 +31,7 @@ export function describeAdapters(adapters: KnownAdapters) {
   };
 }
 
-function mapAdapters<T>(adapters: KnownAdapters, map: (adapter: Adapter) => T): Readonly<Record<string, T>> {
+function mapAdapters<T>(adapters: KnownAdapters, map: (adapter: ChannelAdapter) => T): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(adapters).map(([called, adapter]) => [called, map(adapter)]));
 }
 
@@ -93,7 +93,7 @@ export interface CheckedChannel {
 }
 
 /** An adapter without options takes none; a host that it does not have would never be asked. */
-function describeOwnKeys(adapter: Adapter): object {
+function describeOwnKeys(adapter: ChannelAdapter): object {
   const hosts = Object.keys(listHosts(adapter));
   return {
     options: adapter.options ?? NO_OPTIONS,
@@ -103,7 +103,7 @@ function describeOwnKeys(adapter: Adapter): object {
 }
 
 /** The path of the key set follows from the adapter: an address with a path would be asked for another one. */
-function describeKeysHost({ callbacks }: Adapter): object {
+function describeKeysHost({ callbacks }: ChannelAdapter): object {
   const { signature } = callbacks ?? {};
   if (signature?.form !== 'ed25519') return {};
   const { origin, pathname } = new URL(signature.keys);

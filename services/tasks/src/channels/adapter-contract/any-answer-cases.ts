@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Steps, UpstreamAnswer } from '@reelgate/adapter-kit';
+import type { UpstreamAnswer } from '@reelgate/adapter-kit';
 import { toAttempt } from '../adapter-channel.ts';
+import type { EventualSteps } from '../channel-adapter.ts';
 import { drawFrom, drawJson, mutateJson, pickOne } from './any-json.ts';
 import type { Draw } from './any-json.ts';
 import { API_KEY, benchCase, newSignal } from './contract-bench.ts';
@@ -29,7 +30,7 @@ export function listAnyAnswerCases(contract: Contract): readonly ContractCase[] 
       for (let made = 0; made < ANSWERS; made += 1) {
         const answer = drawAnswer(draw, bodies);
         try {
-          readEverywhere(contract, answer);
+          await readEverywhere(contract, answer);
         } catch (error) {
           throw new Error(`the adapter throws at ${JSON.stringify(answer)}`, { cause: error });
         }
@@ -46,18 +47,18 @@ function drawAnswer(draw: Draw, bodies: readonly string[]): UpstreamAnswer {
 }
 
 /** Lets each operation read the answer, as often as it asks. */
-function readEverywhere({ subject, calls, attempt, polledId }: Contract, answer: UpstreamAnswer): void {
-  calls.readSubmit(answer, toAttempt(subject.adapter, attempt));
-  finishSteps(calls.poll(polledId), answer);
-  if (calls.pollMany !== undefined) finishSteps(calls.pollMany([polledId]), answer);
-  if (calls.list !== undefined) finishSteps(calls.list(0), answer);
-  if (calls.cancel !== undefined) finishSteps(calls.cancel(polledId), answer);
-  finishSteps(calls.test(), answer);
+async function readEverywhere({ subject, calls, attempt, polledId }: Contract, answer: UpstreamAnswer): Promise<void> {
+  await calls.readSubmit(answer, toAttempt(subject.adapter, attempt));
+  await finishSteps(calls.poll(polledId), answer);
+  if (calls.pollMany !== undefined) await finishSteps(calls.pollMany([polledId]), answer);
+  if (calls.list !== undefined) await finishSteps(calls.list(0), answer);
+  if (calls.cancel !== undefined) await finishSteps(calls.cancel(polledId), answer);
+  await finishSteps(calls.test(), answer);
 }
 
-function finishSteps(steps: Steps<unknown>, answer: UpstreamAnswer): void {
-  let step = steps.next();
-  for (let made = 0; step.done !== true && made < STEPS_MAX; made += 1) step = steps.next(answer);
+async function finishSteps(steps: EventualSteps<unknown>, answer: UpstreamAnswer): Promise<void> {
+  let step = await steps.next();
+  for (let made = 0; step.done !== true && made < STEPS_MAX; made += 1) step = await steps.next(answer);
 }
 
 /** Everything that a channel says about the answer. */

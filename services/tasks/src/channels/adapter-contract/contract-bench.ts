@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Calls } from '@reelgate/adapter-kit';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { Secret } from '@reelgate/platform/secret';
 import { channelFactory } from '../adapter-channel.ts';
+import type { ChannelCalls } from '../channel-adapter.ts';
 import type { Channel, ChannelSettings, PlannedAttempt } from '../channel.ts';
 import { assertSame } from './assertions.ts';
 import { readCases, readSuiteFacts, takeFirst } from './contract-case.ts';
@@ -23,7 +23,7 @@ const PATIENT_MS = 10_000;
 /** The facts of a subject that its cases share. */
 export interface Contract {
   readonly subject: AdapterSubject;
-  readonly calls: Calls;
+  readonly calls: ChannelCalls;
   /** The attempt of the first case in `submit-requests`. */
   readonly attempt: PlannedAttempt;
   /** The id of the polled work. */
@@ -71,11 +71,11 @@ export function benchCase(contract: Contract, name: string, check: (bench: Bench
 }
 
 /** Returns a case that needs no channel, because what it shows depends on values alone. */
-export function pureCase(name: string, check: () => void): ContractCase {
+export function pureCase(name: string, check: () => Promise<void> | void): ContractCase {
   return {
     name,
     run: async () => {
-      check();
+      await check();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Adapter } from '@reelgate/adapter-kit';
 import type { Report } from '../../domain/report.ts';
+import type { ChannelAdapter } from '../channel-adapter.ts';
 import type { FindOutcome, ListedWork, LostAttempt, PlannedAttempt, PollResult, Submission } from '../channel.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from './scripted-upstream.ts';
 
@@ -36,7 +36,7 @@ export interface SuiteFacts {
 /** An adapter under test. */
 export interface AdapterSubject {
   readonly name: string;
-  readonly adapter: Adapter;
+  readonly adapter: ChannelAdapter;
   /** The folder with the files of cases. */
   readonly fixtures: string;
 }

@@ -3,9 +3,9 @@ import { toAttempt } from '../adapter-channel.ts';
 import { drawFrom, drawJson, pickOne } from './any-json.ts';
 import type { Draw } from './any-json.ts';
 import { assertHolds, assertSame } from './assertions.ts';
-import { pureCase } from './contract-bench.ts';
+import { pureCase, readContract } from './contract-bench.ts';
 import type { Contract } from './contract-bench.ts';
-import type { ContractCase } from './contract-case.ts';
+import type { AdapterSubject, ContractCase } from './contract-case.ts';
 
 const ORDERS = 100;
 const MEMBERS_MAX = 8;
@@ -97,40 +97,43 @@ const NO_OBJECTS: readonly string[] = ['no JSON', '[1]', 'null', '"http://10.0.0
 /** The cases that an adapter passes on the extra fields that it declares, and never a media file. */
 export function listExtraFieldCases(contract: Contract): readonly ContractCase[] {
   const declared = Object.keys(contract.subject.adapter.extraFields ?? {});
-  const plain = buildBody(contract, undefined);
-  const assertNothingAdded = (extraJson: string): void => {
-    assertSame(buildBody(contract, extraJson), plain);
+  const plain = (): Promise<object> => buildBody(contract, undefined);
+  const assertNothingAdded = async (extraJson: string): Promise<void> => {
+    assertSame(await buildBody(contract, extraJson), await plain());
   };
   return [
     ...HOSTILE_NAMES.map((hostile) =>
-      pureCase(`extra fields include none that the adapter does not declare: ${hostile}`, () => {
+      pureCase(`extra fields include none that the adapter does not declare: ${hostile}`, async () => {
         assert.ok(!declared.includes(hostile), `the adapter declares ${hostile}`);
         const members = ['"a text"', '7', 'true', JSON.stringify(ADDRESS), JSON.stringify({ url: ADDRESS })];
 
-        for (const member of members) assertNothingAdded(`{${JSON.stringify(hostile)}:${member}}`);
+        for (const member of members) await assertNothingAdded(`{${JSON.stringify(hostile)}:${member}}`);
       }),
     ),
     ...HOSTILE_VALUES.map(([what, value]) =>
-      pureCase(`extra fields include none with ${what}`, () => {
-        assertNothingAdded(JSON.stringify(Object.fromEntries(declared.map((field) => [field, value]))));
-      }),
+      pureCase(`extra fields include none with ${what}`, () =>
+        assertNothingAdded(JSON.stringify(Object.fromEntries(declared.map((field) => [field, value])))),
+      ),
     ),
     ...NO_OBJECTS.map((json) =>
-      pureCase(`extra fields are ignored when they are not an object: ${json}`, () => {
-        assertNothingAdded(json);
-      }),
+      pureCase(`extra fields are ignored when they are not an object: ${json}`, () => assertNothingAdded(json)),
     ),
-    pureCase('extra fields include no nested value and no address for any input', () => {
+    pureCase('extra fields include no nested value and no address for any input', async () => {
       const draw = drawFrom(SEED);
       for (let made = 0; made < ORDERS; made += 1)
-        assertHarmless(buildBody(contract, drawExtra(draw, declared)), plain, declared);
+        assertHarmless(await buildBody(contract, drawExtra(draw, declared)), await plain(), declared);
     }),
   ];
 }
 
+/** Refuses an adapter that has no body for the first attempt of its fixtures, which the cases compare others with. */
+export async function checkFirstAttempt(subject: AdapterSubject): Promise<void> {
+  await buildBody(readContract(subject), undefined);
+}
+
 /** The body for the first attempt of the fixtures with these fields. It is all that reaches the upstream. */
-function buildBody({ subject, calls, attempt }: Contract, extraJson: string | undefined): object {
-  const request = calls.buildSubmit(toAttempt(subject.adapter, { ...attempt, extraJson }));
+async function buildBody({ subject, calls, attempt }: Contract, extraJson: string | undefined): Promise<object> {
+  const request = await calls.buildSubmit(toAttempt(subject.adapter, { ...attempt, extraJson }));
   if ('unfit' in request)
     throw new Error(`submit-requests.json: the adapter refuses the first attempt: ${request.unfit}`);
   return request.json ?? request.form ?? {};

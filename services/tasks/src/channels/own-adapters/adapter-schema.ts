@@ -1,5 +1,11 @@
 const text: object = { type: 'string', minLength: 1, maxLength: 256 };
-const texts: object = { type: 'object', additionalProperties: text };
+const printable: object = {
+  type: 'string',
+  pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]{0,254}[\\x21-\\x7e])?$',
+  description: 'printable ASCII',
+};
+const headerName: object = { type: 'string', pattern: '^[A-Za-z0-9-]{1,64}$', description: 'the name of a header' };
+const headers: object = { type: 'object', propertyNames: headerName, additionalProperties: printable };
 const webAddress: object = { type: 'string', pattern: '^https?://[^\\s]+$', description: 'an http:// or https:// URL' };
 const record = (properties: object, required: readonly string[]): object => ({
   type: 'object',
@@ -11,62 +17,101 @@ const whole: object = { type: 'integer', minimum: 1, maximum: 1_000_000_000 };
 const numberField = (type: string): object =>
   record({ type: { const: type }, least: { type: 'number' }, most: { type: 'number' } }, ['type', 'least', 'most']);
 
+const OPTIONS = '#/definitions/options';
+const limit: object = { type: 'number' };
+const count: object = { type: 'integer', minimum: 0, maximum: 1_000_000 };
+
+/**
+ * The JSON Schema of the JSON Schema of options. What is checked against the inner one is checked outside the sandbox, so
+ * it has no keyword whose check may take long or for ever: no pattern and no reference.
+ */
+const optionsSchema: object = {
+  type: 'object',
+  description: 'a JSON Schema without pattern, format and $ref; openCalls can refuse what a schema cannot express',
+  additionalProperties: false,
+  properties: {
+    type: { enum: ['object', 'array', 'string', 'number', 'integer', 'boolean'] },
+    description: text,
+    default: {},
+    const: {},
+    enum: { type: 'array', minItems: 1, maxItems: 1000 },
+    properties: { type: 'object', additionalProperties: { $ref: OPTIONS } },
+    required: { type: 'array', items: text, maxItems: 1000 },
+    additionalProperties: { anyOf: [{ type: 'boolean' }, { $ref: OPTIONS }] },
+    minProperties: count,
+    maxProperties: count,
+    items: { $ref: OPTIONS },
+    minItems: count,
+    maxItems: count,
+    minLength: count,
+    maxLength: count,
+    minimum: limit,
+    maximum: limit,
+    exclusiveMinimum: limit,
+    exclusiveMaximum: limit,
+    anyOf: { type: 'array', minItems: 1, maxItems: 16, items: { $ref: OPTIONS } },
+  },
+};
+
 /** The JSON Schema of the parts of an adapter that are no functions. */
-export const ADAPTER_SCHEMA: object = record(
-  {
-    kit: { enum: [1] },
-    endpoints: {
-      type: 'array',
-      minItems: 1,
-      uniqueItems: true,
-      items: { enum: ['video.generation', 'video.regeneration', 'video.context_ir'] },
-    },
-    credential: record({ header: { type: 'string', pattern: '^[A-Za-z0-9-]{1,64}$' }, scheme: text }, ['header']),
-    headers: texts,
-    hosts: { type: 'object', additionalProperties: webAddress },
-    answerHeaders: { type: 'array', maxItems: 32, items: text },
-    extraFields: {
-      type: 'object',
-      additionalProperties: {
-        description: 'an extra field with its type and limits',
-        anyOf: [
-          numberField('whole'),
-          numberField('number'),
-          record({ type: { const: 'flag' } }, ['type']),
-          record({ type: { const: 'text' }, charactersMax: whole }, ['type', 'charactersMax']),
-        ],
+export const ADAPTER_SCHEMA: object = {
+  ...record(
+    {
+      kit: { enum: [1] },
+      endpoints: {
+        type: 'array',
+        minItems: 1,
+        uniqueItems: true,
+        items: { enum: ['video.generation', 'video.regeneration', 'video.context_ir'] },
       },
-    },
-    callbacks: record(
-      {
-        signature: {
-          description: 'a signature of one of the three forms',
+      credential: record({ header: headerName, scheme: printable }, ['header']),
+      headers,
+      hosts: { type: 'object', additionalProperties: webAddress },
+      answerHeaders: { type: 'array', maxItems: 32, items: headerName },
+      extraFields: {
+        type: 'object',
+        additionalProperties: {
+          description: 'an extra field with its type and limits',
           anyOf: [
-            record({ form: { const: 'standard-webhooks' } }, ['form']),
-            record({ form: { const: 'timestamped-hmac' }, header: text, joiner: { type: 'string' } }, [
-              'form',
-              'header',
-              'joiner',
-            ]),
-            record(
-              {
-                form: { const: 'ed25519' },
-                header: text,
-                signedHeaders: { type: 'array', maxItems: 16, items: text },
-                timeHeader: text,
-                keys: webAddress,
-              },
-              ['form', 'header', 'signedHeaders', 'timeHeader', 'keys'],
-            ),
+            numberField('whole'),
+            numberField('number'),
+            record({ type: { const: 'flag' } }, ['type']),
+            record({ type: { const: 'text' }, charactersMax: whole }, ['type', 'charactersMax']),
           ],
         },
       },
-      [],
-    ),
-    pollManyMax: { type: 'integer', minimum: 2, maximum: 1000 },
-    visibleAfterMs: { type: 'integer', minimum: 0, maximum: 86_400_000 },
-    pollsPerMinute: { type: 'integer', minimum: 1, maximum: 6000 },
-    options: { type: 'object' },
-  },
-  ['kit', 'endpoints', 'credential'],
-);
+      callbacks: record(
+        {
+          signature: {
+            description: 'a signature of one of the three forms',
+            anyOf: [
+              record({ form: { const: 'standard-webhooks' } }, ['form']),
+              record({ form: { const: 'timestamped-hmac' }, header: headerName, joiner: { type: 'string' } }, [
+                'form',
+                'header',
+                'joiner',
+              ]),
+              record(
+                {
+                  form: { const: 'ed25519' },
+                  header: headerName,
+                  signedHeaders: { type: 'array', maxItems: 16, items: headerName },
+                  timeHeader: headerName,
+                  keys: webAddress,
+                },
+                ['form', 'header', 'signedHeaders', 'timeHeader', 'keys'],
+              ),
+            ],
+          },
+        },
+        [],
+      ),
+      pollManyMax: { type: 'integer', minimum: 2, maximum: 1000 },
+      visibleAfterMs: { type: 'integer', minimum: 0, maximum: 86_400_000 },
+      pollsPerMinute: { type: 'integer', minimum: 1, maximum: 6000 },
+      options: { $ref: OPTIONS },
+    },
+    ['kit', 'endpoints', 'credential'],
+  ),
+  definitions: { options: optionsSchema },
+};

@@ -6,8 +6,3 @@ export class OwnAdapterFault extends Error {
     super(`${file}:${line}: ${reason}`);
   }
 }
-
-/** Returns the line of a place in a text, from 1. */
-export function countLine(text: string, at: number): number {
-  return text.slice(0, Math.max(at, 0)).split('\n').length;
-}

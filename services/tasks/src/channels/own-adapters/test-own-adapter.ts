@@ -1,6 +1,7 @@
 import { describeAdapterContract } from '../adapter-contract/describe-adapter-contract.ts';
+import { checkFirstAttempt } from '../adapter-contract/extra-field-cases.ts';
 import { openScriptedUpstream } from '../adapter-contract/scripted-upstream.ts';
-import { loadOwnAdapter } from './load-own-adapter.ts';
+import { openOwnAdapter } from './load-own-adapter.ts';
 import { buildFixturesPath, writeTestRecord } from './test-record.ts';
 
 export interface TestedCase {
@@ -14,20 +15,22 @@ export async function testOwnAdapter(
   file: string,
   show: (tested: TestedCase) => void = () => undefined,
 ): Promise<readonly TestedCase[]> {
-  const { name, adapter, text } = loadOwnAdapter(file);
-  const cases = describeAdapterContract({ name, adapter, fixtures: buildFixturesPath(file) });
-  const upstream = await openScriptedUpstream();
+  const { name, adapter, facts, text, close } = await openOwnAdapter(file);
   const tested: TestedCase[] = [];
+  const upstream = await openScriptedUpstream();
   try {
-    for (const one of cases) {
+    await adapter.prepare({ options: {} });
+    const subject = { name, adapter, fixtures: buildFixturesPath(file) };
+    await checkFirstAttempt(subject);
+    for (const one of describeAdapterContract(subject)) {
       const failure = await one.run(upstream).then(() => undefined, describeFailure);
       tested.push({ name: one.name, failure });
       show({ name: one.name, failure });
     }
   } finally {
-    await upstream.close();
+    await Promise.all([upstream.close(), close()]);
   }
-  if (tested.every(({ failure }) => failure === undefined)) writeTestRecord(file, text);
+  if (tested.every(({ failure }) => failure === undefined)) writeTestRecord(file, text, facts);
   return tested;
 }
 

@@ -2,10 +2,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readBoundedText, readErrorCode } from '@reelgate/platform/config/bounded-text';
+import { ConfigError } from '@reelgate/platform/config/config-file';
 import { readObject } from '@reelgate/adapter-kit/kit';
+import { checkFacts } from './adapter-facts.ts';
+import type { AdapterFacts } from './adapter-facts.ts';
 import { OwnAdapterFault } from './own-adapter-fault.ts';
+import { readPlainJson } from './results/plain-json.ts';
 
-const RECORD_BYTES_MAX = 64 * 1024;
+const RECORD_BYTES_MAX = 1024 * 1024;
 const FIXTURES_MAX = 32;
 const KIT_PACKAGE = path.join(import.meta.dirname, '../../../adapter-kit/package.json');
 
@@ -19,18 +23,22 @@ export function buildRecordPath(file: string): string {
   return `${removeEnding(file)}.tested.json`;
 }
 
-/** Records that an adapter with this text has passed its tests: the SHA-256 of both parts, and the version of the kit. */
-export function writeTestRecord(file: string, text: string): void {
-  const record = { adapter: hashText(text), fixtures: hashFixtures(buildFixturesPath(file)), kit: readKitVersion() };
+/**
+ * Records that an adapter with this text and these facts has passed its tests: the SHA-256 of both parts, the version of
+ * the kit, and the facts, which a reader of the configuration needs without running the adapter.
+ */
+export function writeTestRecord(file: string, text: string, facts: AdapterFacts): void {
+  const fixtures = hashFixtures(buildFixturesPath(file));
+  const record = { adapter: hashText(text), fixtures, kit: readKitVersion(), facts };
   writeFileSync(buildRecordPath(file), `${JSON.stringify(record, undefined, 2)}\n`);
 }
 
 /**
- * Refuses an adapter that has not passed its tests as it is. Throws an `OwnAdapterFault`. Fixtures count only where they
- * are: a service can run without them.
+ * Returns the recorded facts of an adapter, and refuses one that has not passed its tests as it is. Throws an
+ * `OwnAdapterFault`. Fixtures count only where they are: a service can run without them.
  */
-export function checkTestRecord(file: string, text: string): void {
-  const { adapter, fixtures, kit } = readTestRecord(file);
+export function checkTestRecord(file: string, text: string): AdapterFacts {
+  const { adapter, fixtures, kit, facts } = readTestRecord(file);
   const remedy = `run \`reelgate adapter test ${file}\``;
   const folder = buildFixturesPath(file);
   if (adapter !== hashText(text))
@@ -40,6 +48,14 @@ export function checkTestRecord(file: string, text: string): void {
   const version = readKitVersion();
   if (readMajor(kit) !== readMajor(version))
     throw new OwnAdapterFault(file, 1, `has passed its tests with kit ${String(kit)}, not ${version}; ${remedy}`);
+  if (facts === undefined)
+    throw new OwnAdapterFault(file, 1, `has passed its tests with an older program, which kept no facts; ${remedy}`);
+  const record = path.basename(buildRecordPath(file));
+  return checkFacts(
+    readObject(facts),
+    (keys, expected) =>
+      new ConfigError(`${file}:1: ${record}: ${['facts', ...keys].join('.')}: ${expected}; ${remedy}`),
+  );
 }
 
 function readTestRecord(file: string): Readonly<Record<string, unknown>> {
@@ -47,7 +63,7 @@ function readTestRecord(file: string): Readonly<Record<string, unknown>> {
   const remedy = `run \`reelgate adapter test ${file}\``;
   if (!existsSync(record)) throw new OwnAdapterFault(file, 1, `has not passed its tests; ${remedy}`);
   try {
-    return readObject(JSON.parse(readBoundedText(record, RECORD_BYTES_MAX).text));
+    return readObject(readPlainJson(readBoundedText(record, RECORD_BYTES_MAX).text));
   } catch (error) {
     const reason = error instanceof SyntaxError ? 'no JSON' : readErrorCode(error);
     throw new OwnAdapterFault(file, 1, `the record of its tests ${record} cannot be read (${reason}); ${remedy}`);

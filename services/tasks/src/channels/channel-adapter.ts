@@ -1,0 +1,33 @@
+import type {
+  Adapter,
+  Callbacks,
+  Calls,
+  ChannelFacts,
+  Steps,
+  UpstreamAnswer,
+  UpstreamRequest,
+} from '@reelgate/adapter-kit';
+
+/** A value that a built-in adapter returns at once, and the adapter of an operator from its sandbox. */
+export type Eventual<T> = T | Promise<T>;
+
+export interface EventualSteps<Result> {
+  next(...answer: [] | [UpstreamAnswer]): Eventual<IteratorResult<UpstreamRequest, Result>>;
+}
+
+type Eventually<Call> = Call extends (...args: infer Args) => Steps<infer Result>
+  ? (...args: Args) => EventualSteps<Result>
+  : Call extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Eventual<Result>
+    : Call;
+
+/** The operations of a channel, as its adapter has them. */
+export type ChannelCalls = { readonly [Name in keyof Calls]: Eventually<Calls[Name]> };
+
+/** An adapter as channels use it: an `Adapter` of the kit, or one of an operator in its sandbox. */
+export type ChannelAdapter = Omit<Adapter, 'openCalls' | 'callbacks'> & {
+  readonly callbacks?: { readonly [Name in keyof Callbacks]: Eventually<Callbacks[Name]> } | undefined;
+  readonly openCalls: (facts: ChannelFacts) => ChannelCalls;
+  /** Has to end before `openCalls` with the same facts. Rejects if the adapter refuses them. Absent: not needed. */
+  readonly prepare?: (facts: ChannelFacts) => Promise<void>;
+};

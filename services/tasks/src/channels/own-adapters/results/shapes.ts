@@ -1,0 +1,95 @@
+import { readObject } from '@reelgate/adapter-kit/kit';
+
+const TEXT_CHARS_MAX = 64 * 1024;
+const SHOWN_CHARS_MAX = 200;
+
+/** Takes what a value of an adapter may have, as a copy. Throws an error with the place of what it may not have. */
+export type Shape<T> = (value: unknown, at: string) => T;
+type ShapeOf<S> = S extends Shape<infer T> ? T : never;
+
+/** The error of a value that is none of the expected ones. */
+function toWrongValue(value: unknown, at: string, expected: string): Error {
+  const shown = JSON.stringify(value) ?? 'nothing';
+  const cut = shown.length > SHOWN_CHARS_MAX ? `${shown.slice(0, SHOWN_CHARS_MAX)}…` : shown;
+  return new Error(`${at} is ${cut}; expected ${expected}`);
+}
+
+export function text(pattern?: RegExp, expected = 'a text'): Shape<string> {
+  return (value, at) => {
+    if (typeof value !== 'string' || pattern?.test(value) === false) throw toWrongValue(value, at, expected);
+    if (value.length > TEXT_CHARS_MAX) throw new Error(`${at} has more than ${TEXT_CHARS_MAX} characters`);
+    return value;
+  };
+}
+
+/** A text as long as the whole answer may be. */
+export const longText: Shape<string> = (value, at) => {
+  if (typeof value !== 'string') throw toWrongValue(value, at, 'a text');
+  return value;
+};
+
+export const number: Shape<number> = (value, at) => {
+  if (typeof value !== 'number') throw toWrongValue(value, at, 'a number');
+  return value;
+};
+
+export const flag: Shape<boolean> = (value, at) => {
+  if (typeof value !== 'boolean') throw toWrongValue(value, at, 'true or false');
+  return value;
+};
+
+/** Any JSON object. */
+export const object: Shape<object> = (value, at) => {
+  if (typeof value !== 'object' || value === null) throw toWrongValue(value, at, 'an object');
+  return value;
+};
+
+export function word<const Word extends string>(...words: readonly Word[]): Shape<Word> {
+  return (value, at) => {
+    if (!words.includes(value as Word)) throw toWrongValue(value, at, `one of: ${words.join(', ')}`);
+    return value as Word;
+  };
+}
+
+/** JSON has null where an adapter has a number that is none, so null is as good as nothing. */
+export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
+  return (value, at) => (value === undefined || value === null ? undefined : shape(value, at));
+}
+
+export function list<T>(shape: Shape<T>): Shape<readonly T[]> {
+  return (value, at) => {
+    if (!Array.isArray(value)) throw toWrongValue(value, at, 'a list');
+    return value.map((one: unknown, index) => shape(one, `${at}.${index}`));
+  };
+}
+
+export function map<T>(shape: Shape<T>, names?: Shape<string>): Shape<Readonly<Record<string, T>>> {
+  return (value, at) => {
+    const members = Object.entries(object(value, at));
+    return Object.fromEntries(members.map(([name, one]) => [names?.(name, at) ?? name, shape(one, `${at}.${name}`)]));
+  };
+}
+
+/** An object with these members. It has no others: what the service does not know is not passed on. */
+export function record<const Members extends Readonly<Record<string, Shape<unknown>>>>(
+  members: Members,
+): Shape<{ readonly [Name in keyof Members]: ShapeOf<Members[Name]> }> {
+  const known = Object.entries(members);
+  return (value, at) => {
+    const from = readObject(object(value, at));
+    const taken = known.map(([name, shape]) => [name, shape(from[name], `${at}.${name}`)] as const);
+    return Object.fromEntries(taken.filter(([, one]) => one !== undefined)) as never;
+  };
+}
+
+/** A record whose member `name` says which one. */
+export function byWord<Shapes extends Readonly<Record<string, Shape<unknown>>>>(
+  name: string,
+  shapes: Shapes,
+): Shape<ShapeOf<Shapes[keyof Shapes]>> {
+  const said = word(...Object.keys(shapes));
+  return (value, at) => {
+    const chosen = said(readObject(value)[name], `${at}.${name}`);
+    return shapes[chosen]?.(value, at) as never;
+  };
+}

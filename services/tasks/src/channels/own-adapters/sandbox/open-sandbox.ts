@@ -1,0 +1,154 @@
+import { Worker } from 'node:worker_threads';
+import type { Json } from '@reelgate/adapter-kit';
+import { readObject } from '@reelgate/adapter-kit/kit';
+import { systemClock } from '@reelgate/platform/clock';
+import { OwnAdapterFault } from '../own-adapter-fault.ts';
+import { readPlainJson } from '../results/plain-json.ts';
+import type { ThreadAdapter, ThreadReport } from './adapter-thread.ts';
+import { openQuestions } from './questions.ts';
+import type { Question } from './questions.ts';
+import { allowMoreMs } from './sandbox-bounds.ts';
+
+const WATCH_MS = 100;
+/** From the start of a thread until it can answer, on a busy machine. */
+const START_MS_MAX = 15_000;
+/** A thread that says nothing for longer is stopped. Inside the engine, processor time has a much shorter bound. */
+const SILENT_MS_MAX = 2000;
+/** Before the start that follows the second stop in a row, and twice as long before each further one. */
+const PAUSE_MS = 100;
+const PAUSE_MS_MAX = 10_000;
+/** The bounds on the heap of V8 in a thread. The memory of the engine is beside it. */
+const HEAP_MIB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 4 };
+const REASON_CHARS_MAX = 4096;
+
+/** An adapter in a thread of its own, in which an engine runs it. Only JSON texts cross the border. */
+export interface AdapterSandbox {
+  /** Asks the driver. Rejects if the adapter throws, computes for too long, or cannot be loaded (`OwnAdapterFault`). */
+  readonly ask: (question: object) => Promise<Json>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the sandbox of an adapter. Its thread starts with the first question. A question that a thread does not answer in
+ * time ends with that thread, and the next thread gets those behind it: a question is a pure computation, so it can be
+ * asked again. Threads that end so one after another start ever later.
+ */
+export function openSandbox(adapter: ThreadAdapter): AdapterSandbox {
+  const questions = openQuestions<Json>();
+  let thread: AdapterThread | undefined;
+  let [isWatched, failuresInARow, pausedMs] = [false, 0, 0];
+
+  const drop = async (): Promise<void> => {
+    const dropped = thread;
+    thread = undefined;
+    await dropped?.end();
+  };
+  const fail = (error: Error): void => {
+    failuresInARow += 1;
+    pausedMs = failuresInARow < 2 ? 0 : Math.min(PAUSE_MS * 2 ** (failuresInARow - 2), PAUSE_MS_MAX);
+    if (error instanceof OwnAdapterFault) questions.answerAll(error);
+    else questions.answer(questions.oldest()?.id ?? 0, error);
+    void drop();
+  };
+  const hear = (said: ThreadReport): void => {
+    if (said.kind === 'unloadable') fail(new OwnAdapterFault(adapter.file, said.line, said.reason));
+    else if (said.kind === 'ready') for (const question of questions.list()) thread?.ask(question);
+    else if (said.kind === 'idle') void (questions.oldest() === undefined && drop());
+    else {
+      const answer = readAnswer(said);
+      if (!(answer instanceof Error)) failuresInARow = 0;
+      questions.answer(said.id, answer);
+      if (said.isSpent) void drop();
+    }
+  };
+  /** Starts a thread if none runs, and stops one that is silent, for as long as questions wait. */
+  const watch = async (): Promise<void> => {
+    if (isWatched) return;
+    isWatched = true;
+    for (let oldest = questions.oldest(); oldest !== undefined; oldest = questions.oldest()) {
+      if (thread === undefined && pausedMs <= 0) thread = startThread(adapter, hear, fail);
+      await systemClock.sleep(WATCH_MS);
+      pausedMs -= WATCH_MS;
+      questions.wait(WATCH_MS);
+      const late = thread?.countSilence(WATCH_MS, oldest);
+      if (late !== undefined) fail(new Error(late));
+    }
+    isWatched = false;
+  };
+  return {
+    ask: (asked) =>
+      questions.ask(JSON.stringify(asked), (question) => {
+        if (thread?.isReady() === true) thread.ask(question);
+        void watch();
+      }),
+    close: async () => {
+      questions.answerAll(new Error('was closed'));
+      await drop();
+    },
+  };
+}
+
+interface AdapterThread {
+  readonly isReady: () => boolean;
+  readonly ask: (question: Question) => void;
+  /** Returns why the thread has to be stopped, if nothing came from it while the question waited. */
+  readonly countSilence: (ms: number, oldest: Question) => string | undefined;
+  /** Ends the thread. Whatever it may still say is not heard. */
+  readonly end: () => Promise<void>;
+}
+
+/** Starts the thread of an adapter. It keeps no process alive, and has no variable of the environment. */
+function startThread(
+  adapter: ThreadAdapter,
+  hear: (said: ThreadReport) => void,
+  fail: (error: Error) => void,
+): AdapterThread {
+  const worker = new Worker(new URL('./adapter-thread.ts', import.meta.url), {
+    name: 'adapter',
+    workerData: adapter,
+    env: {},
+    resourceLimits: HEAP_MIB,
+  });
+  worker.unref();
+  let [isReady, silentMs] = [false, 0];
+  worker.on('message', (said: ThreadReport) => {
+    silentMs = 0;
+    isReady ||= said.kind === 'ready';
+    hear(said);
+  });
+  worker.on('error', () => {
+    fail(new Error('broke its engine, and was stopped'));
+  });
+  worker.on('exit', () => {
+    fail(new Error('ended its thread'));
+  });
+  return {
+    isReady: () => isReady,
+    ask: ({ id, text }) => {
+      worker.postMessage({ id, text });
+    },
+    countSilence: (ms, { text }) => {
+      silentMs += ms;
+      const most = isReady ? SILENT_MS_MAX + allowMoreMs(text.length) : START_MS_MAX;
+      if (silentMs <= most) return undefined;
+      return isReady ? 'does not answer in time, and was stopped' : 'does not start in time, and was stopped';
+    },
+    end: async () => {
+      worker.removeAllListeners();
+      // an error after the last word is no error of ours
+      worker.on('error', () => undefined);
+      await worker.terminate();
+    },
+  };
+}
+
+/** Reads what a thread says; an error if the adapter threw, or answered what no value may be. */
+function readAnswer({ text = '', fault }: Extract<ThreadReport, { kind: 'answer' }>): Json | Error {
+  if (fault !== undefined) return new Error(fault);
+  try {
+    const answer = readObject(readPlainJson(text));
+    return typeof answer['thrown'] === 'string' ? new Error(answer['thrown'].slice(0, REASON_CHARS_MAX)) : answer;
+  } catch (error) {
+    return error as Error;
+  }
+}
