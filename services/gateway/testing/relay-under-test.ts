@@ -4,7 +4,7 @@ import { aRelayChannel } from './a-relay-channel.ts';
 import { startGatewayUnderTest } from './gateway-under-test.ts';
 import type { GatewayUnderTest } from './gateway-under-test.ts';
 import { untilAfter } from '@reelgate/platform/testing/until';
-import { json, startRelayUpstream } from './scripted-relay-upstream.ts';
+import { DELIVERED, json, startRelayUpstream } from './scripted-relay-upstream.ts';
 import type { RelayUpstream } from './scripted-relay-upstream.ts';
 
 export interface RelayUnderTest {
@@ -31,7 +31,7 @@ export function withRelay(settings: Partial<CheckedRelayChannel> = {}): () => Re
     await under.gateway.clock.advance(60_000);
     for (const upstream of under.upstreams) {
       upstream.seen.length = 0;
-      upstream.reply = json({});
+      upstream.reply = json(DELIVERED);
     }
     const { calls } = under.gateway;
     await untilAfter(under.gateway.clock, () => calls.open.size === 0);

@@ -11,6 +11,18 @@ export interface SeenRequest {
 
 export type Reply = (request: SeenRequest, response: ServerResponse) => void;
 
+/** Has what every endpoint with JSON answers is called for. */
+export const DELIVERED = {
+  choices: [{ index: 0, message: { role: 'assistant', content: 'made' }, finish_reason: 'stop' }],
+  output: [{ type: 'message', content: [{ type: 'output_text', text: 'made' }] }],
+  content: [{ type: 'text', text: 'made' }],
+  candidates: [{ content: { parts: [{ text: 'made' }] }, finishReason: 'STOP' }],
+  data: [{ embedding: [0.5], b64_json: 'AAAA' }],
+  results: [{ index: 0, relevance_score: 0.5 }],
+  text: 'made',
+  input_tokens: 1,
+} as const;
+
 /** A real HTTP server with scripted answers. It records its requests. */
 export interface RelayUpstream {
   readonly url: string;
@@ -21,7 +33,7 @@ export interface RelayUpstream {
   stop(): Promise<void>;
 }
 
-export async function startRelayUpstream(reply: Reply = json({})): Promise<RelayUpstream> {
+export async function startRelayUpstream(reply: Reply = json(DELIVERED)): Promise<RelayUpstream> {
   let left = 0;
   const seen: SeenRequest[] = [];
   const { url, stop } = await startTestServer((request, response) => {

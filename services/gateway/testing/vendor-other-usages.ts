@@ -44,7 +44,7 @@ export const OTHER_USAGES: readonly VendorUsage[] = [
     'OpenAI, images (platform.openai.com/docs/api-reference/images/object)',
     images,
     {
-      data: [{}],
+      data: [{ b64_json: 'AAAA' }],
       usage: {
         total_tokens: 4260,
         input_tokens: 100,
@@ -66,7 +66,7 @@ export const OTHER_USAGES: readonly VendorUsage[] = [
     'Volcengine, images, with the tokens in two spellings (a recorded answer)',
     images,
     {
-      data: [{}],
+      data: [{ b64_json: 'AAAA' }],
       usage: {
         prompt_tokens: 0,
         completion_tokens: 0,

@@ -8,7 +8,7 @@ import { TOKEN } from '../../testing/fake-services.ts';
 import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { call } from '../../testing/http-call.ts';
-import { json, startRelayUpstream } from '../../testing/scripted-relay-upstream.ts';
+import { DELIVERED, json, startRelayUpstream } from '../../testing/scripted-relay-upstream.ts';
 import type { RelayUpstream } from '../../testing/scripted-relay-upstream.ts';
 
 const CLIENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -109,7 +109,7 @@ test('a refusal is no failure, and its span does not repeat what the client wrot
 
 test('a relayed call has the conventions for generative AI, and a span for each attempt', async () => {
   first!.reply = json({ error: { message: 'overloaded' } }, 503);
-  second!.reply = json({ model: 'upstream-model-2026', ...USAGE });
+  second!.reply = json({ ...DELIVERED, model: 'upstream-model-2026', ...USAGE });
 
   const { root, spans } = await spansOf('POST', '/v1/chat/completions', { body: chat });
 
@@ -150,7 +150,7 @@ test('a relayed call has the conventions for generative AI, and a span for each 
 });
 
 test('no upstream learns of a trace', async () => {
-  second!.reply = json({ ...USAGE });
+  second!.reply = json({ ...DELIVERED, ...USAGE });
   first!.reply = second!.reply;
 
   await spansOf('POST', '/v1/chat/completions', { body: chat });

@@ -6,7 +6,7 @@ import { TOKEN } from '../../../testing/fake-services.ts';
 import { call } from '../../../testing/http-call.ts';
 import type { Answer } from '../../../testing/http-call.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
-import { events, json } from '../../../testing/scripted-relay-upstream.ts';
+import { DELIVERED, events, json } from '../../../testing/scripted-relay-upstream.ts';
 import type { Reply } from '../../../testing/scripted-relay-upstream.ts';
 
 const relay = withRelay();
@@ -16,7 +16,7 @@ const STUCK = new Problem({ kind: 'unavailable', reason: 'service_unavailable', 
 const SOUND_BYTES = 64 * 1024 * 1024;
 
 const ANSWERS: Readonly<Record<string, Reply>> = {
-  JSON: json({ model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } }),
+  JSON: json({ ...DELIVERED, model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } }),
   'a stream': events([EVENT, EVENT, 'data: [DONE]\n\n']),
   'an error': json({ error: { message: 'no', type: 't', code: 'c', param: null } }, 400),
   sound: (_request, response) => {

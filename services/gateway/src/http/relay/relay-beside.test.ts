@@ -5,7 +5,7 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { call } from '../../../testing/http-call.ts';
 import type { Answer } from '../../../testing/http-call.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
-import { events, json } from '../../../testing/scripted-relay-upstream.ts';
+import { DELIVERED, events, json } from '../../../testing/scripted-relay-upstream.ts';
 import type { Reply } from '../../../testing/scripted-relay-upstream.ts';
 
 const relay = withRelay();
@@ -15,7 +15,7 @@ const FAULTS_OF_A_CIRCUIT = 5;
 const NO_MONEY = new Problem({ kind: 'exhausted', reason: 'insufficient_quota', message: 'not enough' });
 const AWAY = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'billing is away' });
 const EVENT = 'data: {"model":"upstream-model-2026","choices":[]}\n\n';
-const GOOD = json({ model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } });
+const GOOD = json({ ...DELIVERED, model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } });
 const hangs: Reply = () => undefined;
 const begins: Reply = (_request, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' }).write(EVENT);

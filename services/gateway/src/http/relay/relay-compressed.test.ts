@@ -15,12 +15,14 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { call } from '../../../testing/http-call.ts';
 import { openStream } from '../../../testing/open-stream.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
+import { DELIVERED } from '../../../testing/scripted-relay-upstream.ts';
 import type { Reply } from '../../../testing/scripted-relay-upstream.ts';
 import { until } from '@reelgate/platform/testing/until';
 
 const relay = withRelay();
 const UPSTREAM_MODEL = 'upstream-model-2026';
-const ANSWER = { model: UPSTREAM_MODEL, choices: [], usage: { prompt_tokens: 9, completion_tokens: 2 } };
+const USAGE = { model: UPSTREAM_MODEL, choices: [], usage: { prompt_tokens: 9, completion_tokens: 2 } };
+const ANSWER = { ...USAGE, choices: DELIVERED.choices };
 const CHARGE = [{ basis: Basis.USAGE, usage: { inputTokens: 9n, outputTokens: 2n } }];
 const charged = async () => {
   await relay().gateway.settled(1);
@@ -85,10 +87,10 @@ describe('a compressed answer that the gateway did not ask for', () => {
     expect([answer.status, answer.headers['content-encoding'], answer.text]).toEqual([200, 'compress', 'whatever']);
     expect(await charged()).toMatchObject([{ basis: Basis.HOLD }]);
   });
-  test('without a byte stays empty', async () => {
-    relay().first.reply = packed('gzip', Buffer.alloc(0));
+  test('without a byte is an error', async () => {
+    for (const upstream of relay().upstreams) upstream.reply = packed('gzip', Buffer.alloc(0));
 
-    expect(await post()).toMatchObject({ status: 200, text: '' });
+    expect(await post()).toMatchObject({ status: 502, json: { error: { code: 'upstream_failed' } } });
   });
 });
 
@@ -104,6 +106,7 @@ const STREAMS: readonly (readonly [
 ];
 const chunk = (text: string): string =>
   `data: {"model":"${UPSTREAM_MODEL}","choices":[{"delta":{"content":"${text}"}}]}\n\n`;
+const DONE = 'data: [DONE]\n\n';
 const chat = { model: 'some-model', messages: [], stream: true };
 
 describe.each(STREAMS)('a stream with the encoding %s', (encoding, pack, flush) => {
@@ -121,12 +124,15 @@ describe.each(STREAMS)('a stream with the encoding %s', (encoding, pack, flush) 
   };
 
   test('is passed on event by event, uncompressed, and charged by its usage', async () => {
-    const upstream = inTwo((packer) => packer.end(`data: ${JSON.stringify(ANSWER)}\n\n`));
+    const upstream = inTwo((packer) => packer.end(`data: ${JSON.stringify(USAGE)}\n\n${DONE}`));
     const stream = await openStream(relay().gateway.url, '/v1/chat/completions', chat);
     await stream.has('one');
     upstream.goOn();
 
-    expect(await stream.ended).toEqual({ text: chunk('one').replace(UPSTREAM_MODEL, 'some-model'), wasWhole: true });
+    expect(await stream.ended).toEqual({
+      text: chunk('one').replace(UPSTREAM_MODEL, 'some-model') + DONE,
+      wasWhole: true,
+    });
     expect(await charged()).toMatchObject(CHARGE);
   });
   test('that breaks off ends with an error of the dialect after its last event', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { call } from '../../../testing/http-call.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
-import { events, json } from '../../../testing/scripted-relay-upstream.ts';
+import { DELIVERED, events, json } from '../../../testing/scripted-relay-upstream.ts';
 import type { Reply } from '../../../testing/scripted-relay-upstream.ts';
 
 const relay = withRelay();
@@ -37,20 +37,20 @@ const SECRETS = [
 ];
 
 const ANSWERS: Record<string, Reply> = {
-  'an answer': json({ model: 'upstream-model-2026', choices: [] }, 200, TELLING),
+  'an answer': json({ ...DELIVERED, model: 'upstream-model-2026' }, 200, TELLING),
   'an answer whose headers name the host': (request, response) => {
-    json({ ok: true }, 200, {
+    json(DELIVERED, 200, {
       ...TELLING,
       'x-next': `http://${String(request.headers.host)}/next`,
       'x-key': 'upstream-secret-key',
     })(request, response);
   },
-  'an answer whose headers name the model': json({ ok: true }, 200, {
+  'an answer whose headers name the model': json(DELIVERED, 200, {
     ...TELLING,
     'x-served-model': 'models/upstream-model-2026-05',
   }),
-  'an answer that is an error': json(
-    { error: { message: 'no upstream-model-2026 for org-acme-corp with upstream-secret-key' } },
+  'an error with a good status': json(
+    { error: { code: 400, message: 'no upstream-model-2026 for org-acme-corp with upstream-secret-key' } },
     200,
     TELLING,
   ),
@@ -80,7 +80,7 @@ const ANSWERS: Record<string, Reply> = {
   'a page': (_request, response) =>
     void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>upstream-server upstream-proxy</h1>'),
   'a stream': events(
-    ['data: {"model":"upstream-model-2026-05","choices":[]}\n\n'],
+    ['data: {"model":"upstream-model-2026-05","choices":[{"delta":{"content":"x"}}]}\n\n'],
     TELLING as unknown as Record<string, string>,
   ),
   'a reset': (_request, response) => void response.destroy(),

@@ -13,7 +13,9 @@ const charged = async () => {
   return relay().gateway.calls.settled;
 };
 const part = (text: string, usage: object = { promptTokenCount: 4 }): object => ({
-  candidates: [{ content: { parts: [{ text }] } }],
+  candidates: [
+    { content: { parts: [{ text }] }, ...('candidatesTokenCount' in usage ? { finishReason: 'STOP' } : {}) },
+  ],
   usageMetadata: usage,
   modelVersion: 'upstream-model-2026',
 });
@@ -66,9 +68,9 @@ test('while an upstream is silent, white space between the elements keeps the cl
   await stream.has(`${shown(first)},`);
   for (let second = 0; second < 16; second += 1) await relay().gateway.clock.advance(1000);
   await stream.has(`${shown(first)},\n`);
-  upstream().end(':1}]');
+  upstream().end(':1,"candidates":[{"finishReason":"STOP"}]}]');
 
-  expect((await stream.ended).text).toBe(`${shown(first)},\n{"half":1}]`);
+  expect((await stream.ended).text).toBe(`${shown(first)},\n{"half":1,"candidates":[{"finishReason":"STOP"}]}]`);
 });
 
 test('an upstream that answers one object is charged by it', async () => {

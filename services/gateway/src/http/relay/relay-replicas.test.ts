@@ -5,7 +5,7 @@ import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
-import { json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
+import { DELIVERED, json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
 import type { Reply } from '../../../testing/scripted-relay-upstream.ts';
 
 const chat = { model: 'some-model', messages: [] };
@@ -33,17 +33,21 @@ describeWith(redisServer, 'two gateways', (redis) => {
     statuses.filter((one) => one === status).length;
 
   test('together send a channel no more calls than its limit of a minute', () =>
-    withTwo({ id: 'minute', limits: { requests_per_minute: 6, in_flight: 100 } }, json({}), async (_two, statuses) => {
-      const answers = await statuses(20);
+    withTwo(
+      { id: 'minute', limits: { requests_per_minute: 6, in_flight: 100 } },
+      json(DELIVERED),
+      async (_two, statuses) => {
+        const answers = await statuses(20);
 
-      expect([count(answers, 200), count(answers, 429)]).toEqual([6, 14]);
-    }));
+        expect([count(answers, 200), count(answers, 429)]).toEqual([6, 14]);
+      },
+    ));
 
   test('together run no more calls on a channel than its limit in flight', () => {
     const waiting: (() => void)[] = [];
     const hold: Reply = (request, response) => {
       waiting.push(() => {
-        json({})(request, response);
+        json(DELIVERED)(request, response);
       });
       // nothing above the limit may arrive, so what is held is released once it is reached
       if (waiting.length === 4) setTimeout(() => waiting.splice(0).forEach((answer) => answer()), 300);

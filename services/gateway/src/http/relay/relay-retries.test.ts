@@ -4,13 +4,13 @@ import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
-import { json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
+import { DELIVERED, json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
 import type { Reply } from '../../../testing/scripted-relay-upstream.ts';
 
 const relay = withRelay({ timeouts: { first_byte: '300ms', idle: '300ms' } });
 const chat = { model: 'some-model', messages: [] };
 const post = (path = '/v1/chat/completions', body: unknown = chat) => call(relay().gateway.url, 'POST', path, { body });
-const GOOD = json({ model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } });
+const GOOD = json({ ...DELIVERED, model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } });
 const error = (status: number, message = 'no'): Reply =>
   json({ error: { message, type: 't', code: 'c', param: null } }, status);
 const counts = (): number[] => relay().upstreams.map(({ seen }) => seen.length);

@@ -5,16 +5,17 @@ import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
 import { openStream } from '../../../testing/open-stream.ts';
-import { json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
+import { DELIVERED, json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
 import type { RelayUpstream, Reply } from '../../../testing/scripted-relay-upstream.ts';
 import { until } from '@reelgate/platform/testing/until';
 
 const chat = { model: 'some-model', messages: [] };
-const GOOD = json({ model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } });
+const GOOD = json({ ...DELIVERED, model: 'upstream-model-2026', usage: { prompt_tokens: 1, completion_tokens: 1 } });
+const EVENT = 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n';
 const BROKEN: Reply = (_request, response) => {
   response
     .writeHead(200, { 'content-type': 'text/event-stream' })
-    .write('data: {"x":1}\n\n', () => void setTimeout(() => response.destroy(), 5));
+    .write(EVENT, () => void setTimeout(() => response.destroy(), 5));
 };
 let upstream: RelayUpstream;
 let under: GatewayUnderTest;
@@ -66,7 +67,7 @@ describe('the only channel of a model', () => {
       'no_channel_available',
       1,
     ]);
-    answering?.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\n');
+    answering?.writeHead(200, { 'content-type': 'text/event-stream' }).write(EVENT);
     await (await first).has('x');
     upstream.reply = GOOD;
     expect((await post()).status).toBe(200);
@@ -79,7 +80,7 @@ describe('the only channel of a model', () => {
 
 test('clients that leave never open the circuit of a channel', async () => {
   upstream.reply = (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\n');
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(EVENT);
   };
   for (let time = 0; time < 6; time += 1) {
     const left = upstream.left();
@@ -96,7 +97,7 @@ test('clients that leave never open the circuit of a channel', async () => {
 
 test('answers that exceed the deadline because their client does not read never open the circuit', async () => {
   upstream.reply = (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\n');
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(EVENT);
   };
   const streams = await Promise.all(Array.from({ length: 6 }, stream));
   await Promise.all(streams.map((one) => one.has('x')));

@@ -102,7 +102,7 @@ describe('streams of the other protocols', () => {
     const frames = [
       'data: {"candidates":[{"content":{"parts":[{"text":"a"}]}}],' +
         '"usageMetadata":{"promptTokenCount":4},"modelVersion":"upstream-model-2026"}\r\n\r\n',
-      'data: {"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":9},' +
+      'data: {"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":9},' +
         '"modelVersion":"upstream-model-2026"}\r\n\r\n',
     ];
     relay().first.reply = events(frames);
@@ -115,21 +115,19 @@ describe('streams of the other protocols', () => {
 });
 
 describe('a stream of events', () => {
-  test('sends its head and each event at once, while the upstream still writes', async () => {
+  test('sends each event at once, while the upstream still writes', async () => {
     let upstream: ServerResponse | undefined;
     relay().first.reply = (_request, response) => {
       upstream = response.writeHead(200, { 'content-type': 'text/event-stream' });
-      upstream.flushHeaders();
+      upstream.write(chunk('one'));
     };
     const stream = await open();
     expect(stream.response.statusCode).toBe(200);
-    expect(stream.text()).toBe('');
-    upstream?.write(chunk('one'));
     await stream.has('one');
     upstream?.write('data: {"half":');
     await wait(50);
     expect(stream.text()).not.toContain('half');
-    upstream?.end('1}\n\n');
+    upstream?.end(`1}\n\n${DONE}`);
     expect((await stream.ended).wasWhole).toBe(true);
   });
   test('ends its last event with a blank line, even if the upstream omits it', async () => {
@@ -160,16 +158,21 @@ describe('a stream of events', () => {
     await stream.has('one');
     for (let second = 0; second < 16; second += 1) await relay().gateway.clock.advance(1000);
     await stream.has(': ping\n\n');
-    upstream?.end('":1}\n\n');
+    upstream?.end(`":1}\n\n${DONE}`);
 
     expect((await stream.ended).text).toBe(
-      `${chunk('one').replace('upstream-model-2026', 'some-model')}: ping\n\ndata: {"half":1}\n\n`,
+      `${chunk('one').replace('upstream-model-2026', 'some-model')}: ping\n\ndata: {"half":1}\n\n${DONE}`,
     );
   });
 });
 
 describe('an upstream that fails within its answer', () => {
   const MESSAGE = 'the upstream closed the connection within its answer';
+  /** Something of what every protocol is called for. */
+  const PART =
+    'data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}}\n\n' +
+    'data: {"type":"response.output_text.delta","delta":"x"}\n\n' +
+    'data: {"choices":[{"delta":{"content":"x"}}],"candidates":[{"content":{"parts":[{"text":"x"}]}}]}\n\n';
   const openai = { message: MESSAGE, type: 'server_error', param: null, code: 'upstream_failed' };
   test.each<[string, string, object]>([
     ['/v1/chat/completions', '', { error: openai }],
@@ -182,12 +185,12 @@ describe('an upstream that fails within its answer', () => {
     ],
   ])('%s: the client gets an error of its dialect, and the stream ends', async (path, line, data) => {
     relay().first.reply = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"x":1}\n\ndata: {"half');
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`${PART}data: {"half`);
       setTimeout(() => response.destroy(), 20);
     };
     const { text, wasWhole } = await (await open(path)).ended;
 
-    expect(text).toBe(`data: {"x":1}\n\n${line}data: ${JSON.stringify(data)}\n\n`);
+    expect(text).toBe(`${PART}${line}data: ${JSON.stringify(data)}\n\n`);
     expect(wasWhole).toBe(true);
     expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE }]);
   });
@@ -206,7 +209,7 @@ describe('an upstream that fails within its answer', () => {
     const { wasWhole } = await (await open('/v1/audio/speech', { model: 'some-model', input: 'abcdef' })).ended;
 
     expect(wasWhole).toBe(false);
-    expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE, usage: { characters: 6n } }]);
+    expect(await charged()).toMatchObject([{ basis: Basis.ESTIMATE, usage: { characters: 1n } }]);
   });
 });
 
@@ -250,13 +253,13 @@ test('a slow reader slows the upstream down, and nothing accumulates', async () 
   let written = 0;
   relay().first.reply = (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const frame = Buffer.from(`data: ${'x'.repeat(64 * 1024)}\n\n`);
+    const frame = Buffer.from(chunk('x'.repeat(64 * 1024)));
     const more = (): void => {
       while (written < BYTES && response.write(frame)) written += frame.length;
       if (written < BYTES) {
         written += frame.length;
         response.once('drain', more);
-      } else response.end();
+      } else response.end(DONE);
     };
     more();
   };

@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { call } from '../../../testing/http-call.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
-import { json } from '../../../testing/scripted-relay-upstream.ts';
+import { DELIVERED, json } from '../../../testing/scripted-relay-upstream.ts';
 import { formBody } from '../../../testing/multipart-form.ts';
 
 const relay = withRelay();
@@ -113,7 +113,7 @@ describe('a JSON call', () => {
     expect(relay().gateway.calls.settled).toEqual([]);
   });
   test('without usage is charged by its hold', async () => {
-    relay().first.reply = json({ model: 'x' });
+    relay().first.reply = json(DELIVERED);
     await post('/v1/chat/completions');
     await relay().gateway.settled(1);
 
@@ -163,6 +163,7 @@ describe('a model in the path', () => {
     ],
   ])('%s', async (path, upstream) => {
     relay().first.reply = json({
+      candidates: DELIVERED.candidates,
       modelVersion: 'upstream-model-2026',
       usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 6 },
     });
@@ -210,7 +211,7 @@ describe('a form', () => {
   test.each(['/v1/audio/transcriptions', '/v1/audio/translations', '/v1/images/edits'])(
     '%s: is passed on byte for byte except for the model',
     async (path) => {
-      relay().first.reply = json({ text: 'hi', usage: { type: 'duration', seconds: 3 }, data: [{}] });
+      relay().first.reply = json({ text: 'hi', usage: { type: 'duration', seconds: 3 }, data: DELIVERED.data });
       const answer = await post(path, form('some-model'), headers);
       await relay().gateway.settled(1);
 

@@ -311,12 +311,11 @@ describe('an answer', () => {
     ['of text is a string', 'a "line"\n狐狸 🦊', 'text/plain; charset=utf-8', { result: 'a "line"\n狐狸 🦊' }],
     [
       'of JSON stays unchanged',
-      '{"n": 12345678901234567890, "s": "é"}',
+      '{"audio": 12345678901234567890, "s": "é"}',
       'application/json',
-      { result: { n: 12345678901234567890, s: 'é' } },
+      { result: { audio: 12345678901234567890, s: 'é' } },
     ],
     ['of invalid text is base64', Buffer.from([0xc3, 0x28]), 'text/plain', { encoding: 'base64', result: 'wyg=' }],
-    ['without a body has no result', '', 'audio/mpeg', {}],
   ])('%s', async (_what, body, type, shown) => {
     const { json: answer } = await answered(body, type);
 
@@ -329,16 +328,22 @@ describe('an answer', () => {
     });
   });
 
+  test('without a body is a failure', async () => {
+    const { json: answer } = await answered('', 'audio/mpeg');
+
+    expect([answer.status, answer.status_code, answer.error.code]).toEqual(['failed', 502, 'upstream_failed']);
+  });
+
   test('keeps the digits of its numbers', async () => {
-    expect((await answered('{"n": 12345678901234567890}', 'application/json')).text).toContain(
-      '"result":{"n": 12345678901234567890}}',
+    expect((await answered('{"audio": 12345678901234567890}', 'application/json')).text).toContain(
+      '"result":{"audio": 12345678901234567890}}',
     );
   });
 
   test.each([
     ['binary', 'audio/mpeg', Buffer.alloc(200_001, 7)],
     ['text', 'text/plain', Buffer.from('狐狸🦊'.repeat(20_000))],
-    ['JSON', 'application/json', Buffer.from(JSON.stringify(Array.from({ length: 20_000 }, (_, n) => n)))],
+    ['JSON', 'application/json', Buffer.from(JSON.stringify({ audio: Array.from({ length: 20_000 }, (_, n) => n) }))],
   ])(
     'with many bytes of %s is stored with media as long as the job, and is read back whole',
     async (_what, type, body) => {

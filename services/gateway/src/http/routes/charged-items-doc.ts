@@ -11,7 +11,9 @@ const ITEM = {
   label: { type: 'string', description: 'Empty: it has none.' },
   basis: {
     enum: ['usage', 'estimate', 'hold', 'unknown'],
-    description: 'The source of the charge: reported usage, the estimate of the order, or the whole hold.',
+    description:
+      'The source of the charge: usage that was reported or counted, an estimate (of the order, or of what an answer ' +
+      'had delivered when it broke off), or the whole hold.',
   },
   ...SUM,
   parts: {

@@ -1,22 +1,35 @@
-import type { AnswerHeaders, CallSink } from './call-sink.ts';
+import type { HeldHead } from './held-head.ts';
+import type { AnswerHeaders } from './call-sink.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import type { Identities } from './scrub-error.ts';
-import type { StreamFault, Usage } from '../protocols/protocol.ts';
+import type { Fault } from '../protocols/faults.ts';
+import type { AnswerPart, StreamFault } from '../protocols/protocol.ts';
 
 /** The progress of an answer so far. */
-export interface Progress {
+export interface Progress extends AnswerPart {
   /** True once anything has been sent to the client. */
   readonly begun: boolean;
-  readonly usage: Usage | undefined;
-  /** Bytes of generated text. */
-  readonly textBytes: number;
+  /** True once a part of what was ordered has come. */
+  readonly delivered: boolean;
 }
+
+/** The end of an answer whose upstream did not break off. */
+export type AnswerEnding =
+  | { readonly how: 'whole' }
+  /** It reported a fault, or stopped before its end; the client was told. */
+  | { readonly how: 'broken'; readonly fault: Fault }
+  /** It is an error, and no part of it was sent. */
+  | { readonly how: 'failed'; readonly fault: Fault };
+
+export const WHOLE: AnswerEnding = { how: 'whole' };
 
 /** Passes the body of an answer to the sink. */
 export interface AnswerBody {
   take(chunk: Buffer): void;
-  end(trailers: AnswerHeaders): void;
+  /** The fault that was reported before anything was sent: the rest of the answer need not come. */
+  failure(): Fault | undefined;
+  end(trailers: AnswerHeaders): AnswerEnding;
   /** The upstream broke off after the answer had begun. */
   broken(fault: StreamFault): void;
   /** Sends a heartbeat to the client, if this kind of answer has one. */
@@ -26,12 +39,13 @@ export interface AnswerBody {
 
 export interface AnswerContext {
   readonly call: RelayCall;
-  readonly sink: CallSink;
+  /** It keeps the beginning of the answer back until something was delivered. */
+  readonly sink: HeldHead;
   readonly status: number;
   /** The headers for the client. */
   readonly headers: AnswerHeaders;
   /** The upstream's declaration. */
-  readonly contentLength: string | undefined;
+  readonly contentLength: number | undefined;
   readonly hider: ModelHider;
   /** Names that an error within a stream must not show. */
   readonly identities: Identities;

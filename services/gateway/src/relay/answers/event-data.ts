@@ -5,6 +5,7 @@ import type { Identities } from './scrub-error.ts';
 
 const DATA = Buffer.from('data:');
 const ERROR = Buffer.from('"error"');
+const DONE = Buffer.from('[DONE]');
 const ERROR_EVENT = /^event: ?error\r?$/m;
 /** Enough for the line with the name of the event, if it comes first. */
 const EVENT_BYTES = 32;
@@ -13,6 +14,18 @@ const [LF, CR, COLON, OPEN, MARK_END] = [0x0a, 0x0d, 0x3a, 0x7b, 0xbf];
 /** Parses the data of a frame as an object. */
 export function parseEvent(frame: Buffer): JsonObject | undefined {
   return parseObject(joinData(frame, findDataSpans(frame)));
+}
+
+/** Reports whether a frame is the word with which chats end. */
+export function isDone(frame: Buffer): boolean {
+  return frame.length <= EVENT_BYTES && frame.includes(DONE);
+}
+
+/** Reads an error that is plain text. */
+export function readErrorText(frame: Buffer): string | undefined {
+  return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES))
+    ? joinData(frame, findDataSpans(frame)).toString('utf8').trim()
+    : undefined;
 }
 
 /** Edits the data of a frame. A frame whose data takes several lines stays as it is. */

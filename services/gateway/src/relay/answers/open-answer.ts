@@ -1,56 +1,54 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { hideInPieces } from '../../json-bytes/hide-model.ts';
+import type { Clock } from '@reelgate/platform/clock';
 import type { RelayChannel } from '../channels/relay-channels.ts';
+import { NOTHING_CAME } from '../protocols/faults.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
-import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
+import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import type { CallSink } from './call-sink.ts';
-import { reportsFault } from './event-data.ts';
-import { scrubError } from './scrub-error.ts';
+import { holdHead } from './held-head.ts';
 import { newElementsAnswer, newEventAnswer } from './stream-answers.ts';
-import { keepLastBytes, readUsage } from './usage-in-bytes.ts';
+import { newHeldAnswer, newPassedAnswer, NO_PROGRESS } from './whole-answers.ts';
 
-/** A longer answer is not held; it passes as it arrives. */
-const HELD_BYTES_MAX = 1024 * 1024;
-const OPEN_LIST = 0x5b;
-const LEADING_SPACE = /^\s*/;
-const LEADING_SPACE_BYTES_MAX = 64;
+const JSON_TYPE = /^(application|text)\/([\w.-]+\+)?json/;
+const MEDIUM_TYPE = /^(audio|image|video)\//;
 
 /** The head of an upstream's answer. */
 export interface AnswerHead {
   readonly call: RelayCall;
   readonly sink: CallSink;
   readonly channel: RelayChannel;
+  readonly clock: Clock;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Stops the upstream until the sink has drained. */
   readonly pause: () => void;
 }
 
-/** Opens the way of an answer's body to the sink, by its type in lower case. */
+/** Opens the way of an answer's body to the sink, by its type in lower case and by its first bytes. */
 export function openAnswerBody(head: AnswerHead, type: string): AnswerBody {
   const context = toAnswerContext(head);
   const { protocol } = head.call.endpoint;
   const isStream = protocol.isStream(head.call.content);
-  // an answer without a type has the requested one
-  const isJson = type === '' ? !isStream : /^(application|text)\/([\w.-]+\+)?json/.test(type);
   // an encoding that the gateway cannot unpack
   if (readHeaderWord(head.headers, 'content-encoding', 'identity') !== 'identity')
     return newPassedAnswer(context, false);
+  // an answer without a type has the requested one
   if (type.startsWith('text/event-stream') || (type === '' && isStream)) return newEventAnswer(context);
-  if (!isJson) return newPassedAnswer(context, false);
-  return isStream && protocol.stream.faultElement !== undefined ? newListAnswer(context) : newHeldAnswer(context);
+  const isJson =
+    type === '' || JSON_TYPE.test(type) || (protocol.delivery.takesBytes !== true && !MEDIUM_TYPE.test(type));
+  return newReadAnswer(context, isJson, isStream);
 }
 
-function toAnswerContext({ call, sink, channel, status, headers, pause }: AnswerHead): AnswerContext {
+function toAnswerContext({ call, sink, channel, clock, status, headers, pause }: AnswerHead): AnswerContext {
   const identities = channel.findIdentities(call.model);
   const length = headers['content-length'];
   return {
     call,
-    sink,
+    sink: holdHead(sink, clock),
     status,
     pause,
     headers: identities.headersBack(headers),
-    contentLength: typeof length === 'string' ? length : undefined,
+    contentLength: typeof length === 'string' ? Number(length) : undefined,
     hider: identities.hider,
     hides: call.model !== identities.upstreamModel,
     identities: identities.inErrors,
@@ -64,93 +62,33 @@ export function readHeaderWord(headers: IncomingHttpHeaders, name: string, other
   return (typeof value === 'string' ? value : String(value[0])).toLowerCase();
 }
 
-/** A JSON answer, held until it is complete: the client gets all of it or a refusal. */
-function newHeldAnswer(context: AnswerContext): AnswerBody {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  let whole: Progress | undefined;
-  let passed: AnswerBody | undefined =
-    Number(context.contentLength) > HELD_BYTES_MAX ? newPassedAnswer(context, true) : undefined;
-  return {
-    take: (chunk) => {
-      if (passed !== undefined) {
-        passed.take(chunk);
-        return;
-      }
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes <= HELD_BYTES_MAX) return;
-      passed = newPassedAnswer(context, true);
-      for (const held of chunks.splice(0)) passed.take(held);
-    },
-    end: (trailers) => {
-      if (passed !== undefined) {
-        passed.end(trailers);
-        return;
-      }
-      const [first] = chunks;
-      const answer = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-      whole = { begun: true, textBytes: answer.length, usage: readUsage(answer, context.call) };
-      const told = reportsFault(answer) ? (scrubError(answer, context.identities) ?? answer) : answer;
-      const hidden = context.hides ? context.hider.hide(told) : told;
-      context.sink.begin(context.status, { ...context.headers, 'content-length': String(hidden.length) });
-      context.sink.end(hidden, trailers);
-    },
-    broken: (fault) => passed?.broken(fault),
-    beat: () => undefined,
-    progress: () => passed?.progress() ?? whole ?? { begun: false, textBytes: 0, usage: undefined },
-  };
-}
+const SEEN_BYTES = 64;
+/** Upstreams and proxies send events and errors under the wrong type. */
+const EVENTS_BEGIN = /^\s*(data|event|id|retry)?:/;
+const LIST_BEGINS = /^\s*\[/;
+const OBJECT_BEGINS = /^\s*(\{\s*("|\}|$)|\[\s*\{)/;
+const PAGE_BEGINS = /^\s*<(!doctype|html)/i;
 
-/** Passes bytes as they arrive: sound, pictures, and JSON that is too long to be held. */
-function newPassedAnswer(context: AnswerContext, isJson: boolean): AnswerBody {
-  const { sink, hider, call, hides } = context;
-  const rewrites = isJson && hides;
-  let tail: Buffer = Buffer.alloc(0);
-  const pieces = hideInPieces(hider);
-  const write = (bytes: Buffer): void => {
-    if (bytes.length > 0 && !sink.write(bytes)) context.pause();
-  };
-  const { contentLength } = context;
-  sink.begin(context.status, {
-    ...context.headers,
-    ...(contentLength === undefined || rewrites ? {} : { 'content-length': contentLength }),
-  });
-  return {
-    take: (chunk) => {
-      if (isJson) tail = keepLastBytes(tail, chunk);
-      write(rewrites ? pieces.take(chunk) : chunk);
-    },
-    end: (trailers) => {
-      const rest = pieces.rest();
-      sink.end(rest.length === 0 ? undefined : rest, trailers);
-    },
-    broken: () => {
-      sink.broken();
-    },
-    beat: () => undefined,
-    progress: () => ({ begun: true, textBytes: tail.length, usage: isJson ? readUsage(tail, call) : undefined }),
-  };
-}
-
-/** A stream without events: a JSON list whose elements arrive one by one. Any other JSON is held like other answers. */
-function newListAnswer(context: AnswerContext): AnswerBody {
+/** An answer that is read by its first bytes. `isJson`: the endpoint and the type leave nothing else. */
+function newReadAnswer(context: AnswerContext, isJson: boolean, isStream: boolean): AnswerBody {
+  const { protocol } = context.call.endpoint;
   let body: AnswerBody | undefined;
+  const open = (begin: string): AnswerBody => {
+    if (EVENTS_BEGIN.test(begin) && (isJson || isStream)) return newEventAnswer(context);
+    if (isStream && protocol.stream.streamsLists === true && LIST_BEGINS.test(begin)) return newElementsAnswer(context);
+    if (isJson || PAGE_BEGINS.test(begin)) return newHeldAnswer(context, true);
+    return OBJECT_BEGINS.test(begin) ? newHeldAnswer(context, false) : newPassedAnswer(context, false);
+  };
   return {
     take: (chunk) => {
-      body ??= isListBegun(chunk) ? newElementsAnswer(context) : newHeldAnswer(context);
+      if (chunk.length === 0) return;
+      body ??= open(chunk.toString('latin1', 0, SEEN_BYTES));
       body.take(chunk);
     },
-    end: (trailers) => {
-      (body ?? newHeldAnswer(context)).end(trailers);
-    },
+    failure: () => body?.failure(),
+    end: (trailers) => body?.end(trailers) ?? { how: 'failed', fault: NOTHING_CAME },
     broken: (fault) => body?.broken(fault),
     beat: () => body?.beat(),
-    progress: () => body?.progress() ?? { begun: false, usage: undefined, textBytes: 0 },
+    progress: () => body?.progress() ?? NO_PROGRESS,
   };
-}
-
-function isListBegun(chunk: Buffer): boolean {
-  const [space = ''] = LEADING_SPACE.exec(chunk.toString('latin1', 0, LEADING_SPACE_BYTES_MAX)) ?? [];
-  return chunk[space.length] === OPEN_LIST;
 }

@@ -16,13 +16,17 @@ export type AttemptResult =
   | { readonly kind: 'error'; readonly answer: ErrorAnswer }
   /** It was sent, no part of an answer was shown, and no answer will come. */
   | { readonly kind: 'unknown'; readonly why: 'upstream_failed' | 'upstream_timeout'; readonly error: Error }
-  /** Overrun: the gateway broke the answer off at its time limit; the channel need not be at fault. */
+  /**
+   * Overrun: the gateway broke the answer off at its time limit; the channel need not be at fault. An upstream that
+   * reports a fault within its answer gives it a status.
+   */
   | {
       readonly kind: 'answered';
       readonly status: number;
       readonly how: 'whole' | 'broken';
       readonly progress: Progress;
       readonly isOverrun?: boolean;
+      readonly faultStatus?: number;
     }
   | { readonly kind: 'gone'; readonly wasSent: boolean; readonly progress: Progress | undefined };
 
@@ -42,7 +46,10 @@ export function isFault(result: AttemptResult): boolean {
   return (
     blamesItsChannel(result) ||
     result.kind === 'unknown' ||
-    (result.kind === 'answered' && result.how === 'broken' && result.isOverrun !== true)
+    (result.kind === 'answered' &&
+      result.how === 'broken' &&
+      result.isOverrun !== true &&
+      blamesChannel(result.faultStatus ?? BROKEN_STATUS))
   );
 }
 
@@ -55,6 +62,8 @@ export function toResultLabel(result: AttemptResult): string {
 
 /** Statuses that blame the channel, not the request: another channel may succeed. */
 const CHANNEL_FAULTS: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
+/** The status of an answer that broke off without a reason. */
+const BROKEN_STATUS = 502;
 /** Of these, the statuses that concern the gateway's credential; a client does not see them. */
 const OURS: ReadonlySet<number> = new Set([401, 402, 403]);
 /** Statuses that do not tell whether the channel works. */

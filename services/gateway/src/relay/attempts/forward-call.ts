@@ -4,12 +4,13 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { newActiveSet } from '@reelgate/platform/active-set';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
-import type { AnswerBody, Progress } from '../answers/answer-body.ts';
+import type { AnswerBody } from '../answers/answer-body.ts';
 import { openAnswerBody, readHeaderWord } from '../answers/open-answer.ts';
 import { unpackAnswers } from '../answers/unpacking.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { buildUpstreamRequest } from '../requests/upstream-request.ts';
 import type { AttemptResult, ErrorAnswer } from './attempt-result.ts';
+import { readEnding, toFailedResult } from './failed-answer.ts';
 import type { CallSink } from '../answers/call-sink.ts';
 import type { CallObserver } from '../observe-call.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
@@ -21,6 +22,7 @@ const ERROR_BYTES_MAX = 256 * 1024;
 const TIMEOUTS: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 const GONE = new Error('the client is gone');
+const FAILED = new Error('the upstream reported a fault');
 const OVERRUN = new Error('the answer goes on for too long');
 
 /** One attempt: sends the call to one channel and passes the answer to the sink. It never throws. */
@@ -46,6 +48,7 @@ function newAttemptHandler(
   let body: AnswerBody | undefined;
   let error: ErrorCollector | undefined;
   let status = 0;
+  let answerHeaders: IncomingHttpHeaders = {};
   const watched = watchCall(context, channel, {
     beat: () => body?.beat(),
     abort: (reason) => controller?.abort(reason),
@@ -73,22 +76,37 @@ function newAttemptHandler(
         return;
       }
       sink.onDrain(() => controller?.resume());
-      body = openAnswerBody({ call, sink, channel, status: code, headers, pause: () => controller?.pause() }, type);
+      answerHeaders = headers;
+      body = openAnswerBody(
+        { call, sink, channel, clock, status: code, headers, pause: () => controller?.pause() },
+        type,
+      );
     },
     onResponseData: (_controller, chunk) => {
       watched.call.lastSentAt = clock.now();
       if (body === undefined) error?.take(chunk);
       else body.take(chunk);
+      if (body?.failure() !== undefined) controller?.abort(FAILED);
     },
     onResponseEnd: (_controller, trailers) => {
       if (error !== undefined) {
         end({ kind: 'error', answer: error.answer() });
         return;
       }
-      body?.end(channel.findIdentities(call.model).headersBack(trailers));
-      end({ kind: 'answered', status, how: 'whole', progress: body?.progress() ?? NOTHING });
+      if (body === undefined) return;
+      const ending = body.end(channel.findIdentities(call.model).headersBack(trailers));
+      end(
+        ending.how === 'failed'
+          ? toFailedResult(call, answerHeaders, ending.fault)
+          : { kind: 'answered', status, progress: body.progress(), ...readEnding(ending) },
+      );
     },
     onResponseError: (_controller, reason) => {
+      const failure = gone.aborted ? undefined : body?.failure();
+      if (failure !== undefined) {
+        end(toFailedResult(call, answerHeaders, failure));
+        return;
+      }
       end(
         endAfterError(reason, {
           wasSent: controller !== undefined,
@@ -147,8 +165,6 @@ function collectError(status: number, headers: IncomingHttpHeaders): ErrorCollec
     answer: () => ({ status, headers, body: Buffer.concat(chunks) }),
   };
 }
-
-const NOTHING: Progress = { begun: false, usage: undefined, textBytes: 0 };
 
 interface FailedAttempt {
   readonly wasSent: boolean;

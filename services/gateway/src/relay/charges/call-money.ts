@@ -12,7 +12,6 @@ import type { CallCharges, CallOrder, Charge, ReservedHold } from './call-charge
 
 /** The assumed length of a token, if the upstream reports no usage. */
 const BYTES_A_TOKEN = 4;
-const NOTHING_YET: Progress = { begun: false, usage: undefined, textBytes: 0 };
 const RELEASED: Charge = { basis: 'released' };
 const HOLD: Charge = { basis: 'hold' };
 
@@ -97,35 +96,52 @@ function buildCallOrder({ newId, clock }: MoneyDeps, { call, channels, job }: Ch
 
 /** Chooses the charge of a call. Nothing is charged without an outcome: no channel has worked, or the hold failed. */
 export function chooseCharge({ call, job }: ChargedCall, outcome: CallOutcome | undefined): Charge {
-  // a job's call has no client that leaves: only the gateway cuts it off
-  if (outcome === undefined || (job !== undefined && outcome.result.kind === 'gone')) return RELEASED;
+  // a job keeps no part of an answer, and has no client that leaves: only the gateway cuts it off
+  if (outcome === undefined || (job !== undefined && !isWhole(outcome.result))) return RELEASED;
   return computeCharge(call, outcome.result);
 }
 
-/** Computes a charge: nothing without an answer, and an estimate of the sent part if the answer is incomplete. */
-function computeCharge(call: RelayCall, result: AttemptResult): Charge {
-  if (result.kind === 'answered')
-    return result.how === 'whole'
-      ? computeWholeCharge(call, result.progress)
-      : computePartCharge(call, result.progress);
-  return result.kind === 'gone' && result.wasSent ? computePartCharge(call, result.progress) : RELEASED;
+function isWhole(result: AttemptResult): boolean {
+  return result.kind === 'answered' && result.how === 'whole';
 }
 
-function computeWholeCharge({ endpoint: { protocol }, content }: RelayCall, { usage }: Progress): Charge {
+/** Computes a charge: nothing without a delivery, and an estimate of the delivered part if the answer is incomplete. */
+function computeCharge(call: RelayCall, result: AttemptResult): Charge {
+  if (result.kind === 'gone') return result.wasSent ? computeLeftCharge(call, result.progress) : RELEASED;
+  if (result.kind !== 'answered') return RELEASED;
+  const { how, progress } = result;
+  if (how === 'whole') return computeWholeCharge(call, progress);
+  return progress.delivered ? computePartCharge(call, progress) : RELEASED;
+}
+
+/** A model that ended its answer without a result, as by a refusal, costs what the upstream reports for it. */
+function computeWholeCharge({ endpoint: { protocol }, content }: RelayCall, { usage, delivered }: Progress): Charge {
+  if (!delivered && !Object.values(usage ?? {}).some((quantity) => quantity > 0)) return RELEASED;
   const known = usage ?? protocol.usageOfWhole?.(content);
   return known === undefined ? HOLD : { basis: 'usage', usage: known };
 }
 
-function computePartCharge({ endpoint: { protocol }, content }: RelayCall, progress: Progress | undefined): Charge {
+function computePartCharge(call: RelayCall, progress: Progress): Charge {
+  const { protocol } = call.endpoint;
+  if (protocol.usageOfPart === undefined) return estimateText(call, progress);
+  const usage = protocol.usageOfPart(call.content, progress);
+  return usage === undefined ? RELEASED : { basis: 'estimate', usage };
+}
+
+/** The client has left: pictures and sound are made to their end, and a recording was read to its end. */
+function computeLeftCharge(call: RelayCall, progress: Progress | undefined): Charge {
+  const { protocol } = call.endpoint;
+  if (protocol.usageOfPart === undefined) return estimateText(call, progress);
+  const whole = protocol.usageOfWhole?.(call.content);
+  return whole === undefined ? HOLD : { basis: 'estimate', usage: whole };
+}
+
+function estimateText({ endpoint: { protocol }, content }: RelayCall, progress: Progress | undefined): Charge {
   const bound = protocol.priceFacts(content);
-  if (bound.inputTokens === undefined) {
-    const whole = protocol.usageOfWhole?.(content);
-    return whole === undefined ? HOLD : { basis: 'estimate', usage: whole };
-  }
-  const { usage: seen, textBytes } = progress ?? NOTHING_YET;
+  const { usage: seen, textBytes = 0 } = progress ?? {};
   // escapes make a text longer than its tokens, so the limit of the request bounds the estimate
   const written = Math.min(Math.ceil(textBytes / BYTES_A_TOKEN), bound.outputTokens ?? Infinity);
-  const inputTokens = seen?.inputTokens ?? Math.ceil(bound.inputTokens / BYTES_A_TOKEN);
+  const inputTokens = seen?.inputTokens ?? Math.ceil((bound.inputTokens ?? 0) / BYTES_A_TOKEN);
   return {
     basis: 'estimate',
     usage: { ...seen, inputTokens, outputTokens: Math.max(written, seen?.outputTokens ?? 0) },

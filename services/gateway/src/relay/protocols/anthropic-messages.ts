@@ -1,10 +1,16 @@
 import { inputTokensMax, outputTokensMax, searchesMax } from './quantities.ts';
-import { quoteWords } from './protocol.ts';
-import type { Protocol } from './protocol.ts';
+import { countDelivery, messagesDelivery } from './delivery.ts';
+import { quoteWords } from './mentions.ts';
+import type { Protocol, StreamFault } from './protocol.ts';
 import { readAnswerUsage } from './resolve-usage.ts';
 import { raiseCounters } from './usage-counters.ts';
 
 const OVERLOADED = 529;
+
+function encodeAnthropicFault({ message, status }: StreamFault): string {
+  const type = status === OVERLOADED || status === 503 ? 'overloaded_error' : 'api_error';
+  return JSON.stringify({ type: 'error', error: { type, message } });
+}
 
 export const anthropicMessages: Protocol = {
   name: 'anthropic-messages',
@@ -16,15 +22,14 @@ export const anthropicMessages: Protocol = {
   }),
   usageIn: readAnswerUsage,
   readsOnlyUsage: true,
+  delivery: messagesDelivery,
+  faultBody: encodeAnthropicFault,
   stream: {
     usageMarks: quoteWords('message_start', 'message_delta'),
     // the first event has the input, the last one the output; some upstreams repeat the input there as less
     countersAfter: raiseCounters,
     textNames: quoteWords('text', 'thinking', 'partial_json'),
-    faultFrame: ({ message, status }) => {
-      const type = status === OVERLOADED || status === 503 ? 'overloaded_error' : 'api_error';
-      return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message } })}\n\n`;
-    },
+    faultFrame: (fault) => `event: error\ndata: ${encodeAnthropicFault(fault)}\n\n`,
   },
 };
 
@@ -32,6 +37,7 @@ export const anthropicMessages: Protocol = {
 export const anthropicCount: Protocol = {
   ...anthropicMessages,
   name: 'anthropic-count',
+  delivery: countDelivery,
   isStream: () => false,
   priceFacts: (content) => ({ inputTokens: inputTokensMax(content), outputTokens: 0 }),
   usageIn: () => undefined,

@@ -1,5 +1,7 @@
 import { inputTokensMax, readObject, outputTokensMax, searchesMax } from './quantities.ts';
-import { USAGE_MARKS, quoteWord, quoteWords } from './protocol.ts';
+import { contentDelivery } from './delivery.ts';
+import { quoteWord, quoteWords } from './mentions.ts';
+import { USAGE_MARKS } from './protocol.ts';
 import type { Protocol, StreamFault } from './protocol.ts';
 import { resolveUsage } from './resolve-usage.ts';
 import { countSearchQueries } from './searches.ts';
@@ -29,11 +31,13 @@ export const googleGenerate: Protocol = {
   },
   usageIn: (answer) => resolveUsage(raiseSearches(readCounters(answer), countSearchQueries(answer))),
   searchMark: quoteWord('webSearchQueries'),
+  delivery: contentDelivery,
+  faultBody: encodeGoogleFault,
   stream: {
     usageMarks: USAGE_MARKS,
     countersAfter: (event, before) => raiseSearches(raiseCounters(event, before), countSearchQueries(event)),
     textNames: quoteWords('text'),
     faultFrame: (fault) => `data: ${encodeGoogleFault(fault)}\n\n`,
-    faultElement: encodeGoogleFault,
+    streamsLists: true,
   },
 };

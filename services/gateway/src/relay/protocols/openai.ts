@@ -1,4 +1,6 @@
-import { USAGE_MARKS, quoteWord, quoteWords } from './protocol.ts';
+import { chatDelivery, responsesDelivery } from './delivery.ts';
+import { quoteWord, quoteWords } from './mentions.ts';
+import { USAGE_MARKS } from './protocol.ts';
 import type { Protocol, StreamFault } from './protocol.ts';
 import { inputTokensMax, outputTokensMax, readList, readObject, searchesMax } from './quantities.ts';
 import { readAnswerUsage, resolveUsage } from './resolve-usage.ts';
@@ -15,6 +17,8 @@ export const openaiChat: Protocol = {
   }),
   usageIn: readAnswerUsage,
   readsOnlyUsage: true,
+  delivery: chatDelivery,
+  faultBody: encodeOpenaiFault,
   stream: {
     usageMarks: USAGE_MARKS,
     countersAfter: raiseCounters,
@@ -42,6 +46,8 @@ export const openaiResponses: Protocol = {
   usageIn: (answer) => resolveUsage(raiseSearches(readCounters(answer), countSearchCalls(answer))),
   readsOnlyUsage: true,
   searchMark: quoteWord('web_search_call'),
+  delivery: responsesDelivery,
+  faultBody: encodeOpenaiFault,
   stream: {
     // the usage is in the event that ends the response, whatever its type
     usageMarks: quoteWords('response.completed', 'response.incomplete', 'response.failed'),

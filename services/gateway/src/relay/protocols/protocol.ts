@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
+import type { DeliveryRules } from './delivery.ts';
 import type { Counters } from './usage-counters.ts';
 
 export type { JsonObject } from '../../json-bytes/find-objects.ts';
@@ -50,7 +51,16 @@ export interface Usage {
   readonly imageOutputTokens?: number;
 }
 
-/** A fault in the middle of a stream. */
+/** The part of an answer that came. */
+export interface AnswerPart {
+  readonly usage: Usage | undefined;
+  /** Bytes of text or sound. */
+  readonly textBytes: number;
+  /** The bytes that the upstream announced; undefined: it announced none. */
+  readonly announcedBytes: number | undefined;
+}
+
+/** A fault as clients read it. */
 export interface StreamFault {
   readonly message: string;
   readonly code: string;
@@ -67,8 +77,8 @@ export interface StreamRules {
   readonly textNames: readonly Buffer[];
   /** An event that reports a fault to the protocol's clients; it ends with a blank line. */
   faultFrame(fault: StreamFault): string;
-  /** The same as an element of a JSON list, if the protocol also streams lists. */
-  faultElement?(fault: StreamFault): string;
+  /** Set if the protocol also streams JSON lists; a fault is then an element like the body of an error. */
+  readonly streamsLists?: true;
   /** The member of the body that requests usage, if the upstream needs one and the client has not set it. */
   askUsage?(json: JsonObject): { readonly name: string; readonly valueJson: string } | undefined;
   /** Reports whether the upstream sent an event only because usage was requested. */
@@ -89,16 +99,17 @@ export interface Protocol {
   readonly searchMark?: Buffer;
   /** The usage of a whole answer that does not report it. */
   usageOfWhole?(content: CallContent): Usage | undefined;
+  /**
+   * The usage of what came before the upstream broke off, for protocols whose requests do not bound their tokens;
+   * undefined: nothing of worth came.
+   */
+  usageOfPart?(content: CallContent, part: AnswerPart): Usage | undefined;
+  /** The names of members of which each with a text is an image, in quotes. */
+  readonly imageMarks?: readonly Buffer[];
+  readonly delivery: DeliveryRules;
+  /** The body of an error answer, as the protocol's clients read it. */
+  faultBody(fault: StreamFault): string;
   readonly stream: StreamRules;
-}
-
-/** Puts words in quotes, as they are in the bytes of an event. */
-export function quoteWords(...words: readonly string[]): readonly Buffer[] {
-  return words.map(quoteWord);
-}
-
-export function quoteWord(word: string): Buffer {
-  return Buffer.from(`"${word}"`);
 }
 
 /** Every name of a usage begins so; what it holds is known when the event is parsed. */

@@ -65,11 +65,11 @@ describe('the usage of a whole answer', () => {
       { meta: { billed_units: { input_tokens: 5 } } },
       { inputTokens: 5, outputTokens: 0 },
     ],
-    ['images', images, { data: [{}, {}] }, { images: 2 }],
+    ['images', images, { data: [{ url: 'x' }, { b64_json: 'x' }, {}] }, { images: 2 }],
     [
       'images with tokens',
       images,
-      { data: [{}], usage: { input_tokens: 5, output_tokens: 100 } },
+      { data: [{ url: 'x' }], usage: { input_tokens: 5, output_tokens: 100 } },
       { images: 1, inputTokens: 5, outputTokens: 100 },
     ],
     ['transcription by seconds', transcription, { text: 'x', usage: { type: 'duration', seconds: 7 } }, { seconds: 7 }],

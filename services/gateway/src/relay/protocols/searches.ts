@@ -1,3 +1,4 @@
+import { readObjects } from './contents.ts';
 import type { JsonObject } from './protocol.ts';
 import { readList, readObject } from './quantities.ts';
 
@@ -17,8 +18,4 @@ export function countSearchQueries(answer: JsonObject): number {
     readList(readObject(candidate, 'groundingMetadata'), 'webSearchQueries'),
   );
   return new Set(queries.filter((query) => typeof query === 'string' && query.trim() !== '')).size;
-}
-
-function readObjects(holder: JsonObject, name: string): readonly JsonObject[] {
-  return readList(holder, name).filter((item) => typeof item === 'object' && item !== null) as JsonObject[];
 }

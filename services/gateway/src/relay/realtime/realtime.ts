@@ -127,6 +127,7 @@ async function runChargedSession(
   });
   const usage = openSessionUsage();
   let channel: string | undefined;
+  let endedByUpstream = false;
   try {
     const upstream = await openUpstream(channels.serving(REALTIME_ENDPOINT, handshake.model), handshake, {
       messageBytesMax: settings.messageBytesMax,
@@ -136,13 +137,15 @@ async function runChargedSession(
     if (!('socket' in upstream)) return upstream;
     channel = upstream.channel.settings.id;
     try {
-      return await runConnectedSession(deps, opening, { ...running, upstream, usage });
+      const end = await runConnectedSession(deps, opening, { ...running, upstream, usage });
+      endedByUpstream = end.by === 'upstream';
+      return end;
     } finally {
       upstream.socket.terminate();
       upstream.channel.permits.release();
     }
   } finally {
-    charges.settle({ callId, charge: usage.charge(), channel });
+    charges.settle({ callId, charge: usage.charge(endedByUpstream), channel });
   }
 }
 

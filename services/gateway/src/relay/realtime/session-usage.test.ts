@@ -24,10 +24,10 @@ const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0)
   outputTokens,
 });
 
-const chargeAfter = (events: readonly object[]): Charge => {
+const chargeAfter = (events: readonly object[], endedByUpstream = false): Charge => {
   const session = openSessionUsage();
   for (const event of events) session.see(Buffer.from(JSON.stringify(event)));
-  return session.charge();
+  return session.charge(endedByUpstream);
 };
 
 test.each<[string, readonly object[], Charge]>([
@@ -58,6 +58,21 @@ test.each<[string, readonly object[], Charge]>([
     { basis: 'usage', usage: usage(11, 7) },
   ],
   [
+    'a failed response of which nothing has come costs nothing, whatever usage it reports',
+    [created('a'), done('a', used(11, 7), 'failed')],
+    { basis: 'released' },
+  ],
+  [
+    'a failed response of which a part has come costs the usage that it reports',
+    [created('a'), text('a', 'x'.repeat(40)), done('a', used(11, 12), 'failed')],
+    { basis: 'usage', usage: usage(11, 12) },
+  ],
+  [
+    'a failed response without usage of which a part has come is estimated',
+    [created('a'), done('a', used(11, 7)), created('b'), text('b', 'x'.repeat(40)), done('b', null, 'failed')],
+    { basis: 'estimate', usage: usage(11, 17) },
+  ],
+  [
     'the text of an unfinished response is estimated',
     [created('a'), done('a', used(11, 7)), created('b'), text('b', 'x'.repeat(40))],
     { basis: 'estimate', usage: usage(11, 17) },
@@ -71,6 +86,14 @@ test.each<[string, readonly object[], Charge]>([
   ['an event of another type is not read', [{ type: 'echo', text: 'response.done' }], { basis: 'released' }],
 ])('%s', (_name, events, expected) => {
   expect(chargeAfter(events)).toEqual(expected);
+});
+
+test('an upstream that ends the session before anything has come is not paid for its unfinished response', () => {
+  expect(chargeAfter([created('a')], true)).toEqual({ basis: 'released' });
+  expect(chargeAfter([created('a'), done('a', used(11, 7)), created('b')], true)).toEqual({
+    basis: 'usage',
+    usage: usage(11, 7),
+  });
 });
 
 test('a message that is not JSON, or longer than any event with usage, is skipped', () => {

@@ -18,21 +18,33 @@ const RUNNING_MAX = 100;
 export interface SessionUsage {
   /** Reads one text message of the upstream. */
   see(message: Buffer): void;
-  /** Returns the charge of the session if it ends now. */
-  charge(): Charge;
+  /**
+   * Returns the charge of the session if it ends now. If the upstream ended it, a response of which nothing has come
+   * costs nothing.
+   */
+  charge(endedByUpstream?: boolean): Charge;
 }
 
-/** Sums the usage of finished responses; an unfinished response is estimated from its deltas. */
+/**
+ * Sums the usage of finished responses; an unfinished response is estimated from its deltas. A failed response counts
+ * only if a part of it has come.
+ */
 export function openSessionUsage(): SessionUsage {
   let sum: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
   let [done, unknown] = [0, 0];
+  /** The received tokens of failed responses. */
+  let failed = 0;
   /** The received tokens of unfinished responses, by the response's id. */
   const running = new Map<string, number>();
   const finish = (response: JsonObject): void => {
     const usage = readAnswerUsage(response);
-    running.delete(readResponseId(response['id']));
+    const id = readResponseId(response['id']);
+    const come = running.get(id) ?? 0;
+    running.delete(id);
+    if (response['status'] === 'failed' && come === 0) return;
     if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) {
-      unknown += response['status'] === 'completed' ? 1 : 0;
+      if (response['status'] === 'failed') failed += come;
+      else unknown += response['status'] === 'completed' ? 1 : 0;
       return;
     }
     sum = addUsage(sum, usage);
@@ -50,17 +62,14 @@ export function openSessionUsage(): SessionUsage {
       else if (type.endsWith('.delta') && running.has(id))
         running.set(id, (running.get(id) ?? 0) + estimateTokens(type, event['delta']));
     },
-    charge: () => {
-      if (done === 0 && unknown === 0 && running.size === 0) return { basis: 'released' };
-      if (unknown > 0 || (done === 0 && running.values().every((tokens) => tokens === 0))) return { basis: 'hold' };
-      if (running.size === 0) return { basis: 'usage', usage: sum };
-      return {
-        basis: 'estimate',
-        usage: {
-          ...sum,
-          outputTokens: Math.ceil(running.values().reduce((all, tokens) => all + tokens, sum.outputTokens ?? 0)),
-        },
-      };
+    charge: (endedByUpstream = false) => {
+      if (unknown > 0) return { basis: 'hold' };
+      const come = running.values().reduce((all, tokens) => all + tokens, failed);
+      if (come > 0)
+        return { basis: 'estimate', usage: { ...sum, outputTokens: Math.ceil((sum.outputTokens ?? 0) + come) } };
+      const isOpen = running.size > 0 && !endedByUpstream;
+      if (done === 0) return { basis: isOpen ? 'hold' : 'released' };
+      return { basis: isOpen ? 'estimate' : 'usage', usage: sum };
     },
   };
 }

@@ -1,0 +1,31 @@
+import { parseLastObject } from '../../json-bytes/find-objects.ts';
+import { findFault, NOTHING_CAME, toMissingFault } from '../protocols/faults.ts';
+import type { Fault } from '../protocols/faults.ts';
+import { hasFirstElement, mentionsFault } from '../protocols/mentions.ts';
+import type { Usage } from '../protocols/protocol.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
+import { readUsage } from './usage-in-bytes.ts';
+
+/** A longer answer that reports usage and mentions no fault is not parsed. */
+const PARSED_BYTES_MAX = 8 * 1024;
+
+export const NOT_JSON: Fault = { ...NOTHING_CAME };
+
+/** The verdict on a whole JSON answer. */
+export type AnswerVerdict =
+  | { readonly kind: 'delivered' | 'concluded'; readonly usage: Usage | undefined }
+  | { readonly kind: 'failed'; readonly fault: Fault };
+
+/** Judges a whole JSON answer: what was ordered, the model's end without it, or an error. */
+export function judgeAnswer(bytes: Buffer, call: RelayCall): AnswerVerdict {
+  const { delivery } = call.endpoint.protocol;
+  const usage = readUsage(bytes, call);
+  const seemsGood = usage !== undefined && hasFirstElement(bytes, delivery.list) && !mentionsFault(bytes);
+  if (bytes.length > PARSED_BYTES_MAX && seemsGood) return { kind: 'delivered', usage };
+  const answer = parseLastObject(bytes);
+  if (answer === undefined) return { kind: 'failed', fault: NOT_JSON };
+  const fault = findFault(answer, delivery);
+  if (fault !== undefined) return { kind: 'failed', fault };
+  if (delivery.delivers(answer)) return { kind: 'delivered', usage };
+  return delivery.concludes(answer) ? { kind: 'concluded', usage } : { kind: 'failed', fault: toMissingFault(answer) };
+}

@@ -1,0 +1,159 @@
+import { countTextBytes, withoutMember } from '../../json-bytes/json-members.ts';
+import type { Fault } from '../protocols/faults.ts';
+import { findFault, NOTHING_CAME, toTextFault } from '../protocols/faults.ts';
+import { mentionsAny, mentionsFault } from '../protocols/mentions.ts';
+import type { JsonObject, StreamRules } from '../protocols/protocol.ts';
+import { resolveUsage } from '../protocols/resolve-usage.ts';
+import type { Counters } from '../protocols/usage-counters.ts';
+import { buildUsageRequest } from '../requests/upstream-request.ts';
+import { WHOLE } from './answer-body.ts';
+import type { AnswerBody, AnswerContext, AnswerEnding } from './answer-body.ts';
+import { editData, isDone, parseEvent, readErrorText, scrubFrame } from './event-data.ts';
+import { newLongEvent } from './long-event.ts';
+
+/**
+ * The events of a stream on their way to the client. It reads their usage and their faults, sees what they deliver, and
+ * removes what only the gateway asked for and what identifies the upstream.
+ */
+export interface PassingEvents {
+  /** Takes a complete event with its framing. */
+  readonly onEvent: (event: Buffer) => void;
+  /** Takes a piece of an event that is too long to be held. */
+  readonly onPiece: (piece: Buffer, endsEvent: boolean) => void;
+  /** Takes bytes that pass unchanged. */
+  readonly pass: (bytes: Buffer) => void;
+  /** Takes the held bytes of a long event that never ended. */
+  endPiece(): void;
+  /** Returns all bytes that can be sent now; undefined if there are none. */
+  ready(): Buffer | undefined;
+  /** Sends them, and these bytes after them. */
+  write(more?: Buffer): void;
+  /** Reports whether the client has been told of a fault by the upstream. */
+  isTold(): boolean;
+  /** The end of the answer, if the upstream ends it now. */
+  ending(): AnswerEnding;
+  /** The reports of an answer of events about itself. */
+  readonly body: Pick<AnswerBody, 'failure' | 'progress'>;
+}
+
+export function passingEvents(context: AnswerContext): PassingEvents {
+  const { call, sink, hider, hides, identities } = context;
+  const { protocol } = call.endpoint;
+  const rules = protocol.stream;
+  const asked = buildUsageRequest(call)?.name !== undefined;
+  const long = newLongEvent(protocol, hides ? hider : undefined);
+  const seen = newSeen(context);
+  let counters: Counters | undefined;
+  let textBytes = 0;
+  let out: Buffer[] = [];
+  const ready = (): Buffer | undefined => {
+    const [first] = out;
+    const whole = out.length > 1 ? Buffer.concat(out) : first;
+    out = [];
+    return whole === undefined || whole.length === 0 ? undefined : whole;
+  };
+  const endLong = (): void => {
+    seen.seeLong(long.endsAnswer());
+    counters = long.countersAfter(counters);
+  };
+  return {
+    onEvent: (raw) => {
+      for (const name of rules.textNames) textBytes += countTextBytes(raw, name);
+      const tellsUsage = mentionsUsage(raw, rules);
+      const event = tellsUsage || seen.mustRead(raw) ? parseEvent(raw) : undefined;
+      seen.see(raw, event);
+      if (event !== undefined && tellsUsage) counters = rules.countersAfter(event, counters);
+      if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
+      const shown =
+        event !== undefined && tellsUsage && asked ? editData(raw, (data) => withoutMember(data, 'usage')) : raw;
+      const told = scrubFrame(shown, identities);
+      out.push(hides ? hider.hide(told) : told);
+    },
+    onPiece: (piece, endsEvent) => {
+      out.push(long.take(piece, endsEvent));
+      if (endsEvent) endLong();
+      else seen.seeLong(false);
+    },
+    pass: (bytes) => void out.push(bytes),
+    endPiece: () => {
+      out.push(long.rest());
+      endLong();
+    },
+    ready,
+    write: (more) => {
+      if (more !== undefined) out.push(more);
+      const bytes = seen.failure() === undefined ? ready() : undefined;
+      if (bytes !== undefined && !sink.write(bytes)) context.pause();
+    },
+    isTold: () => seen.fault() !== undefined,
+    ending: seen.ending,
+    body: {
+      failure: seen.failure,
+      progress: () => ({
+        begun: sink.isReleased(),
+        delivered: seen.isDelivered(),
+        usage: resolveUsage(counters),
+        textBytes,
+        announcedBytes: undefined,
+      }),
+    },
+  };
+}
+
+/** The state of an answer, as its events have shown it so far. */
+interface Seen {
+  /** Reports whether the event can tell anything new. */
+  mustRead(raw: Buffer): boolean;
+  see(raw: Buffer, event: JsonObject | undefined): void;
+  /** An event that is too long to be held has something that was ordered. */
+  seeLong(endsAnswer: boolean): void;
+  isDelivered(): boolean;
+  fault(): Fault | undefined;
+  /** The fault, if nothing was sent yet. */
+  readonly failure: () => Fault | undefined;
+  readonly ending: () => AnswerEnding;
+}
+
+function newSeen({ call, sink }: AnswerContext): Seen {
+  const { delivery } = call.endpoint.protocol;
+  const { events } = delivery;
+  let isDelivered = false;
+  let isEnded = false;
+  let fault: Fault | undefined;
+  const deliver = (): void => {
+    isDelivered = true;
+    sink.release();
+  };
+  const failure = (): Fault | undefined => (sink.isReleased() ? undefined : fault);
+  return {
+    mustRead: (raw) => !isDelivered || mentionsFault(raw) || mentionsAny(raw, events.endMarks),
+    see: (raw, event) => {
+      if (event === undefined) {
+        // the word alone is no answer
+        isEnded ||= isDelivered && events.endsWithDone === true && isDone(raw);
+        const text = readErrorText(raw);
+        if (text !== undefined) fault ??= toTextFault(text);
+        return;
+      }
+      fault ??= findFault(event, delivery);
+      if (!isDelivered && fault === undefined && events.delivers(event)) deliver();
+      isEnded ||= events.ends(event);
+    },
+    seeLong: (endsAnswer) => {
+      if (!isDelivered) deliver();
+      isEnded ||= endsAnswer;
+    },
+    isDelivered: () => isDelivered,
+    fault: () => fault,
+    failure,
+    ending: () => {
+      if (fault !== undefined) return { how: sink.isReleased() ? 'broken' : 'failed', fault };
+      if (isEnded) return WHOLE;
+      return { how: sink.isReleased() ? 'broken' : 'failed', fault: NOTHING_CAME };
+    },
+  };
+}
+
+function mentionsUsage(bytes: Buffer, { usageMarks }: StreamRules): boolean {
+  return usageMarks.some((mark) => bytes.includes(mark));
+}

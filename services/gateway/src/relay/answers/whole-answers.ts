@@ -1,0 +1,121 @@
+import { hideInPieces } from '../../json-bytes/hide-model.ts';
+import { NOTHING_CAME } from '../protocols/faults.ts';
+import { WHOLE } from './answer-body.ts';
+import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
+import { countImagesInPieces } from './count-images.ts';
+import { judgeAnswer, NOT_JSON } from './judge-answer.ts';
+import { keepLastBytes, readUsage } from './usage-in-bytes.ts';
+
+/** A longer answer is not held; it passes as it arrives. */
+const HELD_BYTES_MAX = 1024 * 1024;
+
+/**
+ * A JSON answer, held until it is complete: the client gets all of it or a refusal. Bytes that only look like JSON pass
+ * if the endpoint answers with bytes.
+ */
+export function newHeldAnswer(context: AnswerContext, isJson: boolean): AnswerBody {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let whole: Progress | undefined;
+  let passed: AnswerBody | undefined =
+    (context.contentLength ?? 0) > HELD_BYTES_MAX ? newPassedAnswer(context, isJson) : undefined;
+  const pass = (): AnswerBody => {
+    passed ??= newPassedAnswer(context, isJson);
+    for (const held of chunks.splice(0)) passed.take(held);
+    return passed;
+  };
+  return {
+    take: (chunk) => {
+      if (passed !== undefined) {
+        passed.take(chunk);
+        return;
+      }
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > HELD_BYTES_MAX) pass();
+    },
+    failure: () => undefined,
+    end: (trailers) => {
+      if (passed !== undefined) return passed.end(trailers);
+      const [first] = chunks;
+      const answer = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+      const verdict = judgeAnswer(answer, context.call);
+      if (verdict.kind === 'failed') {
+        const isOther = !isJson && verdict.fault === NOT_JSON;
+        return isOther ? pass().end(trailers) : { how: 'failed', fault: verdict.fault };
+      }
+      const { usage, kind } = verdict;
+      whole = {
+        begun: true,
+        delivered: kind === 'delivered',
+        textBytes: answer.length,
+        usage,
+        announcedBytes: context.contentLength,
+      };
+      const hidden = context.hides ? context.hider.hide(answer) : answer;
+      context.sink.begin(context.status, { ...context.headers, 'content-length': String(hidden.length) });
+      context.sink.end(hidden, trailers);
+      return WHOLE;
+    },
+    broken: (fault) => passed?.broken(fault),
+    beat: () => undefined,
+    progress: () => passed?.progress() ?? whole ?? NO_PROGRESS,
+  };
+}
+
+export const NO_PROGRESS: Progress = {
+  begun: false,
+  delivered: false,
+  usage: undefined,
+  textBytes: 0,
+  announcedBytes: undefined,
+};
+
+/** Passes bytes as they arrive: sound, pictures, and JSON that is too long to be held. */
+export function newPassedAnswer(context: AnswerContext, isJson: boolean): AnswerBody {
+  const { sink, hider, call, hides, contentLength } = context;
+  const rewrites = isJson && hides;
+  const { imageMarks } = call.endpoint.protocol;
+  const images = isJson && imageMarks !== undefined ? countImagesInPieces(imageMarks) : undefined;
+  let tail: Buffer = Buffer.alloc(0);
+  let bytes = 0;
+  const pieces = hideInPieces(hider);
+  const write = (piece: Buffer): void => {
+    if (piece.length > 0 && !sink.write(piece)) context.pause();
+  };
+  sink.begin(context.status, {
+    ...context.headers,
+    ...(contentLength === undefined || rewrites ? {} : { 'content-length': String(contentLength) }),
+  });
+  const readProgress = (): Progress => {
+    const usage = isJson ? readUsage(tail, call) : undefined;
+    return {
+      begun: sink.isReleased(),
+      delivered: bytes > 0,
+      textBytes: bytes,
+      usage: images === undefined ? usage : { ...usage, images: images.count() },
+      announcedBytes: contentLength,
+    };
+  };
+  return {
+    take: (chunk) => {
+      bytes += chunk.length;
+      if (bytes > 0) sink.release();
+      images?.take(chunk);
+      if (isJson) tail = keepLastBytes(tail, chunk);
+      write(rewrites ? pieces.take(chunk) : chunk);
+    },
+    failure: () => undefined,
+    end: (trailers) => {
+      if (bytes === 0) return { how: 'failed', fault: NOTHING_CAME };
+      const rest = pieces.rest();
+      sink.end(rest.length === 0 ? undefined : rest, trailers);
+      return WHOLE;
+    },
+    broken: () => {
+      sink.broken();
+    },
+    beat: () => undefined,
+    progress: readProgress,
+  };
+}

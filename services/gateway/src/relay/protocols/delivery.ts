@@ -1,0 +1,215 @@
+import { quoteWords } from './mentions.ts';
+import type { JsonObject } from '../../json-bytes/find-objects.ts';
+import { hasContent, readObjects } from './contents.ts';
+import { readObject } from './quantities.ts';
+
+/**
+ * Rules of a protocol for what an answer delivers. Only what was ordered counts: an answer without it is an error,
+ * whatever its status line says, and costs nothing.
+ */
+export interface DeliveryRules {
+  /** Reports whether a whole answer, or a part of one, has something that was ordered. */
+  delivers(answer: JsonObject): boolean;
+  /** Reports whether the model has ended an answer in which nothing was delivered: an empty text, or a refusal. */
+  concludes(answer: JsonObject): boolean;
+  /** The fault in an answer whose members do not name it as an error; undefined: there is none. */
+  findFault?(answer: JsonObject): JsonObject | undefined;
+  /** The list that holds what was ordered in a whole answer. */
+  readonly list: string;
+  /** Set if bytes other than JSON are what was ordered. */
+  readonly takesBytes?: true;
+  readonly events: EventRules;
+}
+
+/** The same for one event of a stream. */
+export interface EventRules {
+  delivers(event: JsonObject): boolean;
+  /** Reports whether the event ends the answer. */
+  ends(event: JsonObject): boolean;
+  /** An event that mentions none of these words does not end the answer. */
+  readonly endMarks: readonly Buffer[];
+  /** Set if `[DONE]` ends an answer too. */
+  readonly endsWithDone?: true;
+}
+
+const never = (): boolean => false;
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const readType = ({ type }: JsonObject): string => (typeof type === 'string' ? type : '');
+const hasContentBut = (holder: JsonObject, ...names: readonly string[]): boolean =>
+  Object.entries(holder).some(([name, value]) => !names.includes(name) && hasContent(value));
+
+const isFailedChoice = ({ error, finish_reason }: JsonObject): boolean =>
+  hasContent(error) || finish_reason === 'error';
+const listGoodChoices = (answer: JsonObject): readonly JsonObject[] =>
+  readObjects(answer, 'choices').filter((choice) => !isFailedChoice(choice));
+const chatDelivers = (answer: JsonObject): boolean =>
+  listGoodChoices(answer).some(
+    (choice) =>
+      isText(choice['text']) ||
+      hasContentBut(readObject(choice, 'message'), 'role') ||
+      hasContentBut(readObject(choice, 'delta'), 'role'),
+  );
+const chatConcludes = (answer: JsonObject): boolean =>
+  listGoodChoices(answer).some(({ finish_reason }) => isText(finish_reason));
+
+export const chatDelivery: DeliveryRules = {
+  delivers: chatDelivers,
+  concludes: chatConcludes,
+  // OpenRouter and gateways like it: the choice has failed
+  findFault: (answer) => {
+    const [failed] = listGoodChoices(answer).length > 0 ? [] : readObjects(answer, 'choices').filter(isFailedChoice);
+    return failed === undefined ? undefined : readObject(failed, 'error');
+  },
+  list: 'choices',
+  events: {
+    delivers: chatDelivers,
+    ends: chatConcludes,
+    endMarks: quoteWords('finish_reason'),
+    endsWithDone: true,
+  },
+};
+
+/** The work is done later; the upstream has taken the order. */
+const RESPONSE_TAKEN: ReadonlySet<unknown> = new Set(['queued', 'in_progress']);
+const RESPONSE_ENDED: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
+const RESPONSE_FAILED: ReadonlySet<unknown> = new Set(['failed', 'cancelled']);
+const RESPONSE_PART = /\.(delta|done|partial_image)$/;
+const responseOutputs = (response: JsonObject): boolean =>
+  readObjects(response, 'output').some((item) => item['type'] !== 'message' || hasContent(item['content']));
+
+export const responsesDelivery: DeliveryRules = {
+  delivers: (response) => responseOutputs(response) || RESPONSE_TAKEN.has(response['status']),
+  concludes: ({ status }) => RESPONSE_ENDED.has(status),
+  findFault: (answer) => {
+    const response = readType(answer).startsWith('response.') ? readObject(answer, 'response') : answer;
+    return RESPONSE_FAILED.has(response['status']) || readType(answer) === 'response.failed'
+      ? readObject(response, 'error')
+      : undefined;
+  },
+  list: 'output',
+  events: {
+    delivers: (event) =>
+      RESPONSE_PART.test(readType(event))
+        ? hasContentBut(event, 'type', 'item_id', 'output_index', 'content_index', 'summary_index', 'sequence_number')
+        : responseOutputs(readObject(event, 'response')),
+    ends: (event) => /^response\.(completed|incomplete)$/.test(readType(event)),
+    endMarks: quoteWords('response.completed', 'response.incomplete'),
+  },
+};
+
+const BLOCK_OF_TEXT: ReadonlySet<unknown> = new Set(['text', 'thinking']);
+const blockDelivers = (block: JsonObject): boolean =>
+  BLOCK_OF_TEXT.has(block['type']) ? hasContentBut(block, 'type') : isText(block['type']);
+
+export const messagesDelivery: DeliveryRules = {
+  delivers: (answer) => readObjects(answer, 'content').some(blockDelivers),
+  concludes: ({ stop_reason }) => isText(stop_reason),
+  list: 'content',
+  events: {
+    delivers: (event) =>
+      (event['type'] === 'content_block_delta' && hasContentBut(readObject(event, 'delta'), 'type')) ||
+      (event['type'] === 'content_block_start' && blockDelivers(readObject(event, 'content_block'))),
+    ends: (event) => event['type'] === 'message_stop' || isText(readObject(event, 'delta')['stop_reason']),
+    endMarks: quoteWords('message_stop', 'stop_reason'),
+  },
+};
+
+export const countDelivery: DeliveryRules = {
+  delivers: ({ input_tokens }) => typeof input_tokens === 'number',
+  concludes: never,
+  list: '',
+  events: { delivers: never, ends: never, endMarks: [] },
+};
+
+const contentDelivers = (answer: JsonObject): boolean =>
+  readObjects(answer, 'candidates').some((candidate) =>
+    readObjects(readObject(candidate, 'content'), 'parts').some((part) => hasContentBut(part, 'thought')),
+  );
+/** A blocked prompt has a reason instead of candidates. */
+const contentConcludes = (answer: JsonObject): boolean =>
+  readObjects(answer, 'candidates').some(({ finishReason }) => isText(finishReason)) ||
+  isText(readObject(answer, 'promptFeedback')['blockReason']);
+
+export const contentDelivery: DeliveryRules = {
+  delivers: contentDelivers,
+  concludes: contentConcludes,
+  list: 'candidates',
+  events: {
+    delivers: contentDelivers,
+    ends: contentConcludes,
+    endMarks: quoteWords('finishReason', 'blockReason'),
+  },
+};
+
+const NO_EVENTS: EventRules = { delivers: never, ends: never, endMarks: [] };
+
+export const embeddingsDelivery: DeliveryRules = {
+  delivers: (answer) =>
+    readObjects(answer, 'data').some(({ embedding }) => hasContent(embedding)) ||
+    hasContent(answer['embeddings']) ||
+    hasContent(answer['embedding']),
+  concludes: never,
+  list: 'data',
+  events: NO_EVENTS,
+};
+
+export const rerankDelivery: DeliveryRules = {
+  delivers: (answer) => hasContent(answer['results']) || hasContent(answer['data']),
+  concludes: ({ results, data }) => Array.isArray(results) || Array.isArray(data),
+  list: 'results',
+  events: NO_EVENTS,
+};
+
+const IMAGE_MEMBERS = ['b64_json', 'url'] as const;
+/** The names of the members of which each is one image. */
+export const IMAGE_MARKS = quoteWords(...IMAGE_MEMBERS);
+
+/** Counts the images that came. */
+export function countImages(answer: JsonObject): number {
+  const listed = ['data', 'images'].map(
+    (name) => readObjects(answer, name).filter((image) => IMAGE_MEMBERS.some((member) => isText(image[member]))).length,
+  );
+  return Math.max(...listed);
+}
+
+export const imagesDelivery: DeliveryRules = {
+  delivers: (answer) => countImages(answer) > 0,
+  concludes: never,
+  list: 'data',
+  events: {
+    delivers: (event) => IMAGE_MEMBERS.some((member) => isText(event[member])) || countImages(event) > 0,
+    ends: (event) => readType(event).endsWith('.completed'),
+    endMarks: quoteWords('image_generation.completed', 'image_edit.completed'),
+    endsWithDone: true,
+  },
+};
+
+const SOUND_MEMBERS = ['audio', 'data', 'audio_content', 'audioContent'];
+const soundDelivers = (answer: JsonObject): boolean => SOUND_MEMBERS.some((name) => hasContent(answer[name]));
+
+export const speechDelivery: DeliveryRules = {
+  delivers: soundDelivers,
+  concludes: never,
+  list: '',
+  takesBytes: true,
+  events: {
+    delivers: (event) => soundDelivers(event) || isText(event['delta']),
+    ends: (event) => readType(event) === 'speech.audio.done',
+    endMarks: quoteWords('speech.audio.done'),
+    endsWithDone: true,
+  },
+};
+
+export const transcriptionDelivery: DeliveryRules = {
+  // silence has an empty text
+  delivers: ({ text, segments, words }) => typeof text === 'string' || hasContent(segments) || hasContent(words),
+  concludes: never,
+  list: '',
+  takesBytes: true,
+  events: {
+    delivers: (event) => isText(event['delta']) || typeof event['text'] === 'string',
+    ends: (event) => readType(event) === 'transcript.text.done',
+    endMarks: quoteWords('transcript.text.done'),
+    endsWithDone: true,
+  },
+};

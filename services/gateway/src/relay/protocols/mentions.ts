@@ -1,0 +1,40 @@
+import { skipSpace } from '../../json-bytes/json-members.ts';
+
+const [COLON, FIRST_OF_NULL, OPEN_LIST, OPEN] = [0x3a, 0x6e, 0x5b, 0x7b];
+/** An answer without these words reports no fault. */
+const FAULT_MARKS = quoteWords('error', 'failed', 'cancelled');
+
+/** Puts words in quotes, as they are in the bytes of an event. */
+export function quoteWords(...words: readonly string[]): readonly Buffer[] {
+  return words.map(quoteWord);
+}
+
+export function quoteWord(word: string): Buffer {
+  return Buffer.from(`"${word}"`);
+}
+
+/** Reports whether JSON has this word as a value, or as the name of a member that is not null. It parses nothing. */
+export function mentions(json: Buffer, quotedWord: Buffer): boolean {
+  for (let at = json.indexOf(quotedWord); at >= 0; at = json.indexOf(quotedWord, at + quotedWord.length)) {
+    const next = skipSpace(json, at + quotedWord.length);
+    if (json[next] !== COLON || json[skipSpace(json, next + 1)] !== FIRST_OF_NULL) return true;
+  }
+  return false;
+}
+
+export function mentionsAny(json: Buffer, quotedWords: readonly Buffer[]): boolean {
+  return quotedWords.some((word) => mentions(json, word));
+}
+
+export function mentionsFault(json: Buffer): boolean {
+  return mentionsAny(json, FAULT_MARKS);
+}
+
+/** Reports whether a list under this name begins with an object. */
+export function hasFirstElement(json: Buffer, name: string): boolean {
+  const quoted = `"${name}"`;
+  const at = json.indexOf(quoted);
+  const colon = at < 0 ? -1 : skipSpace(json, at + quoted.length);
+  const open = colon < 0 || json[colon] !== COLON ? -1 : skipSpace(json, colon + 1);
+  return open >= 0 && json[open] === OPEN_LIST && json[skipSpace(json, open + 1)] === OPEN;
+}

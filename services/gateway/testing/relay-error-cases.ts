@@ -1,0 +1,176 @@
+/** An error that an upstream sends with the status 200. */
+export interface ErrorCase {
+  /** Default: JSON. */
+  readonly type?: string;
+  readonly body: string | object;
+  /** The status that the client gets; default: 502. */
+  readonly status?: number;
+  /** True if the client asks for a stream. */
+  readonly streams?: boolean;
+}
+
+/** The errors of one route. */
+export interface RouteErrors {
+  /** A request whose answer could be this error. */
+  readonly request: (error: ErrorCase) => object;
+  /** By what the error is. */
+  readonly errors: Readonly<Record<string, ErrorCase>>;
+}
+
+const EVENTS = 'text/event-stream';
+export const sse = (data: object | string): string =>
+  `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
+export const named = (type: string, more: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+/** The path of a route for a client. */
+export const toPath = (template: string): string => template.replace('{model}', 'some-model');
+
+const stream = (...frames: readonly string[]): ErrorCase => ({ type: EVENTS, body: frames.join(''), streams: true });
+
+/** The forms that any endpoint can answer with. */
+const everywhere = (message: string): RouteErrors['errors'] => ({
+  'an error object': { body: { error: { code: 503, message } }, status: 503 },
+  'an error object beside its list': { body: { error: { message }, data: [], choices: [], output: [] } },
+  'an error by a word': { body: { error: { type: 'overloaded_error', message } }, status: 503 },
+  'an error of text': { body: { error: message } },
+  'an error that another web framework writes': { body: { detail: message } },
+  'an error in a list': { body: [{ error: { code: 500, message } }], status: 500 },
+  'an empty object': { body: {} },
+  'an empty body': { body: '' },
+  'an empty body without a type': { type: '', body: '' },
+  'a page': { type: 'text/plain', body: `<!doctype html><p>${message}</p>` },
+  'JSON that breaks off': { body: '{"choices":[{"message":{"content":"x' },
+});
+/** The forms of any stream of events. */
+const inStreams = (message: string, begin: string): RouteErrors['errors'] => ({
+  'a stream without an event': stream(),
+  'a stream of comments': stream(': UP\n\n', ': UP\n\n'),
+  'a stream that ends before it has begun': stream(begin),
+  'a stream with only an end': stream(sse('[DONE]')),
+  'an error as the first event': { ...stream(sse({ error: { code: 503, message } })), status: 503 },
+  'an error after a comment and a beginning': stream(': UP\n\n', begin, sse({ error: { message } }), sse('[DONE]')),
+  'an error event of text': stream(`event: error\ndata: ${message}\n\n`),
+  'an error event as plain text': { ...stream(begin, sse({ error: { message } })), type: 'text/plain' },
+  'an error instead of a stream': { body: { error: { message } }, streams: true },
+  'an error as events without a frame': { ...stream(JSON.stringify({ error: { message } })) },
+});
+
+const CHAT_ROLE = sse({ choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] });
+const chat = (message: string): RouteErrors['errors'] => ({
+  ...everywhere(message),
+  ...inStreams(message, CHAT_ROLE),
+  'no choices': { body: { choices: [] } },
+  'no choices, with a usage': { body: { choices: [], usage: { prompt_tokens: 1000, completion_tokens: 500 } } },
+  'a choice without a word or a reason': { body: { choices: [{ message: { content: '' }, finish_reason: null }] } },
+  'a choice that ends in an error': {
+    body: { choices: [{ message: { content: 'half' }, finish_reason: 'error' }], usage: { completion_tokens: 9 } },
+  },
+  'a choice with an error': {
+    body: { choices: [{ message: { content: '' }, finish_reason: 'stop', error: { code: 429, message } }] },
+    status: 429,
+  },
+  'a stream that ends in an error': stream(
+    sse({ error: { code: 502, message }, choices: [{ delta: { content: '' }, finish_reason: 'error' }] }),
+    sse('[DONE]'),
+  ),
+  'a stream with a reason of an error': stream(CHAT_ROLE, sse({ choices: [{ delta: {}, finish_reason: 'error' }] })),
+  'a stream with only a usage': stream(sse({ choices: [], usage: { prompt_tokens: 9 } }), sse('[DONE]')),
+});
+const responses = (message: string): RouteErrors['errors'] => {
+  const failed = { object: 'response', status: 'failed', error: { code: 'server_error', message }, output: [] };
+  const created = named('response.created', { response: { status: 'in_progress', output: [] } });
+  return {
+    ...everywhere(message),
+    ...inStreams(message, created),
+    'a failed response': { body: failed },
+    'a failed response with a usage': { body: { ...failed, usage: { input_tokens: 9, output_tokens: 9 } } },
+    'a failed response without a reason': { body: { ...failed, error: null } },
+    'a failed response by its limit': {
+      body: { ...failed, error: { code: 'rate_limit_exceeded', message } },
+      status: 429,
+    },
+    'a stream that fails': stream(created, named('response.failed', { response: failed })),
+    'a stream that fails without a reason': stream(named('response.failed', { response: { ...failed, error: null } })),
+    'a stream with an error event': stream(created, named('error', { code: 'server_error', message, param: null })),
+  };
+};
+const messages = (message: string): RouteErrors['errors'] => {
+  const start = named('message_start', { message: { content: [], usage: { input_tokens: 9, output_tokens: 1 } } });
+  const block = named('content_block_start', { index: 0, content_block: { type: 'text', text: '' } });
+  return {
+    ...everywhere(message),
+    ...inStreams(message, start),
+    'an error in its envelope': { body: { type: 'error', error: { type: 'overloaded_error', message } }, status: 503 },
+    'no content': { body: { type: 'message', content: [], stop_reason: null } },
+    'a stream with an error event': {
+      ...stream(start, named('ping', {}), block, named('error', { error: { type: 'api_error', message } })),
+    },
+    'a stream of a beginning and pings': stream(start, named('ping', {}), block),
+  };
+};
+const content = (message: string): RouteErrors['errors'] => ({
+  ...everywhere(message),
+  'an error with its status': { body: { error: { code: 500, status: 'INTERNAL', message } }, status: 500 },
+  'no candidates': { body: { candidates: [], usageMetadata: { promptTokenCount: 9 } } },
+  'only a usage': { body: { usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } } },
+  'a candidate without a part or a reason': { body: { candidates: [{ content: { parts: [{ text: '' }] } }] } },
+});
+const contentStream = (message: string): RouteErrors['errors'] => ({
+  ...content(message),
+  ...inStreams(message, sse({ usageMetadata: { promptTokenCount: 9 } })),
+  'a list with an error': { body: [{ error: { code: 503, message } }], status: 503, streams: true },
+  'an empty list': { body: [], streams: true },
+  'a list of nothing': { body: [{ usageMetadata: { promptTokenCount: 9 } }], streams: true },
+});
+const images = (message: string): RouteErrors['errors'] => ({
+  ...everywhere(message),
+  ...inStreams(message, named('image_generation.started', {})),
+  'no images': { body: { created: 1, data: [] } },
+  'images without a picture': { body: { data: [{ url: '' }, { revised_prompt: 'x' }, { b64_json: null }] } },
+});
+const sound = (message: string): RouteErrors['errors'] => ({
+  ...everywhere(message),
+  ...inStreams(message, named('speech.audio.started', {})),
+  'no sound': { type: 'audio/mpeg', body: '' },
+  'an error as sound': { type: 'audio/mpeg', body: { error: { message } } },
+  'an object as sound': { type: 'audio/mpeg', body: { code: 1, msg: message } },
+});
+const text = (message: string): RouteErrors['errors'] => ({
+  ...everywhere(message),
+  ...inStreams(message, named('transcript.started', {})),
+  'no text': { body: { text: null } },
+  'an error as text': { type: 'text/plain', body: { error: { message } } },
+});
+
+const PLAIN = { model: 'some-model', input: 'hello there', prompt: 'hello', max_tokens: 9, messages: [], contents: [] };
+const asks =
+  (more: object = {}, streaming: object = { stream: true }): RouteErrors['request'] =>
+  ({ streams }) => ({ ...PLAIN, ...more, ...(streams === true ? streaming : {}) });
+
+/** The errors of every route; `message` is in those that have a text. */
+export const listRouteErrors = (message: string): Readonly<Record<string, RouteErrors>> => ({
+  '/v1/chat/completions': { request: asks(), errors: chat(message) },
+  '/v1/responses': { request: asks(), errors: responses(message) },
+  '/v1/messages': { request: asks(), errors: messages(message) },
+  '/v1/messages/count_tokens': {
+    request: asks(),
+    errors: { ...everywhere(message), 'no count': { body: { input_tokens: null } } },
+  },
+  '/v1beta/models/{model}:generateContent': { request: asks(), errors: content(message) },
+  '/v1/models/{model}:generateContent': { request: asks(), errors: content(message) },
+  '/v1beta/models/{model}:streamGenerateContent': { request: asks(), errors: contentStream(message) },
+  '/v1/models/{model}:streamGenerateContent': { request: asks(), errors: contentStream(message) },
+  '/v1/embeddings': {
+    request: asks(),
+    errors: {
+      ...everywhere(message),
+      'no vectors': { body: { data: [{ embedding: [] }], usage: { total_tokens: 9 } } },
+    },
+  },
+  '/v1/rerank': { request: asks({ query: 'x', documents: ['a'] }), errors: everywhere(message) },
+  '/v1/images/generations': { request: asks(), errors: images(message) },
+  '/v1/images/edits': { request: asks(), errors: images(message) },
+  '/v1/audio/speech': { request: asks({}, { stream_format: 'sse' }), errors: sound(message) },
+  '/v1/audio/transcriptions': { request: asks(), errors: text(message) },
+  '/v1/audio/translations': { request: asks(), errors: text(message) },
+});
