@@ -51,9 +51,9 @@ async function writeTestedAdapter(folder: string): Promise<string> {
   const file = path.join(folder, `${NAME}.ts`);
   cpSync(path.join(import.meta.dirname, 'own-adapter', `${NAME}.ts`), file);
   mkdirSync(path.join(folder, `${NAME}.fixtures`));
-  const { facts, text, close } = await openOwnAdapter(file);
+  const { adapter, facts, text } = await openOwnAdapter(file);
   writeTestRecord(file, text, facts);
-  await close();
+  await adapter.close();
   return file;
 }
 

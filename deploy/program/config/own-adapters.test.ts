@@ -1,9 +1,10 @@
 import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { testOwnAdapter } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
+import type { TestedAdapter } from '@reelgate/tasks/config';
 import { checkOwnAdapters } from './check-own-adapters.ts';
 import { readProgramConfig } from './program-config.ts';
 
@@ -22,6 +23,8 @@ beforeEach(() => {
   rmSync(folder, { recursive: true, force: true });
   cpSync(tested, folder, { recursive: true });
 });
+const used: TestedAdapter[] = [];
+afterEach(() => Promise.all(used.splice(0).map(({ adapter }) => adapter.close())));
 afterAll(() => {
   rmSync(work, { recursive: true });
 });
@@ -47,7 +50,9 @@ function read(channel: object = {}, adapters: unknown = ['./borealis.ts']): Retu
     prices: { 'Alpha-H3': { per_second: '0.08' } },
   };
   writeFileSync(at('reelgate.yaml'), JSON.stringify(config, undefined, 1));
-  return readProgramConfig({ REELGATE_CONFIG: at('reelgate.yaml') });
+  const read = readProgramConfig({ REELGATE_CONFIG: at('reelgate.yaml') });
+  used.push(...(read.value as { readonly adapters: readonly TestedAdapter[] }).adapters);
+  return read;
 }
 
 describe('an adapter that passed its tests', () => {

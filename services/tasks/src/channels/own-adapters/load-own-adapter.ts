@@ -22,7 +22,6 @@ export interface OpenedAdapter {
   readonly facts: AdapterFacts;
   /** The text that was loaded. */
   readonly text: string;
-  readonly close: () => Promise<void>;
 }
 
 /** An adapter that has passed its tests as it is. */
@@ -75,7 +74,7 @@ export async function openOwnAdapter(file: string): Promise<OpenedAdapter> {
   const sandbox = openSandbox({ file, text });
   try {
     const facts = await askForFacts(file, text, sandbox);
-    return { name, adapter: wrapAdapter(facts, sandbox), facts, text, close: () => sandbox.close() };
+    return { name, adapter: wrapAdapter(facts, sandbox), facts, text };
   } catch (error) {
     await sandbox.close();
     throw error;

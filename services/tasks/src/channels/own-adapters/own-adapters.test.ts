@@ -41,7 +41,7 @@ async function open(named: string): Promise<OpenedAdapter> {
   await one.adapter.prepare({ options: {} });
   return one;
 }
-afterEach(() => Promise.all(opened.splice(0).map((one) => one.close())));
+afterEach(() => Promise.all(opened.splice(0).map((one) => one.adapter.close())));
 
 describe('the adapter of an operator', () => {
   test('passes the contract suite, and the record of it names its hash, that of its fixtures, and the kit', async () => {

@@ -15,7 +15,7 @@ export async function testOwnAdapter(
   file: string,
   show: (tested: TestedCase) => void = () => undefined,
 ): Promise<readonly TestedCase[]> {
-  const { name, adapter, facts, text, close } = await openOwnAdapter(file);
+  const { name, adapter, facts, text } = await openOwnAdapter(file);
   const tested: TestedCase[] = [];
   const upstream = await openScriptedUpstream();
   try {
@@ -28,7 +28,7 @@ export async function testOwnAdapter(
       show({ name: one.name, failure });
     }
   } finally {
-    await Promise.all([upstream.close(), close()]);
+    await Promise.all([upstream.close(), adapter.close()]);
   }
   if (tested.every(({ failure }) => failure === undefined)) writeTestRecord(file, text, facts);
   return tested;

@@ -14,6 +14,8 @@ const NAMES = list(text());
 /** The adapter of an operator, which runs in its sandbox alone. */
 export interface OwnAdapter extends ChannelAdapter {
   readonly prepare: NonNullable<ChannelAdapter['prepare']>;
+  /** Ends its thread. The next call starts another one. */
+  readonly close: () => Promise<void>;
 }
 
 /** Returns the adapter with these facts that a sandbox has. */
@@ -27,6 +29,7 @@ export function wrapAdapter({ callbacks, ...facts }: AdapterFacts, sandbox: Adap
       const key = JSON.stringify(options);
       if (!prepared.has(key)) prepared.set(key, await listCalls(sandbox, options));
     },
+    close: () => sandbox.close(),
     openCalls: ({ options }) => {
       const names = prepared.get(JSON.stringify(options));
       if (names === undefined) throw new Error('the adapter was not prepared for these options');
