@@ -8,6 +8,14 @@ export function readAnswerUsage(answer: JsonObject): Usage | undefined {
   return resolveUsage(readCounters(answer));
 }
 
+const MEDIA = [
+  { name: 'audioInput', isOutput: false },
+  { name: 'imageInput', isOutput: false },
+  { name: 'videoInput', isOutput: false },
+  { name: 'audioOutput', isOutput: true },
+  { name: 'imageOutput', isOutput: true },
+] as const;
+
 /** A counter that can be inside a total or beside it. */
 interface Part {
   readonly count: number;
@@ -100,6 +108,10 @@ function listParts(counters: Counters, { input = 0, output = 0, cached, written,
       isOutput: false,
       isBeside: (isAnthropic && counters.cacheReadBeside !== undefined) || cached > input,
     },
+    ...MEDIA.map(({ name, isOutput }) => {
+      const count = counters[name] ?? 0;
+      return { count, isOutput, isBeside: count > (isOutput ? output : input) };
+    }),
   ].filter(({ count }) => count > 0);
 }
 

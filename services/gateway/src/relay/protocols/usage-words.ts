@@ -134,12 +134,16 @@ export function nameMember(holder: MemberName, own: string): MemberName {
 function classify(path: string): Counter | undefined {
   const [all, own] = [splitWords(path), splitWords(path.slice(path.lastIndexOf('.') + 1))];
   if (hasAny(all, NO_COUNT)) return undefined;
-  if (all.has('sources') && all.has('used')) return 'searches';
-  if (all.has('search') && hasAny(own, SEARCH_UNIT)) return own.has('x') ? 'xSearches' : 'searches';
+  if (isSearch({ own, all })) return own.has('x') ? 'xSearches' : 'searches';
   if (hasOnly(own, SECONDS) && (own.has('seconds') || own.has('duration'))) return 'seconds';
   if (own.has('characters')) return 'characters';
   if (!hasAny(all, TOKEN) && !hasOnly(all, BARE)) return undefined;
   return RULES.find(([fits]) => fits({ own, all }))?.[1];
+}
+
+function isSearch({ own, all }: Name): boolean {
+  if (own.has('searches') || (all.has('sources') && all.has('used'))) return true;
+  return all.has('search') && (hasAny(own, SEARCH_UNIT) || all.has('tool'));
 }
 
 /** Splits `cacheReadInputTokens`, `cache_read_input_tokens` and `ephemeral1hInputTokens` alike. */

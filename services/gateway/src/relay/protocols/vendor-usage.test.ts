@@ -171,6 +171,16 @@ describe('the usage of a vendor that no page names', () => {
       { inputTokens: 240, cachedInputTokens: 200, cacheWriteTokens: 30, outputTokens: 12, reasoningTokens: 7 },
     ],
     [
+      'pictures and sound beside the text, by the total',
+      { prompt_tokens: 100, completion_tokens: 20, image_tokens: 60, audio_tokens: 5, total_tokens: 185 },
+      { inputTokens: 165, audioInputTokens: 5, imageInputTokens: 60, outputTokens: 20 },
+    ],
+    [
+      'searches under other names',
+      { prompt_tokens: 1, completion_tokens: 2, num_searches: 3, server_tool_use: { web_search: 2 } },
+      { inputTokens: 1, outputTokens: 2, searches: 3 },
+    ],
+    [
       'a total that is less than its parts, which is not believed',
       { prompt_tokens: 100, completion_tokens: 50, total_tokens: 60 },
       { inputTokens: 100, outputTokens: 50 },
