@@ -64,11 +64,7 @@ export { shareCreates } from './clients/create-lists.ts';
 export { httpMedia } from './clients/http-media.ts';
 export type { MediaPort } from './clients/media-port.ts';
 
-/**
- * The bytes of all request bodies together; two of the largest size always fit. A body takes several times its size
- * while it is parsed and decoded.
- */
-const BODIES_BYTES_LEAST = 256 * 1024 * 1024;
+/** The longest wait of a body behind other long ones of its account. */
 const BODY_WAIT_MS_MAX = 60_000;
 
 /** The tasks service derives the same key with this purpose. */
@@ -212,12 +208,14 @@ async function subscribeToEvents(
 }
 
 /** Opens the bounds on what is open or in memory at once, and the reader of the address that a request comes from. */
-function openBounds({ limits, trustedProxies }: GatewayConfig, clock: Clock): RequestBounds {
+function openBounds({ limits, bodies, trustedProxies }: GatewayConfig, clock: Clock): RequestBounds {
   return {
     readSource: sourceReader(trustedProxies),
     budget: openBodyBudget({
-      bytesMax: Math.max(BODIES_BYTES_LEAST, 2 * limits.bodyBytes),
+      bytesMax: bodies.bytesMax,
+      bodyBytesMax: limits.bodyBytes,
       clock,
+      pace: bodies,
       waitMsMax: BODY_WAIT_MS_MAX,
     }),
     waits: openWaitPermits(),

@@ -87,6 +87,26 @@ export const gatewaySchema = {
       reads_per_minute: count(600),
       calls_per_minute: count(600),
     }),
+    bodies: section({
+      memory: {
+        type: 'string',
+        format: 'bytes',
+        default: '256MiB',
+        description: 'the bytes of all request bodies in memory, and at least two of the largest',
+      },
+      idle: {
+        type: 'string',
+        format: 'duration',
+        default: '15s',
+        description: 'how long a body may be silent, or behind its least speed',
+      },
+      least_speed: {
+        type: 'string',
+        format: 'bytes',
+        default: '2KiB',
+        description: 'the bytes of a body that must arrive in a second',
+      },
+    }),
     send_beside_max: {
       type: 'string',
       format: 'decimal',
@@ -141,6 +161,13 @@ export interface GatewayLimits {
   readonly callsPerMinute: number;
 }
 
+/** The bounds on all request bodies together, and how slowly one may arrive. */
+export interface BodySettings {
+  readonly bytesMax: number;
+  readonly idleMs: number;
+  readonly bytesPerSecondMin: number;
+}
+
 /** The part of the shared lists of models and channels that the gateway uses. A reload can change it. */
 export interface Catalogue {
   readonly models: Models;
@@ -163,6 +190,7 @@ export interface GatewayConfig {
   /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
   readonly redisDeadlineMs?: number;
   readonly limits: GatewayLimits;
+  readonly bodies: BodySettings;
   /** The largest hold, in billionths, that a call may be sent beside. */
   readonly sendBesideMaxNanos: number;
   /** True if clients have files and batches. */
@@ -214,6 +242,7 @@ interface CheckedConfig {
       readonly reads_per_minute: number;
       readonly calls_per_minute: number;
     };
+    readonly bodies: { readonly memory: string; readonly idle: string; readonly least_speed: string };
     readonly send_beside_max: string;
     readonly batches: boolean;
     readonly realtime: CheckedRealtime;
@@ -236,6 +265,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     admin_url: adminUrl,
     redis,
     limits,
+    bodies,
     send_beside_max: besideMax,
     batches: hasBatches,
     realtime,
@@ -255,6 +285,12 @@ export function gatewayConfig(value: unknown): GatewayConfig {
       createsPerMinute: limits.creates_per_minute,
       readsPerMinute: limits.reads_per_minute,
       callsPerMinute: limits.calls_per_minute,
+    },
+    bodies: {
+      // two of the largest always fit
+      bytesMax: Math.max(parseBytes(bodies.memory) ?? 0, 2 * (parseBytes(limits.body) ?? 0)),
+      idleMs: parseDuration(bodies.idle) ?? 0,
+      bytesPerSecondMin: parseBytes(bodies.least_speed) ?? 0,
     },
     sendBesideMaxNanos: Number(besideMax) * NANOS,
     hasBatches,

@@ -90,6 +90,7 @@ export interface TestSettings {
     readonly calls_per_minute?: number;
   };
   readonly channels?: readonly CheckedRelayChannel[];
+  readonly bodies?: { readonly memory?: string; readonly idle?: string; readonly least_speed?: string };
   /** Whether clients have files and batches. */
   readonly batches?: boolean;
   /** Default: true. */
@@ -129,6 +130,7 @@ const SCHEMA = {
 /** The configuration as a program gives it to the gateway: read by the schema, which fills in the defaults. */
 export function checkedConfig({
   limits = {},
+  bodies = {},
   channels = [],
   batches = false,
   admin,
@@ -154,6 +156,7 @@ export function checkedConfig({
         calls_per_minute: 100_000,
         ...limits,
       },
+      bodies,
       async: { workers: 4, drain: '1s' },
     },
     models: MODELS,

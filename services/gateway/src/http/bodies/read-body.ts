@@ -2,11 +2,13 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Busboy } from '@fastify/busboy';
 import { nextTurn } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
+import { sourceNetwork } from '@reelgate/platform/source-address';
 import type { ClientBody, Form, FormFile } from '../../dialects/dialect.ts';
 import type { Exchange } from '../http-exchange.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { BodyBudget, BodyOwner } from './body-budget.ts';
+import { collectBytes } from './collect-bytes.ts';
 import { parseJsonBody } from './parse-json.ts';
-import { readRawBody, isShort, receiveBody } from './receive-body.ts';
+import { readRawBody, receiveBody } from './receive-body.ts';
 import type { ReceiveOptions, Sink } from './receive-body.ts';
 
 /** A content type of JSON, or none, with whatever parameters follow. */
@@ -25,7 +27,9 @@ export interface ReadBodyOptions extends ReceiveOptions {
  */
 async function readBody(request: IncomingMessage, options: ReadBodyOptions): Promise<ClientBody> {
   const type = readBodyType(request.headers, options.takesForms);
-  return type === 'form' ? receiveForm(request, options) : { json: await receiveJson(request, options) };
+  return type === 'form'
+    ? receiveForm(request, options)
+    : { json: await parseJsonBody(await readRawBody(request, options)) };
 }
 
 /** Reads the kind of a body from its headers. Refuses a kind that the route does not take. */
@@ -43,14 +47,6 @@ export function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean):
   throw mediaTypeProblem(
     `content-type must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`,
   );
-}
-
-/** A short body waits for nothing, so its bytes are taken as they arrive. */
-async function receiveJson(request: IncomingMessage, options: ReceiveOptions): Promise<unknown> {
-  if (isShort(request)) return parseJsonBody(await readRawBody(request, options));
-  const chunks: Buffer[] = [];
-  await receiveBody(request, options, (chunk) => void chunks.push(chunk));
-  return parseJsonBody(Buffer.concat(chunks));
 }
 
 async function receiveForm(request: IncomingMessage, options: ReceiveOptions): Promise<ClientBody> {
@@ -87,9 +83,9 @@ function multipartParser(
   const files = collectFiles(parser, refuse);
   const finished = waitForEnd(parser, refuse);
   return {
-    sink: async (chunk) => {
+    sink: (chunk) => {
       assertValid();
-      if (!parser.write(chunk)) await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), finished]);
+      return parser.write(chunk) ? undefined : waitForDrain(parser, finished);
     },
     end: async () => {
       // the parser of a refused form never finishes, so waiting for it would hang
@@ -118,16 +114,22 @@ function collectFields(parser: Parser, refuse: (message: string) => void): Form[
 function collectFiles(parser: Parser, refuse: (message: string) => void): Form['files'] {
   const files: FormFile[] = [];
   parser.on('file', (...[name, stream, fileName, , mediaType]) => {
-    const chunks: Buffer[] = [];
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const bytes = collectBytes();
+    stream.on('data', bytes.add);
     stream.on('error', () => {
       refuse('the form ends inside a file');
     });
     stream.on('end', () => {
+      const chunks = bytes.list();
       if (chunks.length > 0 || ((fileName as string | undefined) ?? '') !== '') files.push({ name, mediaType, chunks });
     });
   });
   return files;
+}
+
+/** Resolves when the parser takes the next chunk. */
+export async function waitForDrain(parser: Parser, over: Promise<unknown>): Promise<void> {
+  await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), over]);
 }
 
 function waitForEnd(parser: Parser, refuse: (message: string) => void): Promise<void> {
@@ -179,6 +181,7 @@ export function toReceiveOptions(exchange: Exchange, budget: BodyBudget, bytesMa
   return {
     budget,
     bytesMax,
+    owner: readOwner(exchange),
     gone: exchange.state.end.gone,
     whenOver: exchange.state.end.whenOver,
     sendContinue: () => {
@@ -187,4 +190,11 @@ export function toReceiveOptions(exchange: Exchange, budget: BodyBudget, bytesMa
       exchange.res.writeContinue();
     },
   };
+}
+
+/** A request is counted to whoever is signed in, and without a token to the network that it comes from. */
+function readOwner({ state }: Exchange): BodyOwner {
+  if (state.operator !== undefined) return { kind: 'operator', id: '' };
+  if (state.principal !== undefined) return { kind: 'account', id: state.principal.accountId };
+  return { kind: 'source', id: sourceNetwork(state.source()) };
 }

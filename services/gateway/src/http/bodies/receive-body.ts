@@ -1,38 +1,38 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { startTimer } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../http-exchange.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { BodyBudget, BodyOwner, CountedBody } from './body-budget.ts';
+import { collectBytes } from './collect-bytes.ts';
 
 /** The gateway reads and discards at most this much of a body to keep its connection. */
 const KEEP_BYTES_MAX = 1024 * 1024;
 /** A client that keeps sending has this long, and may send this much, until it notices its answer. */
 const LINGER_MS = 2000;
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
-
-/** A body that declares more waits for free bytes before the gateway reads any of it. */
-const SHORT_BYTES = 1024 * 1024;
+/** The short rest of a refused body has this long to arrive. */
+const REST_MS_MAX = 10_000;
 
 export interface ReceiveOptions {
   readonly bytesMax: number;
   readonly budget: BodyBudget;
+  /** The account or the address that the bytes are counted to. */
+  readonly owner: BodyOwner;
+  /** The most bytes that the sink holds at once; by default all of them. */
+  readonly heldMax?: number;
   /** Aborted when the client leaves. */
   gone(): AbortSignal;
-  /** Calls back once the exchange is over, to release the reserved bytes; at once if it is over. */
+  /** Calls back once the exchange is over, to release the counted bytes; at once if it is over. */
   whenOver(release: () => void): void;
   /** Sends `100 Continue` to a client that waits for it. */
   sendContinue(): void;
 }
 
-/** Reports whether a body declares so few bytes that none are reserved before it is read. */
-export function isShort({ headers }: IncomingMessage): boolean {
-  return Number(headers['content-length'] ?? Number.NaN) <= SHORT_BYTES;
-}
-
-/** Consumes a chunk; resolves when it can take the next. */
-export type Sink = (chunk: Buffer) => Promise<void> | void;
+/** Consumes a chunk. The next one comes when it has resolved. */
+export type Sink = (chunk: Buffer) => Promise<unknown> | undefined;
 
 /** The client closed the connection before its request was complete, so no answer is possible. */
 export class ClientGone extends Error {
@@ -40,37 +40,88 @@ export class ClientGone extends Error {
 }
 
 /**
- * Passes a body to the sink chunk by chunk, within the limits of one body and of all bodies. The rest of a refused body
- * stays unread.
+ * Passes a body to the sink chunk by chunk, within the limits of one body, of its owner and of all bodies. Nothing is
+ * counted before it arrives. The rest of a refused body stays unread.
  */
 export async function receiveBody(request: IncomingMessage, options: ReceiveOptions, sink: Sink): Promise<void> {
-  const { bytesMax, budget } = options;
-  const declared = Number(request.headers['content-length'] ?? Number.NaN);
+  const { bytesMax, heldMax = bytesMax } = options;
+  const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > bytesMax) throw tooLarge(bytesMax);
-  let reserved = 0;
-  let received = 0;
-  let isOver = false;
-  options.whenOver(() => {
-    isOver = true;
-    budget.release(reserved);
-  });
-  if (declared > SHORT_BYTES) {
-    if (!(await budget.reserve(declared, options.gone()))) throw tooMany();
-    if (isOver) budget.release(declared);
-    else reserved = declared;
-  }
+  const body = options.budget.count(options.owner);
+  options.whenOver(body.release);
+  if (!(await body.waitForTurn(Math.min(declared, heldMax), options.gone()))) throw tooMany();
   options.sendContinue();
-  for await (const chunk of readChunks(request)) {
-    if (received + chunk.length > bytesMax) throw tooLarge(bytesMax);
-    received += chunk.length;
-    const more = Math.max(0, received - reserved);
-    if (!budget.tryReserve(more)) throw tooMany();
-    reserved += more;
-    await sink(chunk);
-  }
+  await passChunks(request, { body, bytesMax, heldMax, sink });
 }
 
-export function tooMany(): Problem {
+interface Passing {
+  readonly body: CountedBody;
+  readonly bytesMax: number;
+  readonly heldMax: number;
+  readonly sink: Sink;
+}
+
+function passChunks(request: IncomingMessage, { body, bytesMax, heldMax, sink }: Passing): Promise<undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  let received = 0;
+  let isOver = false;
+  const finish = (settle: () => void): void => {
+    if (isOver) return;
+    isOver = true;
+    request.off('data', take).off('end', end).off('close', breakOff);
+    body.end();
+    settle();
+  };
+  const refuse = (error: unknown): void => {
+    finish(() => {
+      request.pause();
+      reject(error);
+    });
+  };
+  const waitFor = async (taken: Promise<unknown>): Promise<void> => {
+    request.pause();
+    body.pause();
+    try {
+      await taken;
+      if (isOver) return;
+      body.resume();
+      request.resume();
+    } catch (error) {
+      refuse(error);
+    }
+  };
+  const pass = (chunk: Buffer): void => {
+    const held = Math.min(received + chunk.length, heldMax) - Math.min(received, heldMax);
+    received += chunk.length;
+    if (received > bytesMax) throw tooLarge(bytesMax);
+    if (!body.take(chunk.length, held)) throw tooMany();
+    const taken = sink(chunk);
+    if (taken !== undefined) void waitFor(taken);
+  };
+  const take = (chunk: Buffer): void => {
+    try {
+      pass(chunk);
+    } catch (error) {
+      refuse(error);
+    }
+  };
+  const end = (): void => {
+    finish(() => {
+      resolve(undefined);
+    });
+  };
+  const breakOff = (cause?: unknown): void => {
+    const error = request.complete ? cause : undefined;
+    refuse(error ?? new ClientGone('the request broke off', { cause }));
+  };
+  body.begin((why) => {
+    refuse(why === 'slow' ? tooSlow() : tooMany());
+  });
+  request.on('data', take).once('end', end).once('close', breakOff).once('error', breakOff);
+  return promise;
+}
+
+function tooMany(): Problem {
   return new Problem({
     kind: 'unavailable',
     reason: 'gateway_busy',
@@ -79,14 +130,12 @@ export function tooMany(): Problem {
   });
 }
 
-/** Ending the loop early must not destroy the request, because the answer uses the same socket. */
-export async function* readChunks(request: IncomingMessage): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of (request as Readable).iterator({ destroyOnReturn: false })) yield chunk as Buffer;
-  } catch (error) {
-    if (request.complete) throw error;
-    throw new ClientGone('the request broke off', { cause: error });
-  }
+function tooSlow(): Problem {
+  return new Problem({
+    kind: 'invalid',
+    reason: 'body_too_slow',
+    message: 'the body arrives too slowly, or has stopped; send it again over a faster connection',
+  });
 }
 
 export function tooLarge(bytesMax: number): Problem {
@@ -110,12 +159,23 @@ export function settleUnread(exchange: Exchange, clock: Clock): void {
     return;
   }
   req.resume();
-  if (Number(req.headers['content-length'] ?? Number.NaN) <= KEEP_BYTES_MAX) return;
+  if (Number(req.headers['content-length'] ?? Number.NaN) <= KEEP_BYTES_MAX) {
+    discardRest(req, clock);
+    return;
+  }
   const text = typeof body === 'string' ? body : JSON.stringify(body ?? {});
   exchange.set('connection', 'close');
   exchange.body = Readable.from(sendAndLinger(text, req, clock), { objectMode: false });
   if (typeof body !== 'string') exchange.type = 'application/json; charset=utf-8';
   exchange.length = Buffer.byteLength(text);
+}
+
+/** Closes the connection if the rest does not arrive in time. */
+function discardRest(request: IncomingMessage, clock: Clock): void {
+  const cancel = startTimer(clock, REST_MS_MAX, () => {
+    request.destroy();
+  });
+  request.once('end', cancel).once('close', cancel);
 }
 
 /** Sends the whole answer at once, and ends it when the client has ended its request. */
@@ -137,43 +197,18 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Reads the bytes of a body within the limits of one body and of all bodies. The rest of a refused body stays unread.
+ * Reads the bytes of a body within the limits of one body, of its owner and of all bodies. The rest of a refused body
+ * stays unread.
  */
-export function readRawBody(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
-  const { bytesMax, budget } = options;
-  const declared = Number(request.headers['content-length'] ?? Number.NaN);
-  if (declared > bytesMax) throw tooLarge(bytesMax);
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
-  let received = 0;
-  options.whenOver(() => {
-    budget.release(received);
-  });
-  const stop = (refusal: Error): void => {
-    request.off('data', take).off('end', end).pause();
-    reject(refusal);
-  };
-  const take = (chunk: Buffer): void => {
-    if (received + chunk.length > bytesMax) stop(tooLarge(bytesMax));
-    else if (!budget.tryReserve(chunk.length)) stop(tooMany());
-    else {
-      received += chunk.length;
-      chunks.push(chunk);
-    }
-  };
-  const end = (): void => {
-    const [first] = chunks;
-    resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
-  };
-  request
-    .on('data', take)
-    .once('end', end)
-    .once('close', () => {
-      if (!request.complete) reject(new ClientGone('the request broke off'));
-    })
-    .once('error', (error) => {
-      reject(request.complete ? error : new ClientGone('the request broke off', { cause: error }));
-    });
-  options.sendContinue();
-  return promise;
+export async function readRawBody(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
+  const bytes = collectBytes();
+  try {
+    await receiveBody(request, options, bytes.add);
+  } catch (error) {
+    bytes.clear();
+    throw error;
+  }
+  const chunks = bytes.list();
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import { Problem } from '@reelgate/platform/problem';
-import { readBodyType } from './read-body.ts';
-import { readChunks, tooLarge, tooMany } from './receive-body.ts';
-import type { ReceiveOptions } from './receive-body.ts';
+import { readBodyType, waitForDrain } from './read-body.ts';
+import { receiveBody, tooLarge } from './receive-body.ts';
+import type { ReceiveOptions, Sink } from './receive-body.ts';
 
 const LIMITS = { fieldNameSize: 100, fieldSize: 1024, fields: 8, files: 1, parts: 9, headerPairs: 50 };
 const FILE_FIELD = 'file';
@@ -47,21 +47,12 @@ export function assertForm(headers: IncomingHttpHeaders): void {
  * has resolved. The rest of a refused form stays unread.
  */
 export async function receiveFileForm(request: IncomingMessage, options: FileFormOptions): Promise<FileForm> {
-  const { bytesMax, budget } = options;
+  const { bytesMax } = options;
   if ((readFileBytes(request.headers) ?? 0) > bytesMax + FORM_BYTES_MAX) throw tooLarge(bytesMax);
-  if (!budget.tryReserve(STREAM_BYTES)) throw tooMany();
-  options.whenOver(() => {
-    budget.release(STREAM_BYTES);
-  });
   const reader = readForm(request.headers, options);
-  options.sendContinue();
-  let received = 0;
+  const receiving = { ...options, bytesMax: bytesMax + FORM_BYTES_MAX, heldMax: STREAM_BYTES };
   try {
-    for await (const chunk of readChunks(request)) {
-      received += chunk.length;
-      if (received > bytesMax + FORM_BYTES_MAX) throw tooLarge(bytesMax);
-      await reader.write(chunk);
-    }
+    await receiveBody(request, receiving, reader.write);
     return await reader.end();
   } catch (error) {
     reader.stop(error);
@@ -71,7 +62,7 @@ export async function receiveFileForm(request: IncomingMessage, options: FileFor
 
 interface FormReader {
   /** Resolves when the next chunk can come. */
-  write(chunk: Buffer): Promise<void>;
+  readonly write: Sink;
   end(): Promise<FileForm>;
   /** Ends the file that is being taken. */
   stop(error: unknown): void;
@@ -80,8 +71,11 @@ interface FormReader {
 function readForm(headers: IncomingHttpHeaders, { assertField, takeFile }: FileFormOptions): FormReader {
   const parser = newParser(headers);
   const failed = Promise.withResolvers<never>();
-  // the fault is thrown by the call that waits for it
-  failed.promise.catch(() => undefined);
+  let failure: { readonly error: unknown } | undefined;
+  // the fault is thrown by the next call, or by the one that waits for it
+  failed.promise.catch((error: unknown) => {
+    failure = { error };
+  });
   const finished = new Promise<void>((resolve) => parser.once('finish', resolve));
   const fields = new Map<string, string>();
   // a part without a file name is a file too, if its field says so
@@ -124,9 +118,9 @@ function readForm(headers: IncomingHttpHeaders, { assertField, takeFile }: FileF
   });
 
   return {
-    write: async (chunk) => {
-      if (parser.write(chunk)) return;
-      await Promise.race([new Promise((resolve) => parser.once('drain', resolve)), finished, failed.promise]);
+    write: (chunk) => {
+      if (failure !== undefined) throw failure.error;
+      return parser.write(chunk) ? undefined : waitForDrain(parser, Promise.race([finished, failed.promise]));
     },
     end: async () => {
       parser.end();

@@ -72,7 +72,7 @@ function uploadRoute(parts: GatewayParts): RouteEntry {
       summary: 'Upload the input of a batch',
       form: FILE_FORM,
       answers: { 'application/json': FILE_ANSWER },
-      refuses: [400, 413, 415, 422],
+      refuses: [400, 408, 413, 415, 422],
     },
   };
 }

@@ -83,7 +83,7 @@ export function matchPath(path: string, actual: string): Readonly<Record<string,
 
 /** The refusals of every route with a token. */
 export const WITH_TOKEN: readonly ErrorStatus[] = [401, 403, 429];
-const WITH_BODY: readonly ErrorStatus[] = [400, 413, 415];
+const WITH_BODY: readonly ErrorStatus[] = [400, 408, 413, 415];
 const RELAYED: readonly ErrorStatus[] = [404, 502, 504];
 const ANY_ROUTE: readonly ErrorStatus[] = [500, 503];
 

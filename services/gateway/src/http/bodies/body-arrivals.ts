@@ -1,0 +1,82 @@
+import type { Clock } from '@reelgate/platform/clock';
+
+const SWEEP_MS = 1000;
+/** A body that is this far behind its least speed is the first to give way. */
+const BEHIND_MS = 2000;
+
+/** How slowly a body may arrive. */
+export interface BodyPace {
+  /** A body may be this far behind the least speed, in milliseconds. A silent one ends after this time. */
+  readonly idleMs: number;
+  readonly bytesPerSecondMin: number;
+}
+
+interface Arriving {
+  stop: ((why: 'slow') => void) | undefined;
+}
+
+/** The bodies that still arrive. */
+export interface Arrivals<Body extends Arriving> {
+  add(body: Body): void;
+  remove(body: Body): void;
+  /** Gives the body the time that the bytes may take. */
+  extend(body: Body, bytes: number): void;
+  /** The body has all the time until it is resumed. */
+  pause(body: Body): void;
+  resume(body: Body): void;
+  /** Reports whether the client has sent too little for a while. */
+  isBehind(body: Body): boolean;
+  list(): Iterable<Body>;
+}
+
+/**
+ * Stops bodies that arrive too slowly. Each has a deadline, which every byte moves on by its time at the least speed,
+ * never beyond the idle time from now. One sweep a second looks after all of them, because a timer for each chunk would
+ * cost more than the chunk.
+ */
+export function openArrivals<Body extends Arriving>(
+  clock: Clock,
+  { idleMs, bytesPerSecondMin }: BodyPace,
+): Arrivals<Body> {
+  const deadlines = new Map<Body, number>();
+  let isSweeping = false;
+  const stopLate = (now: number, stalledMs: number): void => {
+    for (const [body, deadline] of deadlines) {
+      if (deadline + stalledMs < now) body.stop?.('slow');
+      else if (stalledMs > 0) deadlines.set(body, deadline + stalledMs);
+    }
+  };
+  const sweep = async (): Promise<void> => {
+    isSweeping = true;
+    let sweptAt = clock.now();
+    while (deadlines.size > 0) {
+      await clock.sleep(SWEEP_MS);
+      const now = clock.now();
+      const lateMs = now - sweptAt - SWEEP_MS;
+      // a program that stood still has not read what came meanwhile
+      stopLate(now, lateMs > SWEEP_MS ? lateMs : 0);
+      sweptAt = now;
+    }
+    isSweeping = false;
+  };
+  return {
+    add: (body) => {
+      deadlines.set(body, clock.now() + idleMs);
+      if (!isSweeping) void sweep();
+    },
+    remove: (body) => void deadlines.delete(body),
+    extend: (body, bytes) => {
+      const deadline = deadlines.get(body);
+      if (deadline === undefined) return;
+      deadlines.set(body, Math.min(clock.now() + idleMs, deadline + (bytes * 1000) / bytesPerSecondMin));
+    },
+    pause: (body) => {
+      if (deadlines.has(body)) deadlines.set(body, Infinity);
+    },
+    resume: (body) => {
+      if (deadlines.has(body)) deadlines.set(body, clock.now() + idleMs);
+    },
+    isBehind: (body) => (deadlines.get(body) ?? Infinity) < clock.now() + idleMs - BEHIND_MS,
+    list: () => deadlines.keys(),
+  };
+}
