@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { Problem } from '@reelgate/platform/problem';
 import type { JobEncoding, JobFailure, LeasedJob } from '../clients/jobs-client.ts';
+import { isJsonInTurns } from '../json-bytes/is-json.ts';
 import { chooseEnvelope } from '../problems/choose-envelope.ts';
 import { enclose } from '../problems/envelopes.ts';
 import { findErrorRow } from '../problems/error-table.ts';
@@ -11,11 +12,11 @@ const MESSAGE_LENGTH_MAX = 2000;
 const CODE = /^[\w.-]{1,100}$/;
 
 /** Chooses the form of an answer in the job: JSON as JSON, text as text, anything else as base64. */
-export function chooseEncoding({ contentType, body }: CollectedAnswer): JobEncoding {
+export async function chooseEncoding({ contentType, body }: CollectedAnswer): Promise<JobEncoding> {
   const type = contentType.toLowerCase().split(';', 1)[0]?.trim() ?? '';
   if (body.length === 0) return 'none';
   if (!isUtf8(body)) return 'base64';
-  if (/^application\/([\w.-]+\+)?json$/.test(type) && isJson(body)) return 'json';
+  if (/^application\/([\w.-]+\+)?json$/.test(type) && (await isJsonInTurns(body))) return 'json';
   return type.startsWith('text/') ? 'text' : 'base64';
 }
 
@@ -56,14 +57,5 @@ function readError(body: Buffer): Readonly<Record<string, unknown>> {
     return typeof error === 'object' && error !== null ? (error as Readonly<Record<string, unknown>>) : {};
   } catch {
     return {};
-  }
-}
-
-function isJson(body: Buffer): boolean {
-  try {
-    JSON.parse(body.toString());
-    return true;
-  } catch {
-    return false;
   }
 }

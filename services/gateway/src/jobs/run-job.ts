@@ -174,7 +174,7 @@ async function recordOutcome(
       const written = {
         statusCode: answer.status,
         contentType: answer.contentType,
-        encoding: chooseEncoding(answer),
+        encoding: await chooseEncoding(answer),
         size: answer.body.length,
         body,
       };

@@ -4,6 +4,7 @@ import { countTextBytes, withMember, withoutMember, iterateMembers, withModel } 
 import { findLastObject, findObjectAtEnd } from './find-objects.ts';
 import type { JsonObject } from './find-objects.ts';
 import { hideInPieces, modelHider, modelRenamer } from './hide-model.ts';
+import { isJsonInTurns } from './is-json.ts';
 import { listElements } from './list-elements.ts';
 
 /*
@@ -278,6 +279,22 @@ test('the elements of a list are those that JSON.parse finds, wherever the list 
     }),
     { numRuns: 2000, seed: SEED },
   );
+});
+
+test('a text is JSON if JSON.parse takes it', async () => {
+  let valid = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(texts, fc.json(), fc.constantFrom('', ' ', '1 2', '[1,]', '{"a"}', '-', '"\n"')),
+      async (text) => {
+        const expected = isJson(text);
+        valid += expected ? 1 : 0;
+        expect(await isJsonInTurns(Buffer.from(text), 0)).toBe(expected);
+      },
+    ),
+    { numRuns: 3000, seed: SEED },
+  );
+  expect(valid).toBeGreaterThan(1000);
 });
 
 function isJson(text: string): boolean {
