@@ -43,11 +43,11 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 /** Together with the comma or the bracket that each value comes with, these are the numbers of `JsonBounds.values`. */
 const [STRING_VALUES, NAME_VALUES] = [4, 3];
-/** Within a string a loop over so many bytes costs as much as one call of `indexOf`. */
+/** Within a string a loop over these bytes costs as much as one call of `indexOf`. */
 const NEAR_BYTES = 128;
-/** So many bytes are scanned in about two milliseconds. */
+/** One MiB is scanned in about two milliseconds. */
 const PIECE_BYTES = MIB;
-/** A text of at most so many bytes is read in one turn: it cannot have much in it. */
+/** A text of at most this length is read in one turn: it cannot have much in it. */
 const ONE_TURN_BYTES = 64 * 1024;
 const COUNTED = new Set([QUOTE, COMMA, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST]);
 const IS_COUNTED = Uint8Array.from({ length: 256 }, (_, byte) => Number(COUNTED.has(byte)));
@@ -110,7 +110,7 @@ function* cutPieces(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
-/** What is too much, as the end of a sentence about the text. */
+/** The end of a sentence that says why the text is refused. */
 type Excess = string;
 
 const EXCESSES: { readonly [bound in keyof JsonBounds]: (most: number) => Excess } = {
@@ -124,7 +124,7 @@ const EXCESSES: { readonly [bound in keyof JsonBounds]: (most: number) => Excess
   plainBytes: (most) => `must have at most ${most} bytes outside of its strings; send it without spaces`,
 };
 
-/** Where the JSON stands: in a field, or in something that has another name than the body. */
+/** The place of the JSON: a field, or something that has another name than the body. */
 interface Where {
   readonly field?: string | undefined;
   readonly subject?: string | undefined;

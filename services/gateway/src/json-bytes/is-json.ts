@@ -6,12 +6,12 @@ const MARKS: ReadonlySet<number | undefined> = new Set([QUOTE, COMMA, COLON, OPE
 const WORD = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 const WORD_BYTES_MAX = 4096;
 const DEPTH_MAX = 64;
-/** A text of so many bytes is parsed in less than a turn. */
+/** A text of this length is parsed in two milliseconds. */
 const PARSED_BYTES_MAX = 64 * 1024;
-/** So many values are checked in about five milliseconds. */
+/** This number of values is checked in a few milliseconds. */
 const TURN_STEPS = 20_000;
 
-/** What may come next. */
+/** The tokens that may come next. */
 type Next = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing';
 
 /**

@@ -86,14 +86,14 @@ function assertFits({ order }: DecodedOrder, items: readonly DecodedItem[]): voi
 
 /** Refuses values whose texts alone are too long for an order, before anything else is done with them. */
 export function assertTextFits(value: unknown): void {
-  if (countCharacters(value) > ORDER_CHARACTERS_MAX) throw refuseLength(undefined);
+  if (measureTexts(value) > ORDER_CHARACTERS_MAX) throw refuseLength(undefined);
 }
 
 /** The recursion is bounded: the parser limits the depth of a body. */
-function countCharacters(value: unknown): number {
+function measureTexts(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
-  return Object.values(value).reduce<number>((sum, inner) => sum + countCharacters(inner), 0);
+  return Object.values(value).reduce<number>((sum, inner) => sum + measureTexts(inner), 0);
 }
 
 function refuseLength(field: string | undefined): Problem {
