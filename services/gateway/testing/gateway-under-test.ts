@@ -83,6 +83,8 @@ export interface GatewayUnderTest {
 }
 
 export interface TestSettings {
+  /** Absent: one of its own. With it the gateways are replicas. */
+  readonly bus?: Bus;
   readonly limits?: {
     readonly body?: string;
     readonly creates_per_minute?: number;
@@ -185,7 +187,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   const clock = fakeClock();
   const warnings: { readonly fields: object; readonly message: string }[] = [];
   const log: Log = { ...silentLog, warn: (fields, message) => void warnings.push({ fields, message }) };
-  const bus = openLocalBus(clock, silentLog);
+  const bus = settings.bus ?? openLocalBus(clock, silentLog);
   const [tasks, billing, media, calls, usage, jobs] = [
     fakeTasks(),
     fakeBilling(),
@@ -265,7 +267,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
     stop: async () => {
       await gateway.stop();
       await ports.admin?.stop();
-      await bus.close();
+      if (settings.bus === undefined) await bus.close();
     },
   };
 }

@@ -25,7 +25,7 @@ import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 import { channelFactories, channelFactory } from './channels/adapter-channel.ts';
 import { ADAPTERS } from './channels/adapters/index.ts';
 import { openChannelRegistry } from './channels/channel-registry.ts';
-import type { ChannelRegistry } from './channels/channel-registry.ts';
+import type { ChannelRegistry, ChannelRegistryOptions } from './channels/channel-registry.ts';
 import type { OpenPool } from './channels/upstream-exchange.ts';
 import { billingClient, callsClient } from './clients/billing.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
@@ -35,7 +35,7 @@ import type { FindToken } from './clients/tokens.ts';
 import { webhookSender } from './clients/webhook-sender.ts';
 import { tasksConfig } from './config.ts';
 import type { TasksConfig } from './config.ts';
-import { announceAttention, announceLane, onLaneWaits } from './events/announcements.ts';
+import { announceAttention, announceLane, announceWait, onLaneWaits } from './events/announcements.ts';
 import { announceChanged, toFinishedEvent } from './events/task-events.ts';
 import { jobDeps } from './job-deps.ts';
 import type { RunBatchDeps } from './operations/batches/run-batches.ts';
@@ -44,6 +44,8 @@ import type { Tokens } from './operations/cached-tokens.ts';
 import { openContent } from './operations/content/content-deps.ts';
 import type { Deps } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
+import { openSharedWaits } from './operations/operators/shared-waits.ts';
+import type { SharedWaits } from './operations/operators/shared-waits.ts';
 import { openPausedChannels } from './operations/operators/pause-channel.ts';
 import type { OperatorDeps } from './operations/operators/pause-channel.ts';
 import { openFaultCounter } from './operations/pulse/fault-counter.ts';
@@ -125,8 +127,8 @@ export async function startTasks(
   const operators = sqlOperators(sql, newId);
   const [wake, processId] = [newWake(), newId('proc')];
   const paused = openPausedChannels(operators, clock, wakeQueue(wake));
-  const channels = await openChannels(config, foundation, lifecycle, {
-    chance,
+  const { channels, waits } = await openChannels(config, foundation, lifecycle, {
+    ...{ chance, operators },
     replicas: () => live.count(),
     isPaused: (channelId) => paused.has(channelId),
     openPool: peers.openPool,
@@ -158,7 +160,7 @@ export async function startTasks(
   watchOutbox(sampler, { sql, service: 'tasks', clock });
   const operatorDeps = await startOperators(
     foundation,
-    { operators, backlog, channels, paused, channelIds: () => current.channelIds },
+    { operators, backlog, channels, paused, waits, channelIds: () => current.channelIds },
     counters,
     lifecycle,
   );
@@ -417,13 +419,12 @@ async function openChannels(
   config: TasksConfig,
   foundation: Foundation,
   lifecycle: Lifecycle,
-  options: {
-    readonly chance: () => number;
-    readonly replicas: () => number;
-    readonly isPaused: (channelId: string) => boolean;
+  options: Required<Pick<ChannelRegistryOptions, 'chance' | 'replicas' | 'isPaused'>> & {
+    readonly operators: OperatorStore;
     readonly openPool: OpenPool | undefined;
   },
-): Promise<ChannelRegistry> {
+): Promise<{ readonly channels: ChannelRegistry; readonly waits: SharedWaits }> {
+  const waits = openSharedWaits({ ...foundation, ...options, announce: announceWait(foundation.bus) });
   const { limits } = await openLimits(foundation, lifecycle, {
     service: 'tasks',
     url: config.redis,
@@ -432,12 +433,12 @@ async function openChannels(
   });
   const channels = openChannelRegistry((await prepareOwnAdapters(config)).channels, {
     ...options,
-    limits,
+    ...{ limits, waits },
     clock: foundation.clock,
     adapters: channelFactories(ADAPTERS, options.openPool),
     openAdapter: (adapter) => channelFactory(adapter, options.openPool),
   });
   lifecycle.add('channels', () => channels.close());
   watchCircuits(foundation.metrics, channels);
-  return channels;
+  return { channels, waits };
 }

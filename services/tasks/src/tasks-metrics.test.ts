@@ -79,7 +79,7 @@ test('a turn counts with the time that its task has waited, by the class of its 
   const counts = tasksMetrics(metrics, { models: () => new Map(), channels: () => [] });
   const lane = nameLane({ kind: 'generation', model: 'Alpha-H3', without: [], class: 'batch' });
   const place = {
-    ...{ taskId: 'task_1', lane, accountId: 'acme', tokenId: 'token_1', caps: [], mediaJson: '{}' },
+    ...{ taskId: 'task_1', lane, accountId: 'acme', tokenId: 'token_1', caps: [], mediaJson: '{}', refusals: 0 },
     ...{ cost: 5, since: 1000, startBy: 9000 },
   };
   counts.claimed({ outcome: 'claimed', task: aTask(), place, number: 1 }, 8000);

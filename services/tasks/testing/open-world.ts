@@ -20,6 +20,7 @@ import { toFinishedEvent } from '../src/events/task-events.ts';
 import { createTask } from '../src/operations/creates/create-task.ts';
 import type { CreateRequest, CreateResult } from '../src/operations/creates/create-context.ts';
 import type { Deps, Limits, QueueLimits } from '../src/operations/deps.ts';
+import { openSharedWaits } from '../src/operations/operators/shared-waits.ts';
 import { openPausedChannels } from '../src/operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../src/operations/operators/pause-channel.ts';
 import { openKnownLanes } from '../src/operations/queue/known-lanes.ts';
@@ -120,6 +121,8 @@ async function openWorld(
   const operators = sqlOperators(sql, newId);
   const paused = openPausedChannels(operators, clock, () => undefined);
   await paused.read();
+  const waits = openSharedWaits({ operators, announce: () => undefined, clock, log: silentLog });
+  await waits.read();
   const deps: Deps = {
     store: recorded('store', sqlTaskStore(sql, newId, toFinishedEvent, SHARDS_MAX), journal),
     billing: recorded('billing', billing.port, journal),
@@ -132,6 +135,7 @@ async function openWorld(
       adapters: { scripted: upstream.channels(journal) },
       chance: () => 0,
       isPaused: paused.has,
+      waits,
     }),
     models: () => MODELS,
     grants: () => options.grants ?? new Map(),
@@ -183,6 +187,7 @@ async function openWorld(
     operate: {
       operators,
       paused,
+      waits,
       backlog: sqlBacklog(sql),
       channels: deps.channels,
       channelIds: () => [...deps.channels.all().map(({ channel }) => channel.settings.id), 'relay'],

@@ -1,3 +1,6 @@
+import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
+import { CallKind } from '@reelgate/proto/tasks/v1/channel_wait';
+import type { ChannelWait } from '@reelgate/proto/tasks/v1/channel_wait';
 import type { ChannelPause as WirePause } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelStatus, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -90,6 +93,11 @@ function fromWirePause({ channel, at, actor, reason, endsAt }: WirePause): Chann
   return { channel, at: toMs(at) ?? 0, actor, reason, endsAt: toMs(endsAt) } satisfies MessageMapping<WirePause>;
 }
 
+export function fromWireWait({ channel, kind, until }: ChannelWait): AskedWait {
+  const named = kind === CallKind.READS ? ('reads' as const) : ('work' as const);
+  return { peer: channel, kind: named, until: toMs(until) ?? 0 } satisfies MessageMapping<ChannelWait, 'channel'>;
+}
+
 function fromWireChannel(channel: ChannelStatus): TaskChannel {
   const { id, adapter, upstreamAccount, inFlight, priority, weight, models, endpoints, pause } = channel;
   return {
@@ -112,9 +120,19 @@ function fromWireChannel(channel: ChannelStatus): TaskChannel {
 /** A start waits no longer for the pauses. */
 const PAUSES_DEADLINE_MS = 2000;
 
-export type ReadChannelPauses = () => Promise<readonly ChannelPause[]>;
+/** The channels that get no new work now. */
+export interface RestingChannels {
+  readonly pauses: readonly ChannelPause[];
+  /** The waits that their upstreams have asked for. */
+  readonly waits: readonly AskedWait[];
+}
 
-/** Reads the paused channels, under the identity of the gateway. */
+export type ReadChannelPauses = () => Promise<RestingChannels>;
+
+/** Reads them under the identity of the gateway. */
 export function channelPausesReader(client: Client<typeof OperatorService>): ReadChannelPauses {
-  return async () => (await client.listChannelPauses({}, { timeoutMs: PAUSES_DEADLINE_MS })).pauses.map(fromWirePause);
+  return async () => {
+    const { pauses, waits } = await client.listChannelPauses({}, { timeoutMs: PAUSES_DEADLINE_MS });
+    return { pauses: pauses.map(fromWirePause), waits: waits.map(fromWireWait) };
+  };
 }

@@ -1,9 +1,14 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
+import { fromWireWait } from '../clients/channels-client.ts';
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { AttentionChangedSchema } from '@reelgate/proto/tasks/v1/attention_events';
 import { ChannelPausesChangedSchema } from '@reelgate/proto/tasks/v1/channel_pause';
+import { CallKind, ChannelWaitSchema } from '@reelgate/proto/tasks/v1/channel_wait';
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 import { TaskChangedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
@@ -90,4 +95,19 @@ export function onServiceSignals(bus: Bus, signals: ServiceSignals): Promise<rea
 /** Reads the pauses again when a channel was paused or resumed. */
 export function onChannelPausesChanged(bus: Bus, wake: () => void): Promise<Subscription> {
   return bus.listen(ChannelPausesChangedSchema, wake);
+}
+
+/** Learns from other processes which upstreams have asked for a wait. */
+export function onChannelWait(bus: Bus, heard: (wait: AskedWait) => void): Promise<Subscription> {
+  return bus.listen(ChannelWaitSchema, (wait) => {
+    heard(fromWireWait(wait));
+  });
+}
+
+/** The gateway makes calls that begin work, and no other. */
+export function announceChannelWait(bus: Bus, { peer: channel, until }: AskedWait): void {
+  bus.announce(
+    ChannelWaitSchema,
+    create(ChannelWaitSchema, { channel, kind: CallKind.WORK, until: timestampFromMs(until) }),
+  );
 }

@@ -119,7 +119,7 @@ async function relayCall(deps: RelayDeps, context: RelayContext): Promise<Answer
     isHeld = true;
     if (tried instanceof Problem) throw tried;
     outcome = tried;
-    if (job !== undefined && isTooBusy(outcome)) throw channelsBusy();
+    if (job !== undefined && isTooBusy(outcome)) throw channelsBusy(findWaitMs(context.channels));
     return finishCall(answering, outcome);
   } finally {
     const charge = isHeld ? chooseCharge(context, outcome) : RELEASED;
@@ -135,6 +135,7 @@ async function tryChannel(context: CallContext, channel: RelayChannel): Promise<
   try {
     const result = await forwardCall(context, channel);
     tellCircuit(channel, result);
+    if (result.kind === 'error') channel.obeyAnswer(result.answer);
     observer.attempt(channel, result, startedAt);
     const isFinal = !blamesItsChannel(result);
     const isShown = isFinal || (result.kind === 'error' && isForClients(result.answer.status));
@@ -218,6 +219,11 @@ function settleCall(
 /** Reports whether no upstream has begun the work. */
 function isUndone(outcome: CallOutcome | undefined): boolean {
   return outcome === undefined || outcome.result.kind === 'unreachable' || isTooBusy(outcome);
+}
+
+/** The milliseconds until a channel may be called; undefined if none has been asked to wait or is at its limit. */
+function findWaitMs(channels: readonly RelayChannel[]): number | undefined {
+  return Math.min(...channels.map(({ limits }) => limits.waitMs())) || undefined;
 }
 
 function isTooBusy({ result }: CallOutcome): boolean {

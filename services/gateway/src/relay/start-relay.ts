@@ -3,13 +3,15 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import { newAskedWaits } from '@reelgate/platform/limits/asked-waits';
+import type { AskedWaits } from '@reelgate/platform/limits/asked-waits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { channelPausesReader } from '../clients/channels-client.ts';
 import { callsClient } from '../clients/calls-client.ts';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import type { GatewayConfig } from '../config.ts';
-import { onChannelPausesChanged } from '../events/subscriptions.ts';
+import { announceChannelWait, onChannelPausesChanged, onChannelWait } from '../events/subscriptions.ts';
 import { startCallWatch } from './attempts/forward-call.ts';
 import { followChannelPauses } from './channels/channel-pauses.ts';
 import type { ChannelPauses } from './channels/channel-pauses.ts';
@@ -44,12 +46,17 @@ export async function startRelay(
   { limits, lifecycle }: { readonly limits: SharedLimits; readonly lifecycle: Lifecycle },
 ): Promise<RelayParts> {
   const { clock, newId, log, metrics, random } = foundation;
-  const pauses = await startPauses(foundation, clients, lifecycle);
+  const waits = newAskedWaits(clock, (wait) => {
+    log.warn({ channel: wait.peer, until: wait.until }, 'an upstream asks for a wait');
+    announceChannelWait(foundation.bus, wait);
+  });
+  const pauses = await startPauses(foundation, clients, { waits, lifecycle });
   const channels = openRelayChannels(catalogue.relay, {
     clock,
     limits,
     chance: newChance(random),
     isPaused: (id) => pauses.of(id) !== undefined,
+    waits,
     openPool: clients.openRelayPool,
   });
   lifecycle.add('relay channels', () => channels.close());
@@ -92,18 +99,22 @@ function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChann
   lifecycle.add('circuits of relay channels', () => worker.stop());
 }
 
-/** Reads the pauses before the first call, if the tasks service can be reached. */
+/** Reads the pauses and the waits before the first call, if the tasks service can be reached. */
 async function startPauses(
   { bus, clock, log }: Foundation,
   clients: GatewayClients,
-  lifecycle: Lifecycle,
+  { waits, lifecycle }: { readonly waits: AskedWaits; readonly lifecycle: Lifecycle },
 ): Promise<ChannelPauses> {
-  const pauses = followChannelPauses({ read: channelPausesReader(clients.pauses), clock, log });
+  const pauses = followChannelPauses({ read: channelPausesReader(clients.pauses), waits, clock, log });
   lifecycle.add('channel pauses', () => pauses.stop());
   const events = await onChannelPausesChanged(bus, () => {
     pauses.wake();
   });
   lifecycle.add('events of channel pauses', () => events.stop());
+  const asked = await onChannelWait(bus, (wait) => {
+    waits.learn([wait]);
+  });
+  lifecycle.add('events of channel waits', () => asked.stop());
   // the worker says why it failed
   await pauses.refresh().catch(() => undefined);
   return pauses;

@@ -26,9 +26,12 @@ export class FetchFault extends Error {
   override readonly name = 'FetchFault';
   readonly code: FetchFaultCode;
   readonly said: string;
+  /** The milliseconds for which the server asks to wait; 0 if it does not. */
+  readonly askedMs: number;
 
-  constructor(code: FetchFaultCode, said: string, detail: string = said) {
+  constructor(code: FetchFaultCode, said: string, detail: string = said, askedMs = 0) {
     super(detail);
+    this.askedMs = askedMs;
     this.code = code;
     this.said = said;
   }

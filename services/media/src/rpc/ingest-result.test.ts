@@ -200,6 +200,19 @@ describe('a broken transfer', () => {
     expect((await ingest(origin.url(video), taskId)).bytes).toBe(BigInt(SIZE));
   });
 
+  test.each([
+    [429, '90', 90_000],
+    [503, '90', 90_000],
+    [429, '1', 5000],
+    [404, '90', 5000],
+  ])('from an origin that answers %i with Retry-After %s is tried again after %i ms', async (status, after, ms) => {
+    const url = origin.url((_request, response) => {
+      response.writeHead(status, { 'retry-after': after }).end();
+    });
+
+    await expect(ingest(url)).rejects.toMatchObject({ reason: 'result_unreachable', retryAfterMs: ms });
+  });
+
   test.each<[string, Record<string, string>]>([
     ['gives no ETag', {}],
     ['gives a weak ETag', { etag: 'W/"1"' }],

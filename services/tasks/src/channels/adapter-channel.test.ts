@@ -8,7 +8,7 @@ import { channelSettings } from '../../testing/channel-settings.ts';
 import { openScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
 import type { ScriptedAnswer, ScriptedUpstream } from './adapter-contract/scripted-upstream.ts';
 import { channelFactory } from './adapter-channel.ts';
-import type { Channel, ChannelSettings, UpstreamCallback } from './channel.ts';
+import type { AskToWait, Channel, ChannelSettings, UpstreamCallback } from './channel.ts';
 
 const signal = new AbortController().signal;
 const clock = fakeClock(1_000_000);
@@ -56,6 +56,7 @@ function openWith(
   calls: Partial<Calls>,
   adapter: Partial<Adapter> = {},
   settings: Partial<ChannelSettings> = {},
+  askToWait?: AskToWait,
 ): Channel {
   upstream.script(OK, OK, OK);
   other.script(OK);
@@ -65,7 +66,7 @@ function openWith(
     credential: { header: 'x-key' },
     ...adapter,
     openCalls: () => ({ ...CALLS, ...calls }),
-  })(channelSettings({ baseUrl: `${upstream.url}/base`, ...settings }), clock);
+  })(channelSettings({ baseUrl: `${upstream.url}/base`, ...settings }), clock, askToWait);
   opened.push(channel);
   return channel;
 }
@@ -179,6 +180,67 @@ describe('a poll', () => {
     expect(channel.pollManyMax).toBe(1);
     expect([...(await channel.pollMany(['a', 'b'], signal)).keys()]).toEqual(['a', 'b']);
     expect(upstream.requests).toHaveLength(2);
+  });
+});
+
+describe('an upstream that asks to wait', () => {
+  const refuse: Calls['readSubmit'] = () => ({ outcome: 'refused', fault: 'throttle', error: 'busy' });
+  const step = function* () {
+    yield GET;
+    return { found: false, gone: false, error: 'busy' } as const;
+  } as Calls['poll'];
+  const calls: Partial<Calls> = {
+    readSubmit: refuse,
+    poll: step,
+    *pollMany() {
+      yield GET;
+      return {};
+    },
+    *find() {
+      yield GET;
+      return { outcome: 'cannot know', why: 'busy' };
+    },
+    *list() {
+      yield GET;
+      return [];
+    },
+    *cancel() {
+      yield GET;
+      return false;
+    },
+  };
+  const operations: readonly (readonly [string, 'work' | 'reads', (channel: Channel) => Promise<unknown>])[] = [
+    ['a submission', 'work', (channel) => channel.submit(anAttempt(), signal)],
+    ['a poll', 'reads', (channel) => channel.poll('work-1', signal)],
+    ['a poll of several works', 'reads', (channel) => channel.pollMany(['work-1', 'work-2'], signal)],
+    ['a search', 'reads', (channel) => channel.find(LOST, signal)],
+    ['a list', 'reads', (channel) => channel.list(0, signal)],
+    ['a cancel', 'reads', (channel) => channel.cancel('work-1', signal)],
+  ];
+
+  test.each(operations)('at %s is obeyed: 429 by calls of its kind, 503 by all', async (_what, kind, run) => {
+    const asked: unknown[] = [];
+    const channel = openWith(calls, { pollManyMax: 10 }, {}, (kinds, ms) => asked.push([kinds, ms]));
+    upstream.script(
+      { status: 429, json: {}, headers: { 'retry-after': '4' } },
+      { status: 503, json: {}, headers: { 'retry-after-ms': '2500' } },
+      { status: 400, json: {}, headers: {} },
+    );
+    for (let times = 0; times < 3; times += 1) await run(channel);
+
+    expect(asked).toEqual([
+      [[kind], 4000],
+      [['work', 'reads'], 2500],
+    ]);
+  });
+
+  test('in its own words is obeyed, and its refusal says for how long', async () => {
+    const asked: unknown[] = [];
+    const channel = openWith(calls, {}, {}, (kinds, ms) => asked.push([kinds, ms]));
+    upstream.script({ status: 200, json: { base_resp: { status_code: 1002 } }, headers: { 'x-ratelimit-reset': '3' } });
+
+    expect(await channel.submit(anAttempt(), signal)).toMatchObject({ fault: 'throttle', retryAfterMs: 3000 });
+    expect(asked).toEqual([[['work'], 3000]]);
   });
 });
 

@@ -11,6 +11,10 @@ import type {
 import { readList, readObject } from '@reelgate/adapter-kit/kit';
 import { SMALL_JSON, parseBoundedJson } from '@reelgate/platform/bounded-json';
 import type { Clock } from '@reelgate/platform/clock';
+import { CALL_KINDS } from '@reelgate/platform/limits/asked-waits';
+import type { CallKind } from '@reelgate/platform/limits/asked-waits';
+import { ASKED_WAIT_MS_MAX, readAskedWaitMs } from '@reelgate/platform/limits/read-asked-wait';
+import { readRetryAfterMs } from '@reelgate/platform/limits/retry-after';
 import { Secret } from '@reelgate/platform/secret';
 import type { Report } from '../domain/report.ts';
 import { KEYS_HOST, listHosts } from './adapter-hosts.ts';
@@ -18,7 +22,15 @@ import { checkSignature, isEd25519Key } from './callback-signature.ts';
 import type { SignatureFacts } from './callback-signature.ts';
 import type { ChannelAdapter, ChannelCalls, EventualSteps } from './channel-adapter.ts';
 import { ENDPOINT_OF } from './channel.ts';
-import type { Channel, ChannelFactory, ChannelSettings, PlannedAttempt, PollResult, Submission } from './channel.ts';
+import type {
+  AskToWait,
+  Channel,
+  ChannelFactory,
+  ChannelSettings,
+  PlannedAttempt,
+  PollResult,
+  Submission,
+} from './channel.ts';
 import { readExtraFields } from './extra-fields.ts';
 import { redactFailure } from './redact-failure.ts';
 import type { OpenPool } from './upstream-exchange.ts';
@@ -32,11 +44,14 @@ const KEYS_TIMEOUT_MS = 5000;
 const KEYS_MAX = 32;
 /** Requests that one operation may make, those of the pages of a list included. */
 const STEPS_MAX = 30;
+/** An upstream that limits one kind of call serves the other; one that is overloaded serves neither. */
+const OVERLOADED_FROM = 500;
 const BASE = '';
 
 /** Returns the factory of an adapter's channels. `openPool` opens their connections. */
 export function channelFactory(adapter: ChannelAdapter, openPool?: OpenPool): ChannelFactory {
-  return (settings, clock) => openAdapterChannel(adapter, settings, { clock, openPool });
+  return (settings, clock, askToWait = () => undefined) =>
+    openAdapterChannel(adapter, settings, { clock, openPool, askToWait });
 }
 
 /** The factories of all adapters, by the same names. */
@@ -57,6 +72,7 @@ interface ChannelConnections {
   readonly clock: Clock;
   /** By the names of `Adapter.hosts`; that of `base_url` has an empty name. */
   readonly hosts: ReadonlyMap<string, UpstreamHttp>;
+  readonly askToWait: AskToWait;
 }
 
 /**
@@ -68,11 +84,16 @@ interface ChannelConnections {
  * - The key goes to the declared hosts only, and the adapter never sees it.
  * - The failures that a poll reports can be shown to a client.
  * - An adapter that throws has the outcome of a call without an answer.
+ * - The wait that an answer asks for is told to the channel, whatever the operation.
  */
 function openAdapterChannel(
   adapter: ChannelAdapter,
   settings: ChannelSettings,
-  { clock, openPool }: { readonly clock: Clock; readonly openPool: OpenPool | undefined },
+  {
+    clock,
+    openPool,
+    askToWait,
+  }: { readonly clock: Clock; readonly openPool: OpenPool | undefined; readonly askToWait: AskToWait },
 ): Channel {
   const calls = adapter.openCalls({ options: settings.options });
   const addresses = { ...listHosts(adapter), ...settings.hosts, [BASE]: settings.baseUrl };
@@ -85,7 +106,7 @@ function openAdapterChannel(
       })),
     ]),
   );
-  const connected: ChannelConnections = { adapter, calls, settings, clock, hosts };
+  const connected: ChannelConnections = { adapter, calls, settings, clock, hosts, askToWait };
   const { pollMany, find, list, cancel } = calls;
   const poll = async (upstreamId: string, signal: AbortSignal): Promise<PollResult> =>
     toPollResult(connected, upstreamId, await runPoll(connected, calls.poll(upstreamId), signal));
@@ -202,7 +223,11 @@ async function submit(
   if (result.kind === 'lost') return { outcome: 'unknown', error: result.error };
   const { status } = result;
   try {
-    return { ...(await calls.readSubmit(toAnswer(adapter, result), attempt)), status };
+    const submission = await calls.readSubmit(toAnswer(connected, result), attempt);
+    const isThrottle = submission.outcome === 'refused' && submission.fault === 'throttle';
+    const waitMs = obeyAnswer(connected, result, { kind: 'work', isThrottle });
+    const asked = submission.outcome === 'refused' && waitMs > 0 ? { retryAfterMs: waitMs } : {};
+    return { ...submission, ...asked, status };
   } catch (error) {
     return { outcome: 'unknown', error: String(error), status };
   }
@@ -242,7 +267,8 @@ async function runSteps<T>(
       if (made >= STEPS_MAX) return { lost: `the operation makes more than ${STEPS_MAX} calls` };
       const result = await call(connected, step.value, connected.settings.pollTimeoutMs, signal);
       if (result.kind !== 'answer') return { lost: result.error };
-      step = await steps.next(toAnswer(connected.adapter, result));
+      obeyAnswer(connected, result, { kind: 'reads' });
+      step = await steps.next(toAnswer(connected, result));
     }
     return { result: step.value };
   } catch (error) {
@@ -261,10 +287,22 @@ async function call(
   return http.call(request, timeoutMs, signal);
 }
 
+/** Tells the channel the wait that an answer asks for. Returns it, in milliseconds; 0 if it asks for none. */
+function obeyAnswer(
+  { clock, askToWait }: ChannelConnections,
+  answer: Extract<UpstreamResult, { kind: 'answer' }>,
+  { kind, isThrottle = false }: { readonly kind: CallKind; readonly isThrottle?: boolean },
+): number {
+  const waitMs = readAskedWaitMs(answer, clock.now(), isThrottle);
+  if (waitMs > 0) askToWait(answer.status >= OVERLOADED_FROM ? CALL_KINDS : [kind], waitMs);
+  return waitMs;
+}
+
 function toAnswer(
-  { answerHeaders = [] }: ChannelAdapter,
-  { status, body, retryAfterMs, headers }: Extract<UpstreamResult, { kind: 'answer' }>,
+  { adapter: { answerHeaders = [] }, clock }: ChannelConnections,
+  { status, body, headers }: Extract<UpstreamResult, { kind: 'answer' }>,
 ): UpstreamAnswer {
+  const retryAfterMs = readRetryAfterMs(headers, { now: clock.now(), mostMs: ASKED_WAIT_MS_MAX }) || undefined;
   const named = answerHeaders.flatMap((name) => {
     const value = headers[name.toLowerCase()];
     return value === undefined ? [] : [[name.toLowerCase(), String(value)] as const];

@@ -4,7 +4,6 @@ import type { LongTextCutter } from './long-text-cutter.ts';
 
 /** The limits of an answer in bytes. The documentation of the adapter kit states them. */
 const LIMITS: AnswerLimits = { text: 64 * 1024, kept: 4 * 1024 * 1024, whole: 512 * 1024 * 1024 };
-const SECONDS = /^\d+(\.\d+)?$/;
 
 export interface AnswerLimits {
   /** A longer text is cut. */
@@ -23,7 +22,6 @@ export interface WholeAnswer {
   readonly status: number;
   /** Undefined if the answer is not JSON. `CUT_TEXT` stands in place of each long text. */
   readonly body: unknown;
-  readonly retryAfterMs: number | undefined;
   readonly headers: AnswerHeaders;
 }
 
@@ -60,7 +58,6 @@ export function openAnswerCollector(limits: AnswerLimits = LIMITS): AnswerCollec
       kind: 'answer',
       status,
       body: parseJson(cutter === undefined ? Buffer.concat(parts).toString('utf8') : (cutter.finish() ?? '')),
-      retryAfterMs: readRetryAfterMs(headers),
       headers,
     }),
   };
@@ -77,14 +74,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Reads Retry-After in seconds, or as a time by the clock of the upstream, which the Date header shows. */
-function readRetryAfterMs(headers: AnswerHeaders): number | undefined {
-  const header = headers['retry-after'];
-  if (header === undefined) return undefined;
-  const wait = SECONDS.test(String(header))
-    ? Number(header) * 1000
-    : Date.parse(String(header)) - Date.parse(String(headers['date']));
-  return Number.isFinite(wait) && wait > 0 ? wait : undefined;
 }

@@ -1,8 +1,10 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import { ENDPOINT_OF } from './channel.ts';
-import type { Channel, ChannelFactory, ChannelSettings } from './channel.ts';
+import type { AskToWait, Channel, ChannelFactory, ChannelSettings } from './channel.ts';
 import type { Kind } from '../domain/order.ts';
+import { newAskedWaits, obeyWaits, obeyWaitsAtRate } from '@reelgate/platform/limits/asked-waits';
+import type { AskedWaits, CallKind } from '@reelgate/platform/limits/asked-waits';
 import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import { newVaryingRate } from '@reelgate/platform/limits/rate-limiter';
@@ -21,6 +23,9 @@ export interface ChannelRuntime {
   readonly polls: Rate;
   /** Reports whether an operator has paused the channel, so that it gets no new work. */
   readonly isPaused: () => boolean;
+  /** The milliseconds for which its upstream has asked for no calls of a kind. `creates` and `polls` obey it. */
+  readonly askedWaitMs: (kind: CallKind) => number;
+  readonly askToWait: AskToWait;
 }
 
 /** The channels of the current configuration. */
@@ -48,6 +53,8 @@ export interface ChannelRegistryOptions {
   readonly limits?: SharedLimits;
   /** The number of live replicas, this one included; 1 by default. */
   readonly replicas?: () => number;
+  /** The waits that upstreams ask for. Absent: no other process is told of them. */
+  readonly waits?: AskedWaits;
   /** None is paused by default. */
   readonly isPaused?: (channelId: string) => boolean;
 }
@@ -57,7 +64,7 @@ export function openChannelRegistry(
   options: ChannelRegistryOptions,
 ): ChannelRegistry {
   const { clock, adapters, openAdapter, chance, limits = divideLimits(clock) } = options;
-  const { replicas = () => 1, isPaused = () => false } = options;
+  const { replicas = () => 1, isPaused = () => false, waits = newAskedWaits(clock) } = options;
   const runtimes = new Map<string, { runtime: ChannelRuntime; made: string; current: boolean }>();
   const replaced: Channel[] = [];
   const replace = (next: readonly ChannelSettings[]): void => {
@@ -83,16 +90,24 @@ export function openChannelRegistry(
   const openRuntime = (one: ChannelSettings): ChannelRuntime => {
     const factory = one.ownAdapter === undefined ? adapters[one.adapter] : openAdapter?.(one.ownAdapter.adapter);
     if (factory === undefined) throw new Error(`no adapter is called ${one.adapter}`);
-    const creates = limits.forPeer(one.id, { perMinute: one.requestsPerMinute });
+    const askToWait: AskToWait = (kinds, ms) => {
+      waits.ask(one.id, kinds, ms);
+    };
+    const askedWaitMs = (kind: CallKind): number => waits.waitMs(one.id, kind);
+    const peer = limits.forPeer(one.id, { perMinute: one.requestsPerMinute });
+    const creates = obeyWaits(peer, () => askedWaitMs('work'));
+    const polls = newVaryingRate(clock, () => {
+      const perMinute = one.pollsPerMinute / replicas();
+      return { perMinute, burst: computePollBurst(perMinute) };
+    });
     return {
-      channel: factory(one, clock),
+      channel: factory(one, clock, askToWait),
       circuit: creates.circuit,
       creates,
-      polls: newVaryingRate(clock, () => {
-        const perMinute = one.pollsPerMinute / replicas();
-        return { perMinute, burst: computePollBurst(perMinute) };
-      }),
+      polls: obeyWaitsAtRate(polls, () => askedWaitMs('reads')),
       isPaused: () => isPaused(one.id),
+      askedWaitMs,
+      askToWait,
     };
   };
   const current = (): ChannelRuntime[] =>

@@ -8,6 +8,7 @@ import type {
   Submission as Outcome,
 } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
+import type { CallKind } from '@reelgate/platform/limits/asked-waits';
 import type { Report } from '../domain/report.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 
@@ -116,8 +117,11 @@ export interface Channel {
   close(): Promise<void>;
 }
 
-/** The clock measures the deadlines of the calls. */
-export type ChannelFactory = (settings: ChannelSettings, clock: Clock) => Channel;
+/** The upstream of a channel asks for no calls of these kinds for a while. */
+export type AskToWait = (kinds: readonly CallKind[], ms: number) => void;
+
+/** The clock measures the deadlines of the calls. `askToWait` is called with the waits that answers ask for. */
+export type ChannelFactory = (settings: ChannelSettings, clock: Clock, askToWait?: AskToWait) => Channel;
 
 export const ENDPOINT_OF: Readonly<Record<Kind, Endpoint>> = {
   generation: 'video.generation',

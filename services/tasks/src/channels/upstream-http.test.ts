@@ -128,30 +128,6 @@ describe('an answer', () => {
     ['with JSON', { status: 201, json: { a: ['狐'] } }, { status: 201, body: { a: ['狐'] } }],
     ['with another content', { status: 502, text: '<html>' }, { status: 502, body: undefined }],
     ['without content', { status: 204, text: '' }, { status: 204, body: undefined }],
-    [
-      'with a wait in seconds',
-      { status: 429, json: {}, headers: { 'retry-after': '7' } },
-      { status: 429, retryAfterMs: 7000 },
-    ],
-    [
-      'with a wait of zero seconds',
-      { status: 429, json: {}, headers: { 'retry-after': '0' } },
-      { status: 429, retryAfterMs: undefined },
-    ],
-    [
-      'with a wait until a date, by the clock of the upstream',
-      {
-        status: 429,
-        json: {},
-        headers: { date: 'Fri, 31 Dec 1999 23:59:50 GMT', 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' },
-      },
-      { retryAfterMs: 9000 },
-    ],
-    [
-      'with a wait until a past date',
-      { status: 429, json: {}, headers: { 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' } },
-      { retryAfterMs: undefined },
-    ],
   ])('%s is returned with its status', async (_what, scripted, told) => {
     upstream.script(scripted);
 

@@ -2,9 +2,12 @@ import { create } from '@bufbuild/protobuf';
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { AttentionChangedSchema } from '@reelgate/proto/tasks/v1/attention_events';
 import { ChannelPausesChangedSchema } from '@reelgate/proto/tasks/v1/channel_pause';
+import { ChannelWaitSchema } from '@reelgate/proto/tasks/v1/channel_wait';
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 import { LaneWaitsSchema } from '@reelgate/proto/tasks/v1/queue';
 import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
+import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
+import { fromWireWait, toWireWait } from '../rpc/mapping-channel-wait.ts';
 import type { AnnounceDispatched } from '../operations/webhooks/dispatch-events.ts';
 
 export function announcePause(bus: Bus): (channelId: string) => void {
@@ -16,6 +19,20 @@ export function announcePause(bus: Bus): (channelId: string) => void {
 /** Calls back when any process has paused or resumed a channel. */
 export function onPausesChanged(bus: Bus, heard: () => void): Promise<Subscription> {
   return bus.listen(ChannelPausesChangedSchema, heard);
+}
+
+/** Other processes leave a channel alone as soon as they hear of the wait that its upstream asks for. */
+export function announceWait(bus: Bus): (wait: AskedWait) => void {
+  return (wait) => {
+    bus.announce(ChannelWaitSchema, toWireWait(wait));
+  };
+}
+
+/** Calls back when the upstream of a channel has asked a process of any service to wait. */
+export function onWaitAsked(bus: Bus, heard: (wait: AskedWait) => void): Promise<Subscription> {
+  return bus.listen(ChannelWaitSchema, (wait) => {
+    heard(fromWireWait(wait));
+  });
 }
 
 export function announceLane(bus: Bus): (lane: string) => void {

@@ -12,6 +12,7 @@ import type { Deps } from '../operations/deps.ts';
 import { channelNotFound, listPauses, pauseChannel, resumeChannel } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import type { Pause } from '../store/operator-store.ts';
+import { toWireWait } from './mapping-channel-wait.ts';
 import { toMessage, toWireTime } from './wire-message.ts';
 
 const TEST_TIMEOUT_MS = 20_000;
@@ -59,7 +60,10 @@ export function operatePauses(operate: OperatorDeps) {
     resumeChannel: async ({ id, actor, reason }, { caller }) => ({
       wasPaused: await resumeChannel(operate, { channel: id, actor: actor || caller.name, reason }),
     }),
-    listChannelPauses: async () => ({ pauses: (await listPauses(operate)).map(toWirePause) }),
+    listChannelPauses: async () => ({
+      pauses: (await listPauses(operate)).map(toWirePause),
+      waits: (await operate.operators.listWaits(operate.clock.now())).map(toWireWait),
+    }),
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 

@@ -48,7 +48,15 @@ async function open(): Promise<Opened> {
       const task = aNewTask(id, { accountId, tokenId });
       await world.deps.store.begin(task);
       const whole = {
-        ...{ lane: LANE, cost: 5, since: SINCE, startBy: SINCE + MINUTE_MS, mediaJson: '{}', caps: task.caps },
+        ...{
+          lane: LANE,
+          cost: 5,
+          since: SINCE,
+          startBy: SINCE + MINUTE_MS,
+          mediaJson: '{}',
+          refusals: 0,
+          caps: task.caps,
+        },
         ...{ ...place, taskId: id, accountId, tokenId },
       };
       expect(await world.deps.store.enqueue(whole, task.owner)).toBeDefined();

@@ -1,3 +1,4 @@
+import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
 import type { ChannelFailure, FaultRow } from '../domain/faults.ts';
 import type { MinuteRow } from '../domain/minute-counts.ts';
 import type { State } from '../domain/task.ts';
@@ -18,6 +19,8 @@ export interface Pause extends ChannelChange {
 
 /** The most pauses that are read: a configuration has fewer channels. */
 export const PAUSES_MAX = 1000;
+/** Two kinds of calls for each channel. */
+export const WAITS_MAX = 2 * PAUSES_MAX;
 
 export interface PauseReader {
   /** By channel, up to `PAUSES_MAX`. */
@@ -34,6 +37,16 @@ export interface PauseStore extends PauseReader {
   resume(by: ChannelChange): Promise<boolean>;
   /** Removes the pauses that are over, each with its act, and returns their channels. */
   endPauses(now: number): Promise<readonly string[]>;
+}
+
+/** The waits that upstreams have asked for. */
+export interface WaitStore {
+  /** Writes a wait, unless a longer one is known. */
+  noteWait(wait: AskedWait): Promise<void>;
+  /** The waits that are not over, by channel, up to `WAITS_MAX`. */
+  listWaits(now: number): Promise<readonly AskedWait[]>;
+  /** Removes those that are over. */
+  removeOldWaits(now: number): Promise<void>;
 }
 
 export type Action =
@@ -194,4 +207,11 @@ export interface NoteStore {
   endNote(end: NoteEnd): Promise<boolean>;
 }
 
-export type OperatorStore = PauseStore & ActStore & MinuteStore & FaultStore & SearchStore & HandOverStore & NoteStore;
+export type OperatorStore = PauseStore &
+  WaitStore &
+  ActStore &
+  MinuteStore &
+  FaultStore &
+  SearchStore &
+  HandOverStore &
+  NoteStore;

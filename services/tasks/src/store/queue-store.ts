@@ -22,6 +22,8 @@ export interface QueuePlace {
   readonly caps: readonly { readonly scope: string; readonly limit: number }[];
   /** The staged media of its order and of its source, for the plan of its attempts. */
   readonly mediaJson: string;
+  /** The number of times that a channel has refused the task, without those in which it only limited its callers. */
+  readonly refusals: number;
 }
 
 /** A channel that has room for a task. */
@@ -56,6 +58,8 @@ export interface ReturnedAttempt {
   readonly lane?: string | undefined;
   /** The time from which it waits there; absent: now. */
   readonly notBefore?: number | undefined;
+  /** The refusals of the task from now on; absent: as before. */
+  readonly refusals?: number | undefined;
 }
 
 export interface ExpiredTask {
@@ -111,7 +115,7 @@ export interface QueueStore {
 }
 
 /** A place that no process has claimed, with what decides when it has its turn. */
-export interface FoundPlace extends Omit<QueuePlace, 'caps' | 'mediaJson'> {
+export interface FoundPlace extends Omit<QueuePlace, 'caps' | 'mediaJson' | 'refusals'> {
   /** The lane in which it waits from `notBefore` on; absent: it waits for no time. */
   readonly nextLane?: string | undefined;
   readonly notBefore?: number | undefined;

@@ -4,7 +4,7 @@ import { whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
-import { announcePause, onPausesChanged } from '../events/announcements.ts';
+import { announcePause, onPausesChanged, onWaitAsked } from '../events/announcements.ts';
 import { onHappened } from '../events/on-happened.ts';
 import { renewPauses } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
@@ -30,9 +30,9 @@ export async function startOperators(
   { minutes, faults }: { readonly minutes: MinuteCounter; readonly faults: FaultCounter },
   lifecycle: Lifecycle,
 ): Promise<OperatorDeps> {
-  const { paused, operators } = parts;
+  const { paused, waits, operators } = parts;
   const deps = { ...parts, clock, log, announcePause: announcePause(bus) };
-  await whenReachable(() => paused.read(), {
+  await whenReachable(() => Promise.all([paused.read(), waits.read()]), {
     clock,
     log,
     dependency: 'the pauses of channels',
@@ -50,6 +50,7 @@ export async function startOperators(
   start('faults', WRITE_IDLE_MS, () => faults.write().then(() => 0));
   start('removal of old counts', REMOVE_IDLE_MS, () => removeOldCounts(operators, clock));
   const reads = start('pauses of channels', PAUSES_IDLE_MS, () => renewPauses(deps).then(() => 0));
+  start('waits of channels', PAUSES_IDLE_MS, () => waits.read().then(() => 0));
   const circuits = openCircuitWatch(
     () => parts.channels.all().map(({ channel, circuit }) => ({ id: channel.settings.id, circuit })),
     (changes) => operators.addHappenings(changes),
@@ -60,6 +61,10 @@ export async function startOperators(
     reads.wake();
   });
   lifecycle.add('changes of pauses', () => changes.stop());
+  const asked = await onWaitAsked(bus, (wait) => {
+    waits.hear(wait);
+  });
+  lifecycle.add('waits of upstreams', () => asked.stop());
   const told = await onHappened(bus, operators);
   lifecycle.add('happenings of other services', () => told.stop());
   watchPauses(metrics, parts.channelIds, paused);

@@ -429,3 +429,19 @@ describe('where one call polls several works', () => {
     expect(world.journal.names()).not.toContain('main.poll');
   });
 });
+
+test('a channel that has been asked to wait is not polled before, and work is still submitted on it', async () => {
+  const { world, poller } = await withDue(3);
+  world.deps.channels.find('main')?.askToWait(['reads'], 4000);
+
+  await poller.pass('main');
+  await world.clock.advance(3999);
+  await poller.pass('main');
+  expect(world.counted.filter((one) => one.startsWith('poll'))).toEqual([]);
+  expect((await world.create()).task.admission).toBe('accepted');
+
+  await world.clock.advance(1);
+  await poller.pass('main');
+  await poller.idle();
+  expect(world.counted.filter((one) => one.startsWith('poll'))).toHaveLength(3);
+});

@@ -178,12 +178,12 @@ async function pollTask(
     });
     const task = tracePoll(deps, leased, { channel: id, polled, startedAt });
     if (polled.found) await applyReport(deps, task, polled.report);
-    else if (polled.gone) await postponePoll(deps, task, UNKNOWN_TASK, 'unknown_upstream_task');
-    else await postponePoll(deps, task, polled.error);
+    else if (polled.gone) await postponePoll(deps, task, { error: UNKNOWN_TASK, doubt: 'unknown_upstream_task' });
+    else await postponePoll(deps, task, { error: polled.error });
     return true;
   } catch (error) {
     deps.log.error({ taskId: leased.id, err: error }, 'a poll of an upstream failed');
-    return postponePoll(deps, leased, 'internal error').then(
+    return postponePoll(deps, leased, { error: 'internal error' }).then(
       () => true,
       () => false,
     );

@@ -348,15 +348,15 @@ describe('a task that waits', () => {
 
   test('waits in the lowest class after its third refusal, and keeps no create from its channel', async () => {
     const world = await openQueue({ channels: [channelSettings({ inFlightMax: 9, requestsPerMinute: 6000 })] });
-    const throttled = Array.from({ length: 3 }, () => refused('throttle', 1000));
-    world.upstream.answer('main', ...throttled, ...throttled);
+    const atFault = Array.from({ length: 3 }, () => refused('channel'));
+    world.upstream.answer('main', refused('throttle', 1000), ...atFault, refused('channel'));
     const { task } = await world.create();
-    for (const pauseMs of [1000, 1000, 5000]) {
+    for (const pauseMs of [1000, 100, 200, 5000]) {
       await world.clock.advance(pauseMs);
       await world.pass();
     }
 
-    expect(await outcomes(world.deps.store, task.id)).toHaveLength(4);
+    expect(await outcomes(world.deps.store, task.id)).toHaveLength(5);
     expect(await world.deps.store.findPlace(task.id)).toMatchObject({
       ...{ lane: 'scheduled', nextLane: '["generation","Alpha-H3",null,[],"batch"]' },
       notBefore: world.clock.now() + 10_000,
@@ -372,7 +372,7 @@ describe('a task that waits', () => {
     const { task } = await world.create(anOrder(), { wait: { class: 'batch' } });
     const behind = await world.create(anOrder(), { wait: { class: 'batch' } });
     await end(world, first);
-    world.upstream.answer('main', ...Array.from({ length: 4 }, () => refused('throttle', 1000)));
+    world.upstream.answer('main', ...Array.from({ length: 4 }, () => refused('channel')));
     await world.clock.advance(MINUTE_MS);
     for (let turns = 0; turns < 4; turns += 1) {
       await world.clock.advance(1000);

@@ -24,8 +24,8 @@ const IDLE_FLOWS_MAX = 500;
 /** Tokens at their limit that a sweep tries again. */
 const UNBLOCKED_MAX = 32;
 /**
- * A channel that refused a task for a fault of its own is left alone for as long as its upstream says, or for this long,
- * twice as long after each further refusal in a row.
+ * A channel that refused a task for a fault of its own is left alone for this long, twice as long after each further
+ * refusal in a row. If its upstream asks for a wait, its limits obey that.
  */
 const HELD_OFF_MS_MIN = 100;
 const HELD_OFF_MS_MAX = 2000;
@@ -322,10 +322,10 @@ function pace({ clock }: Deps, { state, replicas }: Turns, runtime: ChannelRunti
   state.heldOff.set(id, (now - planned < LATE_MS_MAX ? planned : now) + apartMs);
 }
 
-function holdOff({ clock }: Deps, state: TurnState, channel: string, askedMs: number | undefined): void {
+function holdOff({ clock }: Deps, state: TurnState, channel: string): void {
   const before = state.refusals.get(channel) ?? 0;
   state.refusals.set(channel, before + 1);
-  const holdOffMs = askedMs ?? Math.min(HELD_OFF_MS_MIN * 2 ** before, HELD_OFF_MS_MAX);
+  const holdOffMs = Math.min(HELD_OFF_MS_MIN * 2 ** before, HELD_OFF_MS_MAX);
   state.heldOff.set(channel, Math.max(state.heldOff.get(channel) ?? 0, clock.now() + holdOffMs));
 }
 
@@ -334,10 +334,12 @@ function startSubmission(deps: Deps, { state, wake }: Turns, claimed: ClaimedTas
   const { id: channel } = runtime.channel.settings;
   const submit = async (): Promise<void> => {
     try {
-      const refusal = await submitClaimed(deps, claimed, runtime);
-      if (refusal?.fault === 'throttle' || refusal?.fault === 'channel' || refusal?.fault === 'credential')
-        holdOff(deps, state, channel, refusal.retryAfterMs);
-      else state.refusals.delete(channel);
+      let isAtFault = false;
+      await submitClaimed(deps, claimed, runtime, ({ fault }) => {
+        isAtFault = fault === 'channel' || fault === 'credential';
+        if (isAtFault) holdOff(deps, state, channel);
+      });
+      if (!isAtFault) state.refusals.delete(channel);
     } catch (error) {
       deps.log.error({ taskId, channel, err: error }, 'the submission of a task from the queue failed');
     } finally {

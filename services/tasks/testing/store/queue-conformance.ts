@@ -44,6 +44,7 @@ export function queueConformance(open: OpenStore): void {
     startBy: waiter.startBy ?? AT + 1000,
     caps: capsOf(token, waiter.tokenLimit),
     mediaJson: '{}',
+    refusals: 0,
   });
   /** A task of a create that waits. */
   const wait = async (id: string, waiter: Waiter = {}): Promise<void> => {

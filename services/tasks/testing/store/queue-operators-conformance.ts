@@ -37,6 +37,7 @@ export function queueOperatorsConformance(open: OpenStore): void {
       since,
       startBy,
       mediaJson: '{}',
+      refusals: 0,
       ...place,
       taskId: id,
       accountId,

@@ -9,6 +9,7 @@ import type { Task, TaskState } from "./task_pb.js";
 import type { TaskKind } from "./order_pb.js";
 import type { Job } from "./job_pb.js";
 import type { ChannelPause } from "./channel_pause_pb.js";
+import type { ChannelWait } from "./channel_wait_pb.js";
 import type { ChannelFailure, ChannelHour, FaultHour, MinuteCounts } from "./pulse_pb.js";
 import type { Act } from "../../access/v1/act_pb.js";
 
@@ -1086,6 +1087,13 @@ export declare type ListChannelPausesResponse = Message<"reelgate.tasks.v1.ListC
    * @generated from field: repeated reelgate.tasks.v1.ChannelPause pauses = 1;
    */
   pauses: ChannelPause[];
+
+  /**
+   * The waits that upstreams have asked for.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.ChannelWait waits = 2;
+   */
+  waits: ChannelWait[];
 };
 
 /**

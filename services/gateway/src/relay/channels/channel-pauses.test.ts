@@ -2,13 +2,15 @@ import { afterEach, expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { untilAfter } from '@reelgate/platform/testing/until';
-import type { ChannelPause } from '../../clients/channels-client.ts';
+import type { ChannelPause, RestingChannels } from '../../clients/channels-client.ts';
 import { followChannelPauses } from './channel-pauses.ts';
 import type { ChannelPauses } from './channel-pauses.ts';
 
 let pauses: ChannelPauses;
 afterEach(() => pauses.stop());
 
+const waits = { learn: () => false };
+const resting = (pauses: readonly ChannelPause[]): RestingChannels => ({ pauses, waits: [] });
 const pause = (channel: string, endsAt?: number): ChannelPause => ({
   channel,
   at: 1,
@@ -20,7 +22,7 @@ const pause = (channel: string, endsAt?: number): ChannelPause => ({
 test('a pause whose event was lost is noticed by itself, and so is its end', async () => {
   const clock = fakeClock();
   let there: readonly ChannelPause[] = [];
-  pauses = followChannelPauses({ clock, log: silentLog, read: async () => there });
+  pauses = followChannelPauses({ clock, log: silentLog, waits, read: async () => resting(there) });
   there = [pause('one')];
   await untilAfter(clock, () => pauses.of('one')?.actor === 'ada');
   there = [];
@@ -31,11 +33,11 @@ test('a pause is over at its end, also while the pauses cannot be read', async (
   const clock = fakeClock();
   let isAway = false;
   const ending = pause('one', clock.now() + 60_000);
-  const read = async (): Promise<readonly ChannelPause[]> => {
+  const read = async (): Promise<RestingChannels> => {
     if (isAway) throw new Error('away');
-    return [ending];
+    return resting([ending]);
   };
-  pauses = followChannelPauses({ clock, log: silentLog, read });
+  pauses = followChannelPauses({ clock, log: silentLog, waits, read });
   await pauses.refresh();
   isAway = true;
 
@@ -50,12 +52,12 @@ test('while the pauses cannot be read the known ones stay, and the log says so o
   let [isAway, asked] = [false, 0];
   const warned: string[] = [];
   const log = { ...silentLog, warn: (_fields: object, message: string) => void warned.push(message) };
-  const read = async (): Promise<readonly ChannelPause[]> => {
+  const read = async (): Promise<RestingChannels> => {
     asked += 1;
     if (isAway) throw new Error('away');
-    return [pause('one')];
+    return resting([pause('one')]);
   };
-  pauses = followChannelPauses({ clock, log, read });
+  pauses = followChannelPauses({ clock, log, waits, read });
   await untilAfter(clock, () => pauses.of('one') !== undefined);
   isAway = true;
   const before = asked;
@@ -66,16 +68,17 @@ test('while the pauses cannot be read the known ones stay, and the log says so o
 
 test('an answer that a newer one has overtaken changes nothing', async () => {
   const clock = fakeClock();
-  const answers: ((pauses: readonly ChannelPause[]) => void)[] = [];
+  const answers: ((resting: RestingChannels) => void)[] = [];
   pauses = followChannelPauses({
     clock,
     log: silentLog,
+    waits,
     read: () => new Promise((resolve) => void answers.push(resolve)),
   });
   const newer = pauses.refresh();
-  answers[1]?.([pause('new')]);
+  answers[1]?.(resting([pause('new')]));
   await newer;
-  answers[0]?.([pause('old')]);
+  answers[0]?.(resting([pause('old')]));
   await clock.advance(0);
   expect([pauses.of('old'), pauses.of('new')?.channel]).toEqual([undefined, 'new']);
 });

@@ -1,4 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
+import type { AskedWaits } from '@reelgate/platform/limits/asked-waits';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Log } from '@reelgate/platform/log';
 import type { ChannelPause, ReadChannelPauses } from '../../clients/channels-client.ts';
@@ -19,19 +20,22 @@ export interface ChannelPauses {
 
 export interface ChannelPausesOptions {
   readonly read: ReadChannelPauses;
+  /** Learns the waits that are read with the pauses. */
+  readonly waits: Pick<AskedWaits, 'learn'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Follows the pauses. While they cannot be read, those that are known stay. */
-export function followChannelPauses({ read, clock, log }: ChannelPausesOptions): ChannelPauses {
+export function followChannelPauses({ read, waits, clock, log }: ChannelPausesOptions): ChannelPauses {
   let known: ReadonlyMap<string, ChannelPause> = new Map();
   let [asked, shown] = [0, 0];
   let isAway = false;
   const refresh = async (): Promise<void> => {
     asked += 1;
     const mine = asked;
-    const pauses = await read();
+    const { pauses, waits: learned } = await read();
+    waits.learn(learned);
     // an answer that a newer one has overtaken is old
     if (mine < shown) return;
     shown = mine;

@@ -1,5 +1,9 @@
 import { Pool } from 'undici';
+import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { Clock } from '@reelgate/platform/clock';
+import { newAskedWaits, obeyWaits } from '@reelgate/platform/limits/asked-waits';
+import type { AskedWaits } from '@reelgate/platform/limits/asked-waits';
+import { readAskedWaitMs } from '@reelgate/platform/limits/read-asked-wait';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
@@ -47,6 +51,15 @@ export interface RelayChannel {
   toUpstreamPath(path: string): string;
   /** Bounds the calls and sessions of this process that run on it. */
   readonly permits: Semaphore;
+  /** Lets the channel wait as long as an error answer of its upstream asks. `limits` obey that. */
+  obeyAnswer(answer: RefusingAnswer): void;
+}
+
+/** An error answer of an upstream, with its body as far as it was read. */
+export interface RefusingAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer | undefined;
 }
 
 /** The channels of the synchronous routes, as the current configuration lists them. */
@@ -69,6 +82,8 @@ export interface RelayChannelsOptions {
   readonly limits?: SharedLimits;
   /** Reports whether an operator has paused a channel; absent if no channel is paused. */
   readonly isPaused?: (id: string) => boolean;
+  /** The waits that upstreams ask for. Absent: no other process is told of them. */
+  readonly waits?: AskedWaits;
   /** Default: over the network. */
   readonly openPool?: OpenRelayPool | undefined;
 }
@@ -80,6 +95,7 @@ export function openRelayChannels(
     chance,
     limits = divideLimits(clock),
     isPaused = () => false,
+    waits = newAskedWaits(clock),
     openPool = openRelayPool,
   }: RelayChannelsOptions,
 ): RelayChannels {
@@ -100,7 +116,10 @@ export function openRelayChannels(
       next.map((one) => {
         const made = JSON.stringify({ ...one, apiKey: one.apiKey.reveal() });
         const known = before.get(one.id);
-        return [one.id, known?.made === made ? known : { channel: newChannel(one, limits, openPool), made }];
+        return [
+          one.id,
+          known?.made === made ? known : { channel: newChannel(one, { clock, limits, waits, openPool }), made },
+        ];
       }),
     );
     for (const [id, { channel }] of before) if (current.get(id)?.channel !== channel) leave(channel);
@@ -124,13 +143,19 @@ export function openRelayChannels(
   };
 }
 
-function newChannel(settings: RelayChannelSettings, shared: SharedLimits, openPool: OpenRelayPool): RelayChannel {
+type NewChannelDeps = Required<Pick<RelayChannelsOptions, 'clock' | 'limits' | 'waits'>> & {
+  readonly openPool: OpenRelayPool;
+};
+
+function newChannel(settings: RelayChannelSettings, deps: NewChannelDeps): RelayChannel {
+  const { clock, limits: shared, waits, openPool } = deps;
   const { origin, pathname } = new URL(settings.baseUrl);
   const semaphore = newSemaphore({ permits: settings.inFlightMax, waitingMax: 0 });
-  const limits = shared.forPeer(settings.id, {
+  const peer = shared.forPeer(settings.id, {
     perMinute: settings.requestsPerMinute,
     inFlight: { most: settings.inFlightMax, inUse: () => semaphore.inUse() },
   });
+  const limits = obeyWaits(peer, () => waits.waitMs(settings.id, 'work'));
   return {
     settings,
     limits,
@@ -146,7 +171,19 @@ function newChannel(settings: RelayChannelSettings, shared: SharedLimits, openPo
     toUpstreamPath: upstreamPath(pathname),
     findIdentities: cacheIdentities(settings),
     pool: openPool(origin, settings),
+    obeyAnswer: ({ status, headers, body }) => {
+      const waitMs = readAskedWaitMs({ status, headers, body: readErrorJson(body) }, clock.now());
+      waits.ask(settings.id, ['work'], waitMs);
+    },
   };
+}
+
+function readErrorJson(body: Buffer | undefined): unknown {
+  try {
+    return body === undefined ? undefined : parseAnsweredJson(body);
+  } catch {
+    return undefined;
+  }
 }
 
 const openRelayPool: OpenRelayPool = (origin, { firstByteTimeoutMs, idleTimeoutMs }) =>

@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { scrubError } from '../answers/scrub-error.ts';
@@ -18,6 +18,7 @@ export interface UpstreamRefusal {
   readonly body: Buffer | undefined;
   /** In whole seconds. */
   readonly retryAfter: string | undefined;
+  readonly headers: IncomingHttpHeaders;
 }
 
 export type DialResult =
@@ -95,6 +96,7 @@ async function readRefusal(
   const retryAfter = response.headers['retry-after'] ?? '';
   return {
     status: response.statusCode ?? 0,
+    headers: response.headers,
     body: scrubError(Buffer.concat(parts), identities),
     retryAfter: WHOLE_SECONDS.test(retryAfter) ? retryAfter : undefined,
   };

@@ -54,6 +54,7 @@ async function tryChannel(
     return { outcome: undefined, isFinal: false };
   }
   const { refusal } = dialled;
+  channel.obeyAnswer(refusal);
   onFailed(channel, String(refusal.status));
   const isFinal = !blamesChannel(refusal.status);
   return { outcome: isFinal || isForClients(refusal.status) ? refusal : undefined, isFinal };

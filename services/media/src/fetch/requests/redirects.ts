@@ -1,4 +1,6 @@
 import type { Dispatcher } from 'undici';
+import type { TimeSource } from '@reelgate/platform/clock';
+import { readAskedWaitMs } from '@reelgate/platform/limits/read-asked-wait';
 import type { Secret } from '@reelgate/platform/secret';
 import { isList } from '../../domain/formats.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
@@ -23,6 +25,7 @@ export interface RequestDeps {
   readonly connections: Requester;
   readonly watch: TransferWatch;
   readonly policy: AddressPolicy;
+  readonly clock: TimeSource;
   readonly redirectsMax: number;
   readonly isOwn: (url: URL) => boolean;
   readonly permits: TransferPermits;
@@ -76,7 +79,7 @@ export async function requestFollowing(
     deps.watch.enter('connect');
     if (url.origin !== first.origin) credential = undefined;
     const response = await ask(deps, url, { continuation, credential });
-    if (!REDIRECTS.has(response.statusCode)) return readAnswer(response, continuation);
+    if (!REDIRECTS.has(response.statusCode)) return readAnswer(response, continuation, deps.clock.now());
     response.body.destroy();
     url = readRedirect(response, url, deps.policy.urlCharactersMax);
   }
@@ -111,15 +114,17 @@ function readRedirect(response: Dispatcher.ResponseData, from: URL, charactersMa
   return url;
 }
 
-function readAnswer(response: Dispatcher.ResponseData, continuation: Continuation | undefined): Answer {
+function statusFault({ statusCode: status, headers }: Dispatcher.ResponseData, now: number): FetchFault {
+  const said = `could not be fetched: the server answered ${status}; expected ${OK}`;
+  return new FetchFault('status', said, said, readAskedWaitMs({ status, headers, body: undefined }, now));
+}
+
+function readAnswer(response: Dispatcher.ResponseData, continuation: Continuation | undefined, now: number): Answer {
   const refuse = (fault: FetchFault): never => {
     response.body.destroy();
     throw fault;
   };
-  if (continuation === undefined && response.statusCode !== OK)
-    refuse(
-      new FetchFault('status', `could not be fetched: the server answered ${response.statusCode}; expected ${OK}`),
-    );
+  if (continuation === undefined && response.statusCode !== OK) refuse(statusFault(response, now));
   const twice = SINGLE.find((name) => Array.isArray(response.headers[name]));
   if (twice !== undefined) refuse(new FetchFault('network', NOT_REACHED, `the header ${twice} came twice`));
   const declaredType = header(response, 'content-type');

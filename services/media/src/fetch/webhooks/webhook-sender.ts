@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { HostPort } from '@reelgate/platform/config/units';
 import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
-import { retryAfterMs } from '../../domain/retry-after.ts';
+import { readRetryAfterMs } from '@reelgate/platform/limits/retry-after';
 import { toHostKey } from '../addresses/fetch-target.ts';
 import { FetchFault, HandshakeFault } from '../fetch-fault.ts';
 import { isClosedByOrigin } from '../requests/fetch-connections.ts';
@@ -27,6 +27,8 @@ const OUTCOMES = ['ok', 'answered', ...FAULTS, 'failed'] as const;
 const USER_AGENT = 'reelgate-webhooks/1';
 /** The time of an exchange whose order names none. */
 const TIMEOUT_MS = 15_000;
+/** The longest wait that a receiver can ask for. */
+const RETRY_AFTER_MS_MAX = 86_400_000;
 /** Idle connections: as many as requests at once, and to one origin those of a few receivers of an account. */
 const KEPT = { total: 512, perKey: 32 };
 
@@ -205,7 +207,7 @@ function toOutcome({ status, headers, head, broken }: ReceivedAnswer, now: numbe
   return {
     status,
     fault: isAnswered ? (isRedirect(status) ? 'redirect' : undefined) : fault,
-    retryAfterMs: retryAfterMs(headers, now),
+    retryAfterMs: readRetryAfterMs(headers, { now, mostMs: RETRY_AFTER_MS_MAX }),
     answerHead: head,
   };
 }

@@ -89,7 +89,7 @@ async function withResult<T>(
           kind: 'unavailable',
           reason: 'result_unreachable',
           message: `the result ${error.said}`,
-          retryAfterMs: RETRY_MS,
+          retryAfterMs: Math.max(RETRY_MS, error.askedMs),
           cause: error,
         })
       : resultRefused(error.said, error);

@@ -169,6 +169,7 @@ export async function submitAndRecord(
     const planned = await planOrRefuse(deps, create, attempt, { signal, refuse });
     const begunAt = deps.clock.now();
     const submission = await submitSafely(channel, planned, signal);
+    obeyRefusal(attempt.runtime, submission);
     const ms = deps.clock.now() - begunAt;
     const error = submission.outcome === 'accepted' ? undefined : submission.error;
     deps.count.attempt(settings.id, submission.outcome, { ms, error, taskId: task.id });
@@ -225,6 +226,17 @@ function logOutcome({ log }: Deps, fields: object, submission: Submission): void
       { ...fields, outcome: submission.outcome, ...('fault' in submission ? { fault: submission.fault } : {}) },
       'an attempt was not accepted',
     );
+}
+
+/**
+ * Lets the channel wait as long as its upstream asks, before the task can have its next turn. An upstream that limits its
+ * callers and does not say for how long has a pause too.
+ */
+function obeyRefusal({ askToWait }: ChannelRuntime, submission: Submission): void {
+  if (submission.outcome !== 'refused') return;
+  const { fault, retryAfterMs } = submission;
+  if (fault === 'throttle') askToWait(['work'], retryAfterMs ?? THROTTLE_RETRY_MS);
+  else if (fault === 'channel' && retryAfterMs !== undefined) askToWait(['work'], retryAfterMs);
 }
 
 /** Says how an attempt ended: nothing that the upstream said, because that can name hosts and ids. */

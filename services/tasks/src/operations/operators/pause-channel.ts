@@ -2,6 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import type { ChannelChange, Pause, PauseReader, OperatorStore } from '../../store/operator-store.ts';
+import type { SharedWaits } from './shared-waits.ts';
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
 import type { BacklogStore } from '../../store/backlog-store.ts';
 
@@ -11,6 +12,7 @@ export interface OperatorDeps {
   readonly backlog: BacklogStore;
   readonly channels: ChannelRegistry;
   readonly paused: PausedChannels;
+  readonly waits: SharedWaits;
   /** Every channel of the configuration, those of other services too. */
   readonly channelIds: () => readonly string[];
   readonly clock: Clock;

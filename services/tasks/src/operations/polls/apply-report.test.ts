@@ -41,7 +41,7 @@ describe('a task that waits for a decision because its upstream did not know it'
   const withDoubt = async () => {
     const all = await withTask();
     for (let pass = 0; pass < 5; pass += 1)
-      await postponePoll(all.world.deps, await all.now(), 'no such task', 'unknown_upstream_task');
+      await postponePoll(all.world.deps, await all.now(), { error: 'no such task', doubt: 'unknown_upstream_task' });
     expect(await reasons(all.world)).toEqual(['unknown_upstream_task']);
     return all;
   };
@@ -64,7 +64,10 @@ describe('a task that waits for a decision because its upstream did not know it'
 
   test('keeps waiting when a deadline has passed too', async () => {
     const { world, id, apply } = await withTask();
-    await postponePoll(world.deps, (await world.deps.store.find(id))!, 'no such task', 'unknown_upstream_task');
+    await postponePoll(world.deps, (await world.deps.store.find(id))!, {
+      error: 'no such task',
+      doubt: 'unknown_upstream_task',
+    });
     await world.deps.store.raise({ taskId: id, reason: 'hard_deadline', detail: 'it takes too long', since: 1 });
 
     await apply(running(20));

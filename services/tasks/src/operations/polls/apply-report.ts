@@ -132,12 +132,12 @@ type Success = Extract<Report, { phase: 'succeeded' }>;
 export async function completeTask(deps: Deps, task: Task, report: Success): Promise<void> {
   if (task.order.kind === 'context_ir') {
     if (report.prompt === undefined)
-      await postponePoll(deps, task, 'the upstream reports success without a prompt', 'no_result');
+      await postponePoll(deps, task, { error: 'the upstream reports success without a prompt', doubt: 'no_result' });
     else await endCompleted(deps, task, report, { result: { prompt: report.prompt } });
     return;
   }
   if (report.url === undefined) {
-    await postponePoll(deps, task, 'the upstream reports success without a URL', 'no_result');
+    await postponePoll(deps, task, { error: 'the upstream reports success without a URL', doubt: 'no_result' });
     return;
   }
   const begunAt = deps.clock.now();
@@ -155,7 +155,11 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
     }
     const detail = isProblem(error) ? error.message : 'internal error';
     deps.log.warn({ taskId: task.id, err: error }, 'a result could not be stored');
-    await postponePoll(deps, task, `the result could not be stored: ${detail}`, 'result_unavailable');
+    await postponePoll(deps, task, {
+      error: `the result could not be stored: ${detail}`,
+      doubt: 'result_unavailable',
+      askedMs: isProblem(error) ? error.retryAfterMs : undefined,
+    });
   }
 }
 

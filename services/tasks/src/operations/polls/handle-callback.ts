@@ -100,7 +100,7 @@ async function adoptHintedWork(deps: Deps, task: Task, number: number, hint: str
   const { channel } = runtime;
   const polled = await withTimeout(deps.clock, { ms: POLL_TIMEOUT_MS }, (signal) => channel.poll(hint, signal));
   if (!polled.found) return false;
-  if (!(await mayHaveOrdered(deps, channel, task, hint))) {
+  if (!(await mayHaveOrdered(deps, runtime, task, hint))) {
     deps.log.warn({ taskId, channel: settings.id }, 'a callback names work that is not listed as the order');
     return false;
   }

@@ -6,11 +6,20 @@ import type { Deps } from '../deps.ts';
 
 const POLLS_TO_ATTENTION = 5;
 
+/** The reason for which a poll learned nothing. */
+export interface FutilePoll {
+  readonly error: string;
+  /** The problem with the work that the poll reported. */
+  readonly doubt?: Doubt['reason'];
+  /** The milliseconds for which the host of the result asks to wait. */
+  readonly askedMs?: number | undefined;
+}
+
 /**
  * Leaves a task as it is after a poll that learned nothing, and polls it again later. If the poll reported a problem
- * with the work (`doubt`), the fifth such poll in a row, and every later one, asks a person to decide.
+ * with the work, the fifth such poll in a row, and every later one, asks a person to decide.
  */
-export async function postponePoll(deps: Deps, task: Task, error: string, doubt?: Doubt['reason']): Promise<void> {
+export async function postponePoll(deps: Deps, task: Task, { error, doubt, askedMs = 0 }: FutilePoll): Promise<void> {
   const errors = task.pollErrors + 1;
   const at = deps.clock.now();
   const doubted =
@@ -25,7 +34,7 @@ export async function postponePoll(deps: Deps, task: Task, error: string, doubt?
       pollErrors: errors,
       doubt: doubted,
       at,
-      nextPollAt: at + errorBackoff(deps.pollPlan, errors),
+      nextPollAt: at + Math.max(askedMs, errorBackoff(deps.pollPlan, errors)),
     },
     errors === 1 ? { type: 'look_failed', detail: { error } } : undefined,
   );

@@ -14,7 +14,10 @@ import { listLaneChannels, nameLastLane, nameLaneWithout } from './lane-channels
 import { readMedia } from './wait-for-channel.ts';
 
 const TURN = { name: 'take turn' };
-/** A task that was refused this often waits in the lowest class, so that it keeps no others from their turns. */
+/**
+ * A task that was refused this often waits in the lowest class, so that it keeps no others from their turns. An upstream
+ * that limits its callers has not judged the task, so that counts for nothing: the channel waits.
+ */
 const TRIES_IN_CLASS = 3;
 /** Its pause from then on, which doubles with each refusal: other tasks of its token have their turns in it. */
 const PAUSE_MIN_MS = 5000;
@@ -23,27 +26,29 @@ const PAUSE_MAX_MS = 60_000;
 /** A task at its turn on a channel. */
 interface Turn extends ClaimedTask {
   readonly channel: string;
+  /** Called with the refusal of the upstream before the task can have its next turn. */
+  readonly onRefused: (refusal: Refusal) => void;
 }
 
 /**
  * Submits a task at its turn. It ends as a create does, but for a refusal: the task was promised to its owner, so it
- * returns to its place, or fails. Returns the refusal of the upstream. If it throws, the recovery decides over the task.
+ * returns to its place, or fails. `onRefused` is called before another process can see it there. If this throws, the
+ * recovery decides over the task.
  */
 export async function submitClaimed(
   deps: Deps,
   claimed: ClaimedTask,
   runtime: ChannelRuntime,
-): Promise<Refusal | undefined> {
+  onRefused: (refusal: Refusal) => void,
+): Promise<void> {
   const { task, number } = claimed;
-  const turn = { ...claimed, channel: runtime.channel.settings.id };
+  const turn = { ...claimed, channel: runtime.channel.settings.id, onRefused };
   deps.creating.set(task.id, 'working');
   try {
-    return await inTask(task, async () => {
+    await inTask(task, async () => {
       deps.log.info({ taskId: task.id, channel: turn.channel, number }, 'a task has its turn');
       const submission = await submitOrGiveBack(deps, turn, runtime);
-      if (submission?.outcome === 'refused') return submission;
-      if (submission !== undefined) await deps.store.removePlace(task.id);
-      return undefined;
+      if (submission !== undefined && submission.outcome !== 'refused') await deps.store.removePlace(task.id);
     });
   } finally {
     deps.creating.delete(task.id);
@@ -76,21 +81,25 @@ function isPassing(error: unknown): boolean {
   return error instanceof StoreUnavailable || (error instanceof Problem && error.kind === 'unavailable');
 }
 
-function applyRefusal(deps: Deps, turn: Turn, { fault, error }: Refusal): Promise<void> {
+async function applyRefusal(deps: Deps, turn: Turn, refusal: Refusal): Promise<void> {
+  const { fault, error } = refusal;
+  turn.onRefused(refusal);
   if (fault === 'content') return fail(deps, turn, { error, problem: contentRejected() });
   if (fault === 'order') return fail(deps, turn, { error, problem: orderRejected() });
   if (fault === 'unfit') return passOn(deps, turn, error);
-  if (turn.number < TRIES_IN_CLASS) return giveBack(deps, turn, { error });
+  if (fault === 'throttle') return giveBack(deps, turn, { error });
+  const refusals = turn.place.refusals + 1;
+  if (refusals < TRIES_IN_CLASS) return giveBack(deps, turn, { error, refusals });
   return giveBack(deps, turn, {
-    error,
+    ...{ error, refusals },
     lane: nameLastLane(turn.place.lane),
-    notBefore: deps.clock.now() + computePause(turn.number),
+    notBefore: deps.clock.now() + computePause(refusals),
   });
 }
 
-/** The pause of a task after the refusal of an attempt, in milliseconds. */
-function computePause(number: number): number {
-  return Math.min(PAUSE_MIN_MS * 2 ** (number - TRIES_IN_CLASS), PAUSE_MAX_MS);
+/** The pause of a task after this number of refusals, in milliseconds. */
+function computePause(refusals: number): number {
+  return Math.min(PAUSE_MIN_MS * 2 ** (refusals - TRIES_IN_CLASS), PAUSE_MAX_MS);
 }
 
 /** The channel cannot do this task, whenever it is asked. The task goes on in the lane without it. */
@@ -103,9 +112,9 @@ async function passOn(deps: Deps, turn: Turn, error: string): Promise<void> {
 async function giveBack(
   { store, clock, log, queue, processId: owner }: Deps,
   { task, number, channel, place }: Turn,
-  { error, lane, notBefore }: Pick<ReturnedAttempt, 'error' | 'lane' | 'notBefore'>,
+  { error, lane, notBefore, refusals }: Pick<ReturnedAttempt, 'error' | 'lane' | 'notBefore' | 'refusals'>,
 ): Promise<void> {
-  await store.returnToQueue(task.id, { number, owner, channel, error, at: clock.now(), lane, notBefore });
+  await store.returnToQueue(task.id, { number, owner, channel, error, at: clock.now(), lane, notBefore, refusals });
   queue.lanes.add(lane ?? place.lane);
   log.info({ taskId: task.id, channel, number }, 'a task returned to its place in the queue');
 }

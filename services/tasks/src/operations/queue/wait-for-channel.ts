@@ -47,6 +47,7 @@ export async function waitForChannel(
     cost: computeCost(seconds),
     startBy: (notBefore ?? since) + plan.startWithinMs,
     mediaJson: writeMedia(create.media),
+    refusals: 0,
   };
   const waiting = await store.enqueue(place, owner).catch((error: unknown) => {
     throw error instanceof StoreUnavailable ? new UncertainWait('it is not known whether a task waits', error) : error;

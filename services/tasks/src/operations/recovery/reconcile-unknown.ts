@@ -1,6 +1,7 @@
 import { withTimeout } from '@reelgate/platform/clock';
 import { readIdTime } from '@reelgate/platform/ids';
 import type { Channel, ListedWork } from '../../channels/channel.ts';
+import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import type { Task } from '../../domain/task.ts';
 import { inTask } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
@@ -38,6 +39,8 @@ export async function reconcileUnknown(deps: Deps): Promise<number> {
     await listAllWithAdmission(deps, 'unknown'),
     ({ mapping }) => mapping?.channel ?? '',
   )) {
+    // An upstream that has asked to wait is searched later, and no person is asked because of that.
+    if ((deps.channels.find(channelId)?.askedWaitMs('reads') ?? 0) > 0) continue;
     // The longer a search finds nothing, the less often it runs.
     if (deps.chance() * (deps.clock.now() - Math.max(...tasks.map(({ updatedAt }) => updatedAt))) > SEARCH_MS) continue;
     const open = await askByKey(deps, channelId, tasks);
@@ -71,17 +74,27 @@ function computeSearchMs(channel: Channel | undefined): number {
  * Reports whether the task may have ordered the work. If the upstream has a list, the list must show the work: missing
  * work may be older than the task, and belong to another one.
  */
-export async function mayHaveOrdered(deps: Deps, channel: Channel, task: Task, upstreamId: string): Promise<boolean> {
+export async function mayHaveOrdered(
+  deps: Deps,
+  runtime: ChannelRuntime,
+  task: Task,
+  upstreamId: string,
+): Promise<boolean> {
+  const { channel } = runtime;
   if (!hasList(channel)) return true;
   const isInDoubt = await readClockDoubts(deps, task.createdAt);
   const slackMs = computeSlackMs(deps, task, isInDoubt(task.createdAt));
-  const works = await listWorks(deps, channel, task.createdAt - slackMs);
+  const works = await listWorks(deps, runtime, task.createdAt - slackMs);
   return works?.some((work) => work.upstreamId === upstreamId && matchesOrder(channel, task, work)) === true;
 }
 
-/** Undefined: the upstream has no list, or it could not be read. */
-async function listWorks({ clock }: Deps, channel: Channel, since: number): ReturnType<Channel['list']> {
-  if (!hasList(channel)) return undefined;
+/** Undefined: the upstream has no list, or it cannot be read now. It takes a poll of the channel. */
+async function listWorks(
+  { clock }: Deps,
+  { channel, polls }: ChannelRuntime,
+  since: number,
+): ReturnType<Channel['list']> {
+  if (!hasList(channel) || !polls.take()) return undefined;
   return withTimeout(clock, { ms: LIST_TIMEOUT_MS }, (signal) => channel.list(since, signal));
 }
 
@@ -99,9 +112,10 @@ interface Search {
 }
 
 async function searchUpstream(deps: Deps, channelId: string, tasks: readonly Task[]): Promise<Search> {
-  const channel = deps.channels.find(channelId)?.channel;
+  const runtime = deps.channels.find(channelId);
+  const channel = runtime?.channel;
   const since = Math.min(...tasks.map(({ createdAt }) => createdAt)) - CLOCK_SLACK_MS;
-  const works = channel && (await listWorks(deps, channel, since));
+  const works = runtime && (await listWorks(deps, runtime, since));
   if (channel === undefined || works === undefined) return { channel, claims: undefined };
   // Read in this order: the owner of listed work had a row earlier, so now it is being submitted, unknown or known.
   const { upstreamAccount } = channel.settings;

@@ -1,10 +1,11 @@
 import type { NewId } from '@reelgate/platform/ids';
+import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
 import { inExactChunks } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MinuteRow } from '../../domain/minute-counts.ts';
 import { inNumber, inOptionalNumber, inText, insertMany, recordColumns, text, toInsert } from '../columns.ts';
-import { PAUSES_MAX } from '../operator-store.ts';
-import type { MinuteStore, OperatorStore, Pause, PauseStore } from '../operator-store.ts';
+import { PAUSES_MAX, WAITS_MAX } from '../operator-store.ts';
+import type { MinuteStore, OperatorStore, Pause, PauseStore, WaitStore } from '../operator-store.ts';
 import { newActId, sqlActWrites, sqlActs } from './sql-acts.ts';
 import type { WriteAct } from './sql-acts.ts';
 import { sqlFaults } from './sql-faults.ts';
@@ -18,6 +19,11 @@ const PAUSE = recordColumns<Pause>({
   actor: inText('actor'),
   reason: inText('reason'),
   endsAt: inOptionalNumber('ends_at'),
+});
+const WAIT = recordColumns<AskedWait>({
+  peer: inText('channel'),
+  kind: inText('kind'),
+  until: inNumber('until'),
 });
 const MINUTE = recordColumns<MinuteRow>({
   minute: inNumber('minute'),
@@ -36,12 +42,37 @@ export function sqlOperators(sql: Sql, newId: NewId): OperatorStore {
   const writeAct = sqlActWrites(newId);
   return {
     ...sqlPauses(sql, newId, writeAct),
+    ...sqlWaits(sql),
     ...sqlActs(sql, writeAct),
     ...sqlMinutes(sql),
     ...sqlFaults(sql),
     ...sqlSearch(sql),
     ...sqlHandOver(sql),
     ...sqlOperatorNotes(sql, newId, writeAct),
+  };
+}
+
+function sqlWaits(sql: Sql): WaitStore {
+  return {
+    noteWait: async (wait) => {
+      await sql.write(
+        ...toInsert(
+          'channel_waits',
+          WAIT.write(wait),
+          'ON CONFLICT (channel, kind) DO UPDATE SET until = excluded.until WHERE channel_waits.until < excluded.until',
+        ),
+      );
+    },
+    listWaits: async (now) =>
+      (
+        await sql.read(`SELECT ${WAIT.list} FROM channel_waits WHERE until > $1 ORDER BY channel, kind LIMIT $2`, [
+          now,
+          WAITS_MAX,
+        ])
+      ).map(WAIT.read),
+    removeOldWaits: async (now) => {
+      await sql.write('DELETE FROM channel_waits WHERE until <= $1', [now]);
+    },
   };
 }
 

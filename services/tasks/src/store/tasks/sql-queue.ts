@@ -46,6 +46,7 @@ const PLACE = recordColumns<QueuePlace>({
   nextLane: inOptionalText('next_lane'),
   caps: inJson('caps_json'),
   mediaJson: inText('media_json'),
+  refusals: inNumber('refusals'),
 });
 
 /** Takes a change back whose task is not as expected. */
@@ -94,10 +95,7 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
           // its end gave its token room
           if (returned === place) await countPlaces(query, place, 1, 'waiting = waiting + $1, ready = 1');
           else await enterFlow(query, returned);
-          await query('UPDATE waiting SET claimed = 0, lane = $1, next_lane = $2, not_before = $3 WHERE task_id = $4', [
-            ...[returned.lane, returned.nextLane ?? null, returned.notBefore ?? null],
-            taskId,
-          ]);
+          await writeReturned(query, returned, attempt);
           const [row] = await query<CountedRow>(
             `UPDATE tasks SET owner = NULL, channel = NULL, deadline_passed = -1
              WHERE id = $1 AND admission = 'waiting' AND owner = $2
@@ -183,6 +181,14 @@ export async function lockPlace(query: SqlQuery, taskId: string, claimed: 0 | 1)
 function moveReturned(place: QueuePlace, { lane = place.lane, notBefore }: ReturnedAttempt): QueuePlace {
   if (notBefore !== undefined) return { ...place, lane: SCHEDULED_LANE, nextLane: lane, notBefore };
   return lane === place.lane ? place : { ...place, lane };
+}
+
+async function writeReturned(query: SqlQuery, place: QueuePlace, { refusals }: ReturnedAttempt): Promise<void> {
+  const { taskId, lane, nextLane = null, notBefore = null } = place;
+  await query(
+    'UPDATE waiting SET claimed = 0, lane = $1, next_lane = $2, not_before = $3, refusals = $4 WHERE task_id = $5',
+    [lane, nextLane, notBefore, refusals ?? place.refusals, taskId],
+  );
 }
 
 /** The task whose turn it is. */

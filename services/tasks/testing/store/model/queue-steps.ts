@@ -97,7 +97,7 @@ const enqueue = aim(
       call: (store, at) =>
         store.enqueue(
           {
-            ...{ taskId, ...flow, since: at, startBy: at + startInMs, mediaJson: '{}' },
+            ...{ taskId, ...flow, since: at, startBy: at + startInMs, mediaJson: '{}', refusals: 0 },
             ...(notBeforeMs === undefined
               ? {}
               : { lane: SCHEDULED_LANE, nextLane: flow.lane, notBefore: at + notBeforeMs }),

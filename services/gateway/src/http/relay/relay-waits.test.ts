@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import type { Bus } from '@reelgate/platform/bus/bus';
+import { systemClock } from '@reelgate/platform/clock';
+import { silentLog } from '@reelgate/platform/log';
+import { until } from '@reelgate/platform/testing/until';
+import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
+import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
+import { call } from '../../../testing/http-call.ts';
+import type { Answer } from '../../../testing/http-call.ts';
+import { DELIVERED, json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
+import type { RelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
+
+let bus: Bus;
+let upstream: RelayUpstream;
+const gateways: GatewayUnderTest[] = [];
+
+beforeEach(async () => {
+  bus = openLocalBus(systemClock, silentLog);
+  upstream = await startRelayUpstream();
+});
+afterEach(async () => {
+  for (const gateway of gateways.splice(0)) await gateway.stop();
+  await upstream.stop();
+  await bus.close();
+});
+
+async function start(...more: readonly object[]): Promise<GatewayUnderTest> {
+  const channels = [aRelayChannel({ base_url: upstream.url }), ...more.map((one) => aRelayChannel(one))];
+  const gateway = await startGatewayUnderTest({ channels, bus });
+  gateways.push(gateway);
+  return gateway;
+}
+
+const post = ({ url }: GatewayUnderTest, at = '/v1/chat/completions'): Promise<Answer> =>
+  call(url, 'POST', at, { body: { model: 'some-model', messages: [] } });
+const throttled = (headers: Record<string, string>, status = 429, more: object = {}) =>
+  json({ error: { message: 'slow down', ...more } }, status, headers);
+
+test.each([
+  ['Retry-After', throttled({ 'retry-after': '4' }), 4000],
+  ['retry-after-ms', throttled({ 'retry-after-ms': '2500' }), 2500],
+  ['the end of a limit that is used up', throttled({ 'x-ratelimit-reset-requests': '6s' }), 6000],
+  ['a 503', throttled({ 'retry-after': '9' }, 503), 9000],
+  ['a field of Google', throttled({}, 429, { details: [{ retryDelay: '3s' }] }), 3000],
+])('a channel gets no call for as long as its upstream asks by %s', async (_by, reply, ms) => {
+  const gateway = await start();
+  upstream.reply = reply;
+  await post(gateway);
+  upstream.reply = json(DELIVERED);
+
+  await gateway.clock.advance(ms - 500);
+  const early = await post(gateway, '/v1/embeddings');
+  expect([early.status, early.headers['retry-after'], upstream.seen.length]).toEqual([429, '1', 1]);
+  await gateway.clock.advance(500);
+  expect([(await post(gateway)).status, upstream.seen.length]).toEqual([200, 2]);
+});
+
+test('another channel gets the calls meanwhile', async () => {
+  const other = await startRelayUpstream();
+  const gateway = await start({ id: 'other', base_url: other.url, priority: -1 });
+  upstream.reply = throttled({ 'retry-after': '30' });
+
+  const answers = [await post(gateway), await post(gateway), await post(gateway)];
+
+  expect([answers.map(({ status }) => status), upstream.seen.length]).toEqual([[200, 200, 200], 1]);
+  await other.stop();
+});
+
+test('a fault of a request asks for no wait, whatever its headers say', async () => {
+  const gateway = await start();
+  upstream.reply = throttled({ 'retry-after': '30', 'x-ratelimit-reset': '30' }, 400);
+
+  await post(gateway);
+  await post(gateway);
+
+  expect(upstream.seen).toHaveLength(2);
+});
+
+test('other replicas obey the wait too', async () => {
+  const [one, other] = [await start(), await start()];
+  upstream.reply = throttled({ 'retry-after': '4' });
+  await post(one);
+  upstream.reply = json(DELIVERED);
+
+  await until(async () => (await post(other)).status === 429);
+});

@@ -1,0 +1,20 @@
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { AskedWait, CallKind as WaitingKind } from '@reelgate/platform/limits/asked-waits';
+import { CallKind, ChannelWaitSchema } from '@reelgate/proto/tasks/v1/channel_wait';
+import type { ChannelWait } from '@reelgate/proto/tasks/v1/channel_wait';
+import { toMessage } from './wire-message.ts';
+
+const KINDS: Readonly<Record<WaitingKind, CallKind>> = { work: CallKind.WORK, reads: CallKind.READS };
+
+export function toWireWait({ peer: channel, kind, until }: AskedWait): ChannelWait {
+  return toMessage(ChannelWaitSchema, { channel, kind: KINDS[kind], until: timestampFromMs(until) });
+}
+
+/** A kind that this release does not know counts as work, so that it keeps no task from its end. */
+export function fromWireWait({ channel, kind, until }: ChannelWait): AskedWait {
+  return {
+    peer: channel,
+    kind: kind === CallKind.READS ? 'reads' : 'work',
+    until: until === undefined ? 0 : timestampMs(until),
+  };
+}
