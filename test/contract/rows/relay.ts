@@ -242,7 +242,7 @@ const upstream = table(
     ],
     [
       'a stream of messages that breaks off ends in the words of its clients',
-      post('/v1/messages', messages({ stream: true }, '[die:3] hello')),
+      post('/v1/messages', messages({ stream: true }, '[die:5] hello')),
       { status: 200, text: containing('event: error') },
     ],
   ],

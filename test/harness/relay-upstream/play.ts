@@ -13,9 +13,9 @@ const HEADERS: Readonly<Record<string, string>> = { ...IDENTITY_HEADERS, [USEFUL
  * Sends an answer as the words of the request steer it:
  * `[status:N]` is an error, `[hang]` no answer, `[reset]` a cut connection, `[slow:MS]` a late first byte.
  * `[die:N]` cuts and `[end:N]` ends the answer after N frames, or in the middle if it has no frames.
- * `[silent:MS]` is a silence after the first frame, `[pace:MS]` a pause before each frame, `[fail:N]` the vendor's own
- * error after N frames. `[join]` splits frames at odd positions, `[crlf]` ends lines by CR LF, `[trailer]` adds a
- * trailer.
+ * `[silent:MS]` is a silence after the first frame, or with `[after:N]` after N, `[pace:MS]` a pause before each frame,
+ * `[fail:N]` the vendor's own error after N frames. `[join]` splits frames at odd positions, `[crlf]` ends lines by CR
+ * LF, `[trailer]` adds a trailer.
  */
 export async function play(response: ServerResponse, asked: Received, vendor: Vendor, reply: Reply): Promise<void> {
   const { words } = asked;
@@ -83,6 +83,8 @@ async function sendStream(
   for (const [at, frame] of frames.entries()) {
     if (asked.left) return;
     if (at === words.number('die', -1)) {
+      // what was written leaves first
+      await new Promise(setImmediate);
       response.destroy();
       return;
     }
@@ -91,7 +93,7 @@ async function sendStream(
       await write(response, asked, Buffer.from(vendor.errorFrame(asked)));
       break;
     }
-    if (at === 1) await wait(words.number('silent', 0));
+    if (at === words.number('after', 1)) await wait(words.number('silent', 0));
     if (words.has('pace')) await wait(words.number('pace', 0));
     await writeFrame(response, asked, words.has('crlf') ? frame.replaceAll('\n', '\r\n') : frame);
   }
