@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
-import { readList } from './quantities.ts';
+import { readList } from './members.ts';
 
 /** An object that is deeper has content. */
 const CONTENT_DEPTH_MAX = 8;

@@ -1,7 +1,7 @@
 import { quoteWords } from './mentions.ts';
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
 import { hasContent, readObjects } from './contents.ts';
-import { readObject } from './quantities.ts';
+import { readObject } from './members.ts';
 
 /**
  * Rules of a protocol for what an answer delivers. Only what was ordered counts: an answer without it is an error,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
 import type { DeliveryRules } from './delivery.ts';
 import { hasContent } from './contents.ts';
-import { readObject } from './quantities.ts';
+import { readObject } from './members.ts';
 
 /** An error that an upstream reported in an answer with a good status. */
 export interface Fault {

@@ -1,4 +1,5 @@
-import { inputTokensMax, readObject, outputTokensMax, searchesMax } from './quantities.ts';
+import { inputTokensMax, outputTokensMax, searchesMax } from './quantities.ts';
+import { readObject } from './members.ts';
 import { contentDelivery } from './delivery.ts';
 import { quoteWord, quoteWords } from './mentions.ts';
 import { USAGE_MARKS } from './protocol.ts';

@@ -1,5 +1,6 @@
 import { encodeOpenaiFault } from './openai.ts';
-import { inputTokensMax, readList, sumQuantities, toUsage } from './quantities.ts';
+import { inputTokensMax, sumQuantities, toUsage } from './quantities.ts';
+import { readList } from './members.ts';
 import {
   countImages,
   embeddingsDelivery,

@@ -1,4 +1,5 @@
 import type { CallContent, JsonObject, Usage } from './protocol.ts';
+import { readList } from './members.ts';
 import { readQuantity } from './usage-counters.ts';
 
 /** A shorter body is counted as text. */
@@ -29,18 +30,6 @@ const NAMES = Object.keys({
   audioOutputTokens: true,
   imageOutputTokens: true,
 } satisfies Record<keyof Usage, true>) as (keyof Usage)[];
-const NOTHING: JsonObject = {};
-
-/** Reads a member that is an object. Returns an empty object if it is none. */
-export function readObject(holder: JsonObject | undefined, name: string): JsonObject {
-  const value = holder?.[name];
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : NOTHING;
-}
-
-export function readList(holder: JsonObject | undefined, name: string): readonly unknown[] {
-  const value = holder?.[name];
-  return Array.isArray(value) ? value : [];
-}
 
 /** Reads a number of a request, where a number in quotes is none. */
 function pickQuantity(value: unknown): number | undefined {

@@ -1,6 +1,6 @@
 import { readObjects } from './contents.ts';
 import type { JsonObject } from './protocol.ts';
-import { readList, readObject } from './quantities.ts';
+import { readList, readObject } from './members.ts';
 
 const SEARCH_CALL = 'web_search_call';
 

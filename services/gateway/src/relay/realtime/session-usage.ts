@@ -1,6 +1,7 @@
 import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { JsonObject, Usage } from '../protocols/protocol.ts';
-import { addUsage, readObject } from '../protocols/quantities.ts';
+import { addUsage } from '../protocols/quantities.ts';
+import { readObject } from '../protocols/members.ts';
 import { readAnswerUsage } from '../protocols/resolve-usage.ts';
 import type { Charge } from '../charges/call-charges.ts';
 
