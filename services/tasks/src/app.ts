@@ -96,6 +96,11 @@ export { collect } from './clients/media-bytes.ts';
 export type { OpenPool } from './channels/upstream-exchange.ts';
 export type { MediaBytes } from './clients/media-bytes.ts';
 
+/**
+ * A replica that starts leaves the channels alone for this long: a process before it may just have polled them, and the
+ * others learn within a second that each has a smaller part.
+ */
+const POLLS_AFTER_MS = 2000;
 /** While calls wait for a connection this long, new creates are refused, so that those that have begun go on. */
 const WAIT_MS_MAX = 2000;
 
@@ -433,7 +438,7 @@ async function openChannels(
   });
   const channels = openChannelRegistry((await prepareOwnAdapters(config)).channels, {
     ...options,
-    ...{ limits, waits },
+    ...{ limits, waits, pollsAfterMs: POLLS_AFTER_MS },
     clock: foundation.clock,
     adapters: channelFactories(ADAPTERS, options.openPool),
     openAdapter: (adapter) => channelFactory(adapter, options.openPool),

@@ -7,12 +7,10 @@ import { newAskedWaits, obeyWaits, obeyWaitsAtRate } from '@reelgate/platform/li
 import type { AskedWaits, CallKind } from '@reelgate/platform/limits/asked-waits';
 import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
-import { newVaryingRate } from '@reelgate/platform/limits/rate-limiter';
+import { newEvenRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
-
-const SECONDS_PER_MINUTE = 60;
 
 /** A channel with its state, which the replicas share as far as they can. */
 export interface ChannelRuntime {
@@ -55,6 +53,8 @@ export interface ChannelRegistryOptions {
   readonly replicas?: () => number;
   /** The waits that upstreams ask for. Absent: no other process is told of them. */
   readonly waits?: AskedWaits;
+  /** The time without polls at the start, in which other processes learn of this one; 0 by default. */
+  readonly pollsAfterMs?: number;
   /** None is paused by default. */
   readonly isPaused?: (channelId: string) => boolean;
 }
@@ -67,6 +67,15 @@ export function openChannelRegistry(
   const { replicas = () => 1, isPaused = () => false, waits = newAskedWaits(clock) } = options;
   const runtimes = new Map<string, { runtime: ChannelRuntime; made: string; current: boolean }>();
   const replaced: Channel[] = [];
+  /** A channel that is changed has made the polls of the last second nevertheless. */
+  const pollRates = new Map<string, Rate>();
+  const pollsPerMinute = new Map<string, number>();
+  const newPollRate = (id: string): Rate =>
+    newEvenRate({
+      clock,
+      restMs: options.pollsAfterMs ?? 0,
+      perMinute: () => (pollsPerMinute.get(id) ?? 0) / replicas(),
+    });
   const replace = (next: readonly ChannelSettings[]): void => {
     // an adapter may refuse its options, and then the channels stay as they were
     const opened = next.map((one) => {
@@ -96,15 +105,14 @@ export function openChannelRegistry(
     const askedWaitMs = (kind: CallKind): number => waits.waitMs(one.id, kind);
     const peer = limits.forPeer(one.id, { perMinute: one.requestsPerMinute });
     const creates = obeyWaits(peer, () => askedWaitMs('work'));
-    const polls = newVaryingRate(clock, () => {
-      const perMinute = one.pollsPerMinute / replicas();
-      return { perMinute, burst: computePollBurst(perMinute) };
-    });
+    pollsPerMinute.set(one.id, one.pollsPerMinute);
+    const pollRate = pollRates.get(one.id) ?? newPollRate(one.id);
+    pollRates.set(one.id, pollRate);
     return {
       channel: factory(one, clock, askToWait),
       circuit: creates.circuit,
       creates,
-      polls: obeyWaitsAtRate(polls, () => askedWaitMs('reads')),
+      polls: obeyWaitsAtRate(pollRate, () => askedWaitMs('reads')),
       isPaused: () => isPaused(one.id),
       askedWaitMs,
       askToWait,
@@ -132,11 +140,6 @@ export function openChannelRegistry(
       );
     },
   };
-}
-
-/** The polls of one second. A larger burst would delay everything else and make polls at most a second earlier. */
-function computePollBurst(perMinute: number): number {
-  return Math.max(1, Math.ceil(perMinute / SECONDS_PER_MINUTE));
 }
 
 function serves({ enabled, endpoints, models }: ChannelSettings, kind: Kind, model: string): boolean {

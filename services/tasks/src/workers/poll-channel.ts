@@ -1,5 +1,6 @@
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import { REST_MAX_MS } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { PollResult } from '../channels/channel.ts';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
@@ -68,8 +69,10 @@ export function channelPoller(deps: Deps, runtime: () => ChannelRuntime | undefi
       const dueAt = await findNextDue(deps, channelId);
       // work that ends meanwhile can make its task due at any time, so only an idle poller rests
       if (dueAt > deps.clock.now()) return state.running.size === 0 ? { dueAt } : 0;
-      const limit = deps.isKnownAlive() ? Math.min(free, current.polls.left() * perCall) : 0;
-      return limit === 0 ? 0 : startPolls(deps, current, state, limit);
+      const waitMs = current.polls.waitMs();
+      if (waitMs > 0) return { dueAt: deps.clock.now() + Math.min(waitMs, REST_MAX_MS) };
+      if (!deps.isKnownAlive()) return 0;
+      return startPolls(deps, current, state, Math.min(free, current.polls.left() * perCall));
     },
     idle: async () => {
       await Promise.all(state.running.values());
