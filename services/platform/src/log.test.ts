@@ -173,16 +173,72 @@ test('the line of a request has what other lines have, and hides a key that its 
   expect(JSON.stringify(lines)).not.toContain('hunter2');
 });
 
-test('the log writes an error with its message, stack and cause', async () => {
+test('the log writes an error with its code, message, places and cause', async () => {
   const [line] = await linesOf(
     'info',
-    "log.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed')",
+    "log.error({ err: Object.assign(new Error('outer', { cause: new Error('inner') }), { code: 'E_OUTER' }) }, 'failed')",
   );
 
-  expect(line?.['err']).toMatchObject({
-    message: expect.stringContaining('outer'),
-    stack: expect.stringContaining('inner'),
+  expect(line?.['err']).toEqual({
+    type: 'Error',
+    code: 'E_OUTER',
+    message: 'outer',
+    stack: expect.stringMatching(/^at /),
+    cause: { type: 'Error', message: 'inner', stack: expect.stringMatching(/^at /) },
   });
+});
+
+test.each([
+  ['of the parser of HTTP', "Object.assign(new Error('m'), { rawPacket: Buffer.from(SECRET), bytesParsed: 3 })"],
+  [
+    'of a client of HTTP',
+    "Object.assign(new Error('m'), { config: { headers: { a: SECRET } }, response: { data: SECRET } })",
+  ],
+  [
+    'of a database',
+    "Object.assign(new Error('m'), { code: '23505', detail: SECRET, parameters: [SECRET], where: SECRET })",
+  ],
+  ['of an address', "(() => { try { return new URL('http://[' + SECRET) } catch (error) { return error } })()"],
+  ['of JSON', 'pick(() => JSON.parse(SECRET))'],
+  ['of JSON in the middle', "pick(() => JSON.parse('[\"' + 'a'.repeat(40) + SECRET + '\" x' + SECRET + '\"]'))"],
+  ['behind a cause', "new Error('m', { cause: Object.assign(new Error('m'), { rawPacket: Buffer.from(SECRET) }) })"],
+  ['that is a cause and no error', "new Error('m', { cause: { body: SECRET } })"],
+  ['among several', "new AggregateError([Object.assign(new Error('m'), { body: SECRET })], 'm')"],
+  ['whose code is a text', "Object.assign(new Error('m'), { code: SECRET + ' ' })"],
+  ['that is an object', '({ body: SECRET })'],
+  [
+    'with a member that throws',
+    "Object.defineProperty(new Error('m'), 'code', { get: () => { throw new Error(SECRET) } })",
+  ],
+])('a line of an error %s has none of its other members, at every place of the line', async (_what, error) => {
+  const SECRET = 'hunter2-hunter2-hunter2';
+  const lines = await linesOf(
+    'debug',
+    `const SECRET = '${SECRET}'; const pick = (run) => { try { run() } catch (error) { return error } }; ` +
+      `const fault = () => ${error}; ` +
+      "for (const say of ['debug', 'info', 'warn', 'error']) log[say]({ err: fault() }, 'line'); " +
+      "log.child({ err: fault() }).warn({ a: 1 }, 'line'); " +
+      "if (fault() instanceof Error) { log.warn(fault(), 'line'); log.warn({ other: fault() }, 'line'); " +
+      "log.warn({ list: [{ deep: fault() }] }, 'line') }",
+  );
+  const written = JSON.stringify(lines);
+
+  expect(lines.length).toBeGreaterThanOrEqual(5);
+  expect(written).not.toContain('hunter2');
+  expect(written).not.toContain([...Buffer.from('hunter2')].join(','));
+});
+
+test('the line of an error has a bound, however long its message, its stack and its causes are', async () => {
+  const lines = await linesOf(
+    'info',
+    "const nested = (depth) => new Error('x'.repeat(1e6), depth === 0 ? {} : { cause: nested(depth - 1) }); " +
+      "const deep = (left) => left === 0 ? nested(100) : deep(left - 1); log.error({ err: deep(50) }, 'a'); " +
+      "log.error({ err: new AggregateError(Array.from({ length: 1000 }, () => nested(1)), 'many') }, 'b'); " +
+      "const ring = new Error('ring'); ring.cause = ring; log.error({ err: ring }, 'c')",
+  );
+
+  expect(lines).toHaveLength(3);
+  for (const line of lines) expect(JSON.stringify(line).length).toBeLessThan(24_000);
 });
 
 test('the silent log takes every line, and its children are silent too', () => {

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { currentRequestId, currentTraceId, outsideRequests } from './request-context.ts';
 import { systemClock } from './clock.ts';
+import { describeErrors } from './describe-error.ts';
 
 export interface WarningLog {
   warn(fields: object, message: string): void;
@@ -64,6 +65,8 @@ export function openLog(name: string, level: LogLevel): ProgramLog {
       level: 'debug',
       base: { service: name },
       timestamp: pino.stdTimeFunctions.isoTime,
+      // an error is described before it comes here
+      serializers: { err: (described: unknown) => described },
       redact: [...HIDDEN, '*.authorization'],
       // Fields of a line win over these.
       mixin: readContextFields,
@@ -117,7 +120,7 @@ function logOver(lines: Logger, bound: object, switches: Switches): Log {
     (fields: object, message: string): void => {
       if (!switches.isWritten(level)) return;
       if (isPlain(fields)) write(level, fields, message);
-      else lines[level](fields, message);
+      else lines[level](describeErrors(fields), message);
       switches.written(level);
     };
   return {
@@ -128,7 +131,10 @@ function logOver(lines: Logger, bound: object, switches: Switches): Log {
     access: ({ level, failed }, fields, message) => {
       if (switches.hasAccess(failed) && switches.isWritten(level)) write(level, fields, message);
     },
-    child: (fields) => logOver(lines.child(fields), { ...bound, ...fields }, switches),
+    child: (given) => {
+      const fields = describeErrors(given);
+      return logOver(lines.child(fields), { ...bound, ...fields }, switches);
+    },
   };
 }
 

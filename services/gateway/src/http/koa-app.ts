@@ -35,6 +35,8 @@ export interface KoaAppOptions {
 
 const OK = 200;
 const NOT_FOUND = 404;
+/** The codes of Node for a connection that its client broke, and for what its parser of HTTP refuses. */
+const CLIENT_CODE = /^(?:HPE_\w+|ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/;
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 /** An action on a model in Google's syntax, such as `/v1/models/x:generateContent`. An unknown action is a 404. */
 const MODEL_ACTION = /^\/v1(beta)?\/models\/[^/]+:\w+$/;
@@ -68,7 +70,9 @@ export function koaApp(options: KoaAppOptions): RequestListener {
     sendAnswer(exchange);
   };
   app.on('error', (error: unknown) => {
-    options.log.warn({ err: error }, 'a response could not be sent');
+    // what a client breaks in its own request is no fault of ours
+    const level = isBrokenByClient(error) ? 'debug' : 'warn';
+    options.log[level]({ err: error }, 'a response could not be sent');
   });
   return (request, response) => {
     const exchange = app.createContext<ExchangeState>(request, response) as unknown as Exchange;
@@ -98,6 +102,12 @@ function sendAnswer(exchange: Exchange): void {
     // Koa begins with 404
     res.statusCode = statusCode;
   });
+}
+
+/** Reports whether the client has sent what is no HTTP, or has closed the connection. */
+function isBrokenByClient(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return CLIENT_CODE.test(code);
 }
 
 function runRoute(exchange: Exchange, entry: RouteEntry, { admit, beginSpan }: RouteHooks): MaybePromise<void> {

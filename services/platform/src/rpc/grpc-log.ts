@@ -1,8 +1,10 @@
 import { format } from 'node:util';
 import { setLogger } from '@grpc/grpc-js';
+import { describeError } from '../describe-error.ts';
 import { backgroundLog } from '../log.ts';
 import type { Log } from '../log.ts';
 
+const SAID_LENGTH_MAX = 2000;
 /** As the library traces headers. */
 const CREDENTIAL = /(authorization: *)\S.*/gi;
 
@@ -14,7 +16,11 @@ export function logGrpcTo(log: Log): void {
   const at =
     (level: 'debug' | 'info' | 'error') =>
     (...said: unknown[]): void => {
-      lines[level]({ library: 'grpc-js', said: format(...said).replace(CREDENTIAL, '$1***') }, 'a line of a library');
+      const text = format(...said.map((part) => (part instanceof Error ? describeError(part).message : part)));
+      lines[level](
+        { library: 'grpc-js', said: text.slice(0, SAID_LENGTH_MAX).replace(CREDENTIAL, '$1***') },
+        'a line of a library',
+      );
     };
   setLogger({ debug: at('debug'), info: at('info'), error: at('error') });
 }
