@@ -50,6 +50,19 @@ const EVENTS = 'text/event-stream';
 /** The name that channels use for the one route that is a WebSocket and therefore not in the table. */
 export const REALTIME_ENDPOINT = 'realtime';
 
+/**
+ * The path of a call of an endpoint, as its row has it. What a client wrote may end in a slash or escape other
+ * characters; the route and the upstream must not read two paths in it.
+ */
+export function toEndpointPath({ path }: RelayEndpoint, params: Readonly<Record<string, string>>): string {
+  return path.replace(/\{(\w+)\}/, (_, name: string) => encodePathPart(params[name] ?? ''));
+}
+
+/** Encodes a part of a path; `:` and `@` stand in the ids of models, and need no escape. */
+export function encodePathPart(part: string): string {
+  return encodeURIComponent(part).replaceAll('%3A', ':').replaceAll('%40', '@');
+}
+
 /** One row for each route. */
 export const relayEndpoints: readonly RelayEndpoint[] = [
   post('chat', '/v1/chat/completions', openaiChat, { answersAlso: [EVENTS], summary: 'Chat, as JSON or as a stream' }),

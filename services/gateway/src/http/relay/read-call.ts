@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { LeasedJob } from '../../clients/jobs-client.ts';
-import { relayEndpoints } from '../../relay/endpoints.ts';
+import { relayEndpoints, toEndpointPath } from '../../relay/endpoints.ts';
 import type { RelayEndpoint } from '../../relay/endpoints.ts';
 import type { JsonObject } from '../../relay/protocols/protocol.ts';
 import { parseFormParts, readBoundary, readTextFields } from '../../relay/requests/form-parts.ts';
@@ -19,11 +19,9 @@ import { matchPath } from '../routes/route.ts';
 const MODEL = 'model';
 const NO_FIELDS: ReadonlyMap<string, string> = new Map();
 
-/** The endpoint that a request matched. The asynchronous route removes its prefix from the path first. */
+/** The endpoint that a request matched, and the decoded parameters of its path. */
 export interface MatchedEndpoint {
   readonly endpoint: RelayEndpoint;
-  /** The path of the synchronous route. */
-  readonly path: string;
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +35,7 @@ export async function readCall(parts: GatewayParts, exchange: Exchange, matched:
   const body = await readRawBody(req, toReceiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
   return parseCall({
     endpoint: matched.endpoint,
-    path: matched.path,
+    path: toEndpointPath(matched.endpoint, matched.params),
     params: matched.params,
     body,
     contentType: req.headers['content-type'],

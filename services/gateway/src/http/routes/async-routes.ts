@@ -126,10 +126,12 @@ async function queueCall(parts: GatewayParts, exchange: Exchange): Promise<void>
   exchange.body = { id, status: 'queued' };
 }
 
-function matchEndpoint(path: string): MatchedEndpoint {
+/** A last slash changes no route, as with the synchronous ones. */
+function matchEndpoint(written: string): MatchedEndpoint {
+  const path = written.endsWith('/') ? written.slice(0, -1) : written;
   for (const endpoint of relayEndpoints.filter(({ method }) => method === 'POST')) {
     const params = matchPath(endpoint.path, path);
-    if (params !== undefined) return { endpoint, path, params: decodeParams(params) };
+    if (params !== undefined) return { endpoint, params: decodeParams(params) };
   }
   throw new Problem({
     kind: 'not_found',

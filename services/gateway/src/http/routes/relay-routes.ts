@@ -32,7 +32,7 @@ export function relayRoutes(parts: GatewayParts): RouteEntry[] {
 
 /** The relay writes the response itself. A failure before its first byte is refused as on any route. */
 async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exchange): Promise<void> {
-  const call = await readCall(parts, exchange, { endpoint, path: exchange.path, params: exchange.params });
+  const call = await readCall(parts, exchange, { endpoint, params: exchange.params });
   exchange.state.model = call.model;
   await (call.endpoint.protocol.isStream(call.content) ? relayStream : relayCall)(parts, exchange, call);
   exchange.respond = false;

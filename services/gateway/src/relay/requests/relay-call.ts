@@ -7,7 +7,7 @@ import type { CallContent } from '../protocols/protocol.ts';
 /** The part of a call that is known before its body is parsed. */
 export interface CallRequest {
   readonly endpoint: RelayEndpoint;
-  /** As the client wrote it. */
+  /** As the row of the endpoint has it, with its parameters. */
   readonly path: string;
   /** The query with its question mark, without a credential; can be empty. */
   readonly search: string;

@@ -1,3 +1,4 @@
+import { encodePathPart } from '../endpoints.ts';
 import type { RelayCall } from './relay-call.ts';
 import { withMember, withModel } from '../../json-bytes/json-members.ts';
 import { setFormField } from './form-parts.ts';
@@ -24,7 +25,7 @@ export function buildUpstreamRequest(call: RelayCall, channel: RelayChannel): Up
 function buildPath({ endpoint, path, model }: RelayCall, upstreamModel: string): string {
   if (endpoint.model !== 'path' || model === upstreamModel) return path;
   const verb = path.slice(path.lastIndexOf(':'));
-  return `${endpoint.path.slice(0, endpoint.path.indexOf('{'))}${encodeURIComponent(upstreamModel)}${verb}`;
+  return `${endpoint.path.slice(0, endpoint.path.indexOf('{'))}${encodePathPart(upstreamModel)}${verb}`;
 }
 
 function buildBody(call: RelayCall, upstreamModel: string): Buffer {
