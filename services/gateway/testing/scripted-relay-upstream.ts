@@ -27,15 +27,19 @@ export const DELIVERED = {
 export interface RelayUpstream {
   readonly url: string;
   readonly seen: SeenRequest[];
+  /** The probes of the gateway, which read the list of models. */
+  readonly probes: SeenRequest[];
   /** The answers whose client left before their end. */
   readonly left: () => number;
   reply: Reply;
+  replyToProbe: Reply;
   stop(): Promise<void>;
 }
 
 export async function startRelayUpstream(reply: Reply = json(DELIVERED)): Promise<RelayUpstream> {
   let left = 0;
   const seen: SeenRequest[] = [];
+  const probes: SeenRequest[] = [];
   const { url, stop } = await startTestServer((request, response) => {
     response.once('close', () => {
       if (!response.writableFinished) left += 1;
@@ -43,13 +47,15 @@ export async function startRelayUpstream(reply: Reply = json(DELIVERED)): Promis
     void readWhole(request).then(
       (body) => {
         const one = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body };
-        seen.push(one);
-        upstream.reply(one, response);
+        const isProbe = one.method === 'GET' && one.url.endsWith('/models');
+        (isProbe ? probes : seen).push(one);
+        (isProbe ? upstream.replyToProbe : upstream.reply)(one, response);
       },
       () => undefined,
     );
   });
-  const upstream: RelayUpstream = { url, seen, reply, left: () => left, stop };
+  const replyToProbe = json({ data: [] });
+  const upstream: RelayUpstream = { url, seen, probes, reply, replyToProbe, left: () => left, stop };
   return upstream;
 }
 

@@ -100,6 +100,7 @@ export function fakeUpstream(): FakeUpstream {
         list: async (since) => upstream.works?.filter(({ createdAt }) => createdAt >= since),
         cancel: async () => upstream.cancels,
         test: async () => ({ ok: true, detail: 'the list was read' }),
+        probe: async () => 'unclear',
         close: async () => undefined,
       };
       return recorded(settings.id, channel, journal);

@@ -5,10 +5,11 @@ import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './answers/call-sink.ts';
 import { gateAnswer } from './answers/call-sink.ts';
 import { scrubError } from './answers/scrub-error.ts';
-import { blamesItsChannel, isFault, isForClients, isInconclusive } from './attempts/attempt-result.ts';
-import type { AttemptResult, CallOutcome, ErrorAnswer } from './attempts/attempt-result.ts';
+import { blamesItsChannel, tellCircuit } from './attempts/attempt-result.ts';
+import type { CallOutcome, ErrorAnswer } from './attempts/attempt-result.ts';
 import type { CallContext, CallWatch } from './attempts/forward-call.ts';
 import { forwardCall } from './attempts/forward-call.ts';
+import { refuseVerdict } from './attempts/refuse-verdict.ts';
 import { channelsBusy, listServingChannels, noChannelAvailable, tryInTurn } from './channels/serving-channels.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
 import type { TurnResult } from './channels/serving-channels.ts';
@@ -113,7 +114,7 @@ async function relayCall(deps: RelayDeps, context: RelayContext): Promise<Answer
     await job?.recordStart();
     // a refused hold does not wait for the attempt that it ends
     const [tried] = await Promise.all([
-      tryInTurn(context.channels, (channel) => tryChannel(answering, channel)),
+      tryInTurn(context.channels, context.call.principal.accountId, (channel) => tryChannel(answering, channel)),
       durable,
     ]);
     isHeld = true;
@@ -130,25 +131,19 @@ async function relayCall(deps: RelayDeps, context: RelayContext): Promise<Answer
 
 /** Tries a channel. The next one is tried only before the first byte, and only after a fault of the channel. */
 async function tryChannel(context: CallContext, channel: RelayChannel): Promise<TurnResult<CallOutcome>> {
-  const { clock, observer } = context;
+  const { call, clock, observer } = context;
   const startedAt = clock.now();
   try {
     const result = await forwardCall(context, channel);
-    tellCircuit(channel, result);
+    tellCircuit(channel, result, call.principal.accountId);
     if (result.kind === 'error') channel.obeyAnswer(result.answer);
     observer.attempt(channel, result, startedAt);
     const isFinal = !blamesItsChannel(result);
-    const isShown = isFinal || (result.kind === 'error' && isForClients(result.answer.status));
+    const isShown = isFinal || (result.kind === 'error' && result.answer.verdict.isShown);
     return { isFinal, outcome: isShown ? { result, channel } : undefined };
   } finally {
     channel.permits.release();
   }
-}
-
-function tellCircuit({ circuit }: RelayChannel, result: AttemptResult): void {
-  if (result.kind === 'gone' || (result.kind === 'error' && isInconclusive(result.answer.status))) circuit.undecided();
-  else if (isFault(result)) circuit.failed();
-  else circuit.worked();
 }
 
 function finishCall(context: CallContext, { result, channel }: CallOutcome): AnswerEnd {
@@ -179,8 +174,11 @@ function finishCall(context: CallContext, { result, channel }: CallOutcome): Ans
  * Shows a client an upstream's error without the upstream's identities. An unreadable error becomes a refusal of the
  * gateway.
  */
-function showError({ call, sink }: CallContext, channel: RelayChannel, { status, headers, body }: ErrorAnswer): void {
+function showError({ call, sink }: CallContext, channel: RelayChannel, answer: ErrorAnswer): void {
+  const { status, headers, body } = answer;
   const identities = channel.findIdentities(call.model);
+  const refusal = refuseVerdict(answer, identities.inErrors);
+  if (refusal !== undefined) throw refusal;
   const scrubbed = scrubError(body, identities.inErrors);
   if (scrubbed === undefined) throw refuseStatus(status);
   sink.begin(status, {

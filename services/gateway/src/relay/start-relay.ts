@@ -6,6 +6,7 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { newAskedWaits } from '@reelgate/platform/limits/asked-waits';
 import type { AskedWaits } from '@reelgate/platform/limits/asked-waits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
+import { PROBE_EVERY_MS, probeSuspects } from '@reelgate/platform/limits/probe-suspects';
 import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { channelPausesReader } from '../clients/channels-client.ts';
 import { callsClient } from '../clients/calls-client.ts';
@@ -17,6 +18,7 @@ import { followChannelPauses } from './channels/channel-pauses.ts';
 import type { ChannelPauses } from './channels/channel-pauses.ts';
 import { openRelayChannels } from './channels/relay-channels.ts';
 import type { RelayChannels } from './channels/relay-channels.ts';
+import { probeRelayChannel } from './channels/relay-checks.ts';
 import { openBatchedCharges } from './charges/batched-charges.ts';
 import { openHoldForecast } from './charges/hold-forecast.ts';
 import { openRealtime } from './realtime/realtime.ts';
@@ -82,7 +84,7 @@ export async function startRelay(
   };
 }
 
-/** Operators read at the hand-over which circuits opened and closed. */
+/** Operators read at the hand-over which circuits opened and closed; a channel in doubt is called by ourselves. */
 function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChannels, lifecycle: Lifecycle): void {
   const circuits = openCircuitWatch(
     () => channels.all().map(({ settings, circuit }) => ({ id: settings.id, circuit })),
@@ -97,6 +99,22 @@ function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChann
     pass: () => circuits.pass().then(() => 0),
   });
   lifecycle.add('circuits of relay channels', () => worker.stop());
+  const probes = startWorker({
+    name: 'probes of relay channels',
+    clock,
+    log,
+    idleMs: PROBE_EVERY_MS,
+    pass: async (stopping) => {
+      const enabled = channels.all().filter(({ settings }) => settings.enabled);
+      const probed = enabled.map((channel) => ({
+        circuit: channel.circuit,
+        probe: (signal: AbortSignal) => probeRelayChannel(channel, signal),
+      }));
+      await probeSuspects(probed, stopping);
+      return 0;
+    },
+  });
+  lifecycle.add('probes of relay channels', () => probes.stop());
 }
 
 /** Reads the pauses and the waits before the first call, if the tasks service can be reached. */

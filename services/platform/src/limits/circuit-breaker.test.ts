@@ -121,3 +121,88 @@ describe('an open circuit', () => {
     expect([circuit.mayTry(), circuit.mayTry()]).toEqual([true, false]);
   });
 });
+
+describe('the faults of callers', () => {
+  test('of one caller open the circuit for this caller alone, however many they are', () => {
+    const circuit = newCircuit(fakeClock());
+    for (let time = 0; time < 4 * FAULTS; time += 1) circuit.failed('one');
+
+    expect([circuit.state(), circuit.isOpenFor('one'), circuit.isOpenFor('two')]).toEqual(['closed', true, false]);
+    expect([circuit.mayTry('one'), circuit.mayTry('two'), circuit.mayTry('two')]).toEqual([false, true, true]);
+  });
+
+  test('of two callers open it for all', () => {
+    const circuit = newCircuit(fakeClock());
+    for (const caller of ['one', 'one', 'one', 'two']) circuit.failed(caller);
+    expect(circuit.state()).toBe('closed');
+
+    circuit.failed('two');
+
+    expect([circuit.state(), circuit.mayTry('three')]).toEqual(['open', false]);
+  });
+
+  test('in a trial decide for no other caller: each may try, and two failures open the circuit again', async () => {
+    const { clock, circuit } = opened();
+    await clock.advance(OPEN_MS);
+
+    expect(circuit.mayTry('one')).toBe(true);
+    circuit.failed('one');
+    expect([circuit.state(), circuit.mayTry('one'), circuit.mayTry('two')]).toEqual(['half_open', false, true]);
+
+    circuit.failed('two');
+    expect([circuit.state(), circuit.mayTry('three')]).toEqual(['open', false]);
+  });
+
+  test('that hang in trials leave trials to others', async () => {
+    const { clock, circuit } = opened();
+    await clock.advance(OPEN_MS);
+
+    expect(['one', 'one', 'two', 'three', 'four'].map((caller) => circuit.mayTry(caller))).toEqual([
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe('a probe', () => {
+  test('that is down opens a circuit, and one that is up closes it again', () => {
+    const circuit = newCircuit(fakeClock());
+
+    circuit.probed('down');
+    expect(circuit.state()).toBe('open');
+    circuit.probed('up');
+    expect(circuit.state()).toBe('closed');
+  });
+
+  test('that is up does not outweigh the faults of two callers', () => {
+    const circuit = newCircuit(fakeClock());
+    for (const caller of ['one', 'one', 'one', 'two', 'two']) circuit.failed(caller);
+
+    circuit.probed('up');
+
+    expect(circuit.state()).toBe('open');
+  });
+
+  test('that is down keeps no circuit from being tried', async () => {
+    const { clock, circuit } = opened();
+    for (let passed = 0; passed < OPEN_MS; passed += 5000) {
+      await clock.advance(5000);
+      circuit.probed('down');
+    }
+
+    expect(circuit.mayTry('one')).toBe(true);
+  });
+
+  test('is wanted while there is doubt: an open circuit, or one that is open for one caller', () => {
+    const circuit = newCircuit(fakeClock());
+    const wanted = [circuit.isSuspected()];
+    for (let time = 0; time < FAULTS; time += 1) circuit.failed('one');
+    wanted.push(circuit.isSuspected());
+    circuit.worked();
+
+    expect([...wanted, circuit.isSuspected()]).toEqual([false, true, false]);
+  });
+});

@@ -1,12 +1,20 @@
 import { isRecent } from '../clock.ts';
 import type { Clock } from '../clock.ts';
+import { newOwnCircuits } from './own-circuits.ts';
 
 export const FAULTS_TO_OPEN = 5;
 export const OPEN_MS = 30_000;
+/**
+ * The faults of one caller that count among those that open a circuit. What a caller sends may have caused them, so one
+ * caller alone opens no circuit for the others.
+ */
+export const FAULTS_OF_CALLER_MAX = 3;
+/** The callers that try a half-open circuit at the same time. A trial that hangs keeps no other caller from trying. */
+export const TRIALS_MAX = 3;
 
 export type CircuitState = 'closed' | 'open' | 'half_open';
-/** The outcome of a call, as evidence about its peer. */
-export type CircuitReport = 'worked' | 'failed' | 'undecided';
+/** The outcome of a call, or of a probe (`up`, `down`), as evidence about its peer. */
+export type CircuitReport = 'worked' | 'failed' | 'undecided' | 'up' | 'down';
 
 /** The faults of a peer, as all replicas together know them. */
 export interface KnownFaults {
@@ -14,73 +22,187 @@ export interface KnownFaults {
   readonly openedAgoMs: number;
 }
 
-/** Stops calls to a peer for a while after several consecutive faults of the peer. Then one call tries it. */
+/**
+ * Stops calls to a peer for a while after several consecutive faults of the peer. Then a few calls try it.
+ *
+ * Faults count by caller. The circuit opens for all callers if several of them had faults, if the peer could not be
+ * reached, or if a probe says that it is down. After as many faults of one caller it is open for this caller alone. A
+ * fault without a caller is one that no input can cause.
+ */
 export interface Circuit {
   state(): CircuitState;
-  /** Reports whether a call may go to the peer now. If the circuit is half open, only the first caller may try. */
-  mayTry(): boolean;
-  /** The same for a caller without an alternative: one call at a time may go, even if the circuit is open. */
-  mayTryAnyway(): boolean;
+  /** Reports whether a probe can tell more: the circuit is not closed for all callers. */
+  isSuspected(): boolean;
+  /** Reports whether the circuit is open for this caller, alone or with all others. It takes nothing. */
+  isOpenFor(caller?: string): boolean;
+  /** Reports whether a call may go to the peer now. If the circuit is half open, each caller may try once. */
+  mayTry(caller?: string): boolean;
+  /** The same for a call without an alternative: one at a time of a caller may go, even if the circuit is open. */
+  mayTryAnyway(caller?: string): boolean;
+  /** Closes the circuit for all callers. */
   worked(): void;
-  failed(): void;
-  /** The admitted call showed nothing about the peer: it met another limit, or sent nothing. */
-  undecided(): void;
+  failed(caller?: string): void;
+  /** The admitted call showed nothing about the peer: it met another limit, sent nothing, or was refused itself. */
+  undecided(caller?: string): void;
+  /**
+   * Takes the verdict of a probe. One that is down opens a closed circuit. One that is up takes back the faults that
+   * had no caller; those of callers remain until a call works.
+   */
+  probed(verdict: 'up' | 'down'): void;
 }
 
 export interface SharedCircuit extends Circuit {
   known(): KnownFaults;
   /** Takes the knowledge of all replicas in place of its own. */
   learn(known: KnownFaults): void;
-  /** The replicas have chosen this process to try the peer. */
-  chosen(): void;
+  /** The part of `mayTry` and `mayTryAnyway` that each process decides: by the faults of this caller alone. */
+  mayTryOwn(caller: string | undefined, isAnyway: boolean): boolean;
+  /** The replicas have not admitted the call, so it is no trial of its caller. */
+  leaveOwn(caller: string | undefined): void;
+  /** The replicas have chosen a call of this caller to try the peer. */
+  chosen(caller?: string): void;
 }
 
 export function newCircuit(clock: Clock): Circuit {
   return newSharedCircuit(clock, () => undefined);
 }
 
-/** A circuit that tells the other replicas what they do not know yet. */
-export function newSharedCircuit(clock: Clock, tell: (report: CircuitReport) => void): SharedCircuit {
-  let faults = 0;
+/** Tells the other replicas what they do not know yet. */
+export type TellReport = (report: CircuitReport, caller?: string) => void;
+
+export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit {
+  const evidence = newEvidence();
+  const own = newOwnCircuits(clock, { faultsToOpen: FAULTS_TO_OPEN, openMs: OPEN_MS });
+  const trials = new Map<string, number>();
   let openedAt = -Infinity;
-  let triedAt = -Infinity;
+  /** The caller whose trial was the last to fail. */
+  let doubtful: string | undefined;
   const state = (): CircuitState => {
-    if (faults < FAULTS_TO_OPEN) return 'closed';
+    if (evidence.faults() < FAULTS_TO_OPEN) return 'closed';
     return isRecent(clock, openedAt, OPEN_MS) ? 'open' : 'half_open';
   };
-  const mayTryAnyway = (): boolean => {
+  const open = (): void => {
+    openedAt = clock.now();
+    doubtful = undefined;
+  };
+  const close = (): void => {
+    evidence.clear();
+    own.clear();
+    trials.clear();
+    doubtful = undefined;
+  };
+  const mayTryOwn = (caller = '', isAnyway: boolean): boolean =>
+    (isAnyway || !own.isOpen(caller)) && own.mayTry(caller);
+  const takeTrial = (caller: string): boolean => {
     if (state() === 'closed') return true;
     // a trial without a result blocks other calls only as long as a fault would
-    if (isRecent(clock, triedAt, OPEN_MS)) return false;
-    triedAt = clock.now();
+    for (const [who, at] of trials) if (!isRecent(clock, at, OPEN_MS)) trials.delete(who);
+    if (trials.has(caller) || trials.size >= TRIALS_MAX) {
+      own.undecided(caller);
+      return false;
+    }
+    trials.set(caller, clock.now());
     return true;
   };
   return {
     state,
-    mayTryAnyway,
-    mayTry: () => state() !== 'open' && mayTryAnyway(),
+    mayTryOwn,
+    leaveOwn: (caller = '') => {
+      own.undecided(caller);
+    },
+    isSuspected: () => state() !== 'closed' || own.isAnyOpen(),
+    isOpenFor: (caller = '') => state() === 'open' || own.isOpen(caller),
+    mayTry: (caller = '') => state() !== 'open' && mayTryOwn(caller, false) && takeTrial(caller),
+    mayTryAnyway: (caller = '') => mayTryOwn(caller, true) && takeTrial(caller),
     worked: () => {
-      if (faults > 0) tell('worked');
-      faults = 0;
-      triedAt = -Infinity;
+      if (evidence.isAny() || own.isAnyKnown()) tell('worked');
+      close();
     },
-    failed: () => {
-      tell('failed');
-      faults += 1;
-      triedAt = -Infinity;
-      if (faults >= FAULTS_TO_OPEN) openedAt = clock.now();
+    failed: (caller) => {
+      tell('failed', caller);
+      trials.delete(caller ?? '');
+      const before = state();
+      evidence.add(caller);
+      if (caller !== undefined) own.failed(caller, before !== 'closed');
+      if (evidence.faults() < FAULTS_TO_OPEN) return;
+      // the trial of one caller says nothing about the calls of the others
+      if (before === 'closed' || evidence.isSure(caller) || (doubtful ?? caller) !== caller) open();
+      else doubtful = caller;
     },
-    undecided: () => {
-      if (triedAt !== -Infinity) tell('undecided');
-      triedAt = -Infinity;
+    undecided: (caller = '') => {
+      if (trials.delete(caller)) tell('undecided', caller);
+      own.undecided(caller);
     },
-    known: () => ({ faults, openedAgoMs: Math.max(0, clock.now() - openedAt) }),
+    probed: (verdict) => {
+      tell(verdict);
+      const before = state();
+      evidence.probed(verdict);
+      if (before === 'closed' && verdict === 'down') open();
+      if (evidence.faults() === 0) close();
+    },
+    known: () => ({ faults: evidence.faults(), openedAgoMs: Math.max(0, clock.now() - openedAt) }),
     learn: (known) => {
-      ({ faults } = known);
+      if (known.faults === 0) close();
+      evidence.learn(known.faults);
       openedAt = clock.now() - known.openedAgoMs;
     },
-    chosen: () => {
-      triedAt = clock.now();
+    chosen: (caller = '') => {
+      trials.set(caller, clock.now());
+    },
+  };
+}
+
+/** What speaks against a peer. */
+interface Evidence {
+  /** The faults that count. */
+  faults(): number;
+  isAny(): boolean;
+  /** Reports whether a fault of this caller is certainly one of the peer: no input causes it, or the probe agrees. */
+  isSure(caller: string | undefined): boolean;
+  add(caller: string | undefined): void;
+  probed(verdict: 'up' | 'down'): void;
+  learn(faults: number): void;
+  clear(): void;
+}
+
+function newEvidence(): Evidence {
+  const byCaller = new Map<string, number>();
+  /** The faults that no input can cause. */
+  let sure = 0;
+  /** The faults that the replicas together know. */
+  let learned = 0;
+  let isDown = false;
+  const faults = (): number => {
+    if (learned >= FAULTS_TO_OPEN) return learned;
+    return byCaller.values().reduce((sum, count) => sum + Math.min(count, FAULTS_OF_CALLER_MAX), sure);
+  };
+  return {
+    faults,
+    isAny: () => learned > 0 || sure > 0 || byCaller.size > 0,
+    isSure: (caller) => caller === undefined || isDown,
+    add: (caller) => {
+      if (caller === undefined) sure += 1;
+      // an open circuit needs no more, so there are never many
+      else if (faults() < FAULTS_TO_OPEN) byCaller.set(caller, (byCaller.get(caller) ?? 0) + 1);
+    },
+    probed: (verdict) => {
+      isDown = verdict === 'down';
+      if (isDown) sure = Math.max(sure, FAULTS_TO_OPEN);
+      else {
+        sure = 0;
+        learned = 0;
+      }
+    },
+    learn: (known) => {
+      learned = known;
+      sure = 0;
+      byCaller.clear();
+    },
+    clear: () => {
+      learned = 0;
+      sure = 0;
+      isDown = false;
+      byCaller.clear();
     },
   };
 }

@@ -9,7 +9,7 @@ import { newIds } from '../ids.ts';
 import { silentLog } from '../log.ts';
 import { openMetrics } from '../metrics/metrics.ts';
 import { Secret } from '../secret.ts';
-import { FAULTS_TO_OPEN, OPEN_MS } from './circuit-breaker.ts';
+import { FAULTS_OF_CALLER_MAX, FAULTS_TO_OPEN, OPEN_MS, TRIALS_MAX } from './circuit-breaker.ts';
 import type { CircuitReport } from './circuit-breaker.ts';
 import { FULL_RETRY_MS } from './peer-limits.ts';
 import type { PeerLimits } from './peer-limits.ts';
@@ -24,15 +24,13 @@ const NOTHING = redisScript('return 0');
 
 /** What a peer admits, by the rules alone. */
 interface PeerModel {
-  admit(at: number, isLastResort: boolean, inUse: number): number;
-  report(at: number, report: CircuitReport): void;
+  admit(at: number, of: { readonly caller: string; readonly isLastResort: boolean }, inUse: number): number;
+  report(at: number, report: CircuitReport, caller: string | undefined): void;
 }
 
 function newPeerModel(perMinute: number, inFlightMax: number): PeerModel {
   const takes: number[] = [];
-  let faults = 0;
-  let openedAt = -Infinity;
-  let triedAt = -Infinity;
+  const circuit = newCircuitModel();
   /** The takes of one second count until a minute after the last of them. */
   const computeEnd = (take: number): number => {
     const isSameSecond = (other: number): boolean => Math.floor(other / SECOND_MS) === Math.floor(take / SECOND_MS);
@@ -46,38 +44,112 @@ function newPeerModel(perMinute: number, inFlightMax: number): PeerModel {
     return ends.length < perMinute ? 0 : (ends[ends.length - perMinute] ?? at) - at;
   };
   return {
-    admit: (at, isLastResort, inUse) => {
-      const isDown = faults >= FAULTS_TO_OPEN;
-      const isOpen = isDown && at - openedAt < OPEN_MS;
-      if (isDown && (at - triedAt < OPEN_MS || (isOpen && !isLastResort))) return Infinity;
+    admit: (at, { caller, isLastResort }, inUse) => {
+      const trial = circuit.findTrial(at, caller, isLastResort);
+      if (trial === 'none') return Infinity;
       if (inUse > inFlightMax) return FULL_RETRY_MS;
       const waitMs = computeWait(at);
       if (waitMs > 0) return waitMs;
       takes.push(at);
-      if (isDown) triedAt = at;
+      if (trial === 'trial') circuit.try(at, caller);
       return 0;
     },
-    report: (at, report) => {
-      triedAt = -Infinity;
-      if (report === 'worked') faults = 0;
-      if (report === 'failed') faults += 1;
-      if (report === 'failed' && faults >= FAULTS_TO_OPEN) openedAt = at;
+    report: circuit.report,
+  };
+}
+
+interface OwnModel {
+  faults: number;
+  openedAt: number;
+  triedAt: number;
+}
+
+/** The circuit of all callers and the circuit of each of them, as two plain counts. */
+function newCircuitModel() {
+  let own: Record<string, OwnModel> = {};
+  let counts: Record<string, number> = {};
+  const trials = new Map<string, number>();
+  let [sure, openedAt, isDown] = [0, -Infinity, false];
+  let doubtful: string | undefined;
+  const ownOf = (caller: string): OwnModel => (own[caller] ??= { faults: 0, openedAt: -Infinity, triedAt: -Infinity });
+  const isWithin = (at: number, since: number): boolean => at - since < OPEN_MS;
+  const sum = (): number => Object.values(counts).reduce((all, one) => all + Math.min(one, FAULTS_OF_CALLER_MAX), sure);
+  const close = (): void => {
+    [own, counts] = [{}, {}];
+    trials.clear();
+    [sure, isDown, doubtful] = [0, false, undefined];
+  };
+  const open = (at: number): void => {
+    [openedAt, doubtful] = [at, undefined];
+  };
+  const count = (at: number, caller: string, wasClosed: boolean): void => {
+    if (wasClosed) counts[caller] = (counts[caller] ?? 0) + 1;
+    const one = ownOf(caller);
+    one.faults += 1;
+    if (!wasClosed || one.faults >= FAULTS_TO_OPEN) one.openedAt = at;
+  };
+  const fail = (at: number, caller: string | undefined, wasClosed: boolean): void => {
+    if (caller === undefined) sure += 1;
+    else count(at, caller, wasClosed);
+    if (sum() < FAULTS_TO_OPEN) return;
+    const isAgreed = doubtful !== undefined && doubtful !== caller;
+    if (wasClosed || caller === undefined || isDown || isAgreed) open(at);
+    else doubtful = caller;
+  };
+  return {
+    findTrial: (at: number, caller: string, isLastResort: boolean): 'closed' | 'trial' | 'none' => {
+      const { faults, openedAt: ownOpenedAt, triedAt } = ownOf(caller);
+      if (!isLastResort && isWithin(at, ownOpenedAt)) return 'none';
+      if (faults >= FAULTS_TO_OPEN && isWithin(at, triedAt)) return 'none';
+      if (sum() < FAULTS_TO_OPEN) return faults >= FAULTS_TO_OPEN ? 'trial' : 'closed';
+      const running = [...trials].flatMap(([who, since]) => (isWithin(at, since) ? [who] : []));
+      const isFull = running.includes(caller) || running.length >= TRIALS_MAX;
+      return isFull || (isWithin(at, openedAt) && !isLastResort) ? 'none' : 'trial';
+    },
+    try: (at: number, caller: string): void => {
+      if (sum() >= FAULTS_TO_OPEN) trials.set(caller, at);
+      if (ownOf(caller).faults >= FAULTS_TO_OPEN) ownOf(caller).triedAt = at;
+    },
+    report: (at: number, report: CircuitReport, caller: string | undefined): void => {
+      const wasClosed = sum() < FAULTS_TO_OPEN;
+      if (report === 'worked') close();
+      else if (report === 'down') {
+        [isDown, sure] = [true, Math.max(sure, FAULTS_TO_OPEN)];
+        if (wasClosed) open(at);
+      } else if (report === 'up') {
+        [isDown, sure] = [false, 0];
+        if (sum() === 0) close();
+      } else {
+        trials.delete(caller ?? '');
+        ownOf(caller ?? '').triedAt = -Infinity;
+        if (report === 'failed') fail(at, caller, wasClosed);
+      }
     },
   };
 }
 
 type Step =
-  | { readonly admits: 'normal' | 'last resort' }
-  | { readonly reports: CircuitReport }
+  | { readonly admits: 'normal' | 'last resort'; readonly caller: string }
+  | { readonly reports: CircuitReport; readonly caller: string }
   | { readonly advancesMs: number }
   | { readonly ends: true };
 
+const CALLERS = ['one', 'two', 'three', 'four'];
+const FAILURES: readonly CircuitReport[] = Array.from({ length: 12 }, () => 'failed');
+
 const drawStep = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ admits: fc.constantFrom<'normal' | 'last resort'>('normal', 'last resort') }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      admits: fc.constantFrom<'normal' | 'last resort'>('normal', 'last resort'),
+      caller: fc.constantFrom(...CALLERS),
+    }),
+  },
   {
     weight: 5,
     arbitrary: fc.record({
-      reports: fc.constantFrom<CircuitReport>('failed', 'failed', 'failed', 'worked', 'undecided'),
+      reports: fc.constantFrom<CircuitReport>(...FAILURES, 'worked', 'undecided', 'up', 'down'),
+      caller: fc.constantFrom('', ...CALLERS),
     }),
   },
   {
@@ -125,16 +197,23 @@ describeWith(redisServer, 'drawn takes of the limits of a peer', (url) => {
         const run = async (step: Step): Promise<void> => {
           if ('advancesMs' in step) await clock.advance(step.advancesMs);
           else if ('reports' in step) {
-            model.report(clock.now(), step.reports);
-            for (const { circuit } of peers) circuit[step.reports]();
+            const { reports } = step;
+            const caller = step.caller === '' ? undefined : step.caller;
+            model.report(clock.now(), reports, caller);
+            for (const { circuit } of peers) {
+              if (reports === 'up' || reports === 'down') circuit.probed(reports);
+              else circuit[reports](caller);
+            }
           } else if ('ends' in step) {
             running = Math.max(0, running - 1);
             for (const peer of peers) peer.ended();
           } else {
-            const isLastResort = step.admits === 'last resort';
-            const expected = model.admit(clock.now(), isLastResort, running + 1);
-            story.tell(`${clock.now()} ms: admit, ${step.admits}, with ${running} in flight -> ${expected}`);
-            const verdicts = [await peers[0]!.admit(isLastResort), await peers[1]!.admit(isLastResort)];
+            const of = { caller: step.caller, isLastResort: step.admits === 'last resort' };
+            const expected = model.admit(clock.now(), of, running + 1);
+            story.tell(
+              `${clock.now()} ms: admit ${step.caller}, ${step.admits}, with ${running} in flight -> ${expected}`,
+            );
+            const verdicts = [await peers[0]!.admit(of), await peers[1]!.admit(of)];
             story.check(() => {
               expect(verdicts).toEqual([expected, expected]);
             });

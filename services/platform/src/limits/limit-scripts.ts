@@ -1,7 +1,7 @@
 import { ADMITTED, FULL_RETRY_MS } from './peer-limits.ts';
 import { redisScript } from './redis-script.ts';
 import { SECOND_MS, WINDOW_MS } from './window-log.ts';
-import { FAULTS_TO_OPEN, OPEN_MS } from './circuit-breaker.ts';
+import { FAULTS_OF_CALLER_MAX, FAULTS_TO_OPEN, OPEN_MS, TRIALS_MAX } from './circuit-breaker.ts';
 
 /** A peer that nothing uses for this time has no state. */
 const KEPT_MS = 3_600_000;
@@ -9,8 +9,9 @@ const KEPT_MS = 3_600_000;
 const LEASE_MS = 5000;
 
 /**
- * A peer is one hash. `s<second>`: the count of that second and the time of the last. `f`: the faults in a row. `o`,
- * `p`: when the circuit opened, and when it was last tried. `i:<replica>`: what a replica has in flight, and until when
+ * A peer is one hash. `s<second>`: the count of that second and the time of the last. `f`, `a:<caller>`: the faults in a
+ * row, without a caller and of each. `v`: a probe found the peer down. `o`: when the circuit opened. `p:<caller>`: when a
+ * caller tried it; `t`: whose trial was the last to fail. `i:<replica>`: what a replica has in flight, and until when
  * that counts. `d`: what is added to the time, so that a clock that is set back does not stop the seconds.
  *
  * The time is that of Redis (-1), because it is one clock for all replicas; theirs differ.
@@ -59,8 +60,37 @@ local function open(key)
       end
     end
   end
-  c.faults = tonumber(c.values.f or 0)
   return c
+end
+local function counted(c)
+  c.faults = tonumber(c.values.f or 0)
+  for name, value in pairs(c.values) do
+    if string.sub(name, 1, 2) == 'a:' then
+      c.faults = c.faults + math.min(tonumber(value), ${FAULTS_OF_CALLER_MAX})
+    end
+  end
+  return c
+end
+local function put(c, name, value)
+  redis.call('HSET', c.key, name, value)
+  c.values[name] = tostring(value)
+end
+local function drop(c, prefix)
+  for name in pairs(c.values) do
+    if string.sub(name, 1, #prefix) == prefix then
+      redis.call('HDEL', c.key, name)
+      c.values[name] = nil
+    end
+  end
+end
+local function close(c)
+  for _, prefix in ipairs({ 'f', 'a:', 'v', 'o', 'p:', 't' }) do
+    drop(c, prefix)
+  end
+end
+local function reopen(c)
+  put(c, 'o', c.t)
+  drop(c, 't')
 end
 local function add(c, count, at)
   local name = 's' .. math.floor(at / ${SECOND_MS})
@@ -93,18 +123,24 @@ end
 
 /**
  * Takes one call of a peer. ARGV: time, replica, limit of a minute, whether to try a peer that is down, in use, limit
- * in flight.
+ * in flight, caller.
  */
 export const ADMIT = redisScript(`${COMMON}
-local c = open(KEYS[1])
+local c = counted(open(KEYS[1]))
 local limit, anyway, used, most = tonumber(ARGV[3]), ARGV[4] == '1', tonumber(ARGV[5]), tonumber(ARGV[6])
 local function answer(code, wait)
   return { code, wait, c.used, c.faults, openedAgo(c) }
 end
 local trial = c.faults >= ${FAULTS_TO_OPEN}
 if trial then
-  local isTried = c.values.p and c.t - tonumber(c.values.p) < ${OPEN_MS}
-  if isTried or (not anyway and openedAgo(c) < ${OPEN_MS}) then
+  local trials, isTried = 0, false
+  for name, at in pairs(c.values) do
+    if string.sub(name, 1, 2) == 'p:' and c.t - tonumber(at) < ${OPEN_MS} then
+      trials = trials + 1
+      isTried = isTried or name == 'p:' .. ARGV[7]
+    end
+  end
+  if isTried or trials >= ${TRIALS_MAX} or (not anyway and openedAgo(c) < ${OPEN_MS}) then
     return answer(${ADMITTED.CIRCUIT}, 0)
   end
 end
@@ -123,33 +159,52 @@ if c.used >= limit then
 end
 add(c, 1, c.t)
 if trial then
-  redis.call('HSET', c.key, 'p', c.t)
+  put(c, 'p:' .. ARGV[7], c.t)
 end
 inUse(c, used)
 keep(c)
 return answer(trial and ${ADMITTED.TRIAL} or ${ADMITTED.YES}, 0)
 `);
 
-/** Tells what a call has shown, or what is in flight. ARGV: time, replica, what, in use. */
+/** Tells what a call or a probe has shown, or what is in flight. ARGV: time, replica, what, in use, caller. */
 export const TELL = redisScript(`${COMMON}
-local c = open(KEYS[1])
-local what = ARGV[3]
+local c = counted(open(KEYS[1]))
+local what, caller = ARGV[3], ARGV[5]
+local isClosed = c.faults < ${FAULTS_TO_OPEN}
 inUse(c, tonumber(ARGV[4]))
 if what == 'worked' then
-  redis.call('HDEL', c.key, 'f', 'o', 'p')
-  c.faults = 0
+  close(c)
 elseif what == 'undecided' then
-  redis.call('HDEL', c.key, 'p')
+  redis.call('HDEL', c.key, 'p:' .. caller)
 elseif what == 'failed' then
-  c.faults = redis.call('HINCRBY', c.key, 'f', 1)
-  redis.call('HDEL', c.key, 'p')
-  if c.faults >= ${FAULTS_TO_OPEN} then
-    redis.call('HSET', c.key, 'o', c.t)
-    c.values.o = c.t
+  redis.call('HDEL', c.key, 'p:' .. caller)
+  if caller == '' then
+    put(c, 'f', tonumber(c.values.f or 0) + 1)
+  elseif isClosed then
+    put(c, 'a:' .. caller, tonumber(c.values['a:' .. caller] or 0) + 1)
+  end
+  if counted(c).faults >= ${FAULTS_TO_OPEN} then
+    if isClosed or caller == '' or c.values.v or (c.values.t and c.values.t ~= caller) then
+      reopen(c)
+    else
+      put(c, 't', caller)
+    end
+  end
+elseif what == 'down' then
+  put(c, 'v', 1)
+  put(c, 'f', math.max(tonumber(c.values.f or 0), ${FAULTS_TO_OPEN}))
+  if isClosed then
+    reopen(c)
+  end
+elseif what == 'up' then
+  drop(c, 'v')
+  drop(c, 'f')
+  if counted(c).faults == 0 then
+    close(c)
   end
 end
 keep(c)
-return { c.faults, openedAgo(c) }
+return { counted(c).faults, openedAgo(c) }
 `);
 
 /**
@@ -168,13 +223,13 @@ redis.call('PEXPIRE', KEYS[1], ${KEPT_MS})
 local peers = cjson.decode(ARGV[5])
 local known = {}
 for i = 3, #KEYS do
-  local c = open(KEYS[i])
+  local c = counted(open(KEYS[i]))
   local own = peers[i - 2]
   inUse(c, own[1])
-  if own[3] > c.faults then
-    c.faults = own[3]
-    c.values.o = c.t - own[4]
-    redis.call('HSET', c.key, 'f', c.faults, 'o', c.values.o)
+  if own[3] >= ${FAULTS_TO_OPEN} and own[3] > c.faults then
+    put(c, 'f', own[3])
+    put(c, 'o', c.t - own[4])
+    counted(c)
   end
   for _, taken in ipairs(own[2]) do
     if taken[1] < ${WINDOW_MS} then

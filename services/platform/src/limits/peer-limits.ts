@@ -18,14 +18,19 @@ export interface PeerLimit {
   readonly inFlight?: { readonly most: number; readonly inUse: () => number };
 }
 
+/** Whose call it is. */
+export interface CallOf {
+  /** By whom the faults of the peer are counted. Absent: not known yet. */
+  readonly caller?: string | undefined;
+  /** True if there is no alternative, so that one call at a time may go to a peer that is down. */
+  readonly isLastResort?: boolean;
+}
+
 /** The limits and the circuit of a peer, which its replicas share as far as they can. */
 export interface PeerLimits {
   readonly circuit: Circuit;
-  /**
-   * Takes one call: 0, or the milliseconds after which the peer may be tried; infinite for a peer that is down.
-   * `isLastResort`: the caller has no alternative, so one call at a time may go to a peer that is down.
-   */
-  admit(isLastResort?: boolean): number | Promise<number>;
+  /** Takes one call: 0, or the milliseconds after which the peer may be tried; infinite for a peer that is down. */
+  admit(of?: CallOf): number | Promise<number>;
   /** Milliseconds until a call may be admitted, as far as this process knows. It takes nothing. */
   waitMs(): number;
   /**
@@ -53,8 +58,8 @@ export interface SharedState {
   /** The live replicas that cannot reach the shared state and so use their part. */
   missing(): number;
   /** Undefined if there is no answer in time. */
-  admit(id: string, limit: PeerLimit, isLastResort: boolean): Promise<SharedAdmission | undefined>;
-  tell(id: string, report: CircuitReport): void;
+  admit(id: string, limit: PeerLimit, of: CallOf): Promise<SharedAdmission | undefined>;
+  tell(id: string, report: CircuitReport, caller: string | undefined): void;
   ended(id: string): void;
 }
 
@@ -90,21 +95,24 @@ export interface NewPeer {
 
 export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPeer): SharedPeer {
   let limit = first;
-  const circuit = newSharedCircuit(clock, (report) => {
-    shared.tell(id, report);
+  const circuit = newSharedCircuit(clock, (report, caller) => {
+    shared.tell(id, report, caller);
   });
   const parts: Parts = { shared, circuit, log: newWindowLog(clock), own: newOwnTakes(clock), limit: () => limit };
   const learn: SharedPeer['learn'] = (known) => {
     parts.log.learn(known.used);
     circuit.learn(known);
   };
-  const admitShared = async (isLastResort: boolean): Promise<number> => {
-    const answer = await shared.admit(id, { ...limit, perMinute: computeSharedPerMinute(parts) }, isLastResort);
-    if (answer === undefined) return admitAlone(parts, isLastResort);
+  const admitShared = async (of: CallOf): Promise<number> => {
+    if (!circuit.mayTryOwn(of.caller, of.isLastResort === true)) return Infinity;
+    const answer = await shared.admit(id, { ...limit, perMinute: computeSharedPerMinute(parts) }, of);
+    if (answer === undefined) return admitAlone(parts, of);
     learn(answer);
-    if (answer.code === ADMITTED.CIRCUIT) return Infinity;
-    if (answer.code === ADMITTED.LIMIT) return answer.waitMs;
-    if (answer.code === ADMITTED.TRIAL) circuit.chosen();
+    if (answer.code === ADMITTED.CIRCUIT || answer.code === ADMITTED.LIMIT) {
+      circuit.leaveOwn(of.caller);
+      return answer.code === ADMITTED.LIMIT ? answer.waitMs : Infinity;
+    }
+    if (answer.code === ADMITTED.TRIAL) circuit.chosen(of.caller);
     parts.own.addCounted();
     return 0;
   };
@@ -122,7 +130,7 @@ export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPe
     },
     limits: {
       circuit,
-      admit: (isLastResort = false) => (shared.isUsed() ? admitShared(isLastResort) : admitAlone(parts, isLastResort)),
+      admit: (of = {}) => (shared.isUsed() ? admitShared(of) : admitAlone(parts, of)),
       waitMs: () => parts.log.waitMs(limit.perMinute - (shared.isUsed() ? 1 : countPerTake(parts))),
       paceMs: () => parts.log.paceMs(limit.perMinute),
       ended: () => {
@@ -133,15 +141,15 @@ export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPe
 }
 
 /** Admits within this replica's part of the limits. */
-function admitAlone(parts: Parts, isLastResort: boolean): number {
+function admitAlone(parts: Parts, { caller, isLastResort = false }: CallOf): number {
   const { circuit, log, own, shared } = parts;
   const { perMinute, inFlight } = parts.limit();
-  if (!(isLastResort ? circuit.mayTryAnyway() : circuit.mayTry())) return Infinity;
+  if (!(isLastResort ? circuit.mayTryAnyway(caller) : circuit.mayTry(caller))) return Infinity;
   const isFull =
     inFlight !== undefined && inFlight.inUse() > Math.max(1, Math.floor(inFlight.most / shared.replicas()));
   const waitMs = isFull ? FULL_RETRY_MS : log.waitMs(perMinute - countPerTake(parts));
   if (waitMs > 0) {
-    circuit.undecided();
+    circuit.undecided(caller);
     return waitMs;
   }
   log.add(countPerTake(parts));

@@ -150,9 +150,9 @@ function newStateCalls(
 ): Pick<SharedState, 'admit' | 'tell' | 'ended'> {
   const { redis, clock, peers, replica } = options;
   const ended = new Set<string>();
-  const tell = async (id: string, what: string, inFlight: number): Promise<void> => {
+  const tell = async (id: string, what: string, inFlight: number, caller = ''): Promise<void> => {
     if (!isUsed()) return;
-    const call = { keys: [keyBuilder(options)(id)], args: [toScriptTime(clock), replica, what, inFlight] };
+    const call = { keys: [keyBuilder(options)(id)], args: [toScriptTime(clock), replica, what, inFlight, caller] };
     const answer = await redis.run(TELL, call).catch(fallBack);
     if (answer === undefined) return;
     const [faults, openedAgoMs] = answer as [number, number];
@@ -168,15 +168,15 @@ function newStateCalls(
     }
   };
   return {
-    admit: async (id, { perMinute, inFlight }, isLastResort) => {
-      const args = [perMinute, isLastResort ? 1 : 0, inFlight?.inUse() ?? NOT_LIMITED, inFlight?.most ?? 0];
+    admit: async (id, { perMinute, inFlight }, { caller = '', isLastResort = false }) => {
+      const args = [perMinute, isLastResort ? 1 : 0, inFlight?.inUse() ?? NOT_LIMITED, inFlight?.most ?? 0, caller];
       const call = { keys: [keyBuilder(options)(id)], args: [toScriptTime(clock), replica, ...args] };
       const answer = await redis.run(ADMIT, call).catch(fallBack);
       if (answer === undefined) return undefined;
       const [code, waitMs, used, faults, openedAgoMs] = answer as [number, number, number, number, number];
       return { code, waitMs, used, faults, openedAgoMs } satisfies SharedAdmission;
     },
-    tell: (id, report) => void tell(id, report, NOT_LIMITED),
+    tell: (id, report, caller) => void tell(id, report, NOT_LIMITED, caller),
     ended: (id) => {
       if (!isUsed() || ended.has(id)) return;
       ended.add(id);

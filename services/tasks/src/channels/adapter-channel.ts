@@ -5,14 +5,18 @@ import type {
   FindOutcome,
   Report as AdapterReport,
   PollResult as AdapterPollResult,
+  Submission as AdapterSubmission,
   UpstreamAnswer,
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
 import { readList, readObject } from '@reelgate/adapter-kit/kit';
 import { SMALL_JSON, parseBoundedJson } from '@reelgate/platform/bounded-json';
 import type { Clock } from '@reelgate/platform/clock';
+import { readContentRefusal } from '@reelgate/platform/content-refusal';
 import { CALL_KINDS } from '@reelgate/platform/limits/asked-waits';
 import type { CallKind } from '@reelgate/platform/limits/asked-waits';
+import { judgeProbe } from '@reelgate/platform/limits/probe-suspects';
+import type { ProbeVerdict } from '@reelgate/platform/limits/probe-suspects';
 import { ASKED_WAIT_MS_MAX, readAskedWaitMs } from '@reelgate/platform/limits/read-asked-wait';
 import { readRetryAfterMs } from '@reelgate/platform/limits/retry-after';
 import { Secret } from '@reelgate/platform/secret';
@@ -34,6 +38,7 @@ import type {
 import { readExtraFields } from './extra-fields.ts';
 import { redactFailure } from './redact-failure.ts';
 import type { OpenPool } from './upstream-exchange.ts';
+import type { WholeAnswer } from './answer-collector.ts';
 import { upstreamHttp } from './upstream-http.ts';
 import type { UpstreamHttp, UpstreamResult } from './upstream-http.ts';
 
@@ -47,6 +52,8 @@ const STEPS_MAX = 30;
 /** An upstream that limits one kind of call serves the other; one that is overloaded serves neither. */
 const OVERLOADED_FROM = 500;
 const BASE = '';
+/** The faults of a refusal that blame the channel. */
+const BLAMED: ReadonlySet<string> = new Set(['channel', 'credential']);
 
 /** Returns the factory of an adapter's channels. `openPool` opens their connections. */
 export function channelFactory(adapter: ChannelAdapter, openPool?: OpenPool): ChannelFactory {
@@ -144,6 +151,7 @@ function openAdapterChannel(
       const tested = await runSteps(connected, calls.test(), signal);
       return 'lost' in tested ? { ok: false, detail: tested.lost } : tested.result;
     },
+    probe: (signal) => probe(connected, signal),
     close: async () => {
       await Promise.all([...hosts.values()].map((http) => http.close()));
     },
@@ -219,11 +227,12 @@ async function submit(
   if ('error' in request) return { outcome: 'refused', fault: 'channel', error: request.error };
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
   const result = await call(connected, request, settings.submitTimeoutMs, signal);
-  if (result.kind === 'unreachable') return { outcome: 'refused', fault: 'channel', error: result.error };
+  if (result.kind === 'unreachable')
+    return { outcome: 'refused', fault: 'channel', error: result.error, isUnreachable: true };
   if (result.kind === 'lost') return { outcome: 'unknown', error: result.error };
   const { status } = result;
   try {
-    const submission = await calls.readSubmit(toAnswer(connected, result), attempt);
+    const submission = readContent(result, await calls.readSubmit(toAnswer(connected, result), attempt));
     const isThrottle = submission.outcome === 'refused' && submission.fault === 'throttle';
     const waitMs = obeyAnswer(connected, result, { kind: 'work', isThrottle });
     const asked = submission.outcome === 'refused' && waitMs > 0 ? { retryAfterMs: waitMs } : {};
@@ -231,6 +240,16 @@ async function submit(
   } catch (error) {
     return { outcome: 'unknown', error: String(error), status };
   }
+}
+
+/**
+ * Upstreams refuse content with statuses that blame their channel or the credential too. What an adapter does not know
+ * as such is read as it is for every upstream.
+ */
+function readContent({ status, body }: WholeAnswer, submission: AdapterSubmission): AdapterSubmission {
+  if (submission.outcome !== 'refused' || !BLAMED.has(submission.fault)) return submission;
+  if (readContentRefusal(status, body) === undefined) return submission;
+  return { outcome: 'refused', fault: 'content', error: submission.error };
 }
 
 /** The attempt as the adapter gets it: with the checked values of the extra fields that it declares. */
@@ -253,6 +272,16 @@ async function buildSafely(
   }
 }
 
+/** Judges by the last call of the check, whatever the adapter makes of its answer. */
+async function probe(connected: ChannelConnections, signal: AbortSignal): Promise<ProbeVerdict> {
+  let last: UpstreamResult | undefined;
+  await runSteps(connected, connected.calls.test(), signal, (result) => {
+    last = result;
+  });
+  if (last === undefined) return 'unclear';
+  return last.kind === 'answer' ? judgeProbe(last.status) : 'down';
+}
+
 type StepsResult<T> = { readonly result: T } | { readonly lost: string };
 
 /** Makes the calls of an operation until its end; `lost` if a call had no whole answer, or the adapter failed. */
@@ -260,12 +289,14 @@ async function runSteps<T>(
   connected: ChannelConnections,
   steps: EventualSteps<T>,
   signal: AbortSignal,
+  onResult?: (result: UpstreamResult) => void,
 ): Promise<StepsResult<T>> {
   try {
     let step = await steps.next();
     for (let made = 0; step.done !== true; made += 1) {
       if (made >= STEPS_MAX) return { lost: `the operation makes more than ${STEPS_MAX} calls` };
       const result = await call(connected, step.value, connected.settings.pollTimeoutMs, signal);
+      onResult?.(result);
       if (result.kind !== 'answer') return { lost: result.error };
       obeyAnswer(connected, result, { kind: 'reads' });
       step = await steps.next(toAnswer(connected, result));

@@ -33,6 +33,7 @@ function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededC
     list: async () => undefined,
     cancel: async () => false,
     test: async () => ({ ok: true, detail: '' }),
+    probe: async () => 'unclear',
     close: async () => void closed.push(one),
   });
   return {

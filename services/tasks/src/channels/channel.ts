@@ -9,6 +9,7 @@ import type {
 } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
 import type { CallKind } from '@reelgate/platform/limits/asked-waits';
+import type { ProbeVerdict } from '@reelgate/platform/limits/probe-suspects';
 import type { Report } from '../domain/report.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 
@@ -58,8 +59,11 @@ export interface PlannedAttempt extends Omit<Attempt, 'extra'> {
   readonly extraJson?: string | undefined;
 }
 
-/** The outcome of a submission. `status` is the HTTP status of the answer, if one came. */
-export type Submission = Outcome & { readonly status?: number | undefined };
+/**
+ * The outcome of a submission. `status` is the HTTP status of the answer, if one came; `isUnreachable`: no connection
+ * could be opened.
+ */
+export type Submission = Outcome & { readonly status?: number | undefined; readonly isUnreachable?: boolean };
 
 /** The outcome of a poll: a report, no such work (`gone`), or an error that says nothing about the work. */
 export type PollResult =
@@ -114,6 +118,8 @@ export interface Channel {
   cancel(upstreamId: string, signal: AbortSignal): Promise<boolean>;
   /** Makes a call that costs nothing, to check the address and the key. */
   test(signal: AbortSignal): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** Makes the same call for the circuit of the channel. */
+  probe(signal: AbortSignal): Promise<ProbeVerdict>;
   close(): Promise<void>;
 }
 

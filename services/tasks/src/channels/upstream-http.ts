@@ -1,24 +1,12 @@
 import { Readable } from 'node:stream';
 import type { FormPart, UpstreamRequest } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
+import { isUnreachable } from '@reelgate/platform/unreachable';
 import type { WholeAnswer } from './answer-collector.ts';
 import { exchange, openPool as openHttpPool } from './upstream-exchange.ts';
 import type { OpenPool } from './upstream-exchange.ts';
 
 const CONNECTIONS_MAX = 64;
-/** Errors that certainly occur before the upstream reads a byte of the request. */
-const BEFORE_SENDING = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
-
 export type UpstreamResult =
   | WholeAnswer
   /** Nothing was sent. */
@@ -111,6 +99,6 @@ function toFailedResult(thrown: unknown, { hasBegun }: EncodedBody): UpstreamRes
   const code = (thrown as { code?: unknown }).code;
   const error =
     thrown instanceof Error ? `${typeof code === 'string' ? code : thrown.name}: ${thrown.message}` : String(thrown);
-  const wasSent = hasBegun?.() ?? !(typeof code === 'string' && BEFORE_SENDING.has(code));
+  const wasSent = hasBegun?.() ?? !isUnreachable(thrown);
   return { kind: wasSent ? 'lost' : 'unreachable', error };
 }

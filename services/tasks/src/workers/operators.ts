@@ -2,6 +2,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
+import { PROBE_EVERY_MS, probeSuspects } from '@reelgate/platform/limits/probe-suspects';
 import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { announcePause, onPausesChanged, onWaitAsked } from '../events/announcements.ts';
@@ -38,7 +39,7 @@ export async function startOperators(
     dependency: 'the pauses of channels',
     isAway: (error) => error instanceof StoreUnavailable,
   });
-  const start = (name: string, idleMs: number, pass: () => Promise<number>) => {
+  const start = (name: string, idleMs: number, pass: (stopping: AbortSignal) => Promise<number>) => {
     const worker = startWorker({ name, clock, log, idleMs, pass });
     lifecycle.add(name, () => worker.stop());
     return worker;
@@ -57,6 +58,14 @@ export async function startOperators(
     clock,
   );
   start('circuits of channels', PAUSES_IDLE_MS, () => circuits.pass().then(() => 0));
+  start('probes of channels', PROBE_EVERY_MS, async (stopping) => {
+    const probed = parts.channels.all().map(({ channel, circuit }) => ({
+      circuit,
+      probe: (signal: AbortSignal) => channel.probe(signal),
+    }));
+    await probeSuspects(probed, stopping);
+    return 0;
+  });
   const changes = await onPausesChanged(bus, () => {
     reads.wake();
   });

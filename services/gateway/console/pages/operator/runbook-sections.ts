@@ -211,8 +211,8 @@ export const RUNBOOK: Readonly<Record<string, string>> = {
     '`reelgate webhook show ID --account ACCOUNT` says whether the endpoint is enabled.',
   ].join('\n'),
   ReelgateChannelDown: [
-    'Ticket. A channel has failed five times in a row, and the trial calls since have failed too. Creates and calls go to',
-    'other channels; a model without another answers 503.',
+    'Ticket. A channel has failed five times in a row for several accounts, or a call of our own to it has failed, and no call',
+    'since has worked. Creates and calls go to other channels; a model without another answers 503.',
     '',
     '- Look: `reelgate channel list`, then `reelgate channel test ID`. A channel with `adapter: relay` is in neither: the',
     'line `relay channels` of `reelgate doctor` shows its circuit and calls it.',

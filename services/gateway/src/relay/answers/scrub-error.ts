@@ -3,7 +3,7 @@ import type { JsonObject } from '../protocols/protocol.ts';
 
 const DEPTH_MAX = 16;
 const HIDDEN_NAMES =
-  /^((request|trace)_?id|(org(anization)?|project|account)(_id)?|debug_?(info|id)?|stack|upstream|provider)$/i;
+  /^((request|trace)_?id|(org(anization)?|project|account)(_id)?|debug_?(info|id)?|stack|upstream|provider(_?name|_?id)?|model_?slug)$/i;
 /**
  * Ids in the messages of upstreams, and keys that are quoted in part. Ordinary words and codes with the same beginning
  * have only lower-case letters.

@@ -1,12 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Progress } from '../answers/answer-body.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
+import { judgeStatus } from './judge-error.ts';
+import type { ErrorVerdict } from './judge-error.ts';
 
 /** An upstream's error answer, before a client sees it. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
+  readonly verdict: ErrorVerdict;
 }
 
 /** The result of one attempt. */
@@ -38,7 +41,7 @@ export interface CallOutcome {
 
 /** Reports whether another channel may succeed. */
 export function blamesItsChannel(result: AttemptResult): boolean {
-  return result.kind === 'unreachable' || (result.kind === 'error' && blamesChannel(result.answer.status));
+  return result.kind === 'unreachable' || (result.kind === 'error' && result.answer.verdict.triesNext);
 }
 
 /** Reports whether the channel failed. */
@@ -49,7 +52,7 @@ export function isFault(result: AttemptResult): boolean {
     (result.kind === 'answered' &&
       result.how === 'broken' &&
       result.isOverrun !== true &&
-      blamesChannel(result.faultStatus ?? BROKEN_STATUS))
+      judgeStatus(result.faultStatus ?? BROKEN_STATUS).triesNext)
   );
 }
 
@@ -60,25 +63,33 @@ export function toResultLabel(result: AttemptResult): string {
   return result.kind === 'unknown' ? result.why : result.kind;
 }
 
-/** Statuses that blame the channel, not the request: another channel may succeed. */
-const CHANNEL_FAULTS: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
 /** The status of an answer that broke off without a reason. */
 const BROKEN_STATUS = 502;
-/** Of these, the statuses that concern the gateway's credential; a client does not see them. */
-const OURS: ReadonlySet<number> = new Set([401, 402, 403]);
-/** Statuses that do not tell whether the channel works. */
-const INCONCLUSIVE: ReadonlySet<number> = new Set([404, 408, 429, 501]);
+/** Codes of requests that could not be built. They say nothing about the server. */
+const UNBUILT: ReadonlySet<string> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
 
-/** Reports whether an error is the channel's fault. */
-export function blamesChannel(status: number): boolean {
-  return status < 400 || status >= 500 || CHANNEL_FAULTS.has(status);
+/** Tells the circuit of a channel how an attempt of an account ended. */
+export function tellCircuit(
+  { circuit }: Pick<RelayChannel, 'circuit'>,
+  result: AttemptResult,
+  accountId: string,
+): void {
+  if (result.kind === 'answered' && result.how === 'whole') circuit.worked();
+  else if (!speaksAgainst(result)) circuit.undecided(accountId);
+  // no input keeps a connection from opening
+  else if (result.kind === 'unreachable' && !UNBUILT.has(readErrorCode(result.error))) circuit.failed();
+  else circuit.failed(accountId);
 }
 
-/** Reports whether a client may see the error if no other channel succeeds. */
-export function isForClients(status: number): boolean {
-  return status >= 400 && !OURS.has(status);
+/** Reports whether the end of an attempt is a fault of its channel: not every reason to try another one is. */
+function speaksAgainst(result: AttemptResult): boolean {
+  if (result.kind === 'error') return result.answer.verdict.isFault;
+  const { isFault: isOne } = judgeStatus(
+    result.kind === 'answered' ? (result.faultStatus ?? BROKEN_STATUS) : BROKEN_STATUS,
+  );
+  return isOne && isFault(result);
 }
 
-export function isInconclusive(status: number): boolean {
-  return INCONCLUSIVE.has(status);
+export function readErrorCode(error: Error): string {
+  return (error as { readonly code?: string }).code ?? '';
 }

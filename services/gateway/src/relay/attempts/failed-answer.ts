@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerEnding } from '../answers/answer-body.ts';
 import type { Fault } from '../protocols/faults.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
-import { blamesChannel } from './attempt-result.ts';
 import type { AttemptResult } from './attempt-result.ts';
+import { judgeError } from './judge-error.ts';
 
 const NOTHING_CAME = 'the upstream answered without a result';
 
@@ -18,13 +18,15 @@ export function toFailedResult(
 ): AttemptResult {
   const fault = { status, code: 'upstream_failed', message: NOTHING_CAME };
   const envelope = JSON.parse(protocol.faultBody(fault)) as { readonly error: object };
-  const body = error === undefined ? envelope : { ...envelope, error };
+  const body = Buffer.from(JSON.stringify(error === undefined ? envelope : { ...envelope, error }));
+  const verdict = judgeError(status, body);
   return {
     kind: 'error',
     answer: {
       status,
-      headers: { ...headers, 'x-should-retry': String(blamesChannel(status)) },
-      body: Buffer.from(JSON.stringify(body)),
+      headers: { ...headers, 'x-should-retry': String(verdict.triesNext) },
+      body,
+      verdict,
     },
   };
 }

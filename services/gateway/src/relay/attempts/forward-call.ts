@@ -9,8 +9,10 @@ import { openAnswerBody, readHeaderWord } from '../answers/open-answer.ts';
 import { unpackAnswers } from '../answers/unpacking.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { buildUpstreamRequest } from '../requests/upstream-request.ts';
+import { readErrorCode } from './attempt-result.ts';
 import type { AttemptResult, ErrorAnswer } from './attempt-result.ts';
 import { readEnding, toFailedResult } from './failed-answer.ts';
+import { judgeError } from './judge-error.ts';
 import type { CallSink } from '../answers/call-sink.ts';
 import type { CallObserver } from '../observe-call.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
@@ -67,7 +69,7 @@ function newAttemptHandler(
       controller = answering;
       status = code;
       // a call that tries a channel that was down does not block other calls while its answer runs
-      channel.circuit.undecided();
+      channel.circuit.undecided(call.principal.accountId);
       observer.firstByte();
       const type = readHeaderWord(headers, 'content-type', '');
       // no endpoint answers with HTML: the page comes from a proxy on the way
@@ -162,7 +164,10 @@ function collectError(status: number, headers: IncomingHttpHeaders): ErrorCollec
       if (bytes < ERROR_BYTES_MAX) chunks.push(chunk);
       bytes += chunk.length;
     },
-    answer: () => ({ status, headers, body: Buffer.concat(chunks) }),
+    answer: () => {
+      const body = Buffer.concat(chunks);
+      return { status, headers, body, verdict: judgeError(status, body) };
+    },
   };
 }
 
@@ -188,10 +193,6 @@ function endAfterError(error: Error, { wasSent, isGone, status, body, errorAnswe
       : { status: 502, code: why, message: 'the upstream closed the connection within its answer' },
   );
   return { kind: 'answered', status, how: 'broken', progress, isOverrun: error === OVERRUN };
-}
-
-function readErrorCode(error: Error): string {
-  return (error as { readonly code?: string }).code ?? '';
 }
 
 /** The state that the steps of a relayed call share. */

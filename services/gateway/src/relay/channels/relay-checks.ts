@@ -1,5 +1,7 @@
 import { ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
+import { judgeProbe } from '@reelgate/platform/limits/probe-suspects';
+import type { ProbeVerdict } from '@reelgate/platform/limits/probe-suspects';
 import type { RelayChannel, RelayChannels } from './relay-channels.ts';
 
 /** The longest time of one call. A channel that hangs hides no other. */
@@ -44,7 +46,10 @@ function summariseCalls(called: number): string {
 function checkCircuit({ settings: { id }, circuit }: RelayChannel): readonly Verdict[] {
   const state = circuit.state();
   if (state === 'closed') return [];
-  const what = state === 'open' ? 'gets no calls, because it failed several times in a row' : 'is being tried again';
+  const what =
+    state === 'open'
+      ? 'gets no calls, because it failed for several accounts, or for a call of our own'
+      : 'is being tried again';
   return [
     {
       grade: state === 'open' ? 'fail' : 'warn',
@@ -82,6 +87,11 @@ async function checkChannel(channel: RelayChannel, signal: AbortSignal): Promise
       advice: `check base_url of channel ${id}, and the network to it`,
     };
   }
+}
+
+/** Makes the call of the check for the circuit of the channel. */
+export async function probeRelayChannel(channel: RelayChannel, signal: AbortSignal): Promise<ProbeVerdict> {
+  return judgeProbe(await callModels(channel, signal));
 }
 
 async function callModels(channel: RelayChannel, signal: AbortSignal): Promise<number> {

@@ -1,4 +1,5 @@
 import { FULL_RETRY_MS } from '@reelgate/platform/limits/peer-limits';
+import type { CallOf } from '@reelgate/platform/limits/peer-limits';
 import { Problem } from '@reelgate/platform/problem';
 import { mayUse } from '../../clients/billing-client.ts';
 import type { Principal } from '../../clients/billing-client.ts';
@@ -31,12 +32,18 @@ export interface TurnResult<T> {
 export type TryChannel<T> = (channel: RelayChannel) => Promise<TurnResult<T>>;
 
 /**
- * Tries the channels one after another until a result is final; returns the refusal if there is no outcome. If every
+ * Tries the channels for an account one after another until a result is final; returns the refusal if there is no outcome. If every
  * circuit is open, one call at a time still tries the channels.
  */
-export async function tryInTurn<T>(channels: readonly RelayChannel[], tryChannel: TryChannel<T>): Promise<T | Problem> {
-  const first = await tryEach(channels, tryChannel, false);
-  const { outcome, waitMs } = first.areAllDown ? await tryEach(channels, tryChannel, true) : first;
+export async function tryInTurn<T>(
+  channels: readonly RelayChannel[],
+  accountId: string,
+  tryChannel: TryChannel<T>,
+): Promise<T | Problem> {
+  const first = await tryEach(channels, tryChannel, { caller: accountId });
+  const { outcome, waitMs } = first.areAllDown
+    ? await tryEach(channels, tryChannel, { caller: accountId, isLastResort: true })
+    : first;
   return outcome ?? (waitMs < Infinity ? channelsBusy(waitMs) : noChannelAvailable());
 }
 
@@ -47,16 +54,12 @@ interface Round<T> {
   readonly areAllDown: boolean;
 }
 
-async function tryEach<T>(
-  channels: readonly RelayChannel[],
-  tryChannel: TryChannel<T>,
-  isLastResort: boolean,
-): Promise<Round<T>> {
+async function tryEach<T>(channels: readonly RelayChannel[], tryChannel: TryChannel<T>, of: CallOf): Promise<Round<T>> {
   let outcome: T | undefined;
   let waitMs = Infinity;
   let wasTried = false;
   for (const channel of channels) {
-    const wait = await admitToChannel(channel, isLastResort);
+    const wait = await admitToChannel(channel, of);
     if (wait > 0) {
       waitMs = Math.min(waitMs, wait);
       continue;
@@ -73,9 +76,9 @@ async function tryEach<T>(
  * Returns the milliseconds after which the channel may be tried; infinite for a channel that is down. At zero a permit
  * of the channel is taken.
  */
-async function admitToChannel({ permits, limits }: RelayChannel, isLastResort: boolean): Promise<number> {
+async function admitToChannel({ permits, limits }: RelayChannel, of: CallOf): Promise<number> {
   if (!permits.tryAcquire()) return FULL_RETRY_MS;
-  const waitMs = await limits.admit(isLastResort);
+  const waitMs = await limits.admit(of);
   if (waitMs > 0) permits.release();
   return waitMs;
 }

@@ -1,5 +1,10 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
+import type { Problem } from '@reelgate/platform/problem';
+import { isUnreachable } from '@reelgate/platform/unreachable';
+import { judgeError } from '../attempts/judge-error.ts';
+import type { ErrorVerdict } from '../attempts/judge-error.ts';
+import { refuseVerdict } from '../attempts/refuse-verdict.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { scrubError } from '../answers/scrub-error.ts';
 import type { Identities } from '../answers/scrub-error.ts';
@@ -16,6 +21,9 @@ export interface UpstreamRefusal {
   readonly status: number;
   /** The body for the client; undefined if the body cannot be shown. */
   readonly body: Buffer | undefined;
+  readonly verdict: ErrorVerdict;
+  /** The refusal that the client gets in its place, if there is one. */
+  readonly problem: Problem | undefined;
   /** In whole seconds. */
   readonly retryAfter: string | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -26,7 +34,7 @@ export type DialResult =
   | { readonly kind: 'open'; readonly socket: WebSocket }
   | { readonly kind: 'refused'; readonly refusal: UpstreamRefusal }
   /** No answer, or one that is no handshake. */
-  | { readonly kind: 'failed' }
+  | { readonly kind: 'failed'; readonly isUnreachable: boolean }
   | { readonly kind: 'gone' };
 
 export interface DialOptions {
@@ -59,7 +67,8 @@ export async function dialUpstream(
     },
   );
   const { promise, resolve } = Promise.withResolvers<DialResult>();
-  const fail = (): void => resolve(gone.aborted ? { kind: 'gone' } : { kind: 'failed' });
+  const fail = (error: unknown): void =>
+    resolve(gone.aborted ? { kind: 'gone' } : { kind: 'failed', isUnreachable: isUnreachable(error) });
   socket.once('open', () => {
     // no message may be lost before the client's own handshake
     socket.pause();
@@ -94,10 +103,14 @@ async function readRefusal(
   }
   request.destroy();
   const retryAfter = response.headers['retry-after'] ?? '';
+  const [status, body] = [response.statusCode ?? 0, Buffer.concat(parts)];
+  const verdict = judgeError(status, body);
   return {
-    status: response.statusCode ?? 0,
+    status,
     headers: response.headers,
-    body: scrubError(Buffer.concat(parts), identities),
+    verdict,
+    body: scrubError(body, identities),
+    problem: refuseVerdict({ status, verdict }, identities),
     retryAfter: WHOLE_SECONDS.test(retryAfter) ? retryAfter : undefined,
   };
 }

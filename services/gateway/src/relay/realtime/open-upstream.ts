@@ -1,6 +1,5 @@
 import type { WebSocket } from 'ws';
 import { Problem } from '@reelgate/platform/problem';
-import { blamesChannel, isForClients, isInconclusive } from '../attempts/attempt-result.ts';
 import { tryInTurn } from '../channels/serving-channels.ts';
 import type { TurnResult } from '../channels/serving-channels.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
@@ -17,6 +16,7 @@ export interface OpenUpstream {
 }
 
 export interface OpenOptions {
+  readonly accountId: string;
   readonly messageBytesMax: number;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
@@ -33,8 +33,9 @@ export async function openUpstream(
   handshake: Handshake,
   options: OpenOptions,
 ): Promise<OpenUpstream | UpstreamRefusal> {
-  const found = await tryInTurn(channels, (channel) => tryChannel(channel, handshake, options));
+  const found = await tryInTurn(channels, options.accountId, (channel) => tryChannel(channel, handshake, options));
   if (found instanceof Problem) throw found;
+  if ('problem' in found && found.problem !== undefined) throw found.problem;
   return found;
 }
 
@@ -45,7 +46,7 @@ async function tryChannel(
 ): Promise<TurnResult<OpenUpstream | UpstreamRefusal>> {
   const identities = channel.findIdentities(handshake.model).inErrors;
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
-  tellCircuit(channel, dialled);
+  tellCircuit(channel, dialled, options.accountId);
   if (dialled.kind === 'open') return { outcome: { channel, socket: dialled.socket, identities }, isFinal: true };
   channel.permits.release();
   if (dialled.kind === 'gone') return { outcome: undefined, isFinal: true };
@@ -56,14 +57,13 @@ async function tryChannel(
   const { refusal } = dialled;
   channel.obeyAnswer(refusal);
   onFailed(channel, String(refusal.status));
-  const isFinal = !blamesChannel(refusal.status);
-  return { outcome: isFinal || isForClients(refusal.status) ? refusal : undefined, isFinal };
+  const { triesNext, isShown } = refusal.verdict;
+  return { outcome: isShown ? refusal : undefined, isFinal: !triesNext };
 }
 
-function tellCircuit({ circuit }: RelayChannel, dialled: DialResult): void {
-  if (dialled.kind === 'gone' || (dialled.kind === 'refused' && isInconclusive(dialled.refusal.status)))
-    circuit.undecided();
-  else if (dialled.kind === 'failed' || (dialled.kind === 'refused' && blamesChannel(dialled.refusal.status)))
-    circuit.failed();
-  else circuit.worked();
+function tellCircuit({ circuit }: RelayChannel, dialled: DialResult, accountId: string): void {
+  if (dialled.kind === 'open') circuit.worked();
+  else if (dialled.kind === 'failed') circuit.failed(dialled.isUnreachable ? undefined : accountId);
+  else if (dialled.kind === 'refused' && dialled.refusal.verdict.isFault) circuit.failed(accountId);
+  else circuit.undecided(accountId);
 }

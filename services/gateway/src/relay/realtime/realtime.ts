@@ -130,6 +130,7 @@ async function runChargedSession(
   let endedByUpstream = false;
   try {
     const upstream = await openUpstream(channels.serving(REALTIME_ENDPOINT, handshake.model), handshake, {
+      accountId: principal.accountId,
       messageBytesMax: settings.messageBytesMax,
       gone,
       onFailed: refusalLog(deps, opening),

@@ -17,6 +17,11 @@ const pair = (changes: Partial<ChannelSettings> = {}): ChannelSettings[] => [
   channelSettings({ id: 'second', ...changes }),
 ];
 const asked = ({ upstream }: World): string[] => upstream.submitted.map(({ channel }) => channel);
+const stateOfFirst = ({ deps }: World): string[] => {
+  const circuit = deps.channels.find('first')!.circuit;
+  const word = (caller: string): string => (circuit.isOpenFor(caller) ? 'open' : 'closed');
+  return [circuit.state(), `${word('acme')} for the account`, `${word('other')} for others`];
+};
 const holds = ({ billing }: World): string[] => [...billing.holds.values()].map(({ state }) => state);
 
 test('an answer with the id of another task is an unknown outcome: the hold stays, a person decides', async () => {
@@ -82,13 +87,13 @@ describe("a channel's own fault", () => {
     expect(holds(world)).toEqual(['released']);
   });
 
-  test('opens its circuit after five in a row; one order tries the channel again after a while', async () => {
+  test('opens its circuit for the account whose orders met five in a row; one order tries the channel again after a while', async () => {
     const world = await open({ channels: pair() });
     world.upstream.answer('first', ...Array.from({ length: FAULTS_TO_OPEN }, () => refused('channel')));
     for (let create = 0; create < FAULTS_TO_OPEN + 2; create += 1) await world.create();
 
     expect(asked(world).filter((channel) => channel === 'first')).toHaveLength(FAULTS_TO_OPEN);
-    expect(world.deps.channels.find('first')?.circuit.state()).toBe('open');
+    expect(stateOfFirst(world)).toEqual(['closed', 'open for the account', 'closed for others']);
 
     await world.clock.advance(OPEN_MS);
     const { task } = await world.create();
@@ -105,7 +110,7 @@ describe("a channel's own fault", () => {
 
     expect(admissions).toEqual([...Array.from({ length: FAULTS_TO_OPEN }, () => 'unknown'), 'accepted', 'accepted']);
     expect(asked(world).filter((channel) => channel === 'first')).toHaveLength(FAULTS_TO_OPEN);
-    expect(world.deps.channels.find('first')?.circuit.state()).toBe('open');
+    expect(stateOfFirst(world)).toEqual(['closed', 'open for the account', 'closed for others']);
   });
 
   test('on a trial with a lost answer opens the circuit again, and another trial follows later', async () => {

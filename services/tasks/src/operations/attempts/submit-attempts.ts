@@ -22,15 +22,8 @@ const NOT_ADMITTED = 'not sent: the channel takes no submission now';
 
 export type Refusal = Extract<Submission, { outcome: 'refused' }>;
 
-/** The effect of a refusal on the circuit. An upstream that answers works; one that was not asked is undecided. */
-const CIRCUIT_AFTER: Readonly<Record<Refusal['fault'], 'failed' | 'worked' | 'undecided'>> = {
-  channel: 'failed',
-  credential: 'failed',
-  throttle: 'worked',
-  content: 'worked',
-  order: 'worked',
-  unfit: 'undecided',
-};
+/** The refusals that speak against a channel. The others speak of the order or of a limit, and not of its health. */
+const FAULTS: ReadonlySet<Refusal['fault']> = new Set(['channel', 'credential']);
 
 /**
  * The reason why a channel did not accept an order that another channel may accept. `open`: its circuit is open, and
@@ -93,11 +86,11 @@ async function beginAttempt(
   { runtime, number, mayWait }: CreateAttempt,
 ): Promise<SkipReason | undefined> {
   const { id: channel, inFlightMax } = runtime.channel.settings;
-  const obstacle = await takeSubmission(runtime, mayWait);
+  const { id: taskId, owner, accountId } = task;
+  const obstacle = await takeSubmission(runtime, accountId, mayWait);
   if (obstacle !== undefined) return obstacle;
-  const { id: taskId, owner } = task;
   if (!(await deps.store.startAttempt(taskId, { number, owner, channel, inFlightMax, at: deps.clock.now() }))) {
-    runtime.circuit.undecided();
+    runtime.circuit.undecided(accountId);
     return FULL;
   }
   deps.log.info({ taskId, channel, number }, 'an attempt was started');
@@ -113,9 +106,9 @@ async function admitStarted(
   task: NewTask,
   { runtime, number, mayWait }: CreateAttempt,
 ): Promise<SkipReason | undefined> {
-  const { id: taskId } = task;
+  const { id: taskId, accountId } = task;
   const { id: channel } = runtime.channel.settings;
-  const obstacle = await takeSubmission(runtime, mayWait);
+  const obstacle = await takeSubmission(runtime, accountId, mayWait);
   if (obstacle === undefined) deps.log.info({ taskId, channel, number }, 'an attempt was started');
   else await refuseAttempt(deps, task, { runtime, number }, NOT_ADMITTED);
   return obstacle;
@@ -131,13 +124,17 @@ async function refuseAttempt(
   await store.refuseAttempt(taskId, { number, channel, error, at: clock.now() });
 }
 
-/** Takes one submission of the channel, or returns the reason why there is none. */
-async function takeSubmission(runtime: ChannelRuntime, mayWait: boolean): Promise<SkipReason | undefined> {
+/** Takes one submission of the channel for an account, or returns the reason why there is none. */
+async function takeSubmission(
+  runtime: ChannelRuntime,
+  accountId: string,
+  mayWait: boolean,
+): Promise<SkipReason | undefined> {
   const { creates, isPaused } = runtime;
   if (isPaused()) return { why: 'paused' };
   const spent = mayWait ? findSpentPace(runtime) : undefined;
   if (spent !== undefined) return spent;
-  const waitMs = await creates.admit();
+  const waitMs = await creates.admit({ caller: accountId });
   if (waitMs === Infinity) return { why: 'open' };
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
 }
@@ -173,7 +170,7 @@ export async function submitAndRecord(
     const ms = deps.clock.now() - begunAt;
     const error = submission.outcome === 'accepted' ? undefined : submission.error;
     deps.count.attempt(settings.id, submission.outcome, { ms, error, taskId: task.id });
-    reportToCircuit(circuit, submission);
+    reportToCircuit(circuit, submission, task.accountId);
     logOutcome(deps, { taskId: task.id, channel: settings.id, number, ms }, submission);
     const updatedTask = await recordOutcome(deps, task, { settings, number, refuse }, submission);
     describeOutcome(span, submission);
@@ -189,11 +186,11 @@ async function planOrRefuse(
   { signal, refuse }: { readonly signal: AbortSignal; readonly refuse: RefuseAttempt },
 ): Promise<PlannedAttempt> {
   const { settings } = runtime.channel;
-  const { id: taskId, order } = task;
+  const { id: taskId, accountId, order } = task;
   try {
     return await planAttempt(deps, { taskId, number, order, settings, source, media }, signal);
   } catch (error) {
-    runtime.circuit.undecided();
+    runtime.circuit.undecided(accountId);
     await refuse(String(error));
     throw error;
   }
@@ -210,12 +207,19 @@ async function submitSafely(channel: Channel, attempt: PlannedAttempt, signal: A
 
 /**
  * Reports each submission once, even if its outcome cannot be written. A lost answer counts as a failure: a channel
- * that hangs must be left alone, because a person may have to search for each order that it was given.
+ * that hangs must be left alone, because a person may have to search for each order that it was given. The order may
+ * have caused any failure but one: that no connection could be opened. A redirect is no failure.
  */
-function reportToCircuit(circuit: Circuit, submission: Submission): void {
-  if (submission.outcome === 'accepted') circuit.worked();
-  else if (submission.outcome === 'unknown') circuit.failed();
-  else circuit[CIRCUIT_AFTER[submission.fault]]();
+function reportToCircuit(circuit: Circuit, submission: Submission, accountId: string): void {
+  const { outcome, status = 0 } = submission;
+  const isFault = outcome === 'refused' ? FAULTS.has(submission.fault) : outcome === 'unknown' && !isRedirect(status);
+  if (outcome === 'accepted') circuit.worked();
+  else if (isFault) circuit.failed(submission.isUnreachable === true ? undefined : accountId);
+  else circuit.undecided(accountId);
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
 }
 
 /** The words of the upstream may quote the order, so they stand in the record of the attempt and in no line. */
@@ -261,11 +265,11 @@ function toSkipReason({ fault, retryAfterMs }: Refusal): SkipReason {
 export async function assertOpenChannel(
   deps: Deps,
   runtimes: readonly ChannelRuntime[],
-  waits: boolean,
+  { accountId, waits }: { readonly accountId: string; readonly waits: boolean },
 ): Promise<void> {
   const skipped: SkipReason[] = [];
   for (const runtime of runtimes.slice(0, ATTEMPTS_MAX)) {
-    const obstacle = findObstacle(runtime) ?? ((await isFull(deps, runtime)) ? FULL : undefined);
+    const obstacle = findObstacle(runtime, accountId) ?? ((await isFull(deps, runtime)) ? FULL : undefined);
     if (obstacle === undefined) return;
     skipped.push(obstacle);
   }
@@ -274,12 +278,15 @@ export async function assertOpenChannel(
 }
 
 /**
- * Returns the reason why a channel takes no submission now, as far as this process knows; undefined if it takes one.
+ * Returns the reason why a channel takes no submission of an account now, as far as this process knows; undefined if it takes one.
  * A half-open circuit may let one through.
  */
-export function findObstacle({ circuit, creates, isPaused }: ChannelRuntime): SkipReason | undefined {
+export function findObstacle(
+  { circuit, creates, isPaused }: ChannelRuntime,
+  accountId?: string,
+): SkipReason | undefined {
   if (isPaused()) return { why: 'paused' };
-  if (circuit.state() === 'open') return { why: 'open' };
+  if (circuit.isOpenFor(accountId)) return { why: 'open' };
   const waitMs = creates.waitMs();
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
 }

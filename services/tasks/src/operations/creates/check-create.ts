@@ -29,7 +29,8 @@ export async function checkCreate(deps: Deps, request: CreateRequest, signal?: A
   const isWaiting = scope !== undefined && scope !== TOTAL_SCOPE && plan?.waitsForOwnLimit === true;
   if (scope !== undefined && !isWaiting) return refuseCapped(deps, request, { facts, scope }, signal);
   await deps.billing.checkHold({ accountId, tokenId, facts, maxAmountNanos, currency }, signal);
-  if (!isScheduled && !isWaiting) await assertOpenChannel(deps, runtimes, plan?.waitsForChannel === true);
+  if (!isScheduled && !isWaiting)
+    await assertOpenChannel(deps, runtimes, { accountId, waits: plan?.waitsForChannel === true });
   return undefined;
 }
 

@@ -136,7 +136,8 @@ function chooseFirstAttempt(deps: Deps, create: CreateContext): NewTask['attempt
   const { task, source, runtimes } = create;
   const [first] = runtimes;
   if (first === undefined || source !== undefined || listMedia(task.order).length > 0) return undefined;
-  if (findObstacle(first) !== undefined || mustWait(create) || isBehindOthers(deps, create)) return undefined;
+  if (findObstacle(first, task.accountId) !== undefined || mustWait(create) || isBehindOthers(deps, create))
+    return undefined;
   if (create.wait?.waitsForChannel === true && findSpentPace(first) !== undefined) return undefined;
   const { id: channel, inFlightMax } = first.channel.settings;
   return { channel, inFlightMax };

@@ -1,3 +1,4 @@
+import { OPEN_MS } from '@reelgate/platform/limits/circuit-breaker';
 import { Problem } from '@reelgate/platform/problem';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
@@ -22,6 +23,7 @@ const TRIES_IN_CLASS = 3;
 /** Its pause from then on, which doubles with each refusal: other tasks of its token have their turns in it. */
 const PAUSE_MIN_MS = 5000;
 const PAUSE_MAX_MS = 60_000;
+const LEFT_ALONE = 'not sent: the channel is left alone after faults with the orders of this account';
 
 /** A task at its turn on a channel. */
 interface Turn extends ClaimedTask {
@@ -46,6 +48,10 @@ export async function submitClaimed(
   deps.creating.set(task.id, 'working');
   try {
     await inTask(task, async () => {
+      if (!mayTry(runtime, task.accountId)) {
+        await giveBack(deps, turn, { error: LEFT_ALONE, notBefore: deps.clock.now() + OPEN_MS });
+        return;
+      }
       deps.log.info({ taskId: task.id, channel: turn.channel, number }, 'a task has its turn');
       const submission = await submitOrGiveBack(deps, turn, runtime);
       if (submission !== undefined && submission.outcome !== 'refused') await deps.store.removePlace(task.id);
@@ -53,6 +59,15 @@ export async function submitClaimed(
   } finally {
     deps.creating.delete(task.id);
   }
+}
+
+/**
+ * Reports whether the channel may be tried with an order of this account. The turn was taken before it was known whose
+ * it is.
+ */
+function mayTry({ circuit }: ChannelRuntime, accountId: string): boolean {
+  circuit.undecided();
+  return circuit.mayTry(accountId);
 }
 
 /** Undefined: nothing was sent, and another turn may do better. */

@@ -1,0 +1,68 @@
+import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
+import { readContentRefusal } from '@reelgate/platform/content-refusal';
+import type { ContentRefusal } from '@reelgate/platform/content-refusal';
+
+/**
+ * What an error says. `content`: the upstream refuses what the request holds. `redirect`: it sends elsewhere, which says
+ * nothing about its health. `credential`: it refuses the gateway's key, its rights or its balance. `absent`: it lacks
+ * what is asked for, or is at a limit. `fault`: it failed. `page`: a proxy on the way has answered. `request`: any other refusal.
+ */
+type ErrorClass = 'content' | 'redirect' | 'credential' | 'absent' | 'fault' | 'page' | 'request';
+
+/** What follows from an error. */
+export interface ErrorVerdict {
+  readonly class: ErrorClass;
+  /** Another channel may succeed. */
+  readonly triesNext: boolean;
+  /** A client may see it if no other channel succeeds. */
+  readonly isShown: boolean;
+  /** It counts as a fault of the channel; any other error says nothing about its health. */
+  readonly isFault: boolean;
+  /** Only of the class `content`. */
+  readonly refusal?: ContentRefusal;
+}
+
+const VERDICTS: Readonly<Record<ErrorClass, ErrorVerdict>> = {
+  content: { class: 'content', triesNext: false, isShown: true, isFault: false },
+  redirect: { class: 'redirect', triesNext: true, isShown: true, isFault: false },
+  credential: { class: 'credential', triesNext: true, isShown: false, isFault: true },
+  absent: { class: 'absent', triesNext: true, isShown: true, isFault: false },
+  fault: { class: 'fault', triesNext: true, isShown: true, isFault: true },
+  page: { class: 'page', triesNext: true, isShown: false, isFault: true },
+  request: { class: 'request', triesNext: false, isShown: true, isFault: false },
+};
+const BY_STATUS: Readonly<Record<number, ErrorClass>> = {
+  401: 'credential',
+  402: 'credential',
+  403: 'credential',
+  404: 'absent',
+  408: 'absent',
+  429: 'absent',
+  501: 'absent',
+};
+
+/** Judges an answer that is no success, or a page where none is due. */
+export function judgeError(status: number, body: Buffer): ErrorVerdict {
+  const refusal = status < 400 ? undefined : readContentRefusal(status, parseBody(body));
+  if (refusal !== undefined) return { ...VERDICTS.content, refusal };
+  return judgeStatus(status);
+}
+
+/** Judges an error of which only the status is known. */
+export function judgeStatus(status: number): ErrorVerdict {
+  return VERDICTS[BY_STATUS[status] ?? classifyStatus(status)];
+}
+
+function classifyStatus(status: number): ErrorClass {
+  if (status < 300) return 'page';
+  if (status < 400) return 'redirect';
+  return status < 500 ? 'request' : 'fault';
+}
+
+function parseBody(body: Buffer): unknown {
+  try {
+    return parseAnsweredJson(body);
+  } catch {
+    return undefined;
+  }
+}
