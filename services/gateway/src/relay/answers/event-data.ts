@@ -64,7 +64,7 @@ function scrubTextFrame(frame: Buffer, identities: Identities): Buffer {
 }
 
 /** Reports whether a JSON object contains a fault. */
-export function reportsFault(json: Buffer): boolean {
+function reportsFault(json: Buffer): boolean {
   const event = json.includes(ERROR) ? parseObject(json) : undefined;
   return (
     event !== undefined &&

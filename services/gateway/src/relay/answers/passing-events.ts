@@ -42,7 +42,7 @@ export function passingEvents(context: AnswerContext): PassingEvents {
   const rules = protocol.stream;
   const asked = buildUsageRequest(call)?.name !== undefined;
   const long = newLongEvent(protocol, hides ? hider : undefined);
-  const seen = newSeen(context);
+  const seen = newAnswerState(context);
   let counters: Counters | undefined;
   let textBytes = 0;
   let out: Buffer[] = [];
@@ -101,7 +101,7 @@ export function passingEvents(context: AnswerContext): PassingEvents {
 }
 
 /** The state of an answer, as its events have shown it so far. */
-interface Seen {
+interface AnswerState {
   /** Reports whether the event can tell anything new. */
   mustRead(raw: Buffer): boolean;
   see(raw: Buffer, event: JsonObject | undefined): void;
@@ -114,7 +114,7 @@ interface Seen {
   readonly ending: () => AnswerEnding;
 }
 
-function newSeen({ call, sink }: AnswerContext): Seen {
+function newAnswerState({ call, sink }: AnswerContext): AnswerState {
   const { delivery } = call.endpoint.protocol;
   const { events } = delivery;
   let isDelivered = false;

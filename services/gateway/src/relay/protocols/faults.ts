@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
-import type { DeliveryRules } from './delivery.ts';
+import type { DeliveryRules } from './delivery-rules.ts';
 import { hasContent } from './contents.ts';
 import { readObject } from './members.ts';
 

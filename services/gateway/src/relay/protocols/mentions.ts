@@ -14,7 +14,7 @@ export function quoteWord(word: string): Buffer {
 }
 
 /** Reports whether JSON has this word as a value, or as the name of a member that is not null. It parses nothing. */
-export function mentions(json: Buffer, quotedWord: Buffer): boolean {
+function mentions(json: Buffer, quotedWord: Buffer): boolean {
   for (let at = json.indexOf(quotedWord); at >= 0; at = json.indexOf(quotedWord, at + quotedWord.length)) {
     const next = skipSpace(json, at + quotedWord.length);
     if (json[next] !== COLON || json[skipSpace(json, next + 1)] !== FIRST_OF_NULL) return true;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
-import type { DeliveryRules } from './delivery.ts';
+import type { DeliveryRules } from './delivery-rules.ts';
 import type { Counters } from './usage-counters.ts';
 
 export type { JsonObject } from '../../json-bytes/find-objects.ts';
