@@ -8,7 +8,7 @@ const ERRORS_MAX = 8;
 /** The levels of objects and lists in which errors are searched. */
 const DEPTH_MAX = 4;
 const CODE = /^[\w.-]{1,64}$/;
-/** What the parser of JSON quotes of its text. */
+/** The text of a client in a message of the parser of JSON. */
 const QUOTED_JSON = /, (?:\.\.\.)?"[\s\S]*"(?:\.\.\.)? is not valid JSON/;
 
 /** An error as a line of the log shows it. */
@@ -104,7 +104,7 @@ export function describeErrors(fields: object): object {
   return isError(fields) ? { err: describeError(fields) } : describeMembers(fields, DEPTH_MAX);
 }
 
-/** What was thrown has the name `err`, and need not be an error. */
+/** A thrown value has the name `err`, and need not be an error. */
 function describeMembers(object: object, depth: number): object {
   const members = Object.entries(object).map(([name, value]) => [
     name,

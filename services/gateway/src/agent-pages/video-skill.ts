@@ -10,7 +10,7 @@ const EXAMPLE = { model: 'Alpha-H3', prompt: 'a red boat at dawn', seconds: '5' 
 /** The fields of a create that bound its price. */
 const BOUND = { max_amount: '1.00', currency: 'USD' };
 /** The statuses that say nothing against a repeat with the same key. */
-const PASSING: ReadonlySet<number> = new Set([429, 500, 503]);
+const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 503]);
 
 const HEAD = `---
 name: ${NAME}

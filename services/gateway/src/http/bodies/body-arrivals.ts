@@ -4,19 +4,19 @@ const SWEEP_MS = 1000;
 /** A body that is this far behind its least speed is the first to give way. */
 const BEHIND_MS = 2000;
 
-/** How slowly a body may arrive. */
+/** The least speed of a body, and the time for which it may be slower. */
 export interface BodyPace {
   /** A body may be this far behind the least speed, in milliseconds. A silent one ends after this time. */
   readonly idleMs: number;
   readonly bytesPerSecondMin: number;
 }
 
-interface Arriving {
+interface StoppableBody {
   stop: ((why: 'slow') => void) | undefined;
 }
 
 /** The bodies that still arrive. */
-export interface Arrivals<Body extends Arriving> {
+export interface Arrivals<Body extends StoppableBody> {
   add(body: Body): void;
   remove(body: Body): void;
   /** Gives the body the time that the bytes may take. */
@@ -34,7 +34,7 @@ export interface Arrivals<Body extends Arriving> {
  * never beyond the idle time from now. One sweep a second looks after all of them, because a timer for each chunk would
  * cost more than the chunk.
  */
-export function openArrivals<Body extends Arriving>(
+export function openArrivals<Body extends StoppableBody>(
   clock: Clock,
   { idleMs, bytesPerSecondMin }: BodyPace,
 ): Arrivals<Body> {

@@ -17,13 +17,13 @@ const SOURCE_SHARE = 8;
 /** A body gives way to another of its owner, and an owner to another, that would have less than half as much. */
 const GIVES_WAY = 2;
 
-/** Who a body is counted to: an account, the network that a request without a token comes from, or the operators. */
+/** The account, the network of a request without a token, or the operators, to whom a body is counted. */
 export interface BodyOwner {
   readonly kind: 'account' | 'source' | 'operator';
   readonly id: string;
 }
 
-/** Why a body is stopped while it arrives: others need its bytes, or its client sends too slowly. */
+/** The reason to stop a body that arrives: others need its bytes, or its client sends too slowly. */
 export type StopReason = 'busy' | 'slow';
 
 /** The bytes of one body that are in memory. */
@@ -59,8 +59,8 @@ export interface BodyBudgetOptions {
   readonly pace: BodyPace;
 }
 
-/** What one owner has in memory. */
-interface Holding {
+/** The bodies of one owner. */
+interface OwnedBodies {
   readonly share: number;
   readonly isOperator: boolean;
   used: number;
@@ -72,7 +72,7 @@ interface Holding {
 }
 
 interface Body {
-  readonly holding: Holding;
+  readonly holding: OwnedBodies;
   held: number;
   stop: ((why: StopReason) => void) | undefined;
 }
@@ -87,7 +87,7 @@ interface Memory {
 
 /**
  * Each owner has a share. If an owner's share or the whole is used up, the largest body that still arrives gives way to
- * a much smaller one, and one that has stopped gives way to any, so that whoever holds much keeps nobody else out.
+ * a much smaller one, and one that has stopped gives way to any. So an owner with much keeps no other owner out.
  */
 export function openBodyBudget({ bytesMax, bodyBytesMax, clock, waitMsMax, pace }: BodyBudgetOptions): BodyBudget {
   const shares: Readonly<Record<BodyOwner['kind'], number>> = {
@@ -97,10 +97,11 @@ export function openBodyBudget({ bytesMax, bodyBytesMax, clock, waitMsMax, pace 
   };
   const arrivals = openArrivals<Body>(clock, pace);
   const memory = openMemory(bytesMax, arrivals);
-  const holdings = new Map<string, Holding>();
-  const enter = ({ kind, id }: BodyOwner): Holding => {
+  const holdings = new Map<string, OwnedBodies>();
+  const enter = ({ kind, id }: BodyOwner): OwnedBodies => {
     const key = `${kind} ${id}`;
-    const holding = holdings.get(key) ?? newHolding(shares[kind], kind === 'operator', () => void holdings.delete(key));
+    const holding =
+      holdings.get(key) ?? newOwnedBodies(shares[kind], kind === 'operator', () => void holdings.delete(key));
     holdings.set(key, holding);
     holding.bodies += 1;
     return holding;
@@ -112,16 +113,16 @@ export function openBodyBudget({ bytesMax, bodyBytesMax, clock, waitMsMax, pace 
   };
 }
 
-function newHolding(share: number, isOperator: boolean, forget: () => void): Holding {
+function newOwnedBodies(share: number, isOperator: boolean, forget: () => void): OwnedBodies {
   return { share, isOperator, used: 0, bodies: 0, turns: undefined, forget };
 }
 
-interface Counting extends Pick<BodyBudgetOptions, 'clock' | 'waitMsMax'> {
+interface CountParts extends Pick<BodyBudgetOptions, 'clock' | 'waitMsMax'> {
   readonly arrivals: Arrivals<Body>;
   readonly memory: Memory;
 }
 
-function countBody(body: Body, { arrivals, memory, clock, waitMsMax }: Counting): CountedBody {
+function countBody(body: Body, { arrivals, memory, clock, waitMsMax }: CountParts): CountedBody {
   const { holding } = body;
   let turn = 0;
   let isReleased = false;

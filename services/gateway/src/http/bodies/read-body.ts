@@ -192,7 +192,7 @@ export function toReceiveOptions(exchange: Exchange, budget: BodyBudget, bytesMa
   };
 }
 
-/** A request is counted to whoever is signed in, and without a token to the network that it comes from. */
+/** The account or the operators of the request; without a token, the network that it comes from. */
 function readOwner({ state }: Exchange): BodyOwner {
   if (state.operator !== undefined) return { kind: 'operator', id: '' };
   if (state.principal !== undefined) return { kind: 'account', id: state.principal.accountId };

@@ -54,14 +54,14 @@ export async function receiveBody(request: IncomingMessage, options: ReceiveOpti
   await passChunks(request, { body, bytesMax, heldMax, sink });
 }
 
-interface Passing {
+interface ChunkPath {
   readonly body: CountedBody;
   readonly bytesMax: number;
   readonly heldMax: number;
   readonly sink: Sink;
 }
 
-function passChunks(request: IncomingMessage, { body, bytesMax, heldMax, sink }: Passing): Promise<undefined> {
+function passChunks(request: IncomingMessage, { body, bytesMax, heldMax, sink }: ChunkPath): Promise<undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   let received = 0;
   let isOver = false;
