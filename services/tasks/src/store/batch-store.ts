@@ -20,7 +20,7 @@ export interface NewBatch extends BatchOrigin {
 }
 
 export interface BatchCreateStore {
-  /** `full`: the account has `openMax` batches that have not ended. */
+  /** `full`: the account has `openMax` batches that have not ended or whose lines are not removed yet. */
   createBatch(batch: NewBatch, openMax: number): Promise<'created' | 'key_taken' | 'full'>;
   findBatch(batchId: string): Promise<Batch | undefined>;
   /** The newest first. */
@@ -32,16 +32,24 @@ export interface BatchCreateStore {
   cancelBatch(batchId: string, at: number): Promise<boolean>;
 }
 
+/** The batches that a worker takes. */
+export interface BatchTaking {
+  readonly phase: 'reading' | 'running' | 'writing';
+  readonly lease: string;
+  readonly now: number;
+  readonly until: number;
+  readonly limit: number;
+  /** The most batches of an account that all workers have at once. Absent: `limit`, for this worker. */
+  readonly perAccountMax?: number;
+}
+
 /** The work of a batch that a worker leases. */
 export interface BatchLeases {
-  /** Takes batches of a phase that are due. No other worker gets them before `until`. */
-  leaseBatches(taking: {
-    readonly phase: 'reading' | 'running' | 'writing';
-    readonly lease: string;
-    readonly now: number;
-    readonly until: number;
-    readonly limit: number;
-  }): Promise<Batch[]>;
+  /**
+   * Takes batches of a phase that are due, of the accounts in turns and the oldest of each first. No other worker gets
+   * them before `until`.
+   */
+  leaseBatches(taking: BatchTaking): Promise<Batch[]>;
   /** The time at which a batch of a phase is due next; undefined: none is in it. */
   findNextDue(phase: 'reading' | 'running' | 'writing'): Promise<number | undefined>;
   /** Ends every lease. Returns how many it ended. */
@@ -125,6 +133,11 @@ export interface BatchWriteStore {
 }
 
 export interface BatchRetentionStore {
+  /**
+   * Removes lines of a batch that has ended: its files have what a client may read. Returns how many rows it changed; 0 if
+   * every batch that has ended is without lines.
+   */
+  removeEndedLines(limit: number): Promise<number>;
   /** Removes lines of batches that ended before a time, then the batches. Returns how many rows. */
   removeOldBatches(old: { readonly before: number; readonly limit: number }): Promise<number>;
 }

@@ -501,9 +501,11 @@ test('every statement of a batch is found by an index, whatever phase the batch 
   await watched.listEndedLines(lease, { after: 0, limit: 9, withTask: true, until: AT });
   await watched.listEndedLines(lease, { after: 0, limit: 9, withTask: false, until: AT });
   await watched.finishBatch(lease, {}, AT);
+  await watched.removeEndedLines(9);
   await watched.removeOldBatches({ before: AT + 1, limit: 9 });
 
   expect(plans.length).toBeGreaterThan(30);
-  expect(plans.filter((step) => /^SCAN (?!CONSTANT ROW)/.test(step))).toEqual([]);
+  // `accounts` is no table: it holds the accounts that a walk in the index has found.
+  expect(plans.filter((step) => /^SCAN (?!CONSTANT ROW|accounts$)/.test(step))).toEqual([]);
   expect(plans).toContainEqual(expect.stringContaining('batch_lines USING INDEX batch_lines_open'));
 });

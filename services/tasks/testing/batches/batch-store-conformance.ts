@@ -169,6 +169,31 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
       expect(await batches.finishRun(await leaseOne('running', AT + DAY_MS), AT)).toBe(true);
     });
 
+    test('loses its lines when it has ended, in steps, and counts to its account until then', async () => {
+      const held = await readBatch('batch_1');
+      await batches.closePending(held, STOP, ALL, UNTIL);
+      await batches.finishRun(held, AT);
+      expect(await batches.removeEndedLines(3)).toBe(0);
+      await batches.finishBatch(await leaseOne('writing'), {}, AT);
+      expect(await batches.createBatch(aBatch('batch_2'), 1)).toBe('full');
+      for (const removed of [3, 1, 1, 0]) expect(await batches.removeEndedLines(3)).toBe(removed);
+      expect(await sql.read('SELECT number FROM batch_lines')).toEqual([]);
+      expect(await batches.findBatch('batch_1')).toMatchObject({ total: 4, failed: 4 });
+      expect(await batches.createBatch(aBatch('batch_2'), 1)).toBe('created');
+    });
+
+    test('whose file is refused loses its lines too', async () => {
+      await batches.createBatch(aBatch('batch_1'), ALL);
+      const reader = await leaseOne('reading');
+      await batches.appendLines(reader, LINES, UNTIL);
+      const faults = [{ code: 'invalid_request', message: 'no' }];
+      await batches.finishRead(reader, { model: '', faults, at: AT });
+      while ((await batches.removeEndedLines(ALL)) > 0);
+
+      expect(await sql.read('SELECT number FROM batch_lines')).toEqual([]);
+      expect(await batches.findBatch('batch_1')).toMatchObject({ outcome: 'failed' });
+    });
+
     test('is removed with its lines once it is old', async () => {
       const held = await readBatch('batch_1');
       await batches.closePending(held, STOP, ALL, UNTIL);

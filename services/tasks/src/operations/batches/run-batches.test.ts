@@ -74,6 +74,47 @@ test('what the lines make has the label of their batch', async () => {
   expect(JSON.parse(String(call?.['call_json']))).toMatchObject({ label: 'spring' });
 });
 
+describe('accounts take turns', () => {
+  const submitMany = async (world: BatchWorld, count: number): Promise<void> => {
+    for (let made = 0; made < count; made += 1) {
+      await world.submit();
+      await world.clock.advance(1);
+    }
+  };
+
+  test('so that one line of another account begins in the next pass, however many batches are before it', async () => {
+    const world = await open({ limits: { inFlight: 50, perAccount: 100 } });
+    await submitMany(world, 40);
+    for (let read = 0; read < 40; read += 1) await world.read(Array.from({ length: 60 }, (_none, at) => aLine(at + 1)));
+    await world.run();
+    await world.submit({ accountId: 'other', tokenId: 'token_2' });
+    await world.read([aLine(1)]);
+    await world.run();
+
+    expect(await world.deps.store.list({ accountId: 'other' }, { limit: 9 })).toHaveLength(1);
+  });
+
+  test('to have their files read, and an account has two of them read at once', async () => {
+    const world = await open({ limits: { perAccount: 100 } });
+    await submitMany(world, 40);
+    const first = [await leaseBatch(world.batches), await leaseBatch(world.batches), await leaseBatch(world.batches)];
+    expect(first.map((leased) => leased?.batch.accountId)).toEqual(['acme', 'acme', undefined]);
+
+    await world.submit({ accountId: 'other', tokenId: 'token_2' });
+    expect((await leaseBatch(world.batches))?.batch.accountId).toBe('other');
+  });
+
+  test('and of an account its oldest batch is first', async () => {
+    const world = await open({ limits: { perAccount: 100 } });
+    await submitMany(world, 3);
+    const { batches } = await listBatches(world.batches, 'acme', { limit: 9, after: undefined });
+    const ids = batches.map(({ id }) => id).reverse();
+
+    expect((await leaseBatch(world.batches))?.batch.id).toBe(ids[0]);
+    expect((await leaseBatch(world.batches))?.batch.id).toBe(ids[1]);
+  });
+});
+
 describe('a refusal', () => {
   test('that will pass is tried again after a pause, and begins no further line', async () => {
     const world = await open({ limits: { inFlight: 3 }, world: { channels: [channelSettings({ id: 'main' })] } });

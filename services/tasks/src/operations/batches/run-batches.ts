@@ -23,8 +23,8 @@ import { invalidMetadata } from './batch-refusals.ts';
 const BATCHES_MAX = 16;
 /** The lines of one step: their intents share a transaction, and so do their outcomes. */
 const STEP_LINES = 16;
-/** The steps of a batch before it waits for its next turn. */
-const STEPS_MAX = 8;
+/** The steps of all batches of a pass, at least one for each, before the accounts take turns again. */
+const STEPS_MAX = 16;
 /** The lines whose ends share a transaction. */
 const ENDS_MAX = 200;
 /** The lines that are closed in a transaction. */
@@ -62,13 +62,19 @@ export async function runBatches(deps: RunBatchDeps): Promise<PassResult> {
   const lease = newId('lease');
   const until = now + limits.leaseMs;
   const taken = await batches.leaseBatches({ phase: 'running', lease, now, until, limit: BATCHES_MAX });
-  await Promise.all(taken.map((batch) => runLeased(deps, batch, { batchId: batch.id, lease })));
+  const steps = Math.max(1, Math.floor(STEPS_MAX / taken.length));
+  await Promise.all(taken.map((batch) => runLeased({ ...deps, steps }, batch, { batchId: batch.id, lease })));
   if (taken.length + late > 0) return taken.length + late;
   const dueAt = await batches.findNextDue('running');
   return dueAt === undefined ? NOTHING_DUE : { dueAt };
 }
 
-async function runLeased(deps: RunBatchDeps, batch: Batch, lease: BatchLease): Promise<void> {
+/** A pass, with the steps that it leaves to each batch. */
+interface BatchPass extends RunBatchDeps {
+  readonly steps: number;
+}
+
+async function runLeased(deps: BatchPass, batch: Batch, lease: BatchLease): Promise<void> {
   const { batches, clock, log } = deps;
   let pauseMs = FAULT_MS;
   try {
@@ -82,7 +88,7 @@ async function runLeased(deps: RunBatchDeps, batch: Batch, lease: BatchLease): P
 }
 
 /** Returns the milliseconds until the next pass over the batch. */
-async function runBatch(deps: RunBatchDeps, batch: Batch, lease: BatchLease): Promise<number> {
+async function runBatch(deps: BatchPass, batch: Batch, lease: BatchLease): Promise<number> {
   const { batches, clock, log } = deps;
   const ended = await batches.endLines(lease, ENDS_MAX, extend(deps));
   const rights = await readRights(deps, batch);
@@ -152,9 +158,9 @@ interface BatchRun {
 }
 
 /** Creates the tasks of lines while the batch has room, up to a refusal that will pass. */
-async function startLines(deps: RunBatchDeps, run: BatchRun): Promise<number> {
-  const { batches, limits } = deps;
-  for (let step = 0; step < STEPS_MAX; step += 1) {
+async function startLines(deps: BatchPass, run: BatchRun): Promise<number> {
+  const { batches, limits, steps } = deps;
+  for (let step = 0; step < steps; step += 1) {
     const open = await batches.listOpenLines(run.batch.id, limits.inFlight, STEP_LINES);
     if (open.length === 0) return LOOK_MS;
     const lines = await beginLines(deps, run, open);

@@ -4,6 +4,8 @@ import type { BatchDeps } from './batch-deps.ts';
 
 /** A worker may let a batch rest for this long at most. */
 const RETURN_MS_MAX = 60_000;
+/** The files of an account that all workers read, or write, at once: others find a worker for theirs. */
+const FILES_PER_ACCOUNT_MAX = 2;
 const PHASES = { read: 'reading', write: 'writing' } as const;
 
 export interface LeasedBatch {
@@ -18,7 +20,14 @@ export async function leaseBatch(deps: BatchDeps): Promise<LeasedBatch | undefin
   for (const work of ['write', 'read'] as const) {
     const now = clock.now();
     const lease = newId('lease');
-    const taking = { phase: PHASES[work], lease, now, until: now + limits.leaseMs, limit: 1 };
+    const taking = {
+      phase: PHASES[work],
+      lease,
+      now,
+      until: now + limits.leaseMs,
+      limit: 1,
+      perAccountMax: FILES_PER_ACCOUNT_MAX,
+    };
     const [batch] = await batches.leaseBatches(taking);
     if (batch !== undefined) return { batch, lease: { batchId: batch.id, lease }, work };
   }

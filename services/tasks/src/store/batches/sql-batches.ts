@@ -1,6 +1,5 @@
 import type { NewId } from '@reelgate/platform/ids';
 import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
-import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { BATCH_FAULTS_MAX } from '../../domain/batch.ts';
 import type { Batch, BatchOutcome, BatchPhase, NewBatchLine } from '../../domain/batch.ts';
@@ -11,6 +10,7 @@ import type {
   BatchReadStore,
   BatchRetentionStore,
   BatchStore,
+  BatchTaking,
   BatchWriteStore,
   OpenBatchReader,
 } from '../batch-store.ts';
@@ -22,6 +22,7 @@ import { sqlEventWrites } from '../webhooks/sql-events.ts';
 import type { WriteEvent } from '../webhooks/sql-events.ts';
 import { BATCH, BATCH_ORIGIN, countLines, holdLease } from './batch-rows.ts';
 import { sqlBatchRuns } from './sql-batch-runs.ts';
+import { chooseTurns } from './sql-batch-turns.ts';
 
 export function sqlBatches(sql: Sql, newId: NewId): BatchStore {
   const writeEvent = sqlEventWrites(newId);
@@ -37,7 +38,8 @@ export function sqlBatches(sql: Sql, newId: NewId): BatchStore {
 }
 
 /** Batches that begin at the same moment may pass the limit by their number. */
-const COUNT_OPEN = "SELECT COUNT(*) AS open FROM batches WHERE account_id = $1 AND phase <> 'ended'";
+const COUNT_OPEN = `SELECT (SELECT COUNT(*) FROM batches WHERE account_id = $1 AND phase <> 'ended')
+  + (SELECT COUNT(*) FROM batches WHERE account_id = $1 AND ended_at IS NOT NULL AND has_lines = 1) AS open`;
 
 function sqlBatchCreates(sql: Sql): BatchCreateStore {
   return {
@@ -82,13 +84,6 @@ function sqlBatchCreates(sql: Sql): BatchCreateStore {
 }
 
 function sqlBatchLeases(sql: Sql): BatchLeases {
-  const take = buildStatement<'phase' | 'lease' | 'now' | 'until' | 'limit'>(
-    (of) => `UPDATE batches SET lease = ${of('lease')}, due_at = ${of('until')}
-      WHERE id IN (
-        SELECT id FROM batches WHERE phase = ${of('phase')} AND due_at IS NOT NULL AND due_at <= ${of('now')}
-        ORDER BY due_at LIMIT ${of('limit')} ${sql.skipLocked}
-      ) AND due_at IS NOT NULL AND due_at <= ${of('now')} RETURNING ${BATCH.list}`,
-  );
   return {
     leaseBatches: async (taking) => {
       const [due] = await sql.read(
@@ -97,7 +92,7 @@ function sqlBatchLeases(sql: Sql): BatchLeases {
       );
       return due === undefined
         ? []
-        : sql.commitUnsynced(async (query) => (await query(...take(taking))).map(BATCH.read));
+        : sql.commitUnsynced(async (query) => takeBatches(query, taking, await chooseTurns(query, taking)));
     },
     findNextDue: async (phase) => {
       const [row] = await sql.read(
@@ -122,6 +117,18 @@ function sqlBatchLeases(sql: Sql): BatchLeases {
           )) > 0,
       ),
   };
+}
+
+/** Of workers that choose the same batch at the same moment one gets it. */
+async function takeBatches(query: SqlQuery, taking: BatchTaking, ids: readonly string[]): Promise<Batch[]> {
+  if (ids.length === 0) return [];
+  const rows = await query(
+    `UPDATE batches SET lease = $1, due_at = $2
+     WHERE id IN (${parameters(ids.length, 5)}) AND phase = $3 AND due_at IS NOT NULL AND due_at <= $4
+     RETURNING ${BATCH.list}`,
+    [taking.lease, taking.until, taking.phase, taking.now, ...ids],
+  );
+  return rows.map(BATCH.read);
 }
 
 const INSERT_LINES = insertMany(
@@ -327,6 +334,19 @@ function sqlOpenBatches(sql: Sql): OpenBatchReader {
 
 function sqlBatchRetention(sql: Sql): BatchRetentionStore {
   return {
+    removeEndedLines: async (limit) => {
+      const [ended] = await sql.read(
+        `SELECT id FROM batches WHERE account_id > '' AND ended_at IS NOT NULL AND has_lines = 1
+         ORDER BY account_id, ended_at LIMIT 1`,
+      );
+      if (ended === undefined) return 0;
+      const batchId = text(ended['id']);
+      return sql.commitUnsynced(
+        async (query) =>
+          (await removeLines(query, batchId, limit)) ||
+          query.changes('UPDATE batches SET has_lines = 0 WHERE id = $1 AND has_lines = 1', [batchId]),
+      );
+    },
     removeOldBatches: ({ before, limit }) =>
       sql.transaction(async (query) => {
         const [old] = await query(
@@ -335,14 +355,18 @@ function sqlBatchRetention(sql: Sql): BatchRetentionStore {
         );
         if (old === undefined) return 0;
         const batchId = text(old['id']);
-        const lines = await query.changes(
-          `DELETE FROM batch_lines WHERE batch_id = $1 AND number IN (
-             SELECT number FROM batch_lines WHERE batch_id = $1 ORDER BY number LIMIT $2
-           )`,
-          [batchId, limit],
-        );
+        const lines = await removeLines(query, batchId, limit);
         if (lines > 0) return lines;
         return query.changes('DELETE FROM batches WHERE id = $1', [batchId]);
       }),
   };
+}
+
+function removeLines(query: SqlWork, batchId: string, limit: number): Promise<number> {
+  return query.changes(
+    `DELETE FROM batch_lines WHERE batch_id = $1 AND number IN (
+       SELECT number FROM batch_lines WHERE batch_id = $1 ORDER BY number LIMIT $2
+     )`,
+    [batchId, limit],
+  );
 }
