@@ -214,17 +214,6 @@ describe('the next channel', () => {
     expect(leaks(answer)).toEqual([]);
   });
 
-  test('does not exist: the answer is that of the last channel, with the time to retry', async () => {
-    const answer = await demo.call('POST', '/v1/chat/completions', chat('twice', '[status:429]'));
-
-    expect(answer).toMatchObject({
-      status: 429,
-      json: { error: { message: expect.stringContaining('Upstream trouble with twice') } },
-    });
-    expect(answer.headers.get('retry-after')).toBe('7');
-    expect(leaks(answer)).toEqual([]);
-  });
-
   test('does not exist, and the only channel is at its limit: the answer says so', async () => {
     const statuses = [];
     for (let call = 0; call < 3; call += 1)
@@ -296,4 +285,22 @@ test("paths of other APIs are not mistaken for the gateway's: /v2/rerank and emb
   await expect(
     googleClient(target('gemini')).models.embedContent({ model: 'gemini', contents: 'x' }),
   ).rejects.toMatchObject({ status: 404 });
+});
+
+// the last one: its channels rest afterwards
+describe('a channel whose upstream asks to wait', () => {
+  test('is the last one: its answer has the time to retry, and no call is sent before', async () => {
+    const answer = await demo.call('POST', '/v1/chat/completions', chat('twice', '[status:429][retry-after:7]'));
+
+    expect(answer).toMatchObject({
+      status: 429,
+      json: { error: { message: expect.stringContaining('Upstream trouble with twice') } },
+    });
+    expect(answer.headers.get('retry-after')).toBe('7');
+    expect(leaks(answer)).toEqual([]);
+    const mark = newMark();
+    const next = await demo.call('POST', '/v1/chat/completions', chat('twice', `[mark:${mark}]`));
+    expect([next.status, Number(next.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(relay.upstream.marked(mark)).toEqual([]);
+  });
 });

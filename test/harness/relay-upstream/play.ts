@@ -4,14 +4,13 @@ import { IDENTITY_HEADERS, USEFUL_HEADER } from './identities.ts';
 import type { Received } from './received.ts';
 import type { Reply, Vendor } from './reply.ts';
 
-const RETRY_AFTER_S = 7;
 /** A wait that does not keep the test process running. */
 const wait = (ms: number): Promise<void> => delay(ms, undefined, { ref: false });
 const HEADERS: Readonly<Record<string, string>> = { ...IDENTITY_HEADERS, [USEFUL_HEADER.name]: USEFUL_HEADER.value };
 
 /**
  * Sends an answer as the words of the request steer it:
- * `[status:N]` is an error, `[hang]` no answer, `[reset]` a cut connection, `[slow:MS]` a late first byte.
+ * `[status:N]` is an error, with `[retry-after:S]` one that asks to wait, `[hang]` no answer, `[reset]` a cut connection, `[slow:MS]` a late first byte.
  * `[die:N]` cuts and `[end:N]` ends the answer after N frames, or in the middle if it has no frames.
  * `[silent:MS]` is a silence after the first frame, or with `[after:N]` after N, `[pace:MS]` a pause before each frame,
  * `[fail:N]` the vendor's own error after N frames. `[join]` splits frames at odd positions, `[crlf]` ends lines by CR
@@ -32,7 +31,7 @@ export async function play(response: ServerResponse, asked: Received, vendor: Ve
 }
 
 function sendError(response: ServerResponse, asked: Received, vendor: Vendor, status: number): void {
-  const retry = status === 429 || status === 503 ? { 'retry-after': String(RETRY_AFTER_S) } : {};
+  const retry = asked.words.has('retry-after') ? { 'retry-after': String(asked.words.number('retry-after', 0)) } : {};
   const body = Buffer.from(
     asked.words.has('html')
       ? `<html>Bad gateway at ${HEADERS['x-served-by'] ?? ''}</html>`
