@@ -51,8 +51,8 @@ export interface EvenRateOptions {
 }
 
 /**
- * A rate that holds in every second: each second, however it is cut, has at most the part of a second, rounded up. So it
- * begins as it goes on, and a pause saves nothing up.
+ * A rate that is kept in every second, whenever it begins: a second has at most a sixtieth of the minute, rounded up. So the
+ * rate begins as it goes on, and a pause saves nothing up.
  */
 export function newEvenRate({ clock, perMinute, restMs = 0 }: EvenRateOptions): Rate {
   const startedAt = clock.now();

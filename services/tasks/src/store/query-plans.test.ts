@@ -480,8 +480,7 @@ test('every statement of a batch is found by an index, whatever phase the batch 
     },
     9,
   );
-  await watched.findBatch('batch_1');
-  await watched.listBatches('acme', { limit: 9 });
+  await Promise.all([watched.findBatch('batch_1'), watched.listBatches('acme', { limit: 9 })]);
   await watched.leaseBatches({ ...taking, phase: 'reading', lease: 'lease_1' });
   const fault = { code: 'invalid_request', message: 'no' };
   await watched.appendLines(lease, [{ number: 1, customId: 'a', body: { fault } }], AT);
@@ -505,7 +504,6 @@ test('every statement of a batch is found by an index, whatever phase the batch 
   await watched.removeOldBatches({ before: AT + 1, limit: 9 });
 
   expect(plans.length).toBeGreaterThan(30);
-  // `accounts` is no table: it holds the accounts that a walk in the index has found.
   expect(plans.filter((step) => /^SCAN (?!CONSTANT ROW|accounts$)/.test(step))).toEqual([]);
   expect(plans).toContainEqual(expect.stringContaining('batch_lines USING INDEX batch_lines_open'));
 });
