@@ -1,6 +1,8 @@
 import type { RequestListener, Server, ServerResponse, IncomingMessage, ServerOptions } from 'node:http';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import { systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { HostPort } from '../config/units.ts';
 import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
@@ -10,6 +12,7 @@ import { refuseHost } from './allowed-hosts.ts';
 import type { HostCheck } from './allowed-hosts.ts';
 import { closeHttp, openRunningRequests } from './running-requests.ts';
 import type { IdleWatch } from './running-requests.ts';
+import { openSlowRequests } from './slow-requests.ts';
 
 /** Handles a request that it knows. Otherwise it gives false and does nothing. */
 export type HttpRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
@@ -46,6 +49,8 @@ export interface HttpPortOptions {
   readonly health: HttpRoute;
   /** Absent: the port answers to every host. */
   readonly isAllowedHost?: HostCheck | undefined;
+  /** Absent: that of the system. */
+  readonly clock?: Clock;
 }
 
 export async function openHttpPort({
@@ -53,10 +58,12 @@ export async function openHttpPort({
   tls,
   health,
   isAllowedHost = () => true,
+  clock = systemClock,
 }: HttpPortOptions): Promise<HttpPort> {
   const requests = openRunningRequests();
   let handler: PortHandler | undefined;
   let isClosed = false;
+  const watchSlow = openSlowRequests(clock);
   const server = newHttpServer(tls, { ServerResponse: requests.ServerResponse }, (request, response) => {
     if (!isAllowedHost(request)) {
       refuseHost(request, response);
@@ -68,6 +75,7 @@ export async function openHttpPort({
       return;
     }
     requests.add(response);
+    watchSlow(request, response);
     handler.handle(request, response);
   });
   await new Promise<void>((resolve, reject) => {

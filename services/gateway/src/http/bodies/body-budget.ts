@@ -1,8 +1,8 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { openArrivals } from '@reelgate/platform/http/body-arrivals';
+import type { Arrivals, BodyPace } from '@reelgate/platform/http/body-arrivals';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import type { Semaphore } from '@reelgate/platform/limits/semaphore';
-import { openArrivals } from './body-arrivals.ts';
-import type { Arrivals, BodyPace } from './body-arrivals.ts';
 
 const WAITERS_MAX = 256;
 /** The first bytes of every body, for which the short reserve is kept. Longer bodies wait for a turn of their owner. */

@@ -1,4 +1,4 @@
-import type { Clock } from '@reelgate/platform/clock';
+import type { Clock } from '../clock.ts';
 
 const SWEEP_MS = 1000;
 /** A body that is this far behind its least speed is the first to give way. */
@@ -37,6 +37,7 @@ export interface Arrivals<Body extends StoppableBody> {
 export function openArrivals<Body extends StoppableBody>(
   clock: Clock,
   { idleMs, bytesPerSecondMin }: BodyPace,
+  beforeSweep: () => void = () => undefined,
 ): Arrivals<Body> {
   const deadlines = new Map<Body, number>();
   let isSweeping = false;
@@ -51,6 +52,7 @@ export function openArrivals<Body extends StoppableBody>(
     let sweptAt = clock.now();
     while (deadlines.size > 0) {
       await clock.sleep(SWEEP_MS);
+      beforeSweep();
       const now = clock.now();
       const lateMs = now - sweptAt - SWEEP_MS;
       // a program that stood still has not read what came meanwhile
