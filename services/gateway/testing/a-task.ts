@@ -130,6 +130,7 @@ const wholeOrder = {
   callbackUrl: 'https://studio.example/hook',
   size: '1344x768',
   extraJson: '{"seed":7}',
+  optionalExtra: ['seed', 'fps'],
 } satisfies Whole<Order>;
 
 const wholeResult = {

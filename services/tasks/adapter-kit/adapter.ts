@@ -51,6 +51,9 @@ export interface Attempt {
   readonly extra?: Readonly<Record<string, ExtraValue>> | undefined;
 }
 
+/** The parts of an order on which its extra fields can depend. The addresses of the media are not known yet. */
+export type ExtraQuestion = Pick<Attempt, 'kind' | 'model' | 'content'>;
+
 /** A part of a multipart form: a text, or a file as Base64. */
 export type FormPart =
   | { readonly name: string; readonly text: string }
@@ -246,6 +249,11 @@ export type ExtraFields = Readonly<Record<string, ExtraField>>;
 
 /** The operations of one channel. Each is pure: it depends on its arguments and the answers alone. */
 export interface Calls {
+  /**
+   * Lists the declared extra fields that the upstream takes for an order. An order with another one does not come here.
+   * Absent: all that are declared. Only for a built-in adapter.
+   */
+  readonly listExtra?: ((order: ExtraQuestion) => readonly string[]) | undefined;
   /** Returns the one request of a submission, or the reason why the upstream cannot express the order. */
   readonly buildSubmit: (attempt: Attempt) => UpstreamRequest | { readonly unfit: string };
   readonly readSubmit: (answer: UpstreamAnswer, attempt: Attempt) => Submission;

@@ -1,3 +1,5 @@
+import type { ExtraFields } from '@reelgate/adapter-kit';
+import { readExtraFields } from '../src/channels/extra-fields.ts';
 import type {
   CallbackVerdict,
   Channel,
@@ -34,6 +36,8 @@ export interface FakeUpstream {
   found: ReadonlyMap<string, FindOutcome> | undefined;
   /** The most works that one poll reads. */
   pollManyMax: number;
+  /** The extra fields that a channel takes; a channel without an entry takes all. */
+  extraFields: ReadonlyMap<string, ExtraFields>;
   /** Channels whose calls are in the journal under their own names. */
   channels(journal: Journal): ChannelFactory;
 }
@@ -64,10 +68,16 @@ export function fakeUpstream(): FakeUpstream {
     cancels: true,
     found: undefined,
     pollManyMax: 1,
+    extraFields: new Map(),
     answer: (channel, ...more) => void answers.set(channel, [...more]),
     channels: (journal) => (settings) => {
+      const findExtraFaults: Channel['findExtraFaults'] = ({ extraJson }) => {
+        const declared = upstream.extraFields.get(settings.id);
+        return declared === undefined ? [] : readExtraFields(extraJson, declared).faults;
+      };
       const channel: Channel = {
         settings,
+        findExtraFaults,
         submit: async (attempt) => {
           const upstreamId = `up-${submitted.length + 1}`;
           const answer = answers.get(settings.id)?.shift() ?? accepted(upstreamId);
@@ -103,7 +113,8 @@ export function fakeUpstream(): FakeUpstream {
         probe: async () => 'unclear',
         close: async () => undefined,
       };
-      return recorded(settings.id, channel, journal);
+      // it asks no upstream, so it is no call of the journal
+      return Object.create(recorded(settings.id, channel, journal), { findExtraFaults: { value: findExtraFaults } });
     },
   };
   return upstream;

@@ -43,6 +43,17 @@ const shape: readonly Row[] = [
       body: exactly({ task_id: is.taskId, id: is.taskId, status: 'queued' }),
     }),
   ]),
+  sequence(FLAT, 'names the wishes that nobody follows in each of its answers', [
+    step(
+      post(GENERATIONS, generations({ seed: 7, fps: 24, user: 'u' })),
+      {
+        status: 200,
+        body: exactly({ task_id: is.taskId, id: is.taskId, status: 'queued', ignored: ['seed', 'fps'] }),
+      },
+      { id: 'id' },
+    ),
+    step(get(`${GENERATIONS}/{{id}}`), { status: 200, body: { ignored: ['seed', 'fps'] } }),
+  ]),
 ];
 
 /** Flat fields, with the resulting order in the vendor's shape. */
@@ -67,7 +78,8 @@ const ACCEPTED: readonly (readonly [section: string, name: string, path: string,
   [COMPAT, 'resolution before size', V1, compat({ resolution: '2K' }), { resolution: '2K', ratio: '16:9' }],
   [COMPAT, 'words in its content', V1, compatContent([text('[queue:1ms] a boat')]), { task_type: 'generation' }],
   [COMPAT, 'the same words twice', V1, compat({ content: [text('a red boat')] }), { task_type: 'generation' }],
-  [COMPAT, 'fields that it does not know', V1, compat({ seed: 7, user: 'u', negative_prompt: 'x' }), { duration: 4 }],
+  [COMPAT, 'user, metadata and n of one', V1, compat({ user: 'u', metadata: { a: 1 }, n: 1 }), { duration: 4 }],
+  [COMPAT, 'aspect_ratio before size', V1, compat({ aspect_ratio: '9:16' }), { ratio: '9:16' }],
   [COMPAT, 'null for a field that is left out', V1, compat({ source_task_id: null, content: null }), { duration: 4 }],
   [COMPAT, 'an empty source_task_id', V1, compat({ source_task_id: '' }), { task_type: 'generation' }],
   [COMPAT, 'an empty content', V1, compat({ content: [] }), { task_type: 'generation' }],
@@ -126,6 +138,77 @@ const accepted = ACCEPTED.map(([section, name, path, body, order]) =>
     step(get(`${QUERY}/{{task}}`), { status: 200, body: { task: order } }),
   ]),
 );
+
+/** Names of other APIs, in both open dialects. Each was once dropped, and the video was made without it. */
+const FOREIGN: readonly (readonly [name: string, value: unknown])[] = [
+  ...['image_url', 'input_image', 'img_url', 'start_image', 'image_tail', 'video_url', 'audio_url'].map(
+    (name) => [name, 'https://files.example/a.png'] as const,
+  ),
+  ...['input_references', 'frame_images', 'image_urls', 'Images', 'imageUrls'].map(
+    (name) => [name, ['https://files.example/a.png']] as const,
+  ),
+  ['firstFrame', { url: 'https://files.example/a.png' }],
+  ['audio', true],
+  ['generate_audio', true],
+  ['num_frames', 96],
+  ['resolution_name', '720p'],
+  ['aspectRatio', '9:16'],
+  ['Seconds', '4'],
+  ['duration_seconds', 4],
+  ['max_ammount', '0.01'],
+  ['maxAmount', '0.01'],
+  ['negative_prompt', 'blur'],
+  ['extra_body', { seed: 7 }],
+];
+const foreign = [
+  ...FOREIGN.map(([name, value]) => [COMPAT, V1, compat({ [name]: value }), name] as const),
+  ...FOREIGN.map(([name, value]) => [FLAT, GENERATIONS, generations({ [name]: value }), name] as const),
+  ...['seed', 'fps', 'response_format', 'width'].map((name) => [COMPAT, V1, compat({ [name]: 7 }), name] as const),
+].flatMap(([section, path, body, name]) =>
+  table(section, [
+    [`refuses ${name}, which no channel takes`, post(path, body, REFUSED), refused('unknown_field', name)],
+  ]),
+);
+
+/** Values that a channel could not follow. */
+const UNFIT: readonly (readonly [
+  section: string,
+  path: string,
+  body: object,
+  code: Parameters<typeof refused>[0],
+  name: string,
+])[] = [
+  [FLAT, GENERATIONS, generations({ seed: 2 ** 32 }), 'invalid_request', 'seed'],
+  [FLAT, GENERATIONS, generations({ seed: 1.5 }), 'invalid_request', 'seed'],
+  [FLAT, GENERATIONS, generations({ fps: 0 }), 'invalid_request', 'fps'],
+  [FLAT, GENERATIONS, generations({ response_format: 'b64_json' }), 'invalid_request', 'response_format'],
+  [COMPAT, V1, compat({ n: 2 }), 'invalid_request', 'n'],
+  [COMPAT, V1, compat({ ratio: '16:9', aspect_ratio: '9:16' }), 'invalid_ratio', 'aspect_ratio'],
+  [COMPAT, V1, compat({ image: 'https://a.example/a.png', last_frame: '' }), 'invalid_content', 'last_frame'],
+  [COMPAT, V1, compat({ metadata: { duration: 10 } }), 'unknown_field', 'metadata.duration'],
+  [COMPAT, V1, { model: 'Alpha-H3', source_task_id: UNKNOWN, seconds: '15' }, 'invalid_duration', 'seconds'],
+];
+const unfit = UNFIT.flatMap(([section, path, body, code, name]) =>
+  table(section, [
+    [`refuses a wrong ${name}: ${JSON.stringify(body)}`, post(path, body, REFUSED), refused(code, name)],
+  ]),
+);
+
+const estimates = table('Estimate', [
+  ...FOREIGN.slice(0, 3).map(
+    ([name, value]) =>
+      [
+        `refuses ${name} as the create does`,
+        post(`${V1}/estimate`, compat({ [name]: value }), REFUSED),
+        refused('unknown_field', name),
+      ] as const,
+  ),
+  [
+    'names the wishes that nobody follows',
+    post(`${V1}/estimate?path=${GENERATIONS}`, generations({ seed: 7, fps: 24 })),
+    { status: 200, body: { ignored: ['seed', 'fps'] } },
+  ],
+]);
 
 const compatRefused = table(COMPAT, [
   ['refuses a body without a model', post(V1, without(compat(), 'model'), REFUSED), refused('missing_model', 'model')],
@@ -349,4 +432,12 @@ const flatRefused = table(FLAT, [
   ],
 ]);
 
-export const createRows: readonly Row[] = [...shape, ...accepted, ...compatRefused, ...flatRefused];
+export const createRows: readonly Row[] = [
+  ...shape,
+  ...accepted,
+  ...compatRefused,
+  ...foreign,
+  ...unfit,
+  ...estimates,
+  ...flatRefused,
+];

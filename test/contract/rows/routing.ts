@@ -144,7 +144,7 @@ const conflicts = table(SECTION, [
   ],
   [
     'a regeneration of a base_video without words is refused',
-    post(V1, compatContent([base]), REFUSED),
+    post(V1, { model: 'Alpha-H3', content: [base] }, REFUSED),
     refused('invalid_content'),
   ],
   [
@@ -292,8 +292,17 @@ const forms: readonly Row[] = [
     [
       'refuses a file id',
       post(V1, new Form(...fields, ['input_reference[file_id]', 'file-1']), REFUSED),
-      refused('invalid_request'),
+      refused('unknown_field', 'input_reference[file_id]'),
     ],
+    ...['image_url', 'img_url', 'max_ammount', 'resolution_name', 'fps', 'image_url[url]', 'parameters[seed]'].map(
+      (name) =>
+        [
+          `refuses ${name}, which it does not know`,
+          post(V1, new Form(...fields, [name, '7']), REFUSED),
+          refused('unknown_field', name),
+        ] as const,
+    ),
+    ['refuses two videos', post(V1, new Form(...fields, ['n', '2']), REFUSED), refused('invalid_request', 'n')],
     [
       'refuses a first frame of another media type',
       post(V1, new Form(...fields, ['input_reference', { ...frame, type: 'video/mp4' }]), REFUSED),

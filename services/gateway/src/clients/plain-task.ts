@@ -143,7 +143,7 @@ export function toPlainOrder(order: Order): PlainOrder {
     callbackUrl: order.callbackUrl,
     size: order.size,
     extra: order.extraJson === '' ? {} : (JSON.parse(order.extraJson) as Record<string, unknown>),
-  } satisfies MessageMapping<Order, 'extraJson'>;
+  } satisfies MessageMapping<Order, 'extraJson' | 'optionalExtra'>;
 }
 
 function toPlainItem({ item }: ContentItem): PlainItem[] {

@@ -42,6 +42,8 @@ export interface InlineMedia {
 export interface FieldNames {
   /** The client's name for a field of the order, such as `seconds` for `duration`. */
   readonly clientField: (field: string) => string;
+  /** Names the field to send in place of one that no channel takes. Absent: the dialect is strict. */
+  readonly describeRight?: (field: string) => string;
 }
 
 /** The members that are no part of a body: who asks, the order itself, and what stands in headers. */

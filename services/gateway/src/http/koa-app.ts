@@ -19,6 +19,7 @@ import { requestSpans } from './request-span.ts';
 import type { BeginRequestSpan } from './request-span.ts';
 import { routeTable } from './routes/route-table.ts';
 import type { RouteTable } from './routes/route-table.ts';
+import { assertKnownQuery } from './check-query.ts';
 import type { RouteEntry } from './routes/route.ts';
 
 export interface KoaAppOptions {
@@ -115,7 +116,12 @@ function runRoute(exchange: Exchange, entry: RouteEntry, { admit, beginSpan }: R
   exchange.state.kind = entry.kind;
   const span = beginSpan(exchange, entry);
   exchange.state.span = span;
-  return inTrace(span.traceId, () => thenMaybe(admit(exchange, entry), () => entry.handle(exchange)));
+  return inTrace(span.traceId, () =>
+    thenMaybe(admit(exchange, entry), () => {
+      assertKnownQuery(exchange, entry);
+      return entry.handle(exchange);
+    }),
+  );
 }
 
 function initExchange(exchange: Exchange, { newId, observe, readSource }: KoaAppOptions): void {

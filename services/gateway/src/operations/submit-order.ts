@@ -172,14 +172,16 @@ export function toPendingOrder({ order, inline }: DecodedOrder): Order {
 }
 
 /** Awaits a call. A refusal then names the field as the client wrote it. */
-export async function inClientTerms<T>({ clientField }: FieldNames, call: Promise<T>): Promise<T> {
+export async function inClientTerms<T>({ clientField, describeRight }: FieldNames, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
     if (!(error instanceof Problem) || error.field === undefined) throw error;
-    const { kind, reason, message, retryAfterMs, metadata, cause } = error;
-    // a rule of the contract names the field with its whole path
-    const name = error.field.replace(/^(?:order|queue)\./, '');
+    const { kind, reason, retryAfterMs, metadata, cause } = error;
+    // a rule of the contract names the field with its whole path, and a client has its own fields among the others
+    const name = error.field.replace(/^(?:order|queue)\./, '').replace(/^extra_json\./, '');
+    const right = reason === 'unknown_field' ? describeRight?.(name) : undefined;
+    const message = right === undefined ? error.message : `${error.message}; ${right}`;
     const field = PREFERENCES[name] ?? clientField(name);
     throw new Problem({ kind, reason, message, retryAfterMs, metadata, field, cause });
   }

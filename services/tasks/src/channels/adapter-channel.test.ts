@@ -80,16 +80,23 @@ describe('a submission', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  test('reaches the adapter unchanged, without extra fields that it does not declare', async () => {
+  test('reaches the adapter unchanged', async () => {
     const attempt = anAttempt();
 
-    const submission = await openWith({}).submit({ ...attempt, extraJson: '{"seed": 1}' }, signal);
+    const submission = await openWith({}).submit({ ...attempt, extraJson: '{"user": "me"}' }, signal);
 
     expect(submission).toEqual({ outcome: 'accepted', upstreamId: 'work-1', status: 200 });
     expect(upstream.requests).toMatchObject([
       { method: 'POST', path: '/base/works', headers: { 'x-key': 'upstream-key' } },
     ]);
     expect(upstream.requests[0]?.body).toEqual({ ...attempt, extra: {} });
+  });
+
+  test('sends nothing if an extra field would not reach the upstream', async () => {
+    const submission = await openWith({}).submit({ ...anAttempt(), extraJson: '{"seed": 1}' }, signal);
+
+    expect(submission).toMatchObject({ outcome: 'refused', fault: 'unfit' });
+    expect(upstream.requests).toEqual([]);
   });
 
   test('sends nothing if the adapter fails to build it', async () => {

@@ -31,11 +31,13 @@ import type {
   Channel,
   ChannelFactory,
   ChannelSettings,
+  ExtraOrder,
   PlannedAttempt,
   PollResult,
   Submission,
 } from './channel.ts';
 import { readExtraFields } from './extra-fields.ts';
+import type { ExtraFault } from './extra-fields.ts';
 import { redactFailure } from './redact-failure.ts';
 import type { OpenPool } from './upstream-exchange.ts';
 import type { WholeAnswer } from './answer-collector.ts';
@@ -87,7 +89,8 @@ interface ChannelConnections {
  * here, so no adapter can leave it out:
  * - An order of a kind that the upstream does not know is refused without asking the upstream.
  * - A submission is one request. Nothing follows it, whatever its answer.
- * - Of the client's own JSON only the declared extra fields are passed on, as checked values.
+ * - Of the client's own JSON only the declared extra fields are passed on, as checked values. An order with a field that
+ *   the upstream does not take is refused without asking it.
  * - The key goes to the declared hosts only, and the adapter never sees it.
  * - The failures that a poll reports can be shown to a client.
  * - An adapter that throws has the outcome of a call without an answer.
@@ -119,6 +122,7 @@ function openAdapterChannel(
     toPollResult(connected, upstreamId, await runPoll(connected, calls.poll(upstreamId), signal));
   return {
     settings,
+    findExtraFaults: (order) => findExtraFaults(connected, order),
     submit: (attempt, signal) => submit(connected, attempt, signal),
     poll,
     pollManyMax: pollMany === undefined ? 1 : (adapter.pollManyMax ?? 1),
@@ -222,6 +226,9 @@ async function submit(
   const { adapter, calls, settings } = connected;
   if (!adapter.endpoints.includes(ENDPOINT_OF[planned.kind]))
     return { outcome: 'refused', fault: 'unfit', error: `the adapter ${settings.adapter} has no ${planned.kind}` };
+  const [left] = findExtraFaults(connected, planned);
+  if (left !== undefined)
+    return { outcome: 'refused', fault: 'unfit', error: `the field ${left.field} does not reach this upstream` };
   const attempt = toAttempt(adapter, planned);
   const request = await buildSafely(calls, attempt);
   if ('error' in request) return { outcome: 'refused', fault: 'channel', error: request.error };
@@ -257,7 +264,21 @@ export function toAttempt(
   { extraFields = {} }: Pick<Adapter, 'extraFields'>,
   { extraJson, ...rest }: PlannedAttempt,
 ): Attempt {
-  return { ...rest, extra: readExtraFields(extraJson, extraFields) };
+  return { ...rest, extra: readExtraFields(extraJson, extraFields).values };
+}
+
+function findExtraFaults(
+  { adapter: { extraFields = {} }, calls, settings }: ChannelConnections,
+  order: ExtraOrder,
+): readonly ExtraFault[] {
+  if (order.extraJson === undefined) return [];
+  const taken = calls.listExtra?.(order) ?? Object.keys(extraFields);
+  const allowed = settings.extraFields ?? taken;
+  return readExtraFields(
+    order.extraJson,
+    extraFields,
+    taken.filter((name) => allowed.includes(name)),
+  ).faults;
 }
 
 /** An adapter that fails here has sent nothing. */

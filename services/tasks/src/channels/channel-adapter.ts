@@ -21,8 +21,10 @@ type Eventually<Call> = Call extends (...args: infer Args) => Steps<infer Result
     ? (...args: Args) => Eventual<Result>
     : Call;
 
-/** The operations of a channel, as its adapter has them. */
-export type ChannelCalls = { readonly [Name in keyof Calls]: Eventually<Calls[Name]> };
+/** The operations of a channel, as its adapter has them. Only a built-in one lists the extra fields of an order. */
+export type ChannelCalls = {
+  readonly [Name in keyof Calls]: Name extends 'listExtra' ? Calls[Name] : Eventually<Calls[Name]>;
+};
 
 /** An adapter as channels use it: an `Adapter` of the kit, or one of an operator in its sandbox. */
 export type ChannelAdapter = Omit<Adapter, 'openCalls' | 'callbacks'> & {

@@ -21,6 +21,7 @@ function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededC
   const closed: ChannelSettings[] = [];
   const idle = (one: ChannelSettings): Channel => ({
     settings: one,
+    findExtraFaults: () => [],
     submit: async () => ({ outcome: 'unknown', error: 'not asked' }),
     poll: async () => ({ found: false, gone: false, error: 'not asked' }),
     pollManyMax: 1,

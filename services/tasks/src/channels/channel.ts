@@ -1,6 +1,7 @@
 import type {
   Attempt,
   Endpoint,
+  ExtraQuestion,
   FindOutcome,
   Kind,
   ListedWork,
@@ -12,6 +13,7 @@ import type { CallKind } from '@reelgate/platform/limits/asked-waits';
 import type { ProbeVerdict } from '@reelgate/platform/limits/probe-suspects';
 import type { Report } from '../domain/report.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
+import type { ExtraFault } from './extra-fields.ts';
 
 export type { AttemptItem, Endpoint, FindOutcome, ListedWork, LostAttempt } from '@reelgate/adapter-kit';
 
@@ -49,6 +51,8 @@ export interface ChannelSettings {
   readonly callbackSecret?: { reveal(): string } | undefined;
   /** The source of a regeneration as the upstream gets it: its own task, or a video with prompt and references. */
   readonly regeneration: 'task' | 'video';
+  /** The extra fields that reach the upstream, of those that the adapter declares. Absent: all of them. */
+  readonly extraFields?: readonly string[] | undefined;
   /** The settings that only the adapter has. */
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -56,6 +60,11 @@ export interface ChannelSettings {
 /** An attempt as it is computed from the frozen order. The adapter of the channel reads its extra fields. */
 export interface PlannedAttempt extends Omit<Attempt, 'extra'> {
   /** The fields of the create that this service does not know, as a JSON object. */
+  readonly extraJson?: string | undefined;
+}
+
+/** An order as far as the extra fields that an upstream takes depend on it, and its own. */
+export interface ExtraOrder extends ExtraQuestion {
   readonly extraJson?: string | undefined;
 }
 
@@ -96,6 +105,8 @@ export interface CallbackReading {
  */
 export interface Channel {
   readonly settings: ChannelSettings;
+  /** Lists the extra fields of an order that would not reach the upstream. An attempt with such a field is refused. */
+  findExtraFaults(order: ExtraOrder): readonly ExtraFault[];
   submit(attempt: PlannedAttempt, signal: AbortSignal): Promise<Submission>;
   poll(upstreamId: string, signal: AbortSignal): Promise<PollResult>;
   /** The most works that one call of `pollMany` reads; 1 if the upstream reads one at a time. */

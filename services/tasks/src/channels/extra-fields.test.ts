@@ -27,6 +27,31 @@ describe('an extra field is passed on as', () => {
     ['nothing for an address', readText(99), 'see https://a.example', undefined],
     ['nothing for a number instead of a text', readText(9), 7, undefined],
   ])('%s', (_what, field, value, expected) => {
-    expect(readExtraFields(JSON.stringify({ field: value }), { field })['field']).toBe(expected);
+    expect(readExtraFields(JSON.stringify({ field: value }), { field }).values['field']).toBe(expected);
+  });
+});
+
+describe('a field that does not reach the upstream is named, with', () => {
+  test.each<[string, ExtraField | undefined, unknown, string | undefined]>([
+    ['nothing if the upstream does not take it', undefined, 7, undefined],
+    ['the range of a whole number', WHOLE, 2 ** 40, 'a whole number from 0 to 9'],
+    ['the range of a whole number for a fraction', WHOLE, 1.5, 'a whole number from 0 to 9'],
+    ['the range of a number', NUMBER, '10', 'a number from 0 to 9'],
+    ['the words of a flag', FLAG, 1, 'true or false'],
+    ['the length of a text', readText(3), 'ink!', 'a text of at most 3 characters without a URL'],
+  ])('%s', (_what, field, value, expected) => {
+    const { faults } = readExtraFields(JSON.stringify({ field: value }), field === undefined ? {} : { field });
+
+    expect(faults).toEqual([{ field: 'field', ...(expected === undefined ? {} : { expected }) }]);
+  });
+  test.each<[string, unknown]>([
+    ['null is absent', { field: null }],
+    ['an empty text is none', { field: '' }],
+    ['the name of who asks changes no video', { user: 'me' }],
+  ])('no fault: %s', (_what, sent) => {
+    expect(readExtraFields(JSON.stringify(sent), { field: readText(9) })).toEqual({ values: {}, faults: [] });
+  });
+  test('a declared field that this order cannot have is named like an unknown one', () => {
+    expect(readExtraFields('{"field":7}', { field: WHOLE }, [])).toEqual({ values: {}, faults: [{ field: 'field' }] });
   });
 });

@@ -25,17 +25,55 @@ const READERS: { readonly [T in FieldType]: FieldReader<T> } = {
       : value,
 };
 
-/** The checked values of the declared fields in the client's JSON. Every other field is left out. */
-export function readExtraFields(json: string | undefined, fields: ExtraFields): Readonly<Record<string, ExtraValue>> {
-  if (json === undefined) return {};
-  const sent = readObject(parseJson(json));
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]) => {
-      const read = READERS[field.type] as FieldReader<FieldType>;
-      const value = Object.hasOwn(sent, name) ? read(sent[name], field) : undefined;
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+/**
+ * The fields that change nothing about a video or its price: they say who asks. They go to an upstream that takes them,
+ * and matter to no other.
+ */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['user']);
+
+/** An extra field that does not reach the upstream. */
+export interface ExtraFault {
+  readonly field: string;
+  /** The values that the upstream takes. Absent: it does not take the field. */
+  readonly expected?: string;
+}
+
+export interface ExtraReading {
+  readonly values: Readonly<Record<string, ExtraValue>>;
+  readonly faults: readonly ExtraFault[];
+}
+
+/**
+ * Reads the client's JSON: the checked values of the fields in `taken`, by default those that are declared, and a fault
+ * for every other field. A member that is null is absent, and so is an empty text.
+ */
+export function readExtraFields(
+  json: string | undefined,
+  declared: ExtraFields,
+  taken: readonly string[] = Object.keys(declared),
+): ExtraReading {
+  const values: Record<string, ExtraValue> = {};
+  const faults: ExtraFault[] = [];
+  for (const [name, sent] of listExtraFields(json)) {
+    const field = taken.includes(name) && Object.hasOwn(declared, name) ? declared[name] : undefined;
+    const value = field && (READERS[field.type] as FieldReader<FieldType>)(sent, field);
+    if (value !== undefined) values[name] = value;
+    else if (field === undefined) faults.push({ field: name });
+    else if (field.type !== 'text' || sent !== '') faults.push({ field: name, expected: describeExpected(field) });
+  }
+  return { values, faults: faults.filter(({ field }) => !WITHOUT_EFFECT.has(field)) };
+}
+
+function describeExpected(field: ExtraField): string {
+  if (field.type === 'flag') return 'true or false';
+  if (field.type === 'text') return `a text of at most ${field.charactersMax} characters without a URL`;
+  return `a ${field.type === 'whole' ? 'whole number' : 'number'} from ${field.least} to ${field.most}`;
+}
+
+/** Lists the extra fields of an order with the client's values; none if the text is not that of an object. */
+export function listExtraFields(json: string | undefined): readonly (readonly [string, unknown])[] {
+  if (json === undefined) return [];
+  return Object.entries(readObject(parseJson(json))).filter(([, value]) => value !== null);
 }
 
 function parseJson(json: string): unknown {

@@ -11,6 +11,7 @@ import type { TestedAdapter } from './own-adapters/load-own-adapter.ts';
 const POLLS_PER_MINUTE_DEFAULT = 6000;
 const NO_OPTIONS = { type: 'object', maxProperties: 0, description: 'nothing: this adapter takes no options' };
 const NO_HOSTS = { type: 'object', maxProperties: 0, description: 'nothing: this adapter has no further hosts' };
+const NO_EXTRA = { type: 'array', maxItems: 0, description: 'nothing: this adapter has no extra fields' };
 const NO_SECRET = { not: {}, description: 'nothing: the upstream of this adapter signs with no shared secret' };
 
 /** The adapters of a configuration by the names that its channels use: the built-in ones and those of operators. */
@@ -58,6 +59,12 @@ export const videoChannelSchema = {
         description: 'an http:// or https:// URL',
       },
     },
+    extra_fields: {
+      type: 'array',
+      uniqueItems: true,
+      description: 'the extra fields that reach the upstream, of those of its adapter; absent: all of them',
+      items: { type: 'string' },
+    },
     options: { type: 'object', default: {}, description: 'what only this adapter understands; its page has the keys' },
     regeneration: { enum: ['task', 'video'], default: 'task' },
   },
@@ -88,6 +95,7 @@ export interface CheckedChannel {
   readonly callbacks: boolean;
   readonly callback_secret?: string;
   readonly hosts: Readonly<Record<string, string>>;
+  readonly extra_fields?: readonly string[];
   readonly options: Readonly<Record<string, unknown>>;
   readonly regeneration: 'task' | 'video';
 }
@@ -95,9 +103,11 @@ export interface CheckedChannel {
 /** An adapter without options takes none; a host that it does not have would never be asked. */
 function describeOwnKeys(adapter: ChannelAdapter): object {
   const hosts = Object.keys(listHosts(adapter));
+  const fields = Object.keys(adapter.extraFields ?? {});
   return {
     options: adapter.options ?? NO_OPTIONS,
     hosts: hosts.length === 0 ? NO_HOSTS : { propertyNames: { enum: hosts }, properties: describeKeysHost(adapter) },
+    extra_fields: fields.length === 0 ? NO_EXTRA : { items: { enum: fields } },
     ...(signsWithSecret(adapter) ? {} : { callback_secret: NO_SECRET }),
   };
 }
@@ -141,6 +151,7 @@ export function toChannelSettings(
     callbacks: channel.callbacks,
     callbackSecret: channel.callback_secret === undefined ? undefined : new Secret(channel.callback_secret),
     hosts: channel.hosts,
+    extraFields: channel.extra_fields,
     options: channel.options,
     regeneration: channel.regeneration,
   };

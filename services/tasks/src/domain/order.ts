@@ -34,6 +34,8 @@ export interface Order {
   readonly size?: string | undefined;
   /** Fields that this service does not know, as a JSON object, for a channel that knows them. */
   readonly extraJson?: string | undefined;
+  /** The extra fields that may be left out. Those of a task that are not in `extraJson` were left out. */
+  readonly optionalExtra?: readonly string[] | undefined;
 }
 
 export function isMedia(item: ContentItem): item is MediaItem {

@@ -51,6 +51,7 @@ export function fromWireOrder(order: WireOrder | undefined): Order {
     callbackUrl: wire.callbackUrl,
     size: wire.size,
     extraJson: fromWireExtra(wire.extraJson),
+    optionalExtra: wire.optionalExtra.length === 0 ? undefined : wire.optionalExtra,
   });
 }
 
@@ -106,6 +107,7 @@ export function toWireOrder(order: Order): WireOrder {
     callbackUrl: order.callbackUrl,
     size: order.size,
     extraJson: order.extraJson ?? '',
+    optionalExtra: [...(order.optionalExtra ?? [])],
   } satisfies EveryField<WireOrder>;
 }
 

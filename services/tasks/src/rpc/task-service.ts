@@ -16,6 +16,7 @@ import type { BesideOrder } from '../domain/task.ts';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { assertOrder } from '../operations/creates/admit-create.ts';
+import { listIgnored } from '../operations/creates/choose-extra.ts';
 import { checkCreate, estimateOrder } from '../operations/creates/check-create.ts';
 import { countRefusals } from '../operations/creates/refusal-cause.ts';
 import { createTask } from '../operations/creates/create-task.ts';
@@ -50,7 +51,7 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
     checkOrder: (request, { signal }) => inContractTerms(checkOrder(deps, tokens, request, signal)),
     estimateOrder: async (request, { signal }) => {
       const { models, wait } = await tokens.findRights(request.tokenId, request.accountId);
-      const { quote, facts } = await inContractTerms(
+      const { quote, facts, order } = await inContractTerms(
         estimateOrder(
           deps,
           {
@@ -69,6 +70,7 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
         contract: quote.contract,
         version: quote.version,
         maxAmountNanos: quote.maxAmountNanos,
+        ignoredFields: listIgnored(order),
         facts: {
           seconds: BigInt(facts.seconds),
           input_video_seconds: BigInt(facts.inputVideoSeconds),

@@ -172,10 +172,19 @@ export declare type Order = Message<"reelgate.tasks.v1.Order"> & {
 
   /**
    * Fields that this service does not know, as a JSON object, for a channel that knows them.
+   * An order with a field that no channel takes is refused with `unknown_field`, but for `user`, which changes nothing.
    *
    * @generated from field: string extra_json = 11;
    */
   extraJson: string;
+
+  /**
+   * Names in `extra_json` that are left out where no channel takes them. Those of a task that its `extra_json` does not
+   * have were left out.
+   *
+   * @generated from field: repeated string optional_extra = 12;
+   */
+  optionalExtra: string[];
 };
 
 /**

@@ -440,6 +440,13 @@ export declare type EstimateOrderResponse = Message<"reelgate.tasks.v1.EstimateO
    * @generated from field: optional int64 max_amount_nanos = 6;
    */
   maxAmountNanos?: bigint | undefined;
+
+  /**
+   * The fields of `optional_extra` that no channel takes.
+   *
+   * @generated from field: repeated string ignored_fields = 7;
+   */
+  ignoredFields: string[];
 };
 
 /**

@@ -4,7 +4,6 @@ import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { writePrograms } from './call-programs.ts';
 import type { CreateCall, ProgramFacts } from './call-programs.ts';
 
-const GENERATIONS = '/v1/video/generations';
 const VIDEOS = '/v1/videos';
 const URL_OBJECTS = { image: 'image_url', video: 'video_url', audio: 'audio_url' } as const;
 
@@ -33,17 +32,9 @@ export function toCreateCall(order: PlainOrder): CreateCall | undefined {
   if (order.kind === 'regeneration') return { path: VIDEOS, body: regenerationBody(order) };
   const { ratio, size, extra, content } = order;
   if (ratio !== undefined && content.some((item) => 'text' in item && item.text.trim() !== ''))
-    return { path: isPlainForVideos(extra) ? VIDEOS : GENERATIONS, body: generationBody(order) };
+    return { path: VIDEOS, body: generationBody(order) };
   if (size !== undefined || Object.keys(extra).length > 0) return undefined;
   return { path: '/v2/video_generation', body: vendorBody(order) };
-}
-
-/**
- * Reports whether `POST /v1/videos` passes these fields on. It has two that are unknown to `POST
- * /v1/video/generations`.
- */
-function isPlainForVideos({ input_reference: picture, aigc_watermark: watermark }: PlainOrder['extra']): boolean {
-  return picture === undefined && (watermark === undefined || typeof watermark === 'boolean');
 }
 
 function generationBody({ model, content, duration, resolution, ratio, size, extra }: PlainOrder) {

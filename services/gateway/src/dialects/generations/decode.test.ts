@@ -33,7 +33,7 @@ describe('a body is decoded into a generation', () => {
     [
       'fields that a channel may not support',
       { ...whole, n: 1, seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } },
-      { ...BOAT, extra: { seed: 7, fps: 24, response_format: 'url', user: 'u1', metadata: { a: 1 } } },
+      { ...BOAT, extra: { seed: 7, fps: 24, user: 'u1' } },
     ],
     [
       'a source task, which its rules refuse',

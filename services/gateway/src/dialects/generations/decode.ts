@@ -1,15 +1,15 @@
-import { MediaKind, TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { FrameSize } from '../../domain/frame-size.ts';
 import { findModel } from '../../domain/model-defaults.ts';
 import type { ClientBody, DecodeContext, DecodedOrder, Schema } from '../dialect.ts';
-import { readContent, readMedia, contentSchema } from '../wire/content-items.ts';
-import type { DecodedItem, WireItem } from '../wire/content-items.ts';
+import { readContent, contentSchema } from '../wire/content-items.ts';
+import type { WireItem } from '../wire/content-items.ts';
 import { toDecodedOrder } from '../wire/decoded.ts';
 import {
   assertHasPrompt,
   boundSchema,
+  clientSchemas,
   readBound,
-  toExtraJson,
   readFlatFields,
   readPrompt,
   dropNulls,
@@ -17,13 +17,17 @@ import {
   webhookUrlSchema,
 } from '../wire/flat-fields.ts';
 import { invalid, bodyValidator } from '../wire/body-validator.ts';
-import type { BoundFields, FlatFields } from '../wire/flat-fields.ts';
+import type { BoundFields, ClientFields, FlatFields } from '../wire/flat-fields.ts';
+import { pictureSchemas, readPictures } from '../wire/pictures.ts';
+import type { PictureFields } from '../wire/pictures.ts';
+import { assertMetadata, readExtra } from '../wire/unknown-fields.ts';
 
 /** Decodes `POST /v1/video/generations`, which is always a generation. */
 export function decodeGenerations(body: ClientBody, { models }: DecodeContext): DecodedOrder {
   const fields = readGenerations(dropNulls('json' in body ? body.json : undefined));
+  assertMetadata(fields.metadata);
   const content = fields.content ?? [];
-  const items = [...readPrompt(fields.prompt, content), ...readImages(fields), ...readContent(content)];
+  const items = [...readPrompt(fields.prompt, content), ...readPictures(fields), ...readContent(content)];
   assertHasPrompt(items);
   const { names, ...frame } = readFlatFields(fields, findModel(models, fields.model), readDimensions(fields));
   return toDecodedOrder({
@@ -32,23 +36,14 @@ export function decodeGenerations(body: ClientBody, { models }: DecodeContext): 
       model: fields.model,
       ...frame,
       sourceTaskId: fields.source_task_id ?? '',
-      extraJson: toExtraJson(fields, KNOWN_FIELDS),
+      ...readExtra(fields, { known: KNOWN_FIELDS, passed: ['user'], optional: Object.keys(controlSchemas) }),
     },
     items,
     names,
+    known: KNOWN_FIELDS,
     webhookUrl: fields.webhook_url,
     ...readBound(fields),
   });
-}
-
-/** One image is the first frame; several are references. */
-function readImages({ image, images = [] }: GenerationsBody): DecodedItem[] {
-  const all = [
-    ...(image === undefined ? [] : [{ url: image, field: 'image' }]),
-    ...images.map((url, index) => ({ url, field: `images[${index}]` })),
-  ];
-  const role = all.length === 1 ? 'first_frame' : 'reference_image';
-  return all.map(({ url, field }) => readMedia({ kind: MediaKind.IMAGE, role, url, field, bare: true }));
 }
 
 function readDimensions({ width, height, size }: GenerationsBody): FrameSize | undefined {
@@ -60,50 +55,67 @@ function readDimensions({ width, height, size }: GenerationsBody): FrameSize | u
   return { width, height };
 }
 
-export interface GenerationsBody extends FlatFields, BoundFields {
+/** Wishes that only some generators have a control for. The answer lists those that nothing follows. */
+export interface ControlFields {
+  readonly seed?: number;
+  readonly fps?: number;
+}
+
+export interface GenerationsBody extends FlatFields, BoundFields, PictureFields, ClientFields, ControlFields {
   readonly model: string;
   readonly prompt?: string;
-  readonly image?: string;
-  readonly images?: readonly string[];
   readonly width?: number;
   readonly height?: number;
   readonly content?: readonly WireItem[];
-  readonly n?: 1;
+  readonly response_format?: 'url';
   readonly source_task_id?: string;
   readonly action?: string;
   readonly webhook_url?: string;
 }
 
-const IMAGES_MAX = 16;
 const SIDE = { type: 'integer', minimum: 1, maximum: 99_999 };
-const image: Schema = { type: 'string', minLength: 1, description: 'An image: a URL, a data URL or base64.' };
+const SEED_MAX = 2 ** 32 - 1;
+const FPS_MAX = 240;
+
+/** The schemas of the wishes, as a body is checked for them and as they are documented. */
+export const controlSchemas = {
+  seed: {
+    type: 'integer',
+    minimum: 0,
+    maximum: SEED_MAX,
+    description: 'The same seed asks for the same video. `ignored` of the answer names it if no generator takes it.',
+  },
+  fps: {
+    type: 'integer',
+    minimum: 1,
+    maximum: FPS_MAX,
+    description: 'Frames in a second. `ignored` of the answer names it if no generator takes it.',
+  },
+} as const satisfies Readonly<Record<keyof ControlFields, Schema>>;
 
 const fields = {
   model: { type: 'string', description: 'The id of the model, such as Alpha-H3.' },
   prompt: { type: 'string', description: 'The text that describes the video.' },
-  image: { ...image, description: 'The first frame: a URL, a data URL or base64.' },
-  images: {
-    type: 'array',
-    maxItems: IMAGES_MAX,
-    items: image,
-    description: 'One image is the first frame; several are references.',
-  },
+  ...pictureSchemas,
   duration: { type: ['integer', 'string'], description: 'The length in whole seconds.', examples: [5] },
   seconds: { type: ['integer', 'string'], description: 'An alias of duration.' },
   width: { ...SIDE, description: 'With height, an alternative to size.' },
   height: SIDE,
   size: sizeSchema,
   ratio: { type: 'string', description: 'Such as 16:9. It overrides size.' },
+  aspect_ratio: { type: 'string', description: 'An alias of ratio.' },
   resolution: { type: 'string', description: 'Such as 768P. It overrides size.' },
   content: contentSchema,
-  n: { const: 1, description: 'A task makes one video.' },
+  ...clientSchemas,
+  ...controlSchemas,
+  response_format: { const: 'url', description: 'The answer has a link.' },
   source_task_id: { type: 'string', description: 'Must be empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
   webhook_url: webhookUrlSchema,
   ...boundSchema,
 } as const satisfies Readonly<Record<keyof GenerationsBody, Schema>>;
 
-/** Other fields, such as seed, fps or metadata, are passed to channels that support them. */
+/** Only names and types. Unknown fields are judged by `readExtra` and by the channels. */
 const generationsSchema: Schema = { type: 'object', required: ['model'], properties: fields };
 
 const KNOWN_FIELDS: readonly string[] = Object.keys(fields);

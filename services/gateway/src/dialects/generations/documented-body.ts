@@ -1,15 +1,14 @@
 import type { Schema } from '../dialect.ts';
+import { controlSchemas } from './decode.ts';
 import type { GenerationsBody } from './decode.ts';
 import { generationContent, mediaContent, nonEmpty, orNull, words } from '../wire/documented-content.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
-import { documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';
+import { clientSchemas, documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';
+import { pictureSchemas } from '../wire/pictures.ts';
 
-/** The largest number of references that a model takes. */
-const IMAGES_MAX = 9;
 const SIDE_MAX = 99_999;
 
 const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
-const image: Schema = { type: 'string', minLength: 1, description: 'An image: a URL, a data URL or base64.' };
 const side: Schema = { type: 'integer', minimum: 1, maximum: SIDE_MAX };
 const requireField = (name: string): Schema => ({
   required: [name],
@@ -18,21 +17,18 @@ const requireField = (name: string): Schema => ({
 
 /** A field of the body that is not documented does not compile. */
 const common = orNull({
-  image: { ...image, description: 'The first frame: a URL, a data URL or base64.' },
-  images: {
-    type: 'array',
-    maxItems: IMAGES_MAX,
-    items: image,
-    description: 'One image is the first frame; several are references.',
-  },
+  ...pictureSchemas,
   duration,
   seconds: { ...duration, description: 'An alias of duration.' },
   size,
   ratio,
+  aspect_ratio: { ...ratio, title: 'AspectRatio', description: 'An alias of ratio.' },
   resolution,
   width: { ...side, description: 'With height, an alternative to size.' },
   height: side,
-  n: { const: 1, description: 'A task makes one video.' },
+  ...clientSchemas,
+  ...controlSchemas,
+  response_format: { const: 'url', description: 'The answer has a link.' },
   source_task_id: { type: 'string', maxLength: 0, description: 'Empty: this path only generates.' },
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
   webhook_url: documentedWebhookUrl,
@@ -62,7 +58,7 @@ const body = (title: string, required: string, properties: Readonly<Record<strin
   allOf: [rules],
 });
 
-/** Other fields, such as seed, fps or metadata, are passed to channels that support them. */
+/** A field that no schema names is refused, unless a generator of the model takes it. */
 export const generationsBody: Schema = {
   title: 'VideoGenerationsCreate',
   anyOf: [

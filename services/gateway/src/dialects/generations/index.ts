@@ -5,7 +5,9 @@ import {
   encodeFailure,
   isCompleted,
   dropUndefined,
+  encodeIgnored,
   encodeQueue,
+  ignoredSchema,
   queueSchema,
   statusSchema,
   toStatusName,
@@ -20,7 +22,7 @@ const createdSchema: Schema = {
   type: 'object',
   required: ['task_id', 'id', 'status'],
   additionalProperties: false,
-  properties: { task_id: id, id, status: { const: 'queued' } },
+  properties: { task_id: id, id, status: { const: 'queued' }, ignored: ignoredSchema },
 };
 
 const taskSchema: Schema = {
@@ -47,6 +49,7 @@ const taskSchema: Schema = {
     },
     error: errorSchema,
     queue: queueSchema,
+    ignored: ignoredSchema,
   },
 };
 
@@ -58,10 +61,14 @@ export const generations: Dialect = {
       path: '/v1/video/generations',
       operationId: 'createGeneration',
       summary: 'Create a generation from flat fields',
+      description:
+        'A field that is not listed here is refused with `unknown_field`, unless a generator of the model takes it with ' +
+        'this value, such as `negative_prompt`.',
       body: generationsBody,
       decode: decodeGenerations,
       answer: createdSchema,
-      encode: (task) => ({ task_id: task.id, id: task.id, status: 'queued' }),
+      encode: (task) =>
+        dropUndefined({ task_id: task.id, id: task.id, status: 'queued', ignored: encodeIgnored(task) }),
     },
   ],
   reads: [
@@ -88,6 +95,7 @@ function encodeTask(task: Task, links: Links): object {
     metadata: encodeMetadata(task),
     error: encodeFailure(task),
     queue: encodeQueue(task),
+    ignored: encodeIgnored(task),
   });
 }
 

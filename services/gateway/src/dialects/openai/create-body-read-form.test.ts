@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { brief, refusalOf } from '../../../testing/order-summary.ts';
 import type { Form } from '../dialect.ts';
 import { decodeCreate } from './decode.ts';
-import { readForm } from './create-body.ts';
+import { readForm as readFormOf } from './read-form.ts';
 
+const readForm = (given: Form) => readFormOf(given, ['model', 'prompt', 'input_reference']);
 const form = (fields: Form['fields'], files: Form['files'] = []): Form => ({ fields, files });
 const PNG = { name: 'input_reference', mediaType: 'image/png', chunks: [Buffer.from('png')] };
 const named: Form['fields'] = [

@@ -84,9 +84,41 @@ describe('a body is decoded into an order', () => {
       { ...BOAT, content: ['a boat', { image: URL, role: 'first_frame' }] },
     ],
     [
-      'unknown fields are passed on',
-      { model: 'Alpha-H3', prompt: 'a boat', style: { deep: [1] }, user: 'me' },
-      { ...BOAT, extra: { style: { deep: [1] }, user: 'me' } },
+      'fields that only a generator can know are left to the channels',
+      { model: 'Alpha-H3', prompt: 'a boat', style: 'noir', seed: 7, prompt_extend: true, user: 'me', foo: null },
+      { ...BOAT, extra: { style: 'noir', seed: 7, prompt_extend: true, user: 'me' } },
+    ],
+    [
+      'metadata are the words of the client',
+      { model: 'Alpha-H3', prompt: 'a boat', metadata: { order: 7, note: 'x' }, n: 1 },
+      BOAT,
+    ],
+    [
+      'aspect_ratio is the ratio',
+      { model: 'Alpha-H3', prompt: 'a boat', aspect_ratio: '9:16', ratio: '9:16' },
+      { ...BOAT, ratio: '9:16' },
+    ],
+    ...(['image', 'first_frame', 'first_frame_image', 'input_reference'] as const).map(
+      (name): [string, object, object] => [
+        `${name} is the first frame`,
+        { model: 'Alpha-H3', prompt: 'a boat', [name]: URL },
+        { ...BOAT, content: ['a boat', { image: URL, role: 'first_frame' }] },
+      ],
+    ),
+    ...(['last_frame', 'last_frame_image'] as const).map((name): [string, object, object] => [
+      `${name} is the last frame`,
+      { model: 'Alpha-H3', prompt: 'a boat', [name]: { url: URL } },
+      { ...BOAT, content: ['a boat', { image: URL, role: 'last_frame' }] },
+    ]),
+    [
+      'one of images is the first frame',
+      { model: 'Alpha-H3', prompt: 'a boat', images: [URL] },
+      { ...BOAT, content: ['a boat', { image: URL, role: 'first_frame' }] },
+    ],
+    [
+      'several images and reference_images are references',
+      { model: 'Alpha-H3', prompt: 'a boat', images: [URL, { image_url: URL }], reference_images: [URL] },
+      { ...BOAT, content: ['a boat', ...Array.from({ length: 3 }, () => ({ image: URL, role: 'reference_image' }))] },
     ],
     [
       'the watermark of a generation is passed on to the channel',
@@ -104,8 +136,8 @@ describe('a body is decoded into an order', () => {
       { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_1' },
     ],
     [
-      'a source task determines the prompt, the length and the frame',
-      { model: 'Alpha-H3', source_task_id: 'task_1', prompt: 'other', seconds: '5', size: '1280x720' },
+      'a source task determines the prompt',
+      { model: 'Alpha-H3', source_task_id: 'task_1', prompt: 'other' },
       { kind: 'regeneration', model: 'Alpha-H3', content: [], resolution: '2K', sourceTaskId: 'task_1' },
     ],
     [
@@ -241,13 +273,16 @@ describe('an invalid body is refused with the names of its fields', () => {
       'invalid_content',
       'content',
     ],
+    ...(['seconds', 'duration', 'size', 'ratio', 'aspect_ratio'] as const).map(
+      (name): [string, object, string, string] => [
+        `${name} beside a source task, which decides it`,
+        { model: 'Alpha-H3', source_task_id: 'task_1', [name]: '5' },
+        name.endsWith('ratio') ? 'invalid_ratio' : name === 'size' ? 'invalid_request' : 'invalid_duration',
+        name,
+      ],
+    ),
     ['a text longer than a call can carry', { ...whole, prompt: 'a'.repeat(1_000_001) }, 'invalid_content', 'prompt'],
-    [
-      'other fields longer than a call can carry',
-      { ...whole, style: 'a'.repeat(1_000_001) },
-      'invalid_request',
-      undefined,
-    ],
+    ['other fields longer than a call can carry', { ...whole, style: 'a'.repeat(1_000_001) }, 'unknown_field', 'style'],
     [
       'a data URL without base64',
       { ...whole, input_reference: 'data:image/png,hello' },

@@ -9,9 +9,9 @@ import {
   orNull,
   words,
 } from '../wire/documented-content.ts';
-import { inputReference } from './create-body.ts';
 import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
-import { documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';
+import { clientSchemas, documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';
+import { pictureSchemas } from '../wire/pictures.ts';
 
 const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
 const prompt: Schema = { ...words, description: 'The text that describes the video.' };
@@ -26,10 +26,12 @@ const frame = {
   seconds: duration,
   size,
   ratio,
+  aspect_ratio: { ...ratio, title: 'AspectRatio', description: 'An alias of ratio.' },
   resolution,
   action: { enum: ['generation', 'generate'] },
   source_task_id: absent,
-  input_reference: inputReference,
+  ...pictureSchemas,
+  ...clientSchemas,
   webhook_url: documentedWebhookUrl,
   ...documentedBound,
 };
@@ -41,7 +43,7 @@ const oneDuration: Schema = {
   },
 };
 
-/** The kinds of body. A field that no schema names is passed to channels that support it. */
+/** The kinds of body. A field that no schema names is refused, unless a generator of the model takes it. */
 const generationOfWords: Schema = {
   title: 'VideoCreateByPrompt',
   type: 'object',
@@ -81,6 +83,7 @@ const regenerationOfTask: Schema = {
       content: nothing,
       aigc_watermark: aigcWatermark,
       prompt: { type: 'string', description: 'Ignored: the prompt of the source task applies.' },
+      ...clientSchemas,
       webhook_url: documentedWebhookUrl,
       ...documentedBound,
     }),
@@ -100,7 +103,8 @@ const regenerationOfVideo: Schema = {
       source_task_id: absent,
       aigc_watermark: aigcWatermark,
       prompt: blank,
-      input_reference: inputReference,
+      ...pictureSchemas,
+      ...clientSchemas,
       webhook_url: documentedWebhookUrl,
       ...documentedBound,
     }),
@@ -119,6 +123,8 @@ const formFields = {
   ratio,
   size,
   aigc_watermark: { enum: ['true', 'false'] },
+  n: { const: '1', description: clientSchemas.n.description },
+  user: clientSchemas.user,
   webhook_url: documentedWebhookUrl,
   ...documentedBound,
 };

@@ -15,7 +15,8 @@ export const openai: Dialect = {
       summary: 'Create a video task',
       description:
         'A body with a non-empty `source_task_id` or one base_video item is a regeneration. ' +
-        'Any other body is a generation.',
+        'Any other body is a generation. A field that is not listed here is refused with `unknown_field`, unless a ' +
+        'generator of the model takes it with this value, such as `seed` or `negative_prompt`.',
       body: createBody,
       form: createForm,
       decode: decodeCreate,

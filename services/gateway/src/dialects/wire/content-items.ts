@@ -47,6 +47,7 @@ export interface DecodedItem {
 const URL_OBJECT: Schema = {
   type: 'object',
   required: ['url'],
+  additionalProperties: false,
   properties: {
     url: {
       type: 'string',

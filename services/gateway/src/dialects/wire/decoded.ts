@@ -7,6 +7,7 @@ import type { BesideOrder, DecodedOrder } from '../dialect.ts';
 import { toItemType } from './content-items.ts';
 import type { DecodedItem } from './content-items.ts';
 import { dropUndefined } from './task-fields.ts';
+import { describeRightField } from './unknown-fields.ts';
 
 /** The limit on the characters of all texts and URLs together: more than any model reads, less than a call can hold. */
 const ORDER_CHARACTERS_MAX = 1_000_000;
@@ -21,13 +22,16 @@ export interface DecodedParts extends Beside {
   readonly items: readonly DecodedItem[];
   /** The client's names for fields of the order, where they differ. */
   readonly names?: Readonly<Record<string, string>>;
+  /** Every field of an open dialect, to which the refusal of an unknown one leads. Absent: the dialect is strict. */
+  readonly known?: readonly string[];
 }
 
-export function toDecodedOrder({ order, items, names = {}, ...beside }: DecodedParts): DecodedOrder {
+export function toDecodedOrder({ order, items, names = {}, known, ...beside }: DecodedParts): DecodedOrder {
   const decoded = {
     order: toWireOrder(order, items),
     inline: items.flatMap(({ inline }, item) => (inline === undefined ? [] : [{ ...inline, item }])),
     clientField: (field: string) => toClientField(field, { ...BESIDE_NAMES, ...names }, items),
+    ...(known && { describeRight: (field: string) => describeRightField(field, known) }),
     beside: dropUndefined(beside),
   };
   assertFits(decoded, items);
@@ -48,6 +52,7 @@ function toWireOrder(order: DecodedParts['order'], items: readonly DecodedItem[]
     callbackUrl: order.callbackUrl,
     size: order.size,
     extraJson: order.extraJson ?? '',
+    optionalExtra: order.optionalExtra ?? [],
   } satisfies EveryField<Order>;
 }
 
@@ -82,18 +87,6 @@ function assertFits({ order }: DecodedOrder, items: readonly DecodedItem[]): voi
   if (beside + lengths.reduce((sum, length) => sum + length, 0) <= ORDER_CHARACTERS_MAX) return;
   const most = Math.max(0, ...lengths);
   throw refuseLength(most > beside ? items[lengths.indexOf(most)]?.field : undefined);
-}
-
-/** Refuses values whose texts alone are too long for an order, before anything else is done with them. */
-export function assertTextFits(value: unknown): void {
-  if (measureTexts(value) > ORDER_CHARACTERS_MAX) throw refuseLength(undefined);
-}
-
-/** The recursion is bounded: the parser limits the depth of a body. */
-function measureTexts(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return 0;
-  return Object.values(value).reduce<number>((sum, inner) => sum + measureTexts(inner), 0);
 }
 
 function refuseLength(field: string | undefined): Problem {

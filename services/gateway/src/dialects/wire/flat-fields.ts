@@ -2,7 +2,6 @@ import { findNearestRatio, findNearestResolution, parseFrameSize } from '../../d
 import type { FrameSize } from '../../domain/frame-size.ts';
 import type { Model } from '../../domain/model-defaults.ts';
 import { parseNanos } from '../../domain/decimal.ts';
-import { assertTextFits } from './decoded.ts';
 import type { DecodedParts } from './decoded.ts';
 import type { DecodedItem, WireItem } from './content-items.ts';
 import { readText } from './content-items.ts';
@@ -21,6 +20,7 @@ export interface FlatFields {
   readonly duration?: string | number;
   readonly size?: string;
   readonly ratio?: string;
+  readonly aspect_ratio?: string;
   readonly resolution?: string;
 }
 
@@ -52,17 +52,18 @@ export function readFlatFields(fields: FlatFields, model: Model, dimensions?: Fr
           ratio: findNearestRatio(size, model.ratios) ?? model.defaults.ratio,
           resolution: findNearestResolution(size, model.resolutions) ?? model.defaults.resolution,
         };
+  const ratio = readRatio(fields);
   const sizeName = dimensions === undefined ? 'size' : 'width';
   const chooseName = (field: 'ratio' | 'resolution'): string =>
     fields[field] === undefined && size !== undefined ? sizeName : field;
   return {
     duration: readSeconds(fields) ?? model.defaults.duration,
-    ratio: fields.ratio ?? implied.ratio,
+    ratio: ratio ?? implied.ratio,
     resolution: fields.resolution ?? implied.resolution,
     ...(size === undefined ? {} : { size: `${size.width}x${size.height}` }),
     names: {
       duration: fields.seconds === undefined ? 'duration' : 'seconds',
-      ratio: chooseName('ratio'),
+      ratio: fields.ratio === undefined && ratio !== undefined ? 'aspect_ratio' : chooseName('ratio'),
       resolution: chooseName('resolution'),
     },
   };
@@ -77,6 +78,12 @@ function readSize(text: string | undefined): FrameSize | undefined {
       `must be width x height in pixels, such as "1280x720"; it is ${JSON.stringify(text.slice(0, 40))}`,
     );
   return size;
+}
+
+function readRatio({ ratio, aspect_ratio: alias }: FlatFields): string | undefined {
+  if (ratio !== undefined && alias !== undefined && ratio !== alias)
+    throw invalid('aspect_ratio', 'must equal ratio; send one of them', 'invalid_ratio');
+  return ratio ?? alias;
 }
 
 function readSeconds({ seconds, duration }: FlatFields): number | undefined {
@@ -116,13 +123,6 @@ export function dropNulls(body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
-/** Encodes the fields that the schema does not name, for channels that support them; empty if there are none. */
-export function toExtraJson(body: object, known: readonly string[]): string {
-  const extra = Object.entries(body).filter(([name]) => !known.includes(name));
-  assertTextFits(extra);
-  return extra.length === 0 ? '' : JSON.stringify(Object.fromEntries(extra));
-}
-
 const CHARACTERS_MAX = 2048;
 const CURRENCY_CHARACTERS_MAX = 256;
 const description =
@@ -143,6 +143,36 @@ export const documentedWebhookUrl: Schema = {
   pattern: '^https?://',
   examples: ['https://example.com/webhooks'],
 };
+
+/** The fields of the open dialects that say nothing about the video. */
+export interface ClientFields {
+  readonly n?: 1;
+  readonly user?: string;
+  readonly metadata?: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+const USER_CHARACTERS_MAX = 512;
+const METADATA_MEMBERS_MAX = 16;
+const METADATA_NAME_CHARACTERS_MAX = 64;
+const METADATA_CHARACTERS_MAX = 512;
+
+/** The fields as a body is checked for them, and as they are documented. */
+export const clientSchemas = {
+  n: { const: 1, description: 'A create makes one video.' },
+  user: {
+    type: 'string',
+    maxLength: USER_CHARACTERS_MAX,
+    description: 'Who asks, in your own words. It goes to a generator that takes it, and changes no video.',
+  },
+  metadata: {
+    title: 'ClientMetadata',
+    type: 'object',
+    maxProperties: METADATA_MEMBERS_MAX,
+    propertyNames: { maxLength: METADATA_NAME_CHARACTERS_MAX },
+    additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: METADATA_CHARACTERS_MAX },
+    description: 'Your own words. They are accepted, and not kept. A member that names a field of a video is refused.',
+  },
+} as const satisfies Readonly<Record<keyof ClientFields, Schema>>;
 
 /** The fields that bound the price of a create in the open dialects. */
 export interface BoundFields {

@@ -125,6 +125,21 @@ export function encodeQueue({ state, queue }: Task): object | undefined {
   });
 }
 
+export const ignoredSchema: Schema = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'The fields of the create that no generator of the model takes, and that changed nothing.',
+};
+
+/** Lists the optional fields of a create that went to no generator; undefined if there are none. */
+export function encodeIgnored({ order }: Task): string[] | undefined {
+  const { optionalExtra = [], extraJson = '' } = order ?? {};
+  if (optionalExtra.length === 0) return undefined;
+  const kept = extraJson === '' ? {} : (JSON.parse(extraJson) as object);
+  const ignored = optionalExtra.filter((field) => !Object.hasOwn(kept, field));
+  return ignored.length === 0 ? undefined : ignored;
+}
+
 /** Leaves out undefined fields, so that a body has only the fields with a value. */
 export function dropUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as typeof fields;

@@ -80,6 +80,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
             schema: documentedWebhookUrl,
           },
         ],
+        handsOnQuery: true,
         json: CALL_BODY,
         status: 202,
         answers: { 'application/json': CREATED },

@@ -1,4 +1,4 @@
-import { TASK_KIND_NAMES } from '../../dialects/wire/task-fields.ts';
+import { TASK_KIND_NAMES, ignoredSchema } from '../../dialects/wire/task-fields.ts';
 import type { CreateRoute } from '../../dialects/dialect.ts';
 import { inClientTerms, toPendingOrder } from '../../operations/submit-order.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
@@ -58,6 +58,7 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayPar
             contract: { type: 'string' },
             version: { type: 'integer' },
             facts: { type: 'object', additionalProperties: { type: 'integer' } },
+            ignored: ignoredSchema,
           },
         },
       },
@@ -79,7 +80,7 @@ async function estimate(
   });
   const { accountId, tokenId } = requirePrincipal(exchange);
   const wait = readWaitPreference(exchange.req.headers['prefer']);
-  const { amountNanos, currency, contract, version, facts, maxAmountNanos } = await inClientTerms(
+  const { amountNanos, currency, contract, version, facts, maxAmountNanos, ignoredFields } = await inClientTerms(
     decoded,
     parts.tasks.estimateOrder(
       { accountId, tokenId, order: toPendingOrder(decoded), ...(wait && { queue: toWirePreference(wait) }) },
@@ -95,5 +96,6 @@ async function estimate(
     contract,
     version,
     facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, Number(value)])),
+    ...(ignoredFields.length === 0 ? {} : { ignored: ignoredFields }),
   };
 }

@@ -46,7 +46,10 @@ export interface RouteDoc {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
+  /** A create, and a read that has any, refuses every other one. */
   readonly parameters?: readonly QueryParameter[];
+  /** Set if further parameters belong to the call that the route makes. */
+  readonly handsOnQuery?: true;
   /** Request headers that the route reads. */
   readonly headers?: readonly RequestHeader[];
   /** True if an upstream answers the request. */

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import type { ExtraField } from '@reelgate/adapter-kit';
 import { toAttempt } from '../adapter-channel.ts';
 import { drawFrom, drawJson, pickOne } from './any-json.ts';
 import type { Draw } from './any-json.ts';
 import { assertHolds, assertSame } from './assertions.ts';
 import { pureCase, readContract } from './contract-bench.ts';
 import type { Contract } from './contract-bench.ts';
-import type { AdapterSubject, ContractCase } from './contract-case.ts';
+import { readCases } from './contract-case.ts';
+import type { AdapterSubject, ContractCase, SubmitRequestCase } from './contract-case.ts';
+import type { PlannedAttempt } from '../channel.ts';
 
 const ORDERS = 100;
 const MEMBERS_MAX = 8;
@@ -118,6 +121,9 @@ export function listExtraFieldCases(contract: Contract): readonly ContractCase[]
     ...NO_OBJECTS.map((json) =>
       pureCase(`extra fields are ignored when they are not an object: ${json}`, () => assertNothingAdded(json)),
     ),
+    ...readCases<SubmitRequestCase>(contract.subject, 'submit-requests').map(({ name, attempt }) =>
+      pureCase(`extra fields that it takes are in the request for ${name}`, () => assertAllSent(contract, attempt)),
+    ),
     pureCase('extra fields include no nested value and no address for any input', async () => {
       const draw = drawFrom(SEED);
       for (let made = 0; made < ORDERS; made += 1)
@@ -131,11 +137,41 @@ export async function checkFirstAttempt(subject: AdapterSubject): Promise<void> 
   await buildBody(readContract(subject), undefined);
 }
 
-/** The body for the first attempt of the fixtures with these fields. It is all that reaches the upstream. */
-async function buildBody({ subject, calls, attempt }: Contract, extraJson: string | undefined): Promise<object> {
+/** Values of each type, of which at least one is no default. */
+const SAMPLES: { readonly [T in ExtraField['type']]: (field: Extract<ExtraField, { type: T }>) => readonly unknown[] } =
+  {
+    whole: ({ least, most }) => [least, most],
+    number: ({ least, most }) => [least, most],
+    flag: () => [false, true],
+    text: () => ['x'],
+  };
+
+/** Asserts that each field that the adapter says to take changes the request. */
+async function assertAllSent(contract: Contract, attempt: PlannedAttempt): Promise<void> {
+  const { extraFields = {} } = contract.subject.adapter;
+  const plain = JSON.stringify(await buildBody(contract, undefined, attempt));
+  for (const name of contract.calls.listExtra?.(attempt) ?? Object.keys(extraFields)) {
+    const field = extraFields[name];
+    assert.ok(field !== undefined, `${name} is not declared`);
+    const samples = SAMPLES[field.type] as (field: ExtraField) => readonly unknown[];
+    const bodies = await Promise.all(
+      samples(field).map((value) => buildBody(contract, JSON.stringify({ [name]: value }), attempt)),
+    );
+    assert.ok(
+      bodies.some((body) => JSON.stringify(body) !== plain),
+      `${name} is taken and not sent`,
+    );
+  }
+}
+
+/** The body for an attempt, by default the first one of the fixtures, with these fields. It is all that is sent. */
+async function buildBody(
+  { subject, calls, attempt: first }: Contract,
+  extraJson: string | undefined,
+  attempt = first,
+): Promise<object> {
   const request = await calls.buildSubmit(toAttempt(subject.adapter, { ...attempt, extraJson }));
-  if ('unfit' in request)
-    throw new Error(`submit-requests.json: the adapter refuses the first attempt: ${request.unfit}`);
+  if ('unfit' in request) throw new Error(`submit-requests.json: the adapter refuses an attempt: ${request.unfit}`);
   return request.json ?? request.form ?? {};
 }
 

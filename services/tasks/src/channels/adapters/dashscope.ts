@@ -75,6 +75,7 @@ export const dashscope: Adapter = {
       Record<string, DashscopeModel>
     >;
     return {
+      listExtra: ({ model }) => findDashscopeModel(models, model)?.extra ?? [],
       buildSubmit: (attempt) => buildSubmit(models, attempt),
       readSubmit: (answer) =>
         toSubmission(answer, {

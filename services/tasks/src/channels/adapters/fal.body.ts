@@ -1,4 +1,4 @@
-import type { Attempt, Json, UpstreamRequest } from '@reelgate/adapter-kit';
+import type { Attempt, ExtraQuestion, Json, UpstreamRequest } from '@reelgate/adapter-kit';
 import { findUnfit, joinTexts, sortMedia } from '@reelgate/adapter-kit/kit';
 import type { OrderMedia } from '@reelgate/adapter-kit/kit';
 import { toSeed } from './fal.find.ts';
@@ -57,6 +57,15 @@ function toInput(endpoint: FalEndpoint, attempt: Attempt, parts: Parts): Json {
   for (const name of extra) set(name, attempt.extra?.[name] ?? (name === 'seed' ? toSeed(attempt.key) : undefined));
   for (const part of PARTS) set(fields[part], parts[part]);
   return input;
+}
+
+/** The endpoint that does an order; undefined if the model is unknown or has none for such media. */
+export function findFalEndpoint(
+  targets: ReadonlyMap<string, FalTarget>,
+  { model, content }: ExtraQuestion,
+): FalEndpoint | undefined {
+  const target = targets.get(model);
+  return target && chooseEndpoint(target.model, sortMedia(content));
 }
 
 function chooseEndpoint({ text, frame, bothFrames, references }: FalModel, media: OrderMedia): FalEndpoint | undefined {

@@ -1,6 +1,6 @@
 import type { Adapter, Attempt, Json, PollResult, Steps, UpstreamAnswer } from '@reelgate/adapter-kit';
 import { isSuccess, readObject, readText, toSubmission } from '@reelgate/adapter-kit/kit';
-import { buildFalSubmit, listTargets } from './fal.body.ts';
+import { buildFalSubmit, findFalEndpoint, listTargets } from './fal.body.ts';
 import { findBySeed, PLATFORM, REQUESTS } from './fal.find.ts';
 import { FAL_EXTRA, FAL_MODEL_SCHEMA, FAL_MODELS, readApp } from './fal.models.ts';
 import type { FalModel } from './fal.models.ts';
@@ -49,6 +49,7 @@ export const fal: Adapter = {
     const models = { ...FAL_MODELS, ...(options['models'] as Readonly<Record<string, FalModel>> | undefined) };
     const targets = listTargets(models);
     return {
+      listExtra: (order) => findFalEndpoint(targets, order)?.extra ?? [],
       buildSubmit: (attempt) => buildFalSubmit(targets, attempt),
       readSubmit: (answer, attempt) =>
         toSubmission(answer, {

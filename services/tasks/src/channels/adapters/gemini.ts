@@ -44,6 +44,7 @@ export const gemini: Adapter = {
   openCalls: ({ options }) => {
     const models = { ...GEMINI_MODELS, ...(readObject(options['models']) as Readonly<Record<string, GeminiModel>>) };
     return {
+      listExtra: ({ model }) => (models[model]?.form === 'operation' ? Object.keys(GEMINI_EXTRA) : []),
       buildSubmit: (attempt) => buildSubmit(models, attempt),
       readSubmit: (answer) => {
         const { id, name } = readObject(answer.body);

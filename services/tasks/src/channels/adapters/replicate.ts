@@ -62,6 +62,7 @@ export const replicate: Adapter = {
     };
     const targets = listTargets(models);
     return {
+      listExtra: ({ model }) => models[model]?.extra ?? [],
       buildSubmit: (attempt) => buildReplicateSubmit(targets, attempt),
       readSubmit: (answer) => {
         const upstreamId = readText(readObject(answer.body)['id']);

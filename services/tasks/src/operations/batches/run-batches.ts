@@ -293,6 +293,8 @@ function isFinal({ kind, reason }: Problem): boolean {
   return !PASSING_KINDS.has(kind) && reason !== 'idempotency_key_in_use';
 }
 
-function toFault({ reason, field, message }: Problem): BatchFault {
+function toFault({ reason, field: path, message }: Problem): BatchFault {
+  // a line has its extra fields beside the others
+  const field = path?.replace(/^extra_json\./, '');
   return { code: reason, message: field === undefined ? message : `${field} ${message}`, param: field };
 }

@@ -24,6 +24,7 @@ import {
   tooManyTasks,
 } from '../task-refusals.ts';
 import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
+import { chooseByExtra } from './choose-extra.ts';
 import type { CreateRequest, OrderCaller, ResolvedOrder } from './create-context.ts';
 
 /** Runs the checks before the first write: the order, its key, then the things that the order names. */
@@ -60,7 +61,8 @@ export async function findEarlier(deps: Deps, { accountId, idempotency }: Create
 }
 
 /**
- * Resolves what an order names. Checks the model and its channels first, then who owns the source, then its fitness.
+ * Resolves what an order names. Checks the model and its channels first, then who owns the source, then its fitness,
+ * then the fields that only an upstream knows.
  */
 export async function resolveOrder(deps: Deps, caller: OrderCaller, order: Order): Promise<ResolvedOrder> {
   if (!isVisible(caller.visibleModels, order.model) || !deps.models().has(order.model))
@@ -84,8 +86,8 @@ export async function resolveOrder(deps: Deps, caller: OrderCaller, order: Order
       message: 'names a task whose generator is no longer available; send its video as content with a base_video item',
     });
   }
-  const runtimes = filterGrantedChannels(deps, caller, order, sameAccount);
-  return { source, runtimes, facts: priceFacts(order, source?.seconds) };
+  const chosen = chooseByExtra(order, filterGrantedChannels(deps, caller, order, sameAccount));
+  return { source, ...chosen, facts: priceFacts(order, source?.seconds) };
 }
 
 /** A file of an upstream account goes only to that account, and only if the operator has granted the client its use. */

@@ -159,6 +159,7 @@ test('an estimate quotes the facts of an order, and writes nothing', async () =>
       maxAmountNanos: 560_000_000n,
     },
     facts: { priceKey: 'Alpha-H3', resolution: '768P', seconds: 7, inputVideoSeconds: 0, images: 1 },
+    order,
   });
   expect(world.journal.names()).toEqual(['billing.quote']);
 });

@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { admitCreate, assertOrder, listCaps, planCreateWait, refuseCapped, resolveOrder } from './admit-create.ts';
 import type { CreateRequest, OrderCaller } from './create-context.ts';
 import type { Quote } from '../../clients/billing.ts';
+import type { Order } from '../../domain/order.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';
 
 /** The members of a create that its price depends on. */
@@ -50,10 +51,10 @@ export async function estimateOrder(
   deps: Deps,
   request: EstimateRequest,
   signal?: AbortSignal,
-): Promise<{ readonly quote: Quote; readonly facts: PriceFacts }> {
+): Promise<{ readonly quote: Quote; readonly facts: PriceFacts; readonly order: Order }> {
   const { accountId, order } = request;
   assertOrder(deps, request, order);
   const resolved = await resolveOrder(deps, request, order);
   const facts = { ...resolved.facts, class: planCreateWait(deps, request, deps.clock.now())?.class };
-  return { quote: await deps.billing.quote(accountId, facts, signal), facts };
+  return { quote: await deps.billing.quote(accountId, facts, signal), facts, order: resolved.order };
 }

@@ -45,6 +45,8 @@ export interface CreateRequest extends OrderCaller {
 export interface ResolvedOrder {
   /** The task that the order is made from. */
   readonly source: Task | undefined;
+  /** As it is frozen: without the optional fields that no channel takes. */
+  readonly order: Order;
   /** The channels that may accept the order, in the order in which they are tried. */
   readonly runtimes: readonly ChannelRuntime[];
   /** Without the videos that are not probed yet. */

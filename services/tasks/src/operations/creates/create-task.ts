@@ -73,7 +73,7 @@ function openCreate(
   resolved: ResolvedOrder,
   signal: AbortSignal | undefined,
 ): CreateContext {
-  const { accountId, tokenId, order, idempotency, beside, requestId, span = NO_SPAN } = request;
+  const { accountId, tokenId, idempotency, beside, requestId, span = NO_SPAN } = request;
   const createdAt = deps.clock.now();
   const trace = deps.tracing.mint(span);
   const caps = listCaps(deps, request);
@@ -85,7 +85,7 @@ function openCreate(
     id: deps.newId('task'),
     accountId,
     tokenId,
-    order,
+    order: resolved.order,
     createdAt,
     requestId,
     owner: deps.processId,
