@@ -136,9 +136,11 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
     probed: (verdict) => {
       tell(verdict);
       const before = state();
+      const isShared = evidence.isLearned();
       evidence.probed(verdict);
       if (before === 'closed' && verdict === 'down') open();
-      if (evidence.faults() === 0) close();
+      // the replicas answer what is left of the faults that they know
+      if (evidence.faults() === 0 && !isShared) close();
     },
     known: () => ({ faults: evidence.faults(), openedAgoMs: Math.max(0, clock.now() - openedAt) }),
     learn: (known) => {
@@ -157,6 +159,8 @@ interface Evidence {
   /** The faults that count. */
   faults(): number;
   isAny(): boolean;
+  /** Reports whether the replicas know of faults. */
+  isLearned(): boolean;
   /** Reports whether a fault of this caller is certainly one of the peer: no input causes it, or the probe agrees. */
   isSure(caller: string | undefined): boolean;
   add(caller: string | undefined): void;
@@ -178,6 +182,7 @@ function newEvidence(): Evidence {
   };
   return {
     faults,
+    isLearned: () => learned > 0,
     isAny: () => learned > 0 || sure > 0 || byCaller.size > 0,
     isSure: (caller) => caller === undefined || isDown,
     add: (caller) => {

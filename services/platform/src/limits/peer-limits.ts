@@ -144,12 +144,14 @@ export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPe
 function admitAlone(parts: Parts, { caller, isLastResort = false }: CallOf): number {
   const { circuit, log, own, shared } = parts;
   const { perMinute, inFlight } = parts.limit();
+  const isTrial = circuit.state() !== 'closed';
   if (!(isLastResort ? circuit.mayTryAnyway(caller) : circuit.mayTry(caller))) return Infinity;
   const isFull =
     inFlight !== undefined && inFlight.inUse() > Math.max(1, Math.floor(inFlight.most / shared.replicas()));
   const waitMs = isFull ? FULL_RETRY_MS : log.waitMs(perMinute - countPerTake(parts));
   if (waitMs > 0) {
-    circuit.undecided(caller);
+    // a call that took no trial must not end one that another call of its caller makes
+    circuit[isTrial ? 'undecided' : 'leaveOwn'](caller);
     return waitMs;
   }
   log.add(countPerTake(parts));
