@@ -142,7 +142,7 @@ async function tryChannel(context: CallContext, channel: RelayChannel): Promise<
     const isShown = isFinal || (result.kind === 'error' && result.answer.verdict.isShown);
     return { isFinal, outcome: isShown ? { result, channel } : undefined };
   } finally {
-    channel.permits.release();
+    channel.permits.release(call.principal.accountId);
   }
 }
 

@@ -57,9 +57,9 @@ export function newAskedWaits(clock: TimeSource, tell: (wait: AskedWait) => void
 export function obeyWaits(limits: PeerLimits, waitMs: () => number): PeerLimits {
   return {
     ...limits,
-    admit: (isLastResort) => {
+    admit: (of) => {
       const asked = waitMs();
-      return asked > 0 ? asked : limits.admit(isLastResort);
+      return asked > 0 ? asked : limits.admit(of);
     },
     waitMs: () => Math.max(waitMs(), limits.waitMs()),
   };

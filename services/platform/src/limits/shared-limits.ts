@@ -16,6 +16,8 @@ const RENEW_MS = 1000;
 export interface SharedLimits {
   /** A peer that is known takes the new limits and keeps what was taken. */
   forPeer(id: string, limit: PeerLimit): PeerLimits;
+  /** The live replicas that share the limits, this one included. */
+  readonly replicas: () => number;
 }
 
 export interface SharedLimitsOptions {
@@ -68,6 +70,7 @@ export async function openSharedLimits(
 
 function limitsOn(clock: Clock, shared: SharedState, peers: Map<string, SharedPeer>): SharedLimits {
   return {
+    replicas: () => shared.replicas(),
     forPeer: (id, limit) => {
       const known = peers.get(id);
       known?.change(limit);

@@ -6,8 +6,8 @@ import type { AskedWaits } from '@reelgate/platform/limits/asked-waits';
 import { readAskedWaitMs } from '@reelgate/platform/limits/read-asked-wait';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
-import { newSemaphore } from '@reelgate/platform/limits/semaphore';
-import type { Semaphore } from '@reelgate/platform/limits/semaphore';
+import { newCallerPermits, shareAmongCallers } from '@reelgate/platform/limits/caller-shares';
+import type { CallerPermits } from '@reelgate/platform/limits/caller-shares';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -49,8 +49,8 @@ export interface RelayChannel {
   readonly findIdentities: FindIdentities;
   /** The upstream's path for one of the gateway's paths. */
   toUpstreamPath(path: string): string;
-  /** Bounds the calls and sessions of this process that run on it. */
-  readonly permits: Semaphore;
+  /** Bounds the calls and sessions of this process that run on it. The accounts that want permits share them. */
+  readonly permits: CallerPermits;
   /** Lets the channel wait as long as an error answer of its upstream asks. `limits` obey that. */
   obeyAnswer(answer: RefusingAnswer): void;
 }
@@ -150,20 +150,25 @@ type NewChannelDeps = Required<Pick<RelayChannelsOptions, 'clock' | 'limits' | '
 function newChannel(settings: RelayChannelSettings, deps: NewChannelDeps): RelayChannel {
   const { clock, limits: shared, waits, openPool } = deps;
   const { origin, pathname } = new URL(settings.baseUrl);
-  const semaphore = newSemaphore({ permits: settings.inFlightMax, waitingMax: 0 });
+  const permits = newCallerPermits(clock, { permits: settings.inFlightMax, replicas: shared.replicas });
   const peer = shared.forPeer(settings.id, {
     perMinute: settings.requestsPerMinute,
-    inFlight: { most: settings.inFlightMax, inUse: () => semaphore.inUse() },
+    inFlight: { most: settings.inFlightMax, inUse: () => permits.inUse() },
   });
-  const limits = obeyWaits(peer, () => waits.waitMs(settings.id, 'work'));
+  const divided = shareAmongCallers(peer, {
+    clock,
+    perMinute: settings.requestsPerMinute,
+    replicas: shared.replicas,
+  });
+  const limits = obeyWaits(divided, () => waits.waitMs(settings.id, 'work'));
   return {
     settings,
     limits,
     circuit: limits.circuit,
     permits: {
-      ...semaphore,
-      release: (count) => {
-        semaphore.release(count);
+      ...permits,
+      release: (accountId) => {
+        permits.release(accountId);
         limits.ended();
       },
     },

@@ -7,6 +7,9 @@ import type { RelayChannel, RelayChannels } from './relay-channels.ts';
 
 const MODEL_LENGTH_SHOWN = 64;
 
+/** The call of an account. */
+type AccountCall = CallOf & { readonly caller: string };
+
 /** Lists the channels that serve a model, in the order in which they are tried. Refuses a model without one. */
 export function listServingChannels(
   channels: RelayChannels,
@@ -54,7 +57,11 @@ interface Round<T> {
   readonly areAllDown: boolean;
 }
 
-async function tryEach<T>(channels: readonly RelayChannel[], tryChannel: TryChannel<T>, of: CallOf): Promise<Round<T>> {
+async function tryEach<T>(
+  channels: readonly RelayChannel[],
+  tryChannel: TryChannel<T>,
+  of: AccountCall,
+): Promise<Round<T>> {
   let outcome: T | undefined;
   let waitMs = Infinity;
   let wasTried = false;
@@ -76,10 +83,11 @@ async function tryEach<T>(channels: readonly RelayChannel[], tryChannel: TryChan
  * Returns the milliseconds after which the channel may be tried; infinite for a channel that is down. At zero a permit
  * of the channel is taken.
  */
-async function admitToChannel({ permits, limits }: RelayChannel, of: CallOf): Promise<number> {
-  if (!permits.tryAcquire()) return FULL_RETRY_MS;
+async function admitToChannel({ permits, limits }: RelayChannel, of: AccountCall): Promise<number> {
+  if (!permits.tryAcquire(of.caller)) return FULL_RETRY_MS;
   const waitMs = await limits.admit(of);
-  if (waitMs > 0) permits.release();
+  if (waitMs > 0) permits.release(of.caller);
+  if (waitMs > 0 && waitMs < Infinity) permits.refused(of.caller);
   return waitMs;
 }
 

@@ -48,7 +48,7 @@ async function tryChannel(
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
   tellCircuit(channel, dialled, options.accountId);
   if (dialled.kind === 'open') return { outcome: { channel, socket: dialled.socket, identities }, isFinal: true };
-  channel.permits.release();
+  channel.permits.release(options.accountId);
   if (dialled.kind === 'gone') return { outcome: undefined, isFinal: true };
   if (dialled.kind === 'failed') {
     onFailed(channel, 'unreachable');

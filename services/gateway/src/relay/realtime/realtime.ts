@@ -143,7 +143,7 @@ async function runChargedSession(
       return end;
     } finally {
       upstream.socket.terminate();
-      upstream.channel.permits.release();
+      upstream.channel.permits.release(principal.accountId);
     }
   } finally {
     charges.settle({ callId, charge: usage.charge(endedByUpstream), channel });
