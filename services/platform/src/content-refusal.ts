@@ -1,4 +1,4 @@
-/** What an error says that refuses the content of a request, not the request or its credential. */
+/** The words of an error that refuses the content of a request, not the request or its credential. */
 export interface ContentRefusal {
   /** The words of the error for people; undefined if it has none. */
   readonly message: string | undefined;

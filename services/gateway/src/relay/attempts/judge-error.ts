@@ -3,13 +3,13 @@ import { readContentRefusal } from '@reelgate/platform/content-refusal';
 import type { ContentRefusal } from '@reelgate/platform/content-refusal';
 
 /**
- * What an error says. `content`: the upstream refuses what the request holds. `redirect`: it sends elsewhere, which says
+ * The kind of an error. `content`: the upstream refuses what the request holds. `redirect`: it sends elsewhere, which says
  * nothing about its health. `credential`: it refuses the gateway's key, its rights or its balance. `absent`: it lacks
  * what is asked for, or is at a limit. `fault`: it failed. `page`: a proxy on the way has answered. `request`: any other refusal.
  */
 type ErrorClass = 'content' | 'redirect' | 'credential' | 'absent' | 'fault' | 'page' | 'request';
 
-/** What follows from an error. */
+/** The consequences of an error. */
 export interface ErrorVerdict {
   readonly class: ErrorClass;
   /** Another channel may succeed. */
