@@ -54,7 +54,7 @@ describe('permits that callers share', () => {
 
     expect(() => {
       permits.release('two');
-    }).toThrow('does not hold');
+    }).toThrow('does not have');
     permits.release('one');
     expect(permits.inUse()).toBe(0);
   });

@@ -12,14 +12,14 @@ const WANTING_PER_MINUTE_MS = 60_000;
 /** The callers whose use is remembered; the one that is known for longest is forgotten first. */
 const CALLERS_MAX = 1000;
 
-/** Which callers of a limit were refused lately. */
-interface Wanting {
+/** The callers of a limit that were refused lately. */
+interface Demand {
   add(caller: string): void;
   /** The share of each caller if another one than this wants room too; undefined: it may take all there is. */
   shareOf(caller: string, most: number, users: Iterable<string>): number | undefined;
 }
 
-function newWanting(clock: Clock, forMs: number): Wanting {
+function newDemand(clock: Clock, forMs: number): Demand {
   const since = new Map<string, number>();
   return {
     add: (caller) => {
@@ -40,10 +40,10 @@ function forgetOldest(known: Map<string, unknown>): void {
   if (oldest !== undefined) known.delete(oldest);
 }
 
-/** Permits that callers share: one caller may hold all of them while no other wants one, and an equal part while one does. */
+/** Permits that callers share: one caller may have all of them while no other wants one, and an equal part while one does. */
 export interface CallerPermits {
   tryAcquire(caller: string): boolean;
-  /** Something else had no room for the call, such as the other replicas. It holds no permit. */
+  /** Something else had no room for the call, such as the other replicas. It has no permit. */
   refused(caller: string): void;
   release(caller: string): void;
   inUse(): number;
@@ -55,14 +55,14 @@ export function newCallerPermits(
   { permits, replicas = () => 1 }: { readonly permits: number; readonly replicas?: () => number },
 ): CallerPermits {
   const held = new Map<string, number>();
-  const wanting = newWanting(clock, WANTING_MS);
+  const demand = newDemand(clock, WANTING_MS);
   let inUse = 0;
   return {
     tryAcquire: (caller) => {
       const own = held.get(caller) ?? 0;
-      const share = wanting.shareOf(caller, permits / replicas(), held.keys());
+      const share = demand.shareOf(caller, permits / replicas(), held.keys());
       if (inUse >= permits || (share !== undefined && own >= share)) {
-        wanting.add(caller);
+        demand.add(caller);
         return false;
       }
       inUse += 1;
@@ -70,11 +70,11 @@ export function newCallerPermits(
       return true;
     },
     refused: (caller) => {
-      wanting.add(caller);
+      demand.add(caller);
     },
     release: (caller) => {
       const own = held.get(caller) ?? 0;
-      if (own === 0) throw new Error('a permit was released that this caller does not hold');
+      if (own === 0) throw new Error('a permit was released that this caller does not have');
       inUse -= 1;
       if (own === 1) held.delete(caller);
       else held.set(caller, own - 1);
@@ -96,15 +96,15 @@ export function shareAmongCallers(
   }: { readonly clock: Clock; readonly perMinute: number; readonly replicas: () => number },
 ): PeerLimits {
   const taken = new Map<string, WindowLog>();
-  const wanting = newWanting(clock, WANTING_PER_MINUTE_MS);
+  const demand = newDemand(clock, WANTING_PER_MINUTE_MS);
   const waitForShare = (caller: string): number => {
-    const share = wanting.shareOf(caller, perMinute / replicas(), taken.keys());
+    const share = demand.shareOf(caller, perMinute / replicas(), taken.keys());
     return share === undefined ? 0 : (taken.get(caller)?.waitMs(share - 1) ?? 0);
   };
   const note = (caller: string, waitMs: number): number => {
     if (waitMs === 0) noteTaken(taken, caller, clock);
     // a call that only waits for the end of another one takes nothing of the minute
-    else if (waitMs < Infinity && waitMs !== FULL_RETRY_MS) wanting.add(caller);
+    else if (waitMs < Infinity && waitMs !== FULL_RETRY_MS) demand.add(caller);
     return waitMs;
   };
   return {

@@ -154,7 +154,7 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
   };
 }
 
-/** What speaks against a peer. */
+/** The evidence against a peer. */
 interface Evidence {
   /** The faults that count. */
   faults(): number;

@@ -18,7 +18,7 @@ export interface PeerLimit {
   readonly inFlight?: { readonly most: number; readonly inUse: () => number };
 }
 
-/** Whose call it is. */
+/** A call, as far as the choice of a peer asks. */
 export interface CallOf {
   /** By whom the faults of the peer are counted. Absent: not known yet. */
   readonly caller?: string | undefined;
