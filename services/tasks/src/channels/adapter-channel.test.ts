@@ -122,6 +122,46 @@ describe('a submission', () => {
   });
 });
 
+describe('a refusal that an adapter takes for one of its channel', () => {
+  const submitRefused = async (json: unknown) => {
+    const channel = openWith({ readSubmit: () => ({ outcome: 'refused', fault: 'credential', error: 'HTTP 403' }) });
+    upstream.script({ status: 403, json });
+    return channel.submit(anAttempt(), signal);
+  };
+  test('is one of the content if its body says so', async () => {
+    const error = { code: '403', innererror: { code: 'ResponsibleAIPolicyViolation' } };
+
+    expect(await submitRefused({ error })).toEqual({
+      outcome: 'refused',
+      fault: 'content',
+      error: 'HTTP 403',
+      status: 403,
+    });
+  });
+  test('stays one of the key otherwise', async () => {
+    expect(await submitRefused({ error: { message: 'no such key' } })).toMatchObject({ fault: 'credential' });
+  });
+});
+
+describe('a probe', () => {
+  test.each<[string, ScriptedAnswer, string]>([
+    ['200 is up', OK, 'up'],
+    ['401 is down', { status: 401, json: {} }, 'down'],
+    ['503 is down', { status: 503, json: {} }, 'down'],
+    ['404, where there is no list, is unclear', { status: 404, json: {} }, 'unclear'],
+  ])('that is answered with %s, whatever the adapter makes of it', async (_what, answer, verdict) => {
+    const channel = openWith({});
+    upstream.script(answer);
+
+    expect(await channel.probe(signal)).toBe(verdict);
+  });
+  test('of an upstream that cannot be reached is down', async () => {
+    const channel = openWith({}, {}, { baseUrl: 'http://127.0.0.1:9' });
+
+    expect(await channel.probe(signal)).toBe('down');
+  });
+});
+
 describe('a poll', () => {
   test('reports a failure without the id of the work', async () => {
     expect(await openWith({}).poll('work-1', signal)).toMatchObject({ report: { failure: { message: '… failed' } } });

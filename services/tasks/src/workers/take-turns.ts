@@ -57,13 +57,19 @@ export interface QueueWorker extends TurnWatch {
   stop(): Promise<void>;
 }
 
+/** Of the accounts two are enough to know that no order of one alone causes the refusals. */
+interface RefusalsInRow {
+  readonly times: number;
+  readonly accounts: ReadonlySet<string>;
+}
+
 interface TurnState {
   /** The tasks that this process submits now. */
   readonly running: Set<string>;
   /** Channels that get nothing from the queue before a time. */
   readonly heldOff: Map<string, number>;
   /** The refusals in a row of a channel. */
-  readonly refusals: Map<string, number>;
+  readonly refusals: Map<string, RefusalsInRow>;
   /** The tokens of which a task has ended. */
   readonly freed: Set<string>;
   /** The turns that this process gave, for each set of lanes that differ in their class alone. */
@@ -322,22 +328,30 @@ function pace({ clock }: Deps, { state, replicas }: Turns, runtime: ChannelRunti
   state.heldOff.set(id, (now - planned < LATE_MS_MAX ? planned : now) + apartMs);
 }
 
-function holdOff({ clock }: Deps, state: TurnState, channel: string): void {
-  const before = state.refusals.get(channel) ?? 0;
-  state.refusals.set(channel, before + 1);
-  const holdOffMs = Math.min(HELD_OFF_MS_MIN * 2 ** before, HELD_OFF_MS_MAX);
+/** Refusals that the orders of one account may cause hold the channel for the shortest time alone, however many. */
+function holdOff({ clock }: Deps, state: TurnState, channel: string, { accountId, isUnreachable }: RefusedTurn): void {
+  const { times, accounts } = state.refusals.get(channel) ?? { times: 0, accounts: new Set() };
+  const known = accounts.size > 1 ? accounts : new Set([...accounts, accountId]);
+  state.refusals.set(channel, { times: times + 1, accounts: known });
+  const doublings = isUnreachable || known.size > 1 ? times : 0;
+  const holdOffMs = Math.min(HELD_OFF_MS_MIN * 2 ** doublings, HELD_OFF_MS_MAX);
   state.heldOff.set(channel, Math.max(state.heldOff.get(channel) ?? 0, clock.now() + holdOffMs));
 }
 
+interface RefusedTurn {
+  readonly accountId: string;
+  readonly isUnreachable: boolean;
+}
+
 function startSubmission(deps: Deps, { state, wake }: Turns, claimed: ClaimedTask, runtime: ChannelRuntime): void {
-  const { id: taskId } = claimed.task;
+  const { id: taskId, accountId } = claimed.task;
   const { id: channel } = runtime.channel.settings;
   const submit = async (): Promise<void> => {
     try {
       let isAtFault = false;
-      await submitClaimed(deps, claimed, runtime, ({ fault }) => {
+      await submitClaimed(deps, claimed, runtime, ({ fault, isUnreachable = false }) => {
         isAtFault = fault === 'channel' || fault === 'credential';
-        if (isAtFault) holdOff(deps, state, channel);
+        if (isAtFault) holdOff(deps, state, channel, { accountId, isUnreachable });
       });
       if (!isAtFault) state.refusals.delete(channel);
     } catch (error) {

@@ -6,6 +6,7 @@ import { until, untilAfter } from '@reelgate/platform/testing/until';
 import { HappenedSchema } from '@reelgate/proto/access/v1/happening';
 import { describeWith } from '../../../../../test/servers/describe-with.ts';
 import { redisServer } from '../../../../../test/servers/redis-server.ts';
+import type { CheckedRelayChannel } from '../../relay/channels/relay-channel-config.ts';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
@@ -28,13 +29,20 @@ afterEach(async () => {
 });
 
 /** Gateways with one channel, whose upstream answers a request with the word as `bad` says. */
-async function open(bad: Reply, { redis, gateways = 1 }: { readonly redis?: string; readonly gateways?: number } = {}) {
+async function open(
+  bad: Reply,
+  {
+    redis,
+    gateways = 1,
+    limits,
+  }: { readonly redis?: string; readonly gateways?: number; readonly limits?: CheckedRelayChannel['limits'] } = {},
+) {
   const upstream = await startRelayUpstream();
   ended.push(() => upstream.stop());
   upstream.reply = (request, response) => (request.body.includes(BAD) ? bad : GOOD)(request, response);
   const id = `channel-${(channels += 1)}`;
   const settings = {
-    channels: [aRelayChannel({ id, base_url: upstream.url })],
+    channels: [aRelayChannel({ id, base_url: upstream.url, ...(limits === undefined ? {} : { limits }) })],
     ...(redis === undefined ? {} : { redis }),
   };
   const started: GatewayUnderTest[] = [];
@@ -198,6 +206,27 @@ describe('an upstream that is down', () => {
 
     expect(await postTogether(under)).toEqual(Array.from({ length: CALLS }, () => 200));
   });
+});
+
+test('one account that fills a channel leaves the calls that end to another that was refused', async () => {
+  const { upstream, post } = await open(GOOD, { limits: { requests_per_minute: 1000, in_flight: 4 } });
+  const held: ServerResponse[] = [];
+  upstream.reply = (_request, response) => void held.push(response);
+  const answer = (): void =>
+    void held.shift()?.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(DELIVERED));
+  const running = Array.from({ length: 4 }, () => post('good', OTHER));
+  await until(() => held.length === 4);
+  expect((await post('good')).status).toBe(429);
+
+  answer();
+  await running[0];
+  expect((await post('good', OTHER)).status).toBe(429);
+  const mine = post('good');
+  await until(() => held.length === 4);
+
+  while (held.length > 0) answer();
+  expect((await mine).status).toBe(200);
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
 });
 
 describe('a route and its upstream see one path', () => {

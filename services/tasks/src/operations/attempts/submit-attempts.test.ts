@@ -46,6 +46,60 @@ test('an answer with the id of another task is an unknown outcome: the hold stay
   expect((await world.deps.store.find(earlier.task.id))?.mapping?.upstreamId).toBe('up-of-both');
 });
 
+describe('the orders of one account', () => {
+  const redirected: Submission = { outcome: 'unknown', error: 'HTTP 307', status: 307 };
+  test.each<[string, Submission]>([
+    ['a fault', refused('channel')],
+    ['a refusal of the key', refused('credential')],
+    ['a lost answer', LOST],
+    ['a redirect', redirected],
+    ['a refusal of content', refused('content')],
+    ['a refusal of the order', refused('order')],
+  ])('that meet %s stop no order of another account', async (_what, submission) => {
+    const world = await open({ channels: [channelSettings({ id: 'first' })] });
+    world.upstream.answer('first', ...Array.from({ length: 4 * FAULTS_TO_OPEN }, () => submission));
+    for (let create = 0; create < 2 * FAULTS_TO_OPEN; create += 1)
+      await world.create(anOrder(), { accountId: 'other' }).catch(() => undefined);
+    world.upstream.answer('first');
+
+    const created = await Promise.all(Array.from({ length: FAULTS_TO_OPEN }, () => world.create()));
+
+    expect(world.deps.channels.find('first')?.circuit.state()).toBe('closed');
+    expect(created.map(({ task }) => task.admission)).toEqual(Array.from(created, () => 'accepted'));
+  });
+
+  test('and those of another account open the circuit for all', async () => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', ...Array.from({ length: FAULTS_TO_OPEN }, () => refused('channel')));
+    for (const accountId of ['acme', 'other', 'acme', 'other', 'acme']) await world.create(anOrder(), { accountId });
+
+    expect(world.deps.channels.find('first')?.circuit.state()).toBe('open');
+  });
+
+  test('find out an upstream that cannot be reached, also if no other account has any', async () => {
+    const world = await open({ channels: pair() });
+    const unreachable: Submission = {
+      outcome: 'refused',
+      fault: 'channel',
+      error: 'ECONNREFUSED',
+      isUnreachable: true,
+    };
+    world.upstream.answer('first', ...Array.from({ length: FAULTS_TO_OPEN }, () => unreachable));
+    for (let create = 0; create < FAULTS_TO_OPEN; create += 1) await world.create();
+
+    expect(world.deps.channels.find('first')?.circuit.state()).toBe('open');
+  });
+
+  test('that are refused for their content are no failures of the channel in the counts', async () => {
+    const world = await open({ channels: pair() });
+    world.upstream.answer('first', refused('content'));
+
+    await world.create().catch(() => undefined);
+
+    expect(world.counted.filter((one) => one.includes('attempt'))).toEqual([expect.stringContaining('rejected')]);
+  });
+});
+
 describe("a channel's own fault", () => {
   test.each<[string, Submission]>([
     ['a fault', refused('channel')],

@@ -169,7 +169,7 @@ export async function submitAndRecord(
     obeyRefusal(attempt.runtime, submission);
     const ms = deps.clock.now() - begunAt;
     const error = submission.outcome === 'accepted' ? undefined : submission.error;
-    deps.count.attempt(settings.id, submission.outcome, { ms, error, taskId: task.id });
+    deps.count.attempt(settings.id, toCountedOutcome(submission), { ms, error, taskId: task.id });
     reportToCircuit(circuit, submission, task.accountId);
     logOutcome(deps, { taskId: task.id, channel: settings.id, number, ms }, submission);
     const updatedTask = await recordOutcome(deps, task, { settings, number, refuse }, submission);
@@ -220,6 +220,13 @@ function reportToCircuit(circuit: Circuit, submission: Submission, accountId: st
 
 function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
+}
+
+/** What an upstream refuses for the order or its content is counted apart: it says nothing against the channel. */
+function toCountedOutcome(submission: Submission): Submission['outcome'] | 'rejected' {
+  const isOfOrder =
+    submission.outcome === 'refused' && (submission.fault === 'order' || submission.fault === 'content');
+  return isOfOrder ? 'rejected' : submission.outcome;
 }
 
 /** The words of the upstream may quote the order, so they stand in the record of the attempt and in no line. */
