@@ -2,7 +2,7 @@ import type { Schema } from '../dialect.ts';
 import { controlSchemas } from './decode.ts';
 import type { GenerationsBody } from './decode.ts';
 import { generationContent, mediaContent, nonEmpty, orNull, words } from '../wire/documented-content.ts';
-import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
+import { aspectRatio, duration, ratio, resolution, size } from '../wire/documented-frame.ts';
 import { clientSchemas, documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';
 import { pictureSchemas } from '../wire/pictures.ts';
 
@@ -22,7 +22,7 @@ const common = orNull({
   seconds: { ...duration, description: 'An alias of duration.' },
   size,
   ratio,
-  aspect_ratio: { ...ratio, title: 'AspectRatio', description: 'An alias of ratio.' },
+  aspect_ratio: aspectRatio,
   resolution,
   width: { ...side, description: 'With height, an alternative to size.' },
   height: side,

@@ -9,9 +9,9 @@ import {
   orNull,
   words,
 } from '../wire/documented-content.ts';
-import { duration, ratio, resolution, size } from '../wire/documented-frame.ts';
+import { aspectRatio, duration, ratio, resolution, size } from '../wire/documented-frame.ts';
 import { clientSchemas, documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';
-import { pictureSchemas } from '../wire/pictures.ts';
+import { pictureSchemas, pictureTexts } from '../wire/pictures.ts';
 
 const model: Schema = { ...nonEmpty, description: 'The id of the model.', examples: ['Alpha-H3'] };
 const prompt: Schema = { ...words, description: 'The text that describes the video.' };
@@ -26,7 +26,7 @@ const frame = {
   seconds: duration,
   size,
   ratio,
-  aspect_ratio: { ...ratio, title: 'AspectRatio', description: 'An alias of ratio.' },
+  aspect_ratio: aspectRatio,
   resolution,
   action: { enum: ['generation', 'generate'] },
   source_task_id: absent,
@@ -118,11 +118,12 @@ export const createBody: Schema = {
 
 /** In a form every value is text, and the first frame can be a file. */
 const formFields = {
+  ...pictureTexts,
   input_reference: { type: 'string', format: 'binary', description: 'The first frame, as a file or a URL.' },
   resolution,
   ratio,
+  aspect_ratio: aspectRatio,
   size,
-  aigc_watermark: { enum: ['true', 'false'] },
   n: { const: '1', description: clientSchemas.n.description },
   user: clientSchemas.user,
   webhook_url: documentedWebhookUrl,
@@ -152,6 +153,7 @@ export const createForm: Schema = {
     formVariant(['content'], {
       model,
       content: asJson,
+      aigc_watermark: { enum: ['true', 'false'], description: 'Only for a regeneration.' },
       seconds: duration,
       action: { enum: ['generation', 'generate', 'regeneration', 'regenerate'] },
       source_task_id: absent,

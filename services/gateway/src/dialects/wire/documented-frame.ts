@@ -27,6 +27,7 @@ export const ratio: Schema = {
   description: 'A ratio of the model, such as 16:9. It overrides size.',
   examples: ['16:9'],
 };
+export const aspectRatio: Schema = { ...ratio, title: 'AspectRatio', description: 'An alias of ratio.' };
 export const resolution: Schema = {
   title: 'Resolution',
   type: 'string',

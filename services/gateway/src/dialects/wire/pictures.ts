@@ -53,6 +53,11 @@ export const pictureSchemas: Readonly<Record<keyof PictureFields, Schema>> = {
   reference_images: list('Pictures to follow, which are no frames.'),
 };
 
+/** The fields as a form has them. A list is JSON, or comes as fields such as `images[]`. */
+export const pictureTexts: Readonly<Record<string, Schema>> = Object.fromEntries(
+  Object.entries(pictureSchemas).map(([name, { description }]) => [name, { ...address, description }]),
+);
+
 /** Reads the pictures beside the content, and the first frame if the client sent it as a file. */
 export function readPictures(fields: PictureFields, file?: FormFile): DecodedItem[] {
   const first = pickOne(fields, FIRST_FRAME);
