@@ -222,7 +222,7 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** What an upstream refuses for the order or its content is counted apart: it says nothing against the channel. */
+/** A refusal of the order or its content is counted apart: it says nothing against the channel. */
 function toCountedOutcome(submission: Submission): Submission['outcome'] | 'rejected' {
   const isOfOrder =
     submission.outcome === 'refused' && (submission.fault === 'order' || submission.fault === 'content');
