@@ -111,6 +111,7 @@ describe('an unknown name leads to', () => {
     ['zoom', 'known fields: '],
     ['__proto__', 'known fields: '],
     ['', 'known fields: '],
+    ['resolution', 'leave it out, or name a model whose generator takes it'],
   ])('%s: %s', (name, right) => {
     const known = ['prompt', 'seconds', 'resolution', 'webhook_url', 'max_amount'];
 

@@ -100,6 +100,7 @@ export function refuseUnknown(field: string, known: readonly string[]): Problem 
 /** Says what to send in place of an unknown field: a known one with a like name, or one that means the same. */
 export function describeRightField(field: string, known: readonly string[]): string {
   const plain = toPlainName(field.replace(/\[.*$/s, '').slice(0, SHOWN_CHARACTERS_MAX));
+  if (known.includes(field)) return 'leave it out, or name a model whose generator takes it';
   const near = findNearest(plain, known);
   if (near !== undefined) return `did you mean ${near}`;
   const [, meaning] = MEANINGS.find(([pattern]) => pattern.test(plain)) ?? [];
