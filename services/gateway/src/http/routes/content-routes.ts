@@ -2,6 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Task } from '../../clients/tasks-client.ts';
 import { toStatusName } from '../../dialects/wire/task-fields.ts';
+import { invalid } from '../../dialects/wire/body-validator.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -49,6 +50,7 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
             description: 'Returns the video or its thumbnail.',
             schema: { enum: ['video', 'thumbnail'] },
           },
+          { name: 'index', description: 'The place of the video; a task has one.', schema: { const: 0 } },
         ],
         headers: ['Range'],
         answers: { 'video/mp4': VIDEO, 'image/jpeg': VIDEO, 'application/json': PROMPT },
@@ -77,14 +79,11 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
 }
 
 async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<void> {
-  const variant = new URLSearchParams(exchange.querystring).get('variant') ?? 'video';
-  if (!VARIANTS.includes(variant))
-    throw new Problem({
-      kind: 'invalid',
-      reason: 'invalid_request',
-      field: 'variant',
-      message: 'must be video or thumbnail',
-    });
+  const query = new URLSearchParams(exchange.querystring);
+  const variant = query.get('variant') ?? 'video';
+  if (!VARIANTS.includes(variant)) throw invalid('variant', 'must be video or thumbnail', 'invalid_request');
+  if (!['0', null].includes(query.get('index')))
+    throw invalid('index', 'must be 0: a task has one video', 'invalid_request');
   const task = await parts.reader.read(
     { accountId: requirePrincipal(exchange).accountId, taskId: readTaskId(exchange) },
     exchange.state.requestId,
