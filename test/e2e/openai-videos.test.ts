@@ -163,7 +163,7 @@ describe('each parameter of a create behaves as its row says', () => {
     ['too many seconds', 'invalid_duration', 'seconds', async () => ({ prompt: 'a', model: MODEL, seconds: '16' })],
     [
       'a file_id',
-      'invalid_request',
+      'unknown_field',
       'input_reference[file_id]',
       async () => ({ prompt: 'a boat', model: MODEL, input_reference: { file_id: 'file-1' } }),
     ],

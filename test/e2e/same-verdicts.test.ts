@@ -168,7 +168,8 @@ async function refusalOf(order: OrderInit, clientField: (field: string) => strin
       reason,
       message,
       retryAfterMs,
-      field: field === undefined ? field : clientField(field),
+      // a client has the extra fields among its others
+      field: field === undefined ? field : clientField(field.replace(/^(?:order\.)?extra_json\./, '')),
     });
   }
 }
