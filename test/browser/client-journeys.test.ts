@@ -209,12 +209,13 @@ describeInBrowser('a client at the console', () => {
       const before = await countVideos();
       await open('/try');
       const prompt = page.getByLabel('Prompt', { exact: true });
-      await prompt.fill('line one\nline two\nline three [refuse:422]\nline four');
+      // they fail, so that no other journey waits for their pictures
+      await prompt.fill('one [fail:1026]\ntwo [fail:1026]\nthree [refuse:422]\nfour [fail:1026]');
       await page.getByLabel('Each line is a prompt of its own').check();
       await page.getByRole('button', { name: 'Create 4 videos' }).click();
       await page.getByText('2 of 4 created.').waitFor();
       await page.getByText('Refused', { exact: true }).waitFor();
-      await prompt.fill('line one\nline two\nline three\nline four');
+      await prompt.fill('one [fail:1026]\ntwo [fail:1026]\nthree [fail:1026]\nfour [fail:1026]');
       await page.getByRole('button', { name: 'Create 2 videos' }).click();
       await page.getByText('4 of 4 created.').waitFor();
 
