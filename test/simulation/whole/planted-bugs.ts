@@ -394,7 +394,7 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: 'services/tasks/src/workers/poll-channel.ts',
-        text: "else if (polled.gone) await postponePoll(deps, task, UNKNOWN_TASK, 'unknown_upstream_task');",
+        text: "else if (polled.gone) await postponePoll(deps, task, { error: UNKNOWN_TASK, doubt: 'unknown_upstream_task' });",
         becomes: `else if (polled.gone)
       await applyReport(deps, task, { phase: 'failed', status: 'gone', failure: { code: 'gone', message: 'gone' } });`,
       },

@@ -422,7 +422,7 @@ function checkCounters(read: Read, breakRule: Rules['break']): void {
 function checkWorks(read: Read, works: UpstreamWorks, breakRule: Rules['break']): void {
   const owners = read(
     'tasks',
-    `SELECT t.id, t.upstream_account, t.upstream_id, t.order_json, t.state, ${WAITS} AS waits FROM tasks t`,
+    `SELECT t.id, t.upstream_account, t.upstream_id, t.order_json, t.state, t.deleted_at, ${WAITS} AS waits FROM tasks t`,
   );
   for (const work of works.all()) {
     const own = owners.filter(({ upstream_account: account, upstream_id: id }) => {
@@ -435,7 +435,9 @@ function checkWorks(read: Read, works: UpstreamWorks, breakRule: Rules['break'])
     if (own.length !== 1 && !isAwaited && works.readState(work) !== 'lost')
       breakRule('every accepted work belongs to one task', `${work.id} of ${work.order} has ${own.length}`);
     const [owner] = own;
-    if (!isRemix && owner !== undefined && !String(owner['order_json']).includes(`[${work.order}]`))
+    // a deleted task has no prompt any more
+    const isTold = !isRemix && owner !== undefined && owner['deleted_at'] === null;
+    if (isTold && !String(owner['order_json']).includes(`[${work.order}]`))
       breakRule('a task has the work of its own order', `${String(owner['id'])} has ${work.id} of ${work.order}`);
     if (owner?.['state'] === 'completed' && works.readState(work) !== 'succeeded')
       breakRule('a completed task has work that succeeded', `${String(owner['id'])} has ${work.id}`);
