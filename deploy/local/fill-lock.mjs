@@ -52,7 +52,8 @@ function askRegistry(name, version) {
   const { 'dist.integrity': integrity, ...facts } = JSON.parse(
     execFileSync('npm', words, { encoding: 'utf8', timeout: REGISTRY_TIMEOUT_MS }) || '{}',
   );
-  if (!isHashed({ integrity })) throw new Error(`the registry has no hash of ${name} ${version}: lock a version it has`);
+  if (!isHashed({ integrity }))
+    throw new Error(`the registry has no hash of ${name} ${version}: lock a version it has`);
   return { integrity, ...facts };
 }
 
