@@ -3,6 +3,8 @@ import type { ChannelAdapter } from './channel-adapter.ts';
 import { ENDPOINT_OF } from './channel.ts';
 import type { AskToWait, Channel, ChannelFactory, ChannelSettings } from './channel.ts';
 import type { Kind } from '../domain/order.ts';
+import { newRefusalsInRow } from '../domain/refusals-in-row.ts';
+import type { RefusalsInRow } from '../domain/refusals-in-row.ts';
 import { newAskedWaits, obeyWaits, obeyWaitsAtRate } from '@reelgate/platform/limits/asked-waits';
 import type { AskedWaits, CallKind } from '@reelgate/platform/limits/asked-waits';
 import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
@@ -11,6 +13,9 @@ import { newEvenRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
+
+/** The pause of a channel after a throttle without a time. */
+const THROTTLED = { minMs: 250, maxMs: 2000 };
 
 /** A channel with its state, which the replicas share as far as they can. */
 export interface ChannelRuntime {
@@ -24,6 +29,8 @@ export interface ChannelRuntime {
   /** The milliseconds for which its upstream has asked for no calls of a kind. `creates` and `polls` obey it. */
   readonly askedWaitMs: (kind: CallKind) => number;
   readonly askToWait: AskToWait;
+  /** The throttles in a row whose upstream does not say how long to wait. */
+  readonly throttles: RefusalsInRow;
 }
 
 /** The channels of the current configuration. */
@@ -116,6 +123,7 @@ export function openChannelRegistry(
       isPaused: () => isPaused(one.id),
       askedWaitMs,
       askToWait,
+      throttles: newRefusalsInRow(THROTTLED),
     };
   };
   const current = (): ChannelRuntime[] =>

@@ -4,6 +4,8 @@ import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { ChannelRuntime } from '../channels/channel-registry.ts';
 import { TOTAL_SCOPE, channelScope } from '../domain/in-flight-scope.ts';
 import { orderByClass, readLane } from '../domain/lane.ts';
+import { newRefusalsInRow } from '../domain/refusals-in-row.ts';
+import type { RefusalsInRow } from '../domain/refusals-in-row.ts';
 import type { Deps } from '../operations/deps.ts';
 import { computeLongestPace, findObstacle } from '../operations/attempts/submit-attempts.ts';
 import { endWaiting } from '../operations/ends/end-task.ts';
@@ -27,8 +29,7 @@ const UNBLOCKED_MAX = 32;
  * A channel that refused a task for a fault of its own is left alone for this long, twice as long after each further
  * refusal in a row. If its upstream asks for a wait, its limits obey that.
  */
-const HELD_OFF_MS_MIN = 100;
-const HELD_OFF_MS_MAX = 2000;
+const HELD_OFF = { minMs: 100, maxMs: 2000 };
 /** A pass begins this much after its time, at most, on a machine that is not overloaded. */
 const LATE_MS_MAX = 250;
 const QUEUE_TIMEOUT = {
@@ -55,12 +56,6 @@ export interface QueueWorker extends TurnWatch {
   wake(tokenId?: string): void;
   /** Starts no further submissions. Those that run are left to the stop of the process, like creates. */
   stop(): Promise<void>;
-}
-
-/** Of the accounts two are enough to know that no order of one alone causes the refusals. */
-interface RefusalsInRow {
-  readonly times: number;
-  readonly accounts: ReadonlySet<string>;
 }
 
 interface TurnState {
@@ -328,13 +323,10 @@ function pace({ clock }: Deps, { state, replicas }: Turns, runtime: ChannelRunti
   state.heldOff.set(id, (now - planned < LATE_MS_MAX ? planned : now) + apartMs);
 }
 
-/** Refusals that the orders of one account may cause hold the channel for the shortest time alone, however many. */
 function holdOff({ clock }: Deps, state: TurnState, channel: string, { accountId, isUnreachable }: RefusedTurn): void {
-  const { times, accounts } = state.refusals.get(channel) ?? { times: 0, accounts: new Set() };
-  const known = accounts.size > 1 ? accounts : new Set([...accounts, accountId]);
-  state.refusals.set(channel, { times: times + 1, accounts: known });
-  const doublings = isUnreachable || known.size > 1 ? times : 0;
-  const holdOffMs = Math.min(HELD_OFF_MS_MIN * 2 ** doublings, HELD_OFF_MS_MAX);
+  const inRow = state.refusals.get(channel) ?? newRefusalsInRow(HELD_OFF);
+  state.refusals.set(channel, inRow);
+  const holdOffMs = inRow.add(accountId, isUnreachable);
   state.heldOff.set(channel, Math.max(state.heldOff.get(channel) ?? 0, clock.now() + holdOffMs));
 }
 

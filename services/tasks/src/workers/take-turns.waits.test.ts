@@ -8,9 +8,9 @@ import { outcomes } from '../../testing/store/opened-store.ts';
 const openQueue = useQueueWorlds();
 
 describe('a task whose upstream limits its callers', () => {
-  test('waits as long as its upstream asks, again and again, and keeps its place', async () => {
+  test('waits as long as its upstream asks, and keeps its place twice', async () => {
     const world = await openQueue({ channels: [channelSettings({ inFlightMax: 9, requestsPerMinute: 6000 })] });
-    const waits = [4000, 4000, 90_000, 700, 4000];
+    const waits = [90_000, 700];
     world.upstream.answer('main', ...waits.map((ms) => refused('throttle', ms)));
     const { task } = await world.create();
     for (const [index, ms] of waits.entries()) {
@@ -24,6 +24,23 @@ describe('a task whose upstream limits its callers', () => {
     }
 
     expect(await outcomes(world.deps.store, task.id)).toEqual([...waits.map(() => 'refused'), 'accepted']);
+  });
+
+  test('waits by itself from its third throttle on, so that an order that is always throttled stops no other', async () => {
+    const world = await openQueue({ channels: [channelSettings({ inFlightMax: 9, requestsPerMinute: 6000 })] });
+    world.upstream.answer('main', ...Array.from({ length: 3 }, () => refused('throttle', 1000)));
+    const { task } = await world.create();
+    const behind = await world.create();
+    for (let seconds = 0; seconds < 3; seconds += 1) {
+      await world.clock.advance(1000);
+      await world.pass();
+    }
+
+    expect(await outcomes(world.deps.store, behind.task.id)).toEqual(['accepted']);
+    expect(await outcomes(world.deps.store, task.id)).toEqual(['refused', 'refused', 'refused']);
+    await world.clock.advance(4000);
+    await world.pass();
+    expect(await outcomes(world.deps.store, task.id)).toEqual(['refused', 'refused', 'refused', 'accepted']);
   });
 
   test('keeps its distance also while its return to the queue is being written', async () => {
@@ -41,11 +58,11 @@ describe('a task whose upstream limits its callers', () => {
     expect(world.upstream.submitted).toHaveLength(2);
   });
 
-  test('whose upstream does not say for how long leaves the channel alone for two seconds', async () => {
+  test('whose upstream does not say for how long leaves the channel alone for a quarter of a second', async () => {
     const world = await openQueue({ channels: [channelSettings({ inFlightMax: 9, requestsPerMinute: 6000 })] });
     world.upstream.answer('main', refused('throttle'));
     await world.create();
-    await world.clock.advance(1999);
+    await world.clock.advance(249);
     await world.pass();
     expect(world.upstream.submitted).toHaveLength(1);
     await world.clock.advance(1);

@@ -166,7 +166,7 @@ export async function submitAndRecord(
     const planned = await planOrRefuse(deps, create, attempt, { signal, refuse });
     const begunAt = deps.clock.now();
     const submission = await submitSafely(channel, planned, signal);
-    obeyRefusal(attempt.runtime, submission);
+    obeyRefusal(attempt.runtime, submission, task.accountId);
     const ms = deps.clock.now() - begunAt;
     const error = submission.outcome === 'accepted' ? undefined : submission.error;
     deps.count.attempt(settings.id, toCountedOutcome(submission), { ms, error, taskId: task.id });
@@ -241,12 +241,13 @@ function logOutcome({ log }: Deps, fields: object, submission: Submission): void
 
 /**
  * Lets the channel wait as long as its upstream asks, before the task can have its next turn. An upstream that limits its
- * callers and does not say for how long has a pause too.
+ * callers and does not say for how long has a pause too, a long one only if it limits several accounts.
  */
-function obeyRefusal({ askToWait }: ChannelRuntime, submission: Submission): void {
+function obeyRefusal({ askToWait, throttles }: ChannelRuntime, submission: Submission, accountId: string): void {
+  if (submission.outcome === 'accepted') throttles.clear();
   if (submission.outcome !== 'refused') return;
   const { fault, retryAfterMs } = submission;
-  if (fault === 'throttle') askToWait(['work'], retryAfterMs ?? THROTTLE_RETRY_MS);
+  if (fault === 'throttle') askToWait(['work'], retryAfterMs ?? throttles.add(accountId));
   else if (fault === 'channel' && retryAfterMs !== undefined) askToWait(['work'], retryAfterMs);
 }
 

@@ -17,7 +17,7 @@ import { readMedia } from './wait-for-channel.ts';
 const TURN = { name: 'take turn' };
 /**
  * A task that was refused this often waits in the lowest class, so that it keeps no others from their turns. An upstream
- * that limits its callers has not judged the task, so that counts for nothing: the channel waits.
+ * that limits its callers has not judged the task, which stays in its class.
  */
 const TRIES_IN_CLASS = 3;
 /** Its pause from then on, which doubles with each refusal: other tasks of its token have their turns in it. */
@@ -102,7 +102,7 @@ async function applyRefusal(deps: Deps, turn: Turn, refusal: Refusal): Promise<v
   if (fault === 'content') return fail(deps, turn, { error, problem: contentRejected() });
   if (fault === 'order') return fail(deps, turn, { error, problem: orderRejected() });
   if (fault === 'unfit') return passOn(deps, turn, error);
-  if (fault === 'throttle') return giveBack(deps, turn, { error });
+  if (fault === 'throttle') return giveBack(deps, turn, { error, notBefore: findThrottledTurn(deps, turn) });
   const refusals = turn.place.refusals + 1;
   if (refusals < TRIES_IN_CLASS) return giveBack(deps, turn, { error, refusals });
   return giveBack(deps, turn, {
@@ -110,6 +110,16 @@ async function applyRefusal(deps: Deps, turn: Turn, refusal: Refusal): Promise<v
     lane: nameLastLane(turn.place.lane),
     notBefore: deps.clock.now() + computePause(refusals),
   });
+}
+
+/**
+ * Returns the time before which a throttled task has no turn; undefined if it has its next one after the wait of its
+ * channel. An order that its upstream throttles each time would be the next one again after each wait, and stop the
+ * channel for all others, so from its third throttle on it waits by itself too.
+ */
+function findThrottledTurn({ clock }: Deps, { number, place }: Turn): number | undefined {
+  const throttles = number - place.refusals;
+  return throttles < TRIES_IN_CLASS ? undefined : clock.now() + computePause(throttles);
 }
 
 /** The pause of a task after this number of refusals, in milliseconds. */
