@@ -86,11 +86,10 @@ export function report({ load, upstream, tasks }: Simulated): void {
 
 /** The invariants of a load, judged by the counts of an upstream that knows nothing of the program. */
 export function invariantsHold(simulated: () => Simulated): void {
-  test('the load has hundreds of orders, and the upstream accepted its share of them', () => {
+  test('the load has hundreds of orders, and the upstream accepted most of them', () => {
     const { upstream, load, ordersMin } = simulated();
     expect(load.told.length).toBeGreaterThanOrEqual(ordersMin);
-    // every eighth order is throttled, and without a queue the channel refuses what comes in the second or two after it
-    expect(upstream.works.length).toBeGreaterThan(load.told.length / 10);
+    expect(upstream.works.length).toBeGreaterThan(load.told.length / 2);
   });
 
   test('the upstream accepted no order twice', () => {

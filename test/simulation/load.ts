@@ -6,6 +6,9 @@ import { seeded } from '../harness/seeded.ts';
 const RETRY_MS = 100;
 const CALL_TIMEOUT_MS = 20_000;
 const TRIES_MAX = 400;
+/** OpenAI's clients repeat a request twice. */
+const THROTTLES_MAX = 2;
+const SECOND_MS = 1000;
 const RATIOS = ['21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 
 /** Some words that steer the upstream, with their share in per cent. */
@@ -127,13 +130,19 @@ function isForNow({ status, text }: Answer): boolean {
   return status === 409 || (status >= 500 && /cannot be reached|went wrong/.test(text));
 }
 
-/** Repeats one order under its key until the answer is final. */
+/** The milliseconds after which a throttled client may repeat its order; 0 if it was not throttled. */
+function readThrottleMs({ status, headers }: Answer): number {
+  return status === 429 ? Number(headers.get('retry-after') ?? 0) * SECOND_MS : 0;
+}
+
+/** Repeats one order under its key until the answer is final, and a throttled one as often as the clients of vendors do. */
 export async function insist(
   { base, token }: Pick<LoadPlan, 'base' | 'token'>,
   order: Order,
   answers: Answer[],
 ): Promise<Told> {
   const caller = httpCaller(base, token, CALL_TIMEOUT_MS);
+  let throttles = 0;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const answer = await caller
       .call('POST', order.target, order.body, { 'idempotency-key': `key-${order.mark}` })
@@ -141,8 +150,10 @@ export async function insist(
     if (answer !== undefined) answers.push(answer);
     if (answer?.status === 200)
       return { order, taskId: (answer.json as { task_id: string }).task_id, refusal: undefined };
-    if (answer !== undefined && !isForNow(answer)) return { order, taskId: undefined, refusal: answer.status };
-    await wait(RETRY_MS);
+    const throttleMs = answer !== undefined && throttles < THROTTLES_MAX ? readThrottleMs(answer) : 0;
+    if (throttleMs > 0) throttles += 1;
+    else if (answer !== undefined && !isForNow(answer)) return { order, taskId: undefined, refusal: answer.status };
+    await wait(Math.max(RETRY_MS, throttleMs));
   }
   throw new Error(`${order.mark} got no final answer`);
 }
