@@ -60,7 +60,7 @@ const OWN_REASONS: Readonly<Record<string, RegExp>> = {
   estimateVideo: /./,
   createAsync: /^model is required|stream/,
   // The content of a form is JSON in a text.
-  createVideo: /JSON array|^input_reference|which no generator of \S+ takes; leave it out/,
+  createVideo: /JSON array|^input_reference/,
 };
 
 let sandbox: Sandbox;
