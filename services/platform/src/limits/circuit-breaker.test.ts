@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { newCircuit } from './circuit-breaker.ts';
+import { newCircuit, newSharedCircuit } from './circuit-breaker.ts';
 import type { Circuit } from './circuit-breaker.ts';
 
 const FAULTS = 5;
@@ -184,6 +184,19 @@ describe('a probe', () => {
     circuit.probed('up');
 
     expect(circuit.state()).toBe('open');
+  });
+
+  test.each([
+    [5, 'open'],
+    [0, 'closed'],
+  ])('that is up closes no circuit before the replicas have answered with %i faults', (left, state) => {
+    const circuit = newSharedCircuit(fakeClock(), () => undefined);
+    circuit.learn({ faults: 5, openedAgoMs: 0 });
+
+    circuit.probed('up');
+    expect(circuit.state()).toBe('open');
+    circuit.learn({ faults: left, openedAgoMs: 0 });
+    expect(circuit.state()).toBe(state);
   });
 
   test('that is down keeps no circuit from being tried', async () => {

@@ -192,11 +192,8 @@ function newEvidence(): Evidence {
     },
     probed: (verdict) => {
       isDown = verdict === 'down';
-      if (isDown) sure = Math.max(sure, FAULTS_TO_OPEN);
-      else {
-        sure = 0;
-        learned = 0;
-      }
+      // what the replicas know stays until they have answered: the faults of callers are among it
+      sure = isDown ? Math.max(sure, FAULTS_TO_OPEN) : 0;
     },
     learn: (known) => {
       learned = known;
