@@ -91,6 +91,20 @@ describe('cancel', () => {
     expect(await cancel(world, task)).toMatchObject({ failure: { code: 'cancelled' } });
   });
 
+  test('waits for a poll that is free within seconds', async () => {
+    const world = await open({ channels: [channelSettings({ pollsPerMinute: 60 })] });
+    world.upstream.pollResults.set('up-1', { found: true, report: { phase: 'queued', status: 'queued' } });
+    const { task } = await world.create();
+    world.deps.channels.find('main')!.polls.take();
+
+    const cancelled = cancel(world, task);
+    await world.clock.advance(999);
+    expect(world.journal.names()).not.toContain('main.poll');
+    await world.clock.advance(1);
+
+    expect(await cancelled).toMatchObject({ failure: { code: 'cancelled' } });
+  });
+
   test('does not call the upstream for a task with an unknown submission', async () => {
     const world = await open();
     world.upstream.answer('main', LOST);

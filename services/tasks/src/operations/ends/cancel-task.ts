@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { endTask, endWaiting } from './end-task.ts';
 import { getTask } from '../reads/read-tasks.ts';
 import { notCancellable, pollLimited } from '../task-refusals.ts';
+import { waitForPoll } from '../wait-for-poll.ts';
 
 const CANCELLED = { code: 'cancelled', message: 'the task was cancelled before it began' };
 
@@ -44,7 +45,7 @@ async function isCancelled(deps: Deps, { mapping }: Task, signal: AbortSignal): 
   const runtime = deps.channels.find(mapping?.channel ?? '');
   const upstreamId = mapping?.upstreamId;
   if (runtime === undefined || upstreamId === undefined) return false;
-  if (!runtime.polls.take()) throw pollLimited(runtime.polls.waitMs());
+  if (!(await waitForPoll(deps, runtime, signal))) throw pollLimited(runtime.polls.waitMs());
   const polled = await runtime.channel.poll(upstreamId, signal);
   if (!polled.found || polled.report.phase !== 'queued') return false;
   signal.throwIfAborted();

@@ -9,6 +9,7 @@ import type { Mapping, Task } from '../../domain/task.ts';
 import { workSpan } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
 import { mayHaveOrdered } from '../recovery/reconcile-unknown.ts';
+import { waitForPoll } from '../wait-for-poll.ts';
 
 const HINT_LENGTH_MAX = 128;
 /** Polls of hinted work that may run at once in this process. Beyond it, the list or a later call finds the work. */
@@ -96,7 +97,7 @@ async function adoptHintedWork(deps: Deps, task: Task, number: number, hint: str
     deps.log.warn({ taskId, channel: settings.id }, 'a callback names the work of another task');
     return false;
   }
-  if (!runtime.polls.take()) return false;
+  if (!(await waitForPoll(deps, runtime))) return false;
   const { channel } = runtime;
   const polled = await withTimeout(deps.clock, { ms: POLL_TIMEOUT_MS }, (signal) => channel.poll(hint, signal));
   if (!polled.found) return false;

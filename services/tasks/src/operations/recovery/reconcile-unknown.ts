@@ -9,6 +9,7 @@ import { raiseAttention } from '../attention/raise-attention.ts';
 import { endTask } from '../ends/end-task.ts';
 import { INTERRUPTED_FAILURE, askForHolds } from './recover-creates.ts';
 import type { HadNoHold } from './recover-creates.ts';
+import { waitForPoll } from '../wait-for-poll.ts';
 import { settleByKey } from './settle-by-key.ts';
 
 /** The upstream dates its work in whole seconds, by its own clock. */
@@ -90,12 +91,13 @@ export async function mayHaveOrdered(
 
 /** Undefined: the upstream has no list, or it cannot be read now. It takes a poll of the channel. */
 async function listWorks(
-  { clock }: Deps,
-  { channel, polls }: ChannelRuntime,
+  deps: Deps,
+  runtime: ChannelRuntime,
   since: number,
 ): ReturnType<Channel['list']> {
-  if (!hasList(channel) || !polls.take()) return undefined;
-  return withTimeout(clock, { ms: LIST_TIMEOUT_MS }, (signal) => channel.list(since, signal));
+  const { channel } = runtime;
+  if (!hasList(channel) || !(await waitForPoll(deps, runtime))) return undefined;
+  return withTimeout(deps.clock, { ms: LIST_TIMEOUT_MS }, (signal) => channel.list(since, signal));
 }
 
 /** Reports whether the upstream has a list that the channel may read. */

@@ -9,6 +9,8 @@ import type { Task } from '../../domain/task.ts';
 import { reconcileUnknown } from './reconcile-unknown.ts';
 
 const open = useWorlds();
+/** The searches of a pass are over after fewer seconds. */
+const STEPS_MAX = 100;
 const MINUTE_MS = 60_000;
 
 /** A task whose answer was lost, and the outcome of a search by its key. */
@@ -116,10 +118,12 @@ describe('a lost answer, where the upstream can be asked by the key of the attem
     }
     world.upstream.found = found;
 
-    // each search takes a poll of the channel
+    // each search takes a poll of the channel, or waits for one
     for (let pass = 0; pass < 20; pass += 1) {
-      await reconcileUnknown(world.deps);
-      await world.clock.advance(MINUTE_MS / 12);
+      const isOver = reconcileUnknown(world.deps).then(() => true);
+      for (let step = 0; step < STEPS_MAX; step += 1)
+        if (await Promise.race([isOver, world.clock.advance(MINUTE_MS / 60)])) break;
+      await isOver;
     }
 
     const tasks = await Promise.all(ids.map((id) => world.deps.store.find(id)));

@@ -6,6 +6,7 @@ import { toAttemptKey } from '../attempts/plan-attempt.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
 import { inTask } from '../tracing/work-span.ts';
+import { waitForPoll } from '../wait-for-poll.ts';
 
 /** Searches of one channel that run at once. */
 const PARALLEL_MAX = 16;
@@ -28,9 +29,11 @@ export async function settleByKey(
 ): Promise<readonly Task[]> {
   const open: Task[] = [];
   const waiting = tasks.values();
+  let isLimited = false;
   const search = async (): Promise<void> => {
     for (const task of waiting) {
-      const isSettled = runtime.polls.take() && (await inTask(task, () => settleTask(deps, runtime, task)));
+      if (!isLimited && !(await waitForPoll(deps, runtime))) isLimited = true;
+      const isSettled = !isLimited && (await inTask(task, () => settleTask(deps, runtime, task)));
       if (!isSettled) open.push(task);
     }
   };
