@@ -63,7 +63,7 @@ const SAYS_IN_WORDS: ReadonlySet<number> = new Set([400, 403, 406, 409, 422, 424
 
 /**
  * Reads whether the body of an error refuses the content of the request. Providers say it with many statuses, also with
- * 403, with which they refuse a credential too. Undefined: it does not say so.
+ * 403, with which they refuse a credential too. Returns nothing if the body says nothing of it.
  */
 export function readContentRefusal(status: number, body: unknown): ContentRefusal | undefined {
   if (NEVER.has(status)) return undefined;

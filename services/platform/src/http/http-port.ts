@@ -49,7 +49,7 @@ export interface HttpPortOptions {
   readonly health: HttpRoute;
   /** Absent: the port answers to every host. */
   readonly isAllowedHost?: HostCheck | undefined;
-  /** Absent: that of the system. */
+  /** The clock of the system by default. */
   readonly clock?: Clock;
 }
 

@@ -131,6 +131,16 @@ describe('the faults of callers', () => {
     expect([circuit.mayTry('one'), circuit.mayTry('two'), circuit.mayTry('two')]).toEqual([false, true, true]);
   });
 
+  test('are in a row no more once the peer has refused what this caller asked for', () => {
+    const circuit = newCircuit(fakeClock());
+    for (let time = 0; time < FAULTS - 1; time += 1) circuit.failed('one');
+
+    circuit.refused('one');
+    circuit.failed('one');
+
+    expect(circuit.isOpenFor('one')).toBe(false);
+  });
+
   test('of two callers open it for all', () => {
     const circuit = newCircuit(fakeClock());
     for (const caller of ['one', 'one', 'one', 'two']) circuit.failed(caller);

@@ -42,8 +42,13 @@ export interface Circuit {
   /** Closes the circuit for all callers. */
   worked(): void;
   failed(caller?: string): void;
-  /** The admitted call showed nothing about the peer: it met another limit, sent nothing, or was refused itself. */
+  /** The admitted call showed nothing about the peer: it met another limit, or sent nothing. */
   undecided(caller?: string): void;
+  /**
+   * The peer refused what the admitted call asked for. The peer answers this caller, so the faults in a row of this
+   * caller end. It says nothing to the calls of others.
+   */
+  refused(caller: string): void;
   /**
    * Takes the verdict of a probe. One that is down opens a closed circuit. One that is up takes back the faults that
    * had no caller; those of callers remain until a call works.
@@ -104,6 +109,9 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
     trials.set(caller, clock.now());
     return true;
   };
+  const endTrial = (caller: string): void => {
+    if (trials.delete(caller)) tell('undecided', caller);
+  };
   return {
     state,
     mayTryOwn,
@@ -130,8 +138,12 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
       else doubtful = caller;
     },
     undecided: (caller = '') => {
-      if (trials.delete(caller)) tell('undecided', caller);
+      endTrial(caller);
       own.undecided(caller);
+    },
+    refused: (caller) => {
+      endTrial(caller);
+      own.forget(caller);
     },
     probed: (verdict) => {
       tell(verdict);

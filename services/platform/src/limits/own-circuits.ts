@@ -14,6 +14,7 @@ export interface OwnCircuits {
   /** `isTrial`: the circuit of all callers is not closed, so one fault is enough. */
   failed(caller: string, isTrial: boolean): void;
   undecided(caller: string): void;
+  forget(caller: string): void;
   clear(): void;
 }
 
@@ -52,6 +53,9 @@ export function newOwnCircuits(
     undecided: (caller) => {
       const own = known.get(caller);
       if (own !== undefined) own.triedAt = -Infinity;
+    },
+    forget: (caller) => {
+      known.delete(caller);
     },
     clear: () => {
       known.clear();

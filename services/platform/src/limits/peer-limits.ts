@@ -20,7 +20,7 @@ export interface PeerLimit {
 
 /** A call, as far as the choice of a peer asks. */
 export interface CallOf {
-  /** By whom the faults of the peer are counted. Absent: not known yet. */
+  /** The account for which a fault of the peer is counted, if it is known. */
   readonly caller?: string | undefined;
   /** True if there is no alternative, so that one call at a time may go to a peer that is down. */
   readonly isLastResort?: boolean;

@@ -75,10 +75,17 @@ export function tellCircuit(
   accountId: string,
 ): void {
   if (result.kind === 'answered' && result.how === 'whole') circuit.worked();
-  else if (!speaksAgainst(result)) circuit.undecided(accountId);
+  else if (!speaksAgainst(result)) circuit[isRefused(result) ? 'refused' : 'undecided'](accountId);
   // no input keeps a connection from opening
   else if (result.kind === 'unreachable' && !UNBUILT.has(readErrorCode(result.error))) circuit.failed();
   else circuit.failed(accountId);
+}
+
+/** Reports whether the upstream answered that it does not do what the call asks for. */
+function isRefused(result: AttemptResult): boolean {
+  return (
+    result.kind === 'error' && (result.answer.verdict.class === 'content' || result.answer.verdict.class === 'request')
+  );
 }
 
 /** Reports whether the end of an attempt is a fault of its channel: not every reason to try another one is. */

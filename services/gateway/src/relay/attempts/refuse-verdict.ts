@@ -10,7 +10,7 @@ const KEPT: ReadonlySet<number> = new Set([400, 413, 415, 422, 451]);
 
 /**
  * Returns the refusal that takes the place of an upstream's error which a client would misread: a refusal of content with
- * the status of a credential or of a fault, and a redirect. Undefined: the error itself is shown.
+ * the status of a credential or of a fault, and a redirect. It returns nothing if the error itself is shown.
  */
 export function refuseVerdict(
   { status, verdict }: Pick<ErrorAnswer, 'status' | 'verdict'>,

@@ -82,7 +82,7 @@ export interface RelayChannelsOptions {
   readonly limits?: SharedLimits;
   /** Reports whether an operator has paused a channel; absent if no channel is paused. */
   readonly isPaused?: (id: string) => boolean;
-  /** The waits that upstreams ask for. Absent: no other process is told of them. */
+  /** The waits that upstreams ask for. By default, no other process is told of them. */
   readonly waits?: AskedWaits;
   /** Default: over the network. */
   readonly openPool?: OpenRelayPool | undefined;

@@ -7,7 +7,7 @@ import { readObject } from './members.ts';
 export interface Fault {
   /** The status that the answer should have had. */
   readonly status: number;
-  /** The upstream's error; it can name the upstream. Undefined: it reported none. */
+  /** The upstream's error, if it reported one. It can name the upstream. */
   readonly error: JsonObject | undefined;
 }
 

@@ -22,8 +22,15 @@ const NOT_ADMITTED = 'not sent: the channel takes no submission now';
 
 export type Refusal = Extract<Submission, { outcome: 'refused' }>;
 
-/** The refusals that speak against a channel. The others speak of the order or of a limit, and not of its health. */
-const FAULTS: ReadonlySet<Refusal['fault']> = new Set(['channel', 'credential']);
+/** What a refusal says of the channel. One of the order or of a limit says that its upstream answers the account. */
+const CIRCUIT_AFTER: Readonly<Record<Refusal['fault'], 'failed' | 'refused' | 'undecided'>> = {
+  channel: 'failed',
+  credential: 'failed',
+  throttle: 'refused',
+  content: 'refused',
+  order: 'refused',
+  unfit: 'undecided',
+};
 
 /**
  * The reason why a channel did not accept an order that another channel may accept. `open`: its circuit is open, and
@@ -212,10 +219,14 @@ async function submitSafely(channel: Channel, attempt: PlannedAttempt, signal: A
  */
 function reportToCircuit(circuit: Circuit, submission: Submission, accountId: string): void {
   const { outcome, status = 0 } = submission;
-  const isFault = outcome === 'refused' ? FAULTS.has(submission.fault) : outcome === 'unknown' && !isRedirect(status);
-  if (outcome === 'accepted') circuit.worked();
-  else if (isFault) circuit.failed(submission.isUnreachable === true ? undefined : accountId);
-  else circuit.undecided(accountId);
+  if (outcome === 'accepted') {
+    circuit.worked();
+    return;
+  }
+  const lost = isRedirect(status) ? 'undecided' : 'failed';
+  const after = outcome === 'refused' ? CIRCUIT_AFTER[submission.fault] : lost;
+  if (after === 'failed') circuit.failed(submission.isUnreachable === true ? undefined : accountId);
+  else circuit[after](accountId);
 }
 
 function isRedirect(status: number): boolean {

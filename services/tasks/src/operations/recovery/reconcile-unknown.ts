@@ -89,12 +89,8 @@ export async function mayHaveOrdered(
   return works?.some((work) => work.upstreamId === upstreamId && matchesOrder(channel, task, work)) === true;
 }
 
-/** Undefined: the upstream has no list, or it cannot be read now. It takes a poll of the channel. */
-async function listWorks(
-  deps: Deps,
-  runtime: ChannelRuntime,
-  since: number,
-): ReturnType<Channel['list']> {
+/** Reads the list with a poll of the channel. Returns nothing if the upstream has no list or it cannot be read now. */
+async function listWorks(deps: Deps, runtime: ChannelRuntime, since: number): ReturnType<Channel['list']> {
   const { channel } = runtime;
   if (!hasList(channel) || !(await waitForPoll(deps, runtime))) return undefined;
   return withTimeout(deps.clock, { ms: LIST_TIMEOUT_MS }, (signal) => channel.list(since, signal));
