@@ -1,7 +1,7 @@
 import type { Delivery } from '../api/webhooks.ts';
 import { html } from '../html.ts';
 import type { VNode } from '../html.ts';
-import { deliveryWords } from './delivery-words.ts';
+import { deliveryWords as words } from './delivery-words.ts';
 
 const SHAPES = { pending: '○', delivered: '●', failed: '✕' };
 const TONES = { pending: 'in_progress', delivered: 'completed', failed: 'failed' };
@@ -9,6 +9,21 @@ const TONES = { pending: 'in_progress', delivered: 'completed', failed: 'failed'
 /** The state of a delivery by a word and a shape. */
 export function DeliveryState({ state }: { state: Delivery['state'] }): VNode {
   return html`<span class=${`state ${TONES[state]}`}
-    ><span aria-hidden="true">${SHAPES[state]}</span> ${deliveryWords.states[state]}</span
+    ><span aria-hidden="true">${SHAPES[state]}</span> ${words.states[state]}</span
   >`;
+}
+
+/** Describes the last answer of the receiver. A status shows by itself that it is no success. */
+export function lastAnswer({ lastStatus, lastError = '', attemptCount }: Delivery): string {
+  const told = lastStatus === undefined ? noStatus(attemptCount) : String(lastStatus);
+  return lastError === '' || lastError === 'status' ? told : words.because(told, errorText(lastError));
+}
+
+function noStatus(attemptCount: number): string {
+  return attemptCount === 0 ? words.notYet : words.noAnswer;
+}
+
+/** Returns the text for the error of a delivery or of an attempt. */
+export function errorText(error: string): string {
+  return words.errors[error] ?? error;
 }

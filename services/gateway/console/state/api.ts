@@ -1,4 +1,8 @@
-import { plainMessage } from './plain-message.ts';
+import { words } from '../words.ts';
+
+type Plain = (message: string) => string;
+const PLAIN: Readonly<Partial<Record<string, Plain>>> = words.faults;
+const KEY_BYTES = 16;
 
 /** A refusal of the console's API, in words for the person at the page. */
 export class ApiError extends Error {
@@ -88,4 +92,15 @@ async function readApiError(response: Response): Promise<ApiError> {
     field: body.error?.param,
     requestId: response.headers.get('x-request-id') ?? undefined,
   });
+}
+
+/** The message of a refusal or a failure for a person at a page. Most messages of the API are for both. */
+export function plainMessage({ code, message }: { readonly code: string; readonly message: string }): string {
+  return PLAIN[code]?.(message) ?? message;
+}
+
+/** Names a request, so that sending it again is harmless. It works on plain http too, where `randomUUID` does not. */
+export function newRequestKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

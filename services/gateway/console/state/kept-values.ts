@@ -36,7 +36,7 @@ export function readSession(): number {
   return session;
 }
 
-/** Begins to keep values for the person who is signed in. What is older than the last sign-out is removed. */
+/** Keeps values from now on, for the person who is signed in. Values from before the last sign-out are removed. */
 export function beginKeeping(): void {
   isKeeping = true;
   withStorage(() => {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { AccountRow, AccountView as Answer, CreditRequest } from '../../api/operator-accounts.ts';
 import type { PageProps } from '../../frame.ts';
-import { newRequestKey } from '../../state/request-key.ts';
+import { newRequestKey } from '../../state/api.ts';
 import { html } from '../../html.ts';
 import type { VNode } from '../../html.ts';
 import { PageTitle } from '../../parts/page-title.ts';

@@ -5,8 +5,7 @@ import { DataTable } from '../../../parts/data-table.ts';
 import type { Column } from '../../../parts/data-table.ts';
 import { Ago, useNow } from '../../../parts/time.ts';
 import { deliveryWords as words } from '../../../parts/delivery-words.ts';
-import { DeliveryState } from '../../../parts/delivery-state.ts';
-import { lastAnswer } from '../../../parts/last-answer.ts';
+import { DeliveryState, lastAnswer } from '../../../parts/delivery-state.ts';
 import { SubjectLink } from '../../../parts/links.ts';
 
 export interface DeliveryTableProps {

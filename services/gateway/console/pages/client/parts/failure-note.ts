@@ -1,6 +1,6 @@
 import type { TaskMoney } from '../../../api/money.ts';
 import type { TaskFailure } from '../../../api/tasks.ts';
-import { plainMessage } from '../../../state/plain-message.ts';
+import { plainMessage } from '../../../state/api.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { formatMoney, parseNanos } from '../../../parts/number-text.ts';

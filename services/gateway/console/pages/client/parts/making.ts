@@ -15,9 +15,9 @@ export type MakingState = 'ready' | 'sent' | 'made' | 'refused' | 'lost';
 export interface FormCreate {
   readonly key: string;
   readonly prompt: string;
-  /** Undefined: it had files, and the page was loaded again. */
+  /** Is lost with a reload of the page if it had files. */
   readonly body: Order | undefined;
-  /** The word for the accounts of the client; absent: that of the token. */
+  /** The word for the client's accounts; that of the token by default. */
   readonly label?: string;
   readonly state: MakingState;
   readonly taskId?: string;
@@ -61,15 +61,15 @@ export interface MakingOrder {
   readonly label: string;
 }
 
-/** The creates of a form: what it asks for now, and what it asked for before. */
+/** The creates that a form asks for now, and those that it asked for before. */
 export interface PlannedMakings {
-  /** Of another form: they are shown, and not sent again. */
+  /** The creates of the form as it was before. The page shows them and sends none of them again. */
   readonly earlier: readonly FormCreate[];
-  /** One for each body. What is made already stays made; all else goes on under its key. */
+  /** A create for each body. One that has made a video stays; each other one keeps its key. */
   readonly planned: readonly FormCreate[];
 }
 
-/** Plans a create for each body. Nothing that was made for the same body is made again, so only the rest is sent. */
+/** Plans a create for each body. A body that has a video already is not sent again. */
 export function planMakings(
   before: readonly FormCreate[],
   { bodies, label }: MakingOrder,

@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { go } from '../../../state/address.ts';
-import { ApiError, api } from '../../../state/api.ts';
+import { ApiError, api, newRequestKey } from '../../../state/api.ts';
 import { useMe } from '../../../state/door.ts';
 import { readKept, writeKept } from '../../../state/kept-values.ts';
-import { newRequestKey } from '../../../state/request-key.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { ConfirmDialog } from '../../../parts/confirm-dialog.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TaskRow } from '../../../api/tasks.ts';
-import { plainMessage } from '../../../state/plain-message.ts';
+import { plainMessage } from '../../../state/api.ts';
 import { html } from '../../../html.ts';
 import type { VNode } from '../../../html.ts';
 import { StateBadge } from '../../../parts/state-badge.ts';

@@ -1,6 +1,6 @@
 import type { Charge } from '../../../api/money.ts';
 import type { TaskRow } from '../../../api/tasks.ts';
-import { plainMessage } from '../../../state/plain-message.ts';
+import { plainMessage } from '../../../state/api.ts';
 import { html } from '../../../html.ts';
 import type { ComponentChildren, VNode } from '../../../html.ts';
 import { DataTable } from '../../../parts/data-table.ts';

@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { TaskList } from '../../../api/tasks.ts';
 import { go } from '../../../state/address.ts';
-import { ApiError, api } from '../../../state/api.ts';
+import { ApiError, api, newRequestKey } from '../../../state/api.ts';
 import { useMe } from '../../../state/door.ts';
 import { readKept, readSession, writeKept } from '../../../state/kept-values.ts';
-import { newRequestKey } from '../../../state/request-key.ts';
 import { isRefusal, keepMakings, planMakings } from './making.ts';
 import type { FormCreate, MakingOrder, PlannedMakings } from './making.ts';
 
@@ -16,7 +15,7 @@ export interface MakingForm {
   readonly isBusy: boolean;
   /** The refusal of a single create. */
   readonly fault: ApiError | undefined;
-  /** Sends what is not made yet, one after the other. A double click is one call, and a repeat has the same keys. */
+  /** Sends the creates that have no video yet, one after the other. A repeat uses the same keys. */
   readonly make: (order: MakingOrder) => void;
   /** Asks what became of the creates without an answer. It sends nothing. */
   readonly askAgain: () => void;
@@ -27,9 +26,9 @@ export interface MakingForm {
 }
 
 /**
- * Creates the videos of a form. Each create has a key that is kept before it is sent, so that a lost answer, a reload or
- * a lost session never makes a video twice. What is made stays made until the person begins anew. A single one leads to
- * its page.
+ * Creates the videos of a form. The browser keeps the key of each create before it sends the create, so that a lost
+ * answer, a reload or a lost session never makes a video twice. The list stays until the person begins anew. If the form
+ * makes a single video, its page opens.
  */
 export function useMaking(): MakingForm {
   const { accountId } = useMe();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { plainMessage } from './plain-message.ts';
+import { plainMessage } from './api.ts';
 
 test.each([
   ['invalid_api_key', 'missing or malformed token; send the header Authorization: Bearer <token>', /not known here/],
