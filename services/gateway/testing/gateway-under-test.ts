@@ -83,7 +83,7 @@ export interface GatewayUnderTest {
 }
 
 export interface TestSettings {
-  /** Absent: one of its own. With it the gateways are replicas. */
+  /** Makes the gateways replicas of each other. By default, each has a bus of its own. */
   readonly bus?: Bus;
   readonly limits?: {
     readonly body?: string;

@@ -43,10 +43,10 @@ export function holdConnection(url: string, parts: readonly (string | Buffer)[])
 
 export interface RequestHead {
   readonly path: string;
-  /** Absent: without a token. */
+  /** By default, the request has no token. */
   readonly token?: string;
   readonly type?: string;
-  /** Absent: the body comes in chunks and declares no length. */
+  /** The declared length. By default, the body comes in chunks. */
   readonly bytes?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -251,7 +251,7 @@ export type ExtraFields = Readonly<Record<string, ExtraField>>;
 export interface Calls {
   /**
    * Lists the declared extra fields that the upstream takes for an order. An order with another one does not come here.
-   * Absent: all that are declared. Only for a built-in adapter.
+   * By default, it takes all that are declared. Only a built-in adapter has this operation.
    */
   readonly listExtra?: ((order: ExtraQuestion) => readonly string[]) | undefined;
   /** Returns the one request of a submission, or the reason why the upstream cannot express the order. */

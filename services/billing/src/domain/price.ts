@@ -19,10 +19,10 @@ export interface PriceFacts {
   /** The part of the input tokens that was read from a cache. */
   readonly cachedInputTokens: bigint;
   readonly outputTokens: bigint;
-  /** Undefined: none are known. */
+  /** Is not set if the upstream tells no parts. */
   readonly parts?: TokenParts | undefined;
   readonly characters: bigint;
-  /** Undefined: none. */
+  /** The searches of the call; zero by default. */
   readonly searches?: bigint | undefined;
 }
 

@@ -43,7 +43,7 @@ describe('a token has one price', () => {
   ])('%s', (_what, [inputTokens, cachedInputTokens], parts, digits) => {
     const amount = computeAmount(TERMS, priceFacts({ inputTokens, cachedInputTokens, parts }));
 
-    // the prices are those of a million tokens
+    // each price is for a million tokens
     expect(amount).toBe(BigInt(digits) * 1000n);
   });
   test.each<[string, output: bigint, parts: TokenParts, digits: string]>([

@@ -46,8 +46,8 @@ export interface CountedTokens {
 }
 
 /**
- * Splits tokens by their prices, so that each token has one price. What is more than the whole has left is cut off, in
- * the order: cached, written to a cache, sound, pictures; and reasoning, sound, pictures.
+ * Splits tokens into groups, one for each price. The groups take from the whole in this order: cached, written to a
+ * cache, sound, pictures for the input; reasoning, sound, pictures for the output. A group gets at most what is left.
  */
 export function splitTokens({
   inputTokens,

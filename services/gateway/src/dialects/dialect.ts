@@ -42,7 +42,7 @@ export interface InlineMedia {
 export interface FieldNames {
   /** The client's name for a field of the order, such as `seconds` for `duration`. */
   readonly clientField: (field: string) => string;
-  /** Names the field to send in place of one that no channel takes. Absent: the dialect is strict. */
+  /** Names the field to send in place of one that no channel takes. A strict dialect has no such field. */
   readonly describeRight?: (field: string) => string;
 }
 

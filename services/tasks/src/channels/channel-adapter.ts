@@ -30,6 +30,6 @@ export type ChannelCalls = {
 export type ChannelAdapter = Omit<Adapter, 'openCalls' | 'callbacks'> & {
   readonly callbacks?: { readonly [Name in keyof Callbacks]: Eventually<Callbacks[Name]> } | undefined;
   readonly openCalls: (facts: ChannelFacts) => ChannelCalls;
-  /** Has to end before `openCalls` with the same facts. Rejects if the adapter refuses them. Absent: not needed. */
+  /** If set, it ends before `openCalls` gets the same facts. It rejects if the adapter refuses them. */
   readonly prepare?: (facts: ChannelFacts) => Promise<void>;
 };

@@ -58,7 +58,7 @@ export interface ChannelRegistryOptions {
   readonly limits?: SharedLimits;
   /** The number of live replicas, this one included; 1 by default. */
   readonly replicas?: () => number;
-  /** The waits that upstreams ask for. Absent: no other process is told of them. */
+  /** The waits that upstreams ask for. By default, no other process is told of them. */
   readonly waits?: AskedWaits;
   /** The time without polls at the start, in which other processes learn of this one; 0 by default. */
   readonly pollsAfterMs?: number;

@@ -51,7 +51,7 @@ export interface ChannelSettings {
   readonly callbackSecret?: { reveal(): string } | undefined;
   /** The source of a regeneration as the upstream gets it: its own task, or a video with prompt and references. */
   readonly regeneration: 'task' | 'video';
-  /** The extra fields that reach the upstream, of those that the adapter declares. Absent: all of them. */
+  /** The declared extra fields that reach the upstream; all of them by default. */
   readonly extraFields?: readonly string[] | undefined;
   /** The settings that only the adapter has. */
   readonly options: Readonly<Record<string, unknown>>;

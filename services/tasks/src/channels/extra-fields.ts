@@ -34,7 +34,7 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['user']);
 /** An extra field that does not reach the upstream. */
 export interface ExtraFault {
   readonly field: string;
-  /** The values that the upstream takes. Absent: it does not take the field. */
+  /** The values that the upstream takes, if it takes the field at all. */
   readonly expected?: string;
 }
 

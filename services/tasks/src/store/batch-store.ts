@@ -39,7 +39,7 @@ export interface BatchTaking {
   readonly now: number;
   readonly until: number;
   readonly limit: number;
-  /** The most batches of an account that all workers have at once. Absent: `limit`, for this worker. */
+  /** The most batches of an account that all workers have at once; `limit` by default. */
   readonly perAccountMax?: number;
 }
 

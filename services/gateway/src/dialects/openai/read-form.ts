@@ -47,7 +47,7 @@ export function readForm(
   return { fields: Object.fromEntries(body), firstFrame };
 }
 
-/** Undefined: no field of a body has such a part. */
+/** Returns nothing if no field of a body has such a part. */
 function findPlace(name: string): Place | undefined {
   if (!name.includes('[')) return { field: name, as: 'whole' };
   const [, field = '', part = '', deeper = ''] = INNER.exec(name) ?? [];

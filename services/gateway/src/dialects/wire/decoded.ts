@@ -22,7 +22,7 @@ export interface DecodedParts extends Beside {
   readonly items: readonly DecodedItem[];
   /** The client's names for fields of the order, where they differ. */
   readonly names?: Readonly<Record<string, string>>;
-  /** Every field of an open dialect, to which the refusal of an unknown one leads. Absent: the dialect is strict. */
+  /** Every field of an open dialect, for the refusal of an unknown one. A strict dialect lists none here. */
   readonly known?: readonly string[];
 }
 

@@ -77,7 +77,7 @@ describe.each(DIALECTS)('at %s a field is refused by its name', (_path, decode) 
   });
 });
 
-describe('wishes of /v1/video/generations are refused if no generator could follow them', () => {
+describe('/v1/video/generations refuses a field that no generator can obey', () => {
   test.each<[string, object, string]>([
     ['a seed above its range', { seed: 2 ** 32 }, 'seed'],
     ['a negative seed', { seed: -1 }, 'seed'],

@@ -217,7 +217,7 @@ const passSeconds = async (count: number): Promise<void> => {
   for (let second = 0; second < count; second += 1) await console.gateway.clock.advance(1000);
 };
 
-describe('what one caller holds keeps nobody else out', () => {
+describe('the bodies of one caller leave room for those of others', () => {
   test.each(ATTACKS)('%s', async (_what, attack) => {
     await attack();
     await settle();

@@ -195,7 +195,7 @@ describe('an upstream that is down', () => {
 
     expect([statuses.filter((one) => one === 503).length, upstream.seen.length]).toEqual([CALLS - 1, 1]);
   });
-  test('takes all calls again after one that works, whoever makes it and whoever had failed in between', async () => {
+  test('takes the calls of all accounts again after the call of any account works', async () => {
     const under = await open(DOWN);
     for (const token of [undefined, OTHER, undefined, OTHER, THIRD]) await under.post(BAD, token);
     expect(await under.pass()).toEqual(['circuit_opened']);

@@ -21,7 +21,11 @@ import { toWireOrder } from './rpc/mapping-order.ts';
 
 const PER_MINUTE = 1000;
 const WAIT_MS = 40_000;
+const WAIT = { status: 429, json: {}, headers: { 'retry-after': String(WAIT_MS / 1000) } };
 const FULL = /at its limit/;
+const PAUSE = { id: 'main', actor: 'ann', reason: 'it loses results' };
+const NONE = /no generator is available/;
+const ACCEPTED = Array.from({ length: 50 }, (_, id) => ({ status: 200, json: { task_id: `4240109857${id}` } }));
 
 let dataDir = '';
 let upstream: ScriptedUpstream;
@@ -29,13 +33,10 @@ let clock: FakeClock;
 const ends: (() => Promise<unknown>)[] = [];
 
 beforeEach(async () => {
-  dataDir = mkdtempSync(path.join(tmpdir(), 'reelgate-waits-'));
+  dataDir = mkdtempSync(path.join(tmpdir(), 'reelgate-replicas-'));
   clock = fakeClock();
   upstream = await openScriptedUpstream();
-  upstream.script(
-    { status: 429, json: {}, headers: { 'retry-after': String(WAIT_MS / 1000) } },
-    ...Array.from({ length: 50 }, (_, id) => ({ status: 200, json: { task_id: `4240109857${id}` } })),
-  );
+  upstream.script(...ACCEPTED);
 });
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -56,11 +57,97 @@ async function create({ client }: Replica): Promise<string> {
   return client.createTask(order).then(({ task }) => task?.id ?? '', String);
 }
 
+describeWith(postgresServer, 'a pause at one of two replicas', (postgres) => {
+  let databases = 0;
+  const newDatabase = (): Promise<string> => createDatabase(postgres(), `pauses_${(databases += 1)}`);
+  const isTakenUp = (replica: Replica, value: 0 | 1) => async (): Promise<boolean> =>
+    (await replica.metrics.text()).includes(`reelgate_channel_paused{channel="main"} ${value}`);
+
+  test('is taken up by the other as soon as it hears of it', async () => {
+    const database = await newDatabase();
+    const bus = openLocalBus(systemClock, silentLog);
+    ends.push(() => bus.close());
+    const [one, other] = [await start(database, bus), await start(database, bus)];
+
+    await one.operator.pauseChannel(PAUSE);
+    expect(await create(one)).toMatch(NONE);
+    await until(isTakenUp(other, 1));
+    expect(await create(other)).toMatch(NONE);
+
+    await other.operator.resumeChannel({ id: 'main', actor: 'bob' });
+    await until(isTakenUp(one, 0));
+    expect(await create(one)).toMatch(/^task_/);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  test('is taken up by the other within five seconds if no announcement comes', async () => {
+    const database = await newDatabase();
+    const [one, other] = [await start(database), await start(database)];
+
+    await one.operator.pauseChannel(PAUSE);
+    await until(async () => {
+      await clock.advance(1000);
+      return isTakenUp(other, 1)();
+    });
+
+    expect(await create(other)).toMatch(NONE);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('holds after a restart, before the first create', async () => {
+    const database = await newDatabase();
+    const first = await start(database);
+    await first.operator.pauseChannel(PAUSE);
+    await first.stop();
+
+    const next = await start(database);
+
+    expect(await create(next)).toMatch(NONE);
+    expect(upstream.requests).toEqual([]);
+  });
+
+  test('of two at one moment is one act', async () => {
+    const database = await newDatabase();
+    const replicas = [await start(database), await start(database)];
+
+    const pauses = await Promise.all(
+      replicas.map(({ operator }, index) => operator.pauseChannel({ ...PAUSE, actor: `operator ${index}` })),
+    );
+
+    const { acts } = await replicas[0]!.operator.listActs({});
+    expect(acts).toMatchObject([{ action: 'channel_paused', subject: 'main', reason: 'it loses results' }]);
+    expect(pauses.map(({ pause }) => pause?.actor)).toEqual([acts[0]?.actor, acts[0]?.actor]);
+  });
+
+  test('leaves the pulse whole: it sums what both did', async () => {
+    const database = await newDatabase();
+    const [one, other] = [await start(database), await start(database)];
+    await create(one);
+    await create(other);
+    await one.operator.pauseChannel(PAUSE);
+    await create(one);
+
+    await other.stop();
+    await one.stop();
+    const next = await start(database);
+
+    const { minutes, channels, unfinished } = await next.operator.getPulse({});
+    expect(minutes).toMatchObject([
+      { created: 2n, refused: 1n, refusedByClient: 0n, refusedByUpstream: 1n, refusedByUs: 0n },
+    ]);
+    expect(channels).toMatchObject([{ channel: 'main', minutes: [{ accepted: 2n, refused: 0n }], lastError: '' }]);
+    expect(unfinished).toBe(2n);
+  });
+});
+
 async function readWaits({ operator }: Replica): Promise<number> {
   return (await operator.listChannelPauses({})).waits.length;
 }
 
 describeWith(postgresServer, 'a wait that an upstream asks of one of two replicas', (postgres) => {
+  beforeEach(() => {
+    upstream.script(WAIT, ...ACCEPTED);
+  });
   let databases = 0;
   const newDatabase = (): Promise<string> => createDatabase(postgres(), `waits_${(databases += 1)}`);
 
