@@ -78,7 +78,7 @@ export type TellReport = (report: CircuitReport, caller?: string) => void;
 export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit {
   const evidence = newEvidence();
   const own = newOwnCircuits(clock, { faultsToOpen: FAULTS_TO_OPEN, openMs: OPEN_MS });
-  const trials = new Map<string, number>();
+  const trials = newTrials(clock);
   let openedAt = -Infinity;
   /** The caller whose trial was the last to fail. */
   let doubtful: string | undefined;
@@ -96,21 +96,14 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
     trials.clear();
     doubtful = undefined;
   };
-  const mayTryOwn = (caller = '', isAnyway: boolean): boolean =>
-    (isAnyway || !own.isOpen(caller)) && own.mayTry(caller);
+  const mayTryOwn = (caller = '', isAnyway: boolean): boolean => own.mayTry(caller, isAnyway);
   const takeTrial = (caller: string): boolean => {
-    if (state() === 'closed') return true;
-    // a trial without a result blocks other calls only as long as a fault would
-    for (const [who, at] of trials) if (!isRecent(clock, at, OPEN_MS)) trials.delete(who);
-    if (trials.has(caller) || trials.size >= TRIALS_MAX) {
-      own.undecided(caller);
-      return false;
-    }
-    trials.set(caller, clock.now());
-    return true;
+    if (state() === 'closed' || trials.take(caller)) return true;
+    own.undecided(caller);
+    return false;
   };
   const endTrial = (caller: string): void => {
-    if (trials.delete(caller)) tell('undecided', caller);
+    if (trials.end(caller)) tell('undecided', caller);
   };
   return {
     state,
@@ -128,7 +121,7 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
     },
     failed: (caller) => {
       tell('failed', caller);
-      trials.delete(caller ?? '');
+      trials.end(caller ?? '');
       const before = state();
       evidence.add(caller);
       if (caller !== undefined) own.failed(caller, before !== 'closed');
@@ -161,7 +154,38 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
       openedAt = clock.now() - known.openedAgoMs;
     },
     chosen: (caller = '') => {
-      trials.set(caller, clock.now());
+      trials.begin(caller);
+    },
+  };
+}
+
+/** The callers whose call tries a half-open circuit. */
+interface Trials {
+  /** Begins one, if this caller has none and there are not too many. */
+  take(caller: string): boolean;
+  begin(caller: string): void;
+  /** Returns whether this caller had begun one. */
+  end(caller: string): boolean;
+  clear(): void;
+}
+
+function newTrials(clock: Clock): Trials {
+  const begunAt = new Map<string, number>();
+  const begin = (caller: string): void => {
+    begunAt.set(caller, clock.now());
+  };
+  return {
+    begin,
+    take: (caller) => {
+      // a trial without a result blocks other calls only as long as a fault would
+      for (const [who, at] of begunAt) if (!isRecent(clock, at, OPEN_MS)) begunAt.delete(who);
+      if (begunAt.has(caller) || begunAt.size >= TRIALS_MAX) return false;
+      begin(caller);
+      return true;
+    },
+    end: (caller) => begunAt.delete(caller),
+    clear: () => {
+      begunAt.clear();
     },
   };
 }

@@ -9,8 +9,11 @@ export interface OwnCircuits {
   isOpen(caller: string): boolean;
   isAnyOpen(): boolean;
   isAnyKnown(): boolean;
-  /** Reports whether this caller may make a call: any number, or one at a time once its circuit has opened. */
-  mayTry(caller: string): boolean;
+  /**
+   * Reports whether this caller may make a call: any number, or one at a time once its circuit has opened. `isAnyway`: also
+   * while it is open.
+   */
+  mayTry(caller: string, isAnyway: boolean): boolean;
   /** `isTrial`: the circuit of all callers is not closed, so one fault is enough. */
   failed(caller: string, isTrial: boolean): void;
   undecided(caller: string): void;
@@ -30,11 +33,13 @@ export function newOwnCircuits(
   { faultsToOpen, openMs }: { readonly faultsToOpen: number; readonly openMs: number },
 ): OwnCircuits {
   const known = new Map<string, Own>();
+  const isOpen = (caller: string): boolean => isRecent(clock, known.get(caller)?.openedAt ?? -Infinity, openMs);
   return {
-    isOpen: (caller) => isRecent(clock, known.get(caller)?.openedAt ?? -Infinity, openMs),
+    isOpen,
     isAnyOpen: () => known.values().some(({ faults }) => faults >= faultsToOpen),
     isAnyKnown: () => known.size > 0,
-    mayTry: (caller) => {
+    mayTry: (caller, isAnyway) => {
+      if (!isAnyway && isOpen(caller)) return false;
       const own = known.get(caller);
       if (own === undefined || own.faults < faultsToOpen) return true;
       if (isRecent(clock, own.triedAt, openMs)) return false;
