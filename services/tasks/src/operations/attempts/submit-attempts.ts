@@ -22,7 +22,7 @@ const NOT_ADMITTED = 'not sent: the channel takes no submission now';
 
 export type Refusal = Extract<Submission, { outcome: 'refused' }>;
 
-/** What a refusal says of the channel. One of the order or of a limit says that its upstream answers the account. */
+/** The effect of a refusal on the circuit. A refusal of the order or at a limit shows that the upstream answers. */
 const CIRCUIT_AFTER: Readonly<Record<Refusal['fault'], 'failed' | 'refused' | 'undecided'>> = {
   channel: 'failed',
   credential: 'failed',
