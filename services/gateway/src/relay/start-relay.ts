@@ -6,7 +6,7 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { newAskedWaits } from '@reelgate/platform/limits/asked-waits';
 import type { AskedWaits } from '@reelgate/platform/limits/asked-waits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
-import { PROBE_EVERY_MS, probeSuspects } from '@reelgate/platform/limits/probe-suspects';
+import { PROBE_EVERY_MS, newProber } from '@reelgate/platform/limits/probe-suspects';
 import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { channelPausesReader } from '../clients/channels-client.ts';
 import { callsClient } from '../clients/calls-client.ts';
@@ -99,6 +99,7 @@ function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChann
     pass: () => circuits.pass().then(() => 0),
   });
   lifecycle.add('circuits of relay channels', () => worker.stop());
+  const prober = newProber();
   const probes = startWorker({
     name: 'probes of relay channels',
     clock,
@@ -107,10 +108,11 @@ function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChann
     pass: async (stopping) => {
       const enabled = channels.all().filter(({ settings }) => settings.enabled);
       const probed = enabled.map((channel) => ({
+        of: channel,
         circuit: channel.circuit,
         probe: (signal: AbortSignal) => probeRelayChannel(channel, signal),
       }));
-      await probeSuspects(probed, stopping);
+      await prober.pass(probed, stopping);
       return 0;
     },
   });

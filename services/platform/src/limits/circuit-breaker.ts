@@ -33,6 +33,8 @@ export interface Circuit {
   state(): CircuitState;
   /** Reports whether a probe can tell more: the circuit is not closed for all callers. */
   isSuspected(): boolean;
+  /** Reports whether a call of this process has ever worked. */
+  hasWorked(): boolean;
   /** Reports whether the circuit is open for this caller, alone or with all others. It takes nothing. */
   isOpenFor(caller?: string): boolean;
   /** Reports whether a call may go to the peer now. If the circuit is half open, each caller may try once. */
@@ -80,6 +82,7 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
   const own = newOwnCircuits(clock, { faultsToOpen: FAULTS_TO_OPEN, openMs: OPEN_MS });
   const trials = newTrials(clock);
   let openedAt = -Infinity;
+  let hasWorked = false;
   /** The caller whose trial was the last to fail. */
   let doubtful: string | undefined;
   const state = (): CircuitState => {
@@ -108,14 +111,14 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
   return {
     state,
     mayTryOwn,
-    leaveOwn: (caller = '') => {
-      own.undecided(caller);
-    },
+    leaveOwn: own.undecided,
     isSuspected: () => state() !== 'closed' || own.isAnyOpen(),
+    hasWorked: () => hasWorked,
     isOpenFor: (caller = '') => state() === 'open' || own.isOpen(caller),
     mayTry: (caller = '') => state() !== 'open' && mayTryOwn(caller, false) && takeTrial(caller),
     mayTryAnyway: (caller = '') => mayTryOwn(caller, true) && takeTrial(caller),
     worked: () => {
+      hasWorked = true;
       if (evidence.isAny() || own.isAnyKnown()) tell('worked');
       close();
     },
@@ -153,9 +156,7 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
       evidence.learn(known.faults);
       openedAt = clock.now() - known.openedAgoMs;
     },
-    chosen: (caller = '') => {
-      trials.begin(caller);
-    },
+    chosen: trials.begin,
   };
 }
 
@@ -163,7 +164,7 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
 interface Trials {
   /** Begins one, if this caller has none and there are not too many. */
   take(caller: string): boolean;
-  begin(caller: string): void;
+  readonly begin: (caller?: string) => void;
   /** Returns whether this caller had begun one. */
   end(caller: string): boolean;
   clear(): void;
@@ -171,7 +172,7 @@ interface Trials {
 
 function newTrials(clock: Clock): Trials {
   const begunAt = new Map<string, number>();
-  const begin = (caller: string): void => {
+  const begin = (caller = ''): void => {
     begunAt.set(caller, clock.now());
   };
   return {

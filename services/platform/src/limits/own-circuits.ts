@@ -16,7 +16,7 @@ export interface OwnCircuits {
   mayTry(caller: string, isAnyway: boolean): boolean;
   /** `isTrial`: the circuit of all callers is not closed, so one fault is enough. */
   failed(caller: string, isTrial: boolean): void;
-  undecided(caller: string): void;
+  readonly undecided: (caller?: string) => void;
   forget(caller: string): void;
   clear(): void;
 }
@@ -55,7 +55,7 @@ export function newOwnCircuits(
       const [oldest] = known.size > CALLERS_MAX ? known.keys() : [];
       if (oldest !== undefined) known.delete(oldest);
     },
-    undecided: (caller) => {
+    undecided: (caller = '') => {
       const own = known.get(caller);
       if (own !== undefined) own.triedAt = -Infinity;
     },

@@ -11,24 +11,52 @@ const PROBES_MAX = 64;
 export type ProbeVerdict = 'up' | 'down' | 'unclear';
 
 export interface ProbedPeer {
-  readonly circuit: Pick<Circuit, 'isSuspected' | 'probed'>;
+  /** Identifies the peer with its settings. */
+  readonly of: object;
+  readonly circuit: Pick<Circuit, 'isSuspected' | 'hasWorked' | 'probed'>;
   /** Makes a call that costs nothing and in which nothing is of a caller. It may throw if there is no answer. */
   readonly probe: (signal: AbortSignal) => Promise<ProbeVerdict>;
 }
 
+export interface Prober {
+  /** Probes the peers whose circuit is in doubt, and tells the circuits. */
+  pass(peers: readonly ProbedPeer[], stopping: AbortSignal): Promise<void>;
+}
+
 /**
- * Probes the peers whose circuit is in doubt, and tells the circuits. So a peer that is down is found out even if one
- * caller alone uses it, and what one caller sends decides for no other.
+ * Finds out a peer that is down even if one caller alone uses it, and lets no caller's input decide for the others.
+ *
+ * A probe that says `down` counts only if it said `up` while calls worked. Some upstreams have a list that always fails,
+ * and calls that work nevertheless. So each peer is probed once after its calls have begun to work, and again after each
+ * doubt.
  */
-export async function probeSuspects(peers: readonly ProbedPeer[], stopping: AbortSignal): Promise<void> {
-  const suspected = peers.filter(({ circuit }) => circuit.isSuspected()).slice(0, PROBES_MAX);
-  await Promise.all(
-    suspected.map(async ({ circuit, probe }) => {
-      const bounds = AbortSignal.any([stopping, AbortSignal.timeout(PROBE_MS_MAX)]);
-      const verdict = await probe(bounds).catch(() => 'down' as const);
-      if (verdict !== 'unclear' && !stopping.aborted) circuit.probed(verdict);
-    }),
-  );
+export function newProber(): Prober {
+  /** The peers that were probed since their calls last began to work. */
+  const checked = new WeakSet<object>();
+  /** The peers whose probe has agreed with calls that work. */
+  const trusted = new WeakSet<object>();
+  const takeVerdict = ({ of, circuit }: ProbedPeer, verdict: ProbeVerdict): void => {
+    if (verdict === 'up') trusted.add(of);
+    if (circuit.isSuspected()) {
+      checked.delete(of);
+      if (verdict === 'up' || (verdict === 'down' && trusted.has(of))) circuit.probed(verdict);
+      return;
+    }
+    checked.add(of);
+    if (verdict === 'down') trusted.delete(of);
+  };
+  return {
+    pass: async (peers, stopping) => {
+      const due = peers.filter(({ of, circuit }) => circuit.isSuspected() || (circuit.hasWorked() && !checked.has(of)));
+      await Promise.all(
+        due.slice(0, PROBES_MAX).map(async (peer) => {
+          const bounds = AbortSignal.any([stopping, AbortSignal.timeout(PROBE_MS_MAX)]);
+          const verdict = await peer.probe(bounds).catch(() => 'down' as const);
+          if (!stopping.aborted) takeVerdict(peer, verdict);
+        }),
+      );
+    },
+  };
 }
 
 /** The verdict of the status of a list, which every holder of a key may read and not every server has. */

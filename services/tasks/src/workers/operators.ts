@@ -2,7 +2,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
-import { PROBE_EVERY_MS, probeSuspects } from '@reelgate/platform/limits/probe-suspects';
+import { PROBE_EVERY_MS, newProber } from '@reelgate/platform/limits/probe-suspects';
 import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { announcePause, onPausesChanged, onWaitAsked } from '../events/announcements.ts';
@@ -58,12 +58,14 @@ export async function startOperators(
     clock,
   );
   start('circuits of channels', PAUSES_IDLE_MS, () => circuits.pass().then(() => 0));
+  const prober = newProber();
   start('probes of channels', PROBE_EVERY_MS, async (stopping) => {
     const probed = parts.channels.all().map(({ channel, circuit }) => ({
+      of: channel,
       circuit,
       probe: (signal: AbortSignal) => channel.probe(signal),
     }));
-    await probeSuspects(probed, stopping);
+    await prober.pass(probed, stopping);
     return 0;
   });
   const changes = await onPausesChanged(bus, () => {

@@ -20,6 +20,8 @@ const THIRD = 'rg_token-of-third';
 const BAD = 'BAD';
 const CALLS = 8;
 const CIRCUITS_READ_MS = 5000;
+/** The last part of a wait, which takes real time. */
+const STEPS_MS = 100;
 const GOOD = json(DELIVERED);
 const ended: (() => Promise<void>)[] = [];
 let channels = 0;
@@ -71,7 +73,14 @@ async function open(
     return told;
   };
   const untilTold = (times: number): Promise<void> => untilAfter(started[0]!.clock, () => told.length >= times);
-  return { upstream, post, pass, told, untilTold };
+  const untilProbed = async (times: number): Promise<void> => {
+    const [{ clock }] = started as [GatewayUnderTest];
+    for (let before = upstream.probes.length; before < times; before = upstream.probes.length) {
+      await clock.advance(PROBE_EVERY_MS - STEPS_MS);
+      await untilAfter(clock, () => upstream.probes.length > before);
+    }
+  };
+  return { upstream, post, pass, told, untilTold, untilProbed };
 }
 
 /** Answers no request before each of the calls has arrived or was refused, so that none profits from another's end. */
@@ -178,12 +187,32 @@ describe('an upstream that is down', () => {
     ['fails', DOWN],
     ['refuses the key', json({ error: {} }, 401)],
   ])('and that one account alone uses is found out by a probe that %s', async (_what, reply) => {
-    const { upstream, post, told, untilTold } = await open(reply);
+    const { upstream, post, told, untilTold, untilProbed } = await open(reply);
+    await post('good');
+    await untilProbed(1);
     upstream.replyToProbe = reply;
     for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) await post(BAD);
 
     await untilTold(1);
     expect(told).toEqual(['circuit_opened']);
+  });
+  test.each<[string, string, Reply]>([
+    ['fails, before a call has worked', 'before', DOWN],
+    ['refuses the key, before a call has worked', 'before', json({ error: {} }, 401)],
+    ['fails, after calls have worked', 'after', DOWN],
+    ['refuses the key, after calls have worked', 'after', json({ error: {} }, 401)],
+  ])('for one account is open to others if its list always %s', async (_what, when, reply) => {
+    const under = await open(DOWN);
+    under.upstream.replyToProbe = reply;
+    if (when === 'after') {
+      await under.post('good', OTHER);
+      await under.untilProbed(1);
+    }
+    for (let fault = 0; fault < FAULTS_TO_OPEN; fault += 1) await under.post(BAD);
+    await under.untilProbed(2);
+
+    expect(await under.pass()).toEqual([]);
+    expect((await under.post('good', OTHER)).status).toBe(200);
   });
   test('is left alone by the account that met its faults, whatever the probe says', async () => {
     const { upstream, post } = await open(DOWN);
