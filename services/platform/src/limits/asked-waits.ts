@@ -54,7 +54,7 @@ export function newAskedWaits(clock: TimeSource, tell: (wait: AskedWait) => void
 }
 
 /** The limits of a peer that admit no call while its upstream has asked to wait. */
-export function obeyWaits(limits: PeerLimits, waitMs: () => number): PeerLimits {
+export function obeyWaits<Limits extends PeerLimits>(limits: Limits, waitMs: () => number): Limits {
   return {
     ...limits,
     admit: (of) => {

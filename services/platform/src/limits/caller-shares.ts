@@ -8,7 +8,8 @@ import type { WindowLog } from './window-log.ts';
 
 /** A caller that was refused for the want of room is expected again within this time. */
 const WANTING_MS = 5000;
-const WANTING_PER_MINUTE_MS = 60_000;
+/** One that was told to wait for the minute comes back within this time. */
+const WANTING_PER_MINUTE_MS = 70_000;
 /** The callers whose use is remembered; the one that is known for longest is forgotten first. */
 const CALLERS_MAX = 1000;
 
@@ -83,6 +84,12 @@ export function newCallerPermits(
   };
 }
 
+/** Limits of which callers share the calls of a minute. */
+export interface DividedLimits extends PeerLimits {
+  /** A call of this caller goes without a call of this minute, before it has asked for one. */
+  refused(caller: string): void;
+}
+
 /**
  * Limits of which callers share the calls of a minute in the same way. What this process gives each caller is known to it
  * alone, so it gives equal parts of its own part.
@@ -94,7 +101,7 @@ export function shareAmongCallers(
     perMinute,
     replicas,
   }: { readonly clock: Clock; readonly perMinute: number; readonly replicas: () => number },
-): PeerLimits {
+): DividedLimits {
   const taken = new Map<string, WindowLog>();
   const demand = newDemand(clock, WANTING_PER_MINUTE_MS);
   const waitForShare = (caller: string): number => {
@@ -109,6 +116,9 @@ export function shareAmongCallers(
   };
   return {
     ...limits,
+    refused: (caller) => {
+      demand.add(caller);
+    },
     admit: (of = {}) => {
       const { caller } = of;
       if (caller === undefined) return limits.admit(of);

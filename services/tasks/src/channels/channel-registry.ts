@@ -7,7 +7,8 @@ import { newRefusalsInRow } from '../domain/refusals-in-row.ts';
 import type { RefusalsInRow } from '../domain/refusals-in-row.ts';
 import { newAskedWaits, obeyWaits, obeyWaitsAtRate } from '@reelgate/platform/limits/asked-waits';
 import type { AskedWaits, CallKind } from '@reelgate/platform/limits/asked-waits';
-import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
+import { shareAmongCallers } from '@reelgate/platform/limits/caller-shares';
+import type { DividedLimits } from '@reelgate/platform/limits/caller-shares';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import { newEvenRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
@@ -21,7 +22,8 @@ const THROTTLED = { minMs: 250, maxMs: 2000 };
 export interface ChannelRuntime {
   readonly channel: Channel;
   readonly circuit: Circuit;
-  readonly creates: PeerLimits;
+  /** The accounts that want its creates of a minute share them. */
+  readonly creates: DividedLimits;
   /** The part of this replica. All replicas poll from one queue, so each can use its part. */
   readonly polls: Rate;
   /** Reports whether an operator has paused the channel, so that it gets no new work. */
@@ -110,8 +112,7 @@ export function openChannelRegistry(
       waits.ask(one.id, kinds, ms);
     };
     const askedWaitMs = (kind: CallKind): number => waits.waitMs(one.id, kind);
-    const peer = limits.forPeer(one.id, { perMinute: one.requestsPerMinute });
-    const creates = obeyWaits(peer, () => askedWaitMs('work'));
+    const creates = obeyWaits(openCreateLimits(one, { clock, limits }), () => askedWaitMs('work'));
     pollsPerMinute.set(one.id, one.pollsPerMinute);
     const pollRate = pollRates.get(one.id) ?? newPollRate(one.id);
     pollRates.set(one.id, pollRate);
@@ -148,6 +149,13 @@ export function openChannelRegistry(
       );
     },
   };
+}
+
+function openCreateLimits(
+  { id, requestsPerMinute: perMinute }: ChannelSettings,
+  { clock, limits }: { readonly clock: Clock; readonly limits: SharedLimits },
+): DividedLimits {
+  return shareAmongCallers(limits.forPeer(id, { perMinute }), { clock, perMinute, replicas: limits.replicas });
 }
 
 function serves({ enabled, endpoints, models }: ChannelSettings, kind: Kind, model: string): boolean {

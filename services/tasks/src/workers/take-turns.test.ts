@@ -6,7 +6,7 @@ import { channelSettings } from '../../testing/channel-settings.ts';
 import { LOST, refused } from '../../testing/fake-upstream.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import type { World } from '../../testing/open-world.ts';
-import { aRegeneration, aText, anImage, anOrder } from '../../testing/orders.ts';
+import { aContextIr, aRegeneration, aText, anImage, anOrder } from '../../testing/orders.ts';
 import { LANE, QUEUE, countScopes, fill, listHeld, useQueueWorlds } from '../../testing/queue-world.ts';
 import { outcomes } from '../../testing/store/opened-store.ts';
 import { checkCreate } from '../operations/creates/check-create.ts';
@@ -469,6 +469,24 @@ describe('turns', () => {
         expect(world.upstream.submitted).toHaveLength(sent);
       }
     }
+  });
+
+  test('have half of the minute of their channel if creates of another lane that do not wait take all of it', async () => {
+    const world = await openQueue({ channels: [channelSettings({ requestsPerMinute: 8, inFlightMax: 100 })] });
+    const countAccepted = async (): Promise<number> => {
+      const creates = Array.from({ length: 8 }, () => world.create(anOrder(), { wait: { mode: 'none' } }));
+      return (await Promise.allSettled(creates)).filter(({ status }) => status === 'fulfilled').length;
+    };
+    expect(await countAccepted()).toBe(8);
+    const { task } = await world.create(aContextIr(), { accountId: 'other' });
+    expect(task.admission).toBe('waiting');
+    await world.clock.advance(MINUTE_MS / 2);
+    await world.pass();
+    await world.clock.advance(MINUTE_MS / 2);
+
+    expect(await countAccepted()).toBe(4);
+    await world.pass();
+    expect(await stateOf(world, task.id)).toBe('queued accepted');
   });
 
   test('stop at the limit of the channel, and the pass tells when the minute has room again', async () => {

@@ -7,7 +7,7 @@ import { orderByClass, readLane } from '../domain/lane.ts';
 import { newRefusalsInRow } from '../domain/refusals-in-row.ts';
 import type { RefusalsInRow } from '../domain/refusals-in-row.ts';
 import type { Deps } from '../operations/deps.ts';
-import { computeLongestPace, findObstacle } from '../operations/attempts/submit-attempts.ts';
+import { WAITING_TASKS, computeLongestPace, findObstacle } from '../operations/attempts/submit-attempts.ts';
 import { endWaiting } from '../operations/ends/end-task.ts';
 import { listLaneChannels } from '../operations/queue/lane-channels.ts';
 import { submitClaimed } from '../operations/queue/submit-claimed.ts';
@@ -301,6 +301,7 @@ async function findRoom(deps: Deps, { state }: Turns, runtime: ChannelRuntime): 
   const heldUntil = state.heldOff.get(id) ?? 0;
   if (heldUntil > now) return heldUntil;
   const obstacle = findObstacle(runtime);
+  if (obstacle?.why === 'limit') runtime.creates.refused(WAITING_TASKS);
   if (obstacle !== undefined) return obstacle.why === 'limit' ? now + obstacle.retryAfterMs : Infinity;
   // The end of one of its tasks wakes this worker.
   if ((await deps.store.inFlight(channelScope(id))) >= inFlightMax) return Infinity;

@@ -327,6 +327,18 @@ describe('a limit', () => {
     expect((await world.create()).task.mapping?.channel).toBe('first');
   });
 
+  test('of creates per minute is shared by the accounts once another one was refused', async () => {
+    const world = await open({ channels: [channelSettings({ requestsPerMinute: 8 })] });
+    const countAccepted = async (accountId: string): Promise<number> => {
+      const creates = Array.from({ length: 8 }, () => world.create(anOrder(), { accountId }));
+      return (await Promise.allSettled(creates)).filter(({ status }) => status === 'fulfilled').length;
+    };
+    expect([await countAccepted('acme'), await countAccepted('other')]).toEqual([8, 0]);
+    await world.clock.advance(60_000);
+
+    expect([await countAccepted('acme'), await countAccepted('other')]).toEqual([4, 4]);
+  });
+
   test('that is reached writes no attempt', async () => {
     const world = await open({ channels: pair({ inFlightMax: 1 }) });
     await world.create();

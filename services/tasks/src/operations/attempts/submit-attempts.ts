@@ -18,6 +18,8 @@ const ATTEMPTS_MAX = 16;
 const MINUTE_MS = 60_000;
 /** The longest pauses of the rest of a minute, as a multiple of even ones: three quarters of the minute are left then. */
 const PACE_MAX = 4 / 3;
+/** All tasks that wait share the minute of a channel with the creates that do not, as one account. */
+export const WAITING_TASKS = '';
 const NOT_ADMITTED = 'not sent: the channel takes no submission now';
 
 export type Refusal = Extract<Submission, { outcome: 'refused' }>;
@@ -140,7 +142,10 @@ async function takeSubmission(
   const { creates, isPaused } = runtime;
   if (isPaused()) return { why: 'paused' };
   const spent = mayWait ? findSpentPace(runtime) : undefined;
-  if (spent !== undefined) return spent;
+  if (spent !== undefined) {
+    creates.refused(WAITING_TASKS);
+    return spent;
+  }
   const waitMs = await creates.admit({ caller: accountId });
   if (waitMs === Infinity) return { why: 'open' };
   return waitMs > 0 ? { why: 'limit', retryAfterMs: waitMs } : undefined;
