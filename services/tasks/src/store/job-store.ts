@@ -46,7 +46,10 @@ export interface JobBeginStore {
 export interface JobLeaseStore {
   /** The earliest moment at which a queued job is due. */
   findFirstDue(): Promise<number | undefined>;
-  /** Leases due jobs. Tokens share equally; for a token the job that has waited longest comes first. */
+  /**
+   * Leases due jobs. Accounts share equally, and the tokens of an account among themselves; for a token the job that has
+   * waited longest comes first.
+   */
   leaseJobs(options: {
     readonly worker: string;
     readonly lease: string;

@@ -233,25 +233,40 @@ function leaveCounters(query: SqlWork, row: CountedJobRow): void {
 
 /** Candidates for each wanted job, because other workers may take the first ones at the same moment. */
 const CANDIDATES = 8;
-/** Due jobs that a lease considers. Twenty tokens at their default limit have this many. */
+/** Due jobs that a lease considers: the oldest of all, and as many of the accounts of which none runs. */
 const CONSIDERED_MAX = 2000;
 
 /**
- * The next jobs: one of each token after the other, counting the running jobs of the token, and for a token the job
- * that has waited longest. Only the jobs that have waited longest of all are considered.
+ * The next jobs: one of each account after the other, counting the running jobs of the account, for an account one of each
+ * token in the same way, and for a token the job that has waited longest. The jobs of accounts of which none runs are
+ * considered apart, so that the backlog of no other account hides them.
  */
 const buildNextJobs = (of: (name: 'now' | 'limit' | 'candidates') => string): string => `
-  WITH running AS (SELECT token_id, COUNT(*) AS held FROM jobs WHERE lease_until IS NOT NULL GROUP BY token_id),
+  WITH running AS (
+    SELECT account_id, token_id, COUNT(*) AS held FROM jobs WHERE lease_until IS NOT NULL GROUP BY account_id, token_id
+  ),
   longest AS (
-    SELECT id, token_id, due_at FROM jobs
-    WHERE due_at IS NOT NULL AND due_at <= ${of('now')} ORDER BY due_at LIMIT ${CONSIDERED_MAX}
+    SELECT id FROM (
+      SELECT id FROM jobs WHERE due_at IS NOT NULL AND due_at <= ${of('now')} ORDER BY due_at LIMIT ${CONSIDERED_MAX}
+    ) AS longest
+    UNION
+    SELECT id FROM (
+      SELECT id FROM jobs WHERE due_at IS NOT NULL AND due_at <= ${of('now')}
+        AND account_id NOT IN (SELECT account_id FROM running) ORDER BY due_at LIMIT ${CONSIDERED_MAX}
+    ) AS longest
   ),
   due AS (
-    SELECT id, token_id, due_at, ROW_NUMBER() OVER (PARTITION BY token_id ORDER BY due_at, id) AS ordinal FROM longest
+    SELECT jobs.id, jobs.account_id, jobs.due_at,
+      COALESCE((
+        SELECT held FROM running WHERE running.account_id = jobs.account_id AND running.token_id = jobs.token_id
+      ), 0) + ROW_NUMBER() OVER (PARTITION BY jobs.account_id, jobs.token_id ORDER BY jobs.due_at, jobs.id) AS of_token
+    FROM longest JOIN jobs ON jobs.id = longest.id
   ),
   fair AS (
-    SELECT due.id, due.due_at, due.ordinal + COALESCE(running.held, 0) AS fair_rank
-    FROM due LEFT JOIN running ON running.token_id = due.token_id ORDER BY fair_rank, due.due_at LIMIT ${of('candidates')}
+    SELECT id, due_at,
+      COALESCE((SELECT SUM(held) FROM running WHERE running.account_id = due.account_id), 0)
+        + ROW_NUMBER() OVER (PARTITION BY account_id ORDER BY of_token, due_at, id) AS fair_rank
+    FROM due ORDER BY fair_rank, due_at LIMIT ${of('candidates')}
   )
   SELECT jobs.id FROM fair JOIN jobs ON jobs.id = fair.id
   WHERE jobs.due_at IS NOT NULL ORDER BY fair.fair_rank, fair.due_at LIMIT ${of('limit')}`;

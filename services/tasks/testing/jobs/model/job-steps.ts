@@ -46,7 +46,7 @@ const key = fc.option(fc.record({ key: fc.constantFrom('key-1', 'key-2'), forMs:
 });
 const begin = plain(
   fc.record({
-    token: fc.constantFrom(1, 2, 2),
+    token: fc.constantFrom(1, 2, 2, 3),
     key,
     perToken: fc.constantFrom(1, 3, 64, 200),
     total: fc.constantFrom(4, 64, 200),
@@ -70,7 +70,14 @@ const begin = plain(
       call: (store, at) =>
         store.beginJob(
           aNewJob(id, {
-            ...{ ...job, tokenId, caps, createdAt: at, accountId: `account_${token}`, call: aCall({ body }) },
+            ...{
+              ...job,
+              tokenId,
+              caps,
+              createdAt: at,
+              accountId: `account_${Math.min(token, 2)}`,
+              call: aCall({ body }),
+            },
             idempotency:
               named === undefined ? undefined : { key: named.key, fingerprint: 'print', expiresAt: at + named.forMs },
             lease: leaseMs === undefined ? undefined : { name: lease, worker: 'gateway', until: at + leaseMs },

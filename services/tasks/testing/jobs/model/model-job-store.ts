@@ -125,16 +125,34 @@ export function listNextJobs({ jobs }: JobsState, now: number): readonly NextJob
   const due = jobs
     .filter(({ dueAt }) => dueAt !== undefined && dueAt <= now)
     .toSorted((one, other) => compareDue(one, other) || (one.job.id < other.job.id ? -1 : 1));
+  const accountOf = ({ job }: ModelJob): string => job.accountId;
+  const tokenOf = ({ job }: ModelJob): string => `${job.accountId} ${job.tokenId}`;
+  const ofTokens = rankBy(tokenOf, due, jobs).toSorted(compareRanks);
+  return rankBy(
+    accountOf,
+    ofTokens.map(({ one }) => one),
+    jobs,
+  ).toSorted(compareRanks);
+}
+
+/** Each job in the turns of those that share its key, after the jobs that already run. */
+function rankBy(
+  readKey: (one: ModelJob) => string,
+  due: readonly ModelJob[],
+  jobs: readonly ModelJob[],
+): readonly NextJob[] {
   const turns = new Map<string, number>();
-  return due
-    .map((one) => {
-      const { tokenId } = one.job;
-      const held = jobs.filter(({ job, leaseUntil }) => job.tokenId === tokenId && leaseUntil !== undefined).length;
-      const turn = (turns.get(tokenId) ?? 0) + 1;
-      turns.set(tokenId, turn);
-      return { one, rank: held + turn };
-    })
-    .toSorted((one, other) => one.rank - other.rank || compareDue(one.one, other.one));
+  return due.map((one) => {
+    const key = readKey(one);
+    const held = jobs.filter((other) => readKey(other) === key && other.leaseUntil !== undefined).length;
+    const turn = (turns.get(key) ?? 0) + 1;
+    turns.set(key, turn);
+    return { one, rank: held + turn };
+  });
+}
+
+function compareRanks(one: NextJob, other: NextJob): number {
+  return one.rank - other.rank || compareDue(one.one, other.one);
 }
 
 function compareDue(one: ModelJob, other: ModelJob): number {
