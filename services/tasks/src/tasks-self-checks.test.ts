@@ -1,11 +1,15 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { runChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
+import { channelSettings } from '../testing/channel-settings.ts';
+import { LOST, refused } from '../testing/fake-upstream.ts';
 import { useWorlds } from '../testing/open-world.ts';
+import { anOrder } from '../testing/orders.ts';
+import type { Submission } from './channels/channel.ts';
 import { tasksSelfChecks } from './tasks-self-checks.ts';
 import type { CheckedStores } from './tasks-self-checks.ts';
 import type { LateTask, LateTasks } from './store/backlog-store.ts';
-import { sqlBacklog } from './store/tasks/sql-backlog.ts';
+import { sqlBacklog, sqlSelfChecks } from './store/tasks/sql-backlog.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -88,5 +92,49 @@ test('asynchronous calls that no worker takes are named, as by the alert about t
     grade: 'warn',
     detail: '3 queued asynchronous calls wait, the oldest for 180 s',
     advice: expect.stringContaining('reelgate job list --state queued'),
+  });
+});
+
+describe('of the attempts on a channel', () => {
+  const checkAfter = async (submission: Submission, accounts: readonly string[], served: readonly string[] = []) => {
+    const world = await open({ channels: [channelSettings({ id: 'first', priority: 1 }), channelSettings()] });
+    for (const accountId of served) await world.create(anOrder(), { accountId });
+    world.upstream.answer('first', ...accounts.map(() => submission));
+    for (const accountId of accounts) await world.create(anOrder(), { accountId }).catch(() => undefined);
+    const stores = {
+      ...{ backlog: sqlBacklog(world.sql), checks: sqlSelfChecks(world.sql) },
+      ...{ jobs: { pendingJobs: async () => [] }, softDeadlineMs: HOUR_MS },
+    };
+    const checks = tasksSelfChecks(world.deps, stores).filter(({ part }) => part === 'attempts');
+    return runChecks(checks, clock);
+  };
+  const ALONE = Array.from({ length: 6 }, () => 'acme');
+  const SEVERAL = ALONE.map((account, index) => (index % 2 === 0 ? account : 'other'));
+
+  test.each([refused('channel'), LOST])('the faults that several accounts met are told: %j', async (submission) => {
+    const [found] = await checkAfter(submission, SEVERAL);
+
+    expect(found?.grade).not.toBe('ok');
+    expect(found?.detail).toMatch(/^channel first: of \d attempts in 15 minutes \d were not accepted/);
+  });
+
+  test('those of one account are no finding while the channel takes the orders of another one', async () => {
+    const [found] = await checkAfter(LOST, ALONE, ['other']);
+
+    expect(found).toMatchObject({ grade: 'ok', detail: '7 in 15 minutes, no channel stands out' });
+  });
+
+  test('those of the only account are one, and name it', async () => {
+    const [found] = await checkAfter(refused('channel'), ALONE);
+
+    expect(found?.detail).toMatch(
+      /^channel first: of 5 attempts in 15 minutes 5 were not accepted, all of account acme, 0 without an answer; /,
+    );
+  });
+
+  test('refusals of content are no finding, whoever sent it', async () => {
+    const [found] = await checkAfter(refused('content'), SEVERAL);
+
+    expect(found).toMatchObject({ grade: 'ok', detail: '6 in 15 minutes, no channel stands out' });
   });
 });

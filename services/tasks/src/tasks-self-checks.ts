@@ -2,6 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import { backlogCheck } from '@reelgate/platform/diagnosis/backlog-check';
 import { ok } from '@reelgate/platform/diagnosis/self-checks';
 import type { SelfCheck, Verdict } from '@reelgate/platform/diagnosis/self-checks';
+import { classifyFailure } from './domain/failure-cause.ts';
 import type { Deps } from './operations/deps.ts';
 import type { BacklogStore, LateTasks, RecentAttempt, SelfCheckStore } from './store/backlog-store.ts';
 import type { PendingJobReader } from './store/job-store.ts';
@@ -121,23 +122,36 @@ function inWords(ms: number): string {
   return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
 }
 
-/** One verdict for each channel of which too many attempts failed. */
+/**
+ * One verdict for each channel of which too many attempts failed. Refusals of the order or its content say nothing against
+ * a channel. The faults of one account may come from its orders, so they count only if the channel took no order of
+ * another one.
+ */
 function judgeRecentAttempts(recent: readonly RecentAttempt[]): Verdict | readonly Verdict[] {
   const failing = [...Map.groupBy(recent, ({ channel }) => channel)].flatMap(([channel, all]): Verdict[] => {
-    const bad = all.filter(({ outcome }) => outcome === 'refused' || outcome === 'unknown');
+    const bad = all.filter(isFault);
     if (all.length < ATTEMPTS_MIN || bad.length / all.length <= REFUSED_SHARE_MAX) return [];
+    const [account, ...others] = new Set(bad.map(({ accountId }) => accountId));
+    const isOfOne = others.length === 0;
+    if (isOfOne && all.some(({ accountId, outcome }) => accountId !== account && outcome === 'accepted')) return [];
     const lost = bad.filter(({ outcome }) => outcome === 'unknown').length;
     return [
       {
         grade: lost > 0 ? 'fail' : 'warn',
         detail:
           `channel ${channel}: of ${all.length} attempts in 15 minutes ${bad.length} were not accepted, ` +
-          `${lost} without an answer; the last one: ${shortenError(bad[0]?.error ?? '')}`,
+          `${isOfOne ? `all of account ${account}, ` : ''}${lost} without an answer; ` +
+          `the last one: ${shortenError(bad[0]?.error ?? '')}`,
         advice: `reelgate channel test ${channel}; the upstream's status`,
       },
     ];
   });
   return failing.length > 0 ? failing : ok(`${recent.length} in 15 minutes, no channel stands out`);
+}
+
+function isFault({ outcome, failureCode }: RecentAttempt): boolean {
+  if (outcome !== 'refused' && outcome !== 'unknown') return false;
+  return failureCode === undefined || classifyFailure(failureCode) !== 'client';
 }
 
 function shortenError(text: string): string {

@@ -30,8 +30,11 @@ export interface BacklogStore {
 /** The outcome of an attempt, for the operator. */
 export interface RecentAttempt {
   readonly channel: string;
+  readonly accountId: string;
   readonly outcome: string;
   readonly error: string;
+  /** The code with which its task failed; undefined if it has not failed. */
+  readonly failureCode: string | undefined;
 }
 
 /** An unfinished task, for the operator. */

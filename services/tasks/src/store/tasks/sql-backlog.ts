@@ -1,7 +1,8 @@
 import { firstIdAt } from '@reelgate/platform/ids';
 import type { Sql, SqlRow } from '@reelgate/platform/sql/sql';
 import type { BacklogStore, SelfCheckStore, WaitingCount } from '../backlog-store.ts';
-import { optionalNumber, optionalText, text } from '../columns.ts';
+import type { Failure } from '../../domain/task.ts';
+import { inOptionalJson, optionalNumber, optionalText, text } from '../columns.ts';
 import { AHEAD_MS } from '../task-store.ts';
 
 /** Beyond it, the number of waiting rows no longer grows. */
@@ -22,6 +23,7 @@ const LANES = `SELECT lane, SUM(waiting) AS count,
 const UNSETTLED = `SELECT COUNT(*) AS count, MIN(finished_at) AS oldest FROM (
   SELECT finished_at FROM tasks WHERE finished_at IS NOT NULL AND settled_at IS NULL
   ORDER BY settle_at LIMIT $1) waiting`;
+const FAILURE = inOptionalJson<Failure>('failure_json');
 
 export function sqlBacklog(sql: Sql): BacklogStore {
   return {
@@ -120,14 +122,17 @@ export function sqlSelfChecks(sql: Sql): SelfCheckStore {
     attemptsSince: async (since) =>
       (
         await sql.read(
-          `SELECT channel, outcome, error FROM attempts WHERE task_id >= $1
-           ORDER BY task_id DESC, number DESC LIMIT $2`,
+          `SELECT attempts.channel, attempts.outcome, attempts.error, tasks.account_id, tasks.failure_json
+           FROM attempts JOIN tasks ON tasks.id = attempts.task_id WHERE attempts.task_id >= $1
+           ORDER BY attempts.task_id DESC, attempts.number DESC LIMIT $2`,
           [firstIdAt('task', since), ATTEMPTS_MAX],
         )
       ).map((row) => ({
         channel: text(row['channel']),
+        accountId: text(row['account_id']),
         outcome: text(row['outcome']),
         error: text(row['error']),
+        failureCode: FAILURE.read(row)?.code,
       })),
   };
 }
