@@ -7,6 +7,8 @@ export interface PollPlan {
 const JITTER_LEAST = 0.8;
 const ERROR_BACKOFF_MAX_MS = 60_000;
 const ERROR_DOUBLINGS_MAX = 6;
+const WAIT_DOUBLINGS_MAX = 4;
+const DOUBLED_WAIT_MAX_MS = 30 * 60_000;
 /** An address that lives for at most this many intervals dies soon. */
 const SOON_INTERVALS = 20;
 /** An address that dies soon is fetched again after this part of the interval. */
@@ -45,4 +47,14 @@ export function longestInterval({ maxMs }: PollPlan): number {
 /** Milliseconds until the next poll after `errors` failed polls in a row. Polling never stops. */
 export function errorBackoff(plan: PollPlan, errors: number): number {
   return Math.min(longestInterval(plan), plan.firstMs * 2 ** Math.min(errors, ERROR_DOUBLINGS_MAX));
+}
+
+/**
+ * Milliseconds until the next poll of a task whose poll failed while its channel waits for `waitMs`, after `errors` failed
+ * polls in a row. The answer to this task alone may have asked for the wait, and would ask again after each one, so that
+ * no other task is polled. So the task itself waits longer each time.
+ */
+export function errorBackoffInWait(plan: PollPlan, errors: number, waitMs: number): number {
+  const doubledMs = waitMs * 2 ** Math.min(errors - 1, WAIT_DOUBLINGS_MAX);
+  return Math.max(waitMs, Math.min(doubledMs, DOUBLED_WAIT_MAX_MS)) + errorBackoff(plan, errors);
 }

@@ -85,6 +85,28 @@ async function pollEach(
   return reasons;
 }
 
+test('a task whose every poll is answered with a wait leaves its channel to the others most of the time', async () => {
+  const WAIT_MS = 30_000;
+  const { world, ids, poller } = await withDue(2);
+  const [poisoned = '', other = ''] = ids.map((id) => `up-${id}`);
+  world.upstream.pollResults.set(poisoned, error);
+  world.journal.put(async ({ name, args: [upstreamId] }, proceed) => {
+    const result = await proceed();
+    if (name === 'main.poll' && upstreamId === poisoned)
+      world.deps.channels.find('main')?.askToWait(['reads'], WAIT_MS);
+    return result;
+  });
+  for (let passed = 0; passed < 60 * 60_000; passed += 5000) {
+    await passAndWait({ world, poller });
+    await world.clock.advance(5000);
+  }
+  const countPolls = (upstreamId: string): number =>
+    world.journal.calls.filter(({ name, args }) => name === 'main.poll' && args[0] === upstreamId).length;
+
+  expect(countPolls(poisoned)).toBeLessThan(15);
+  expect(countPolls(other)).toBeGreaterThan(150);
+});
+
 describe('a pass', () => {
   test('polls every due task once', async () => {
     const { world, ids, poller } = await withDue(3);

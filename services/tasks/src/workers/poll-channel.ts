@@ -166,7 +166,7 @@ function dropLeaseAfter(state: PollerState, running: Promise<void>): void {
 /** Returns whether the outcome could be written. */
 async function pollTask(
   deps: Deps,
-  { channel }: ChannelRuntime,
+  { channel, askedWaitMs }: ChannelRuntime,
   leased: Task,
   results: Promise<ReadonlyMap<string, PollResult>>,
 ): Promise<boolean> {
@@ -182,7 +182,7 @@ async function pollTask(
     const task = tracePoll(deps, leased, { channel: id, polled, startedAt });
     if (polled.found) await applyReport(deps, task, polled.report);
     else if (polled.gone) await postponePoll(deps, task, { error: UNKNOWN_TASK, doubt: 'unknown_upstream_task' });
-    else await postponePoll(deps, task, { error: polled.error });
+    else await postponePoll(deps, task, { error: polled.error, channelWaitMs: askedWaitMs('reads') });
     return true;
   } catch (error) {
     deps.log.error({ taskId: leased.id, err: error }, 'a poll of an upstream failed');

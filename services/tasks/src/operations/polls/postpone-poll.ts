@@ -1,4 +1,4 @@
-import { errorBackoff, hastenInterval, pollInterval } from '../../domain/poll-interval.ts';
+import { errorBackoffInWait, hastenInterval, pollInterval } from '../../domain/poll-interval.ts';
 import type { Doubt, Task } from '../../domain/task.ts';
 import type { Progress } from '../../store/task-store.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
@@ -13,13 +13,19 @@ export interface FutilePoll {
   readonly doubt?: Doubt['reason'];
   /** The milliseconds for which the host of the result asks to wait. */
   readonly askedMs?: number | undefined;
+  /** The milliseconds for which the upstream of the channel asks for no polls. */
+  readonly channelWaitMs?: number | undefined;
 }
 
 /**
  * Leaves a task as it is after a poll that learned nothing, and polls it again later. If the poll reported a problem
  * with the work, the fifth such poll in a row, and every later one, asks a person to decide.
  */
-export async function postponePoll(deps: Deps, task: Task, { error, doubt, askedMs = 0 }: FutilePoll): Promise<void> {
+export async function postponePoll(
+  deps: Deps,
+  task: Task,
+  { error, doubt, askedMs = 0, channelWaitMs = 0 }: FutilePoll,
+): Promise<void> {
   const errors = task.pollErrors + 1;
   const at = deps.clock.now();
   const doubted =
@@ -34,7 +40,7 @@ export async function postponePoll(deps: Deps, task: Task, { error, doubt, asked
       pollErrors: errors,
       doubt: doubted,
       at,
-      nextPollAt: at + Math.max(askedMs, errorBackoff(deps.pollPlan, errors)),
+      nextPollAt: at + Math.max(askedMs, errorBackoffInWait(deps.pollPlan, errors, channelWaitMs)),
     },
     errors === 1 ? { type: 'look_failed', detail: { error } } : undefined,
   );
