@@ -3,6 +3,8 @@ import type { ChannelAdapter } from './channel-adapter.ts';
 import { ENDPOINT_OF } from './channel.ts';
 import type { AskToWait, Channel, ChannelFactory, ChannelSettings } from './channel.ts';
 import type { Kind } from '../domain/order.ts';
+import { newFaultWitnesses } from './fault-witnesses.ts';
+import type { FaultWitnesses } from './fault-witnesses.ts';
 import { newRefusalsInRow } from '../domain/refusals-in-row.ts';
 import type { RefusalsInRow } from '../domain/refusals-in-row.ts';
 import { newAskedWaits, obeyWaits, obeyWaitsAtRate } from '@reelgate/platform/limits/asked-waits';
@@ -33,6 +35,7 @@ export interface ChannelRuntime {
   readonly askToWait: AskToWait;
   /** The throttles in a row whose upstream does not say how long to wait. */
   readonly throttles: RefusalsInRow;
+  readonly witnesses: FaultWitnesses;
 }
 
 /** The channels of the current configuration. */
@@ -125,6 +128,7 @@ export function openChannelRegistry(
       askedWaitMs,
       askToWait,
       throttles: newRefusalsInRow(THROTTLED),
+      witnesses: newFaultWitnesses(clock),
     };
   };
   const current = (): ChannelRuntime[] =>

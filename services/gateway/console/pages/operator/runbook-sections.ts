@@ -233,8 +233,9 @@ export const RUNBOOK: Readonly<Record<string, string>> = {
     '',
     '- Look: the line `attempts` of `reelgate doctor` has the newest reason. `reelgate task list --state failed`, then',
     "`reelgate task show ID`: the attempts have the upstream's reason.",
-    "- Do: refusals of content are the clients' own. A balance that is spent, a model that the upstream does not have any",
-    "more, or a changed field: mend the channel's entry, or the account at the upstream.",
+    "- Do: a balance that is spent, a model that the upstream does not have any more, or a changed field: mend the channel's",
+    'entry, or the account at the upstream. Refusals of content do not count, nor do those that one account alone meets while',
+    'the channel takes the orders of others.',
     '- Over: fewer than one order in five is refused, for ten minutes.',
   ].join('\n'),
   ReelgateLedgerImbalance: [

@@ -100,6 +100,21 @@ describe('the orders of one account', () => {
   });
 });
 
+test('refusals that one account alone meets are no failures of the channel in the counts', async () => {
+  const world = await open({ channels: [channelSettings({ id: 'first' })] });
+  await world.create(anOrder(), { accountId: 'other' });
+  world.upstream.answer('first', refused('channel'), refused('channel'), refused('channel'));
+  for (const accountId of ['acme', 'other', 'acme'])
+    await world.create(anOrder(), { accountId }).catch(() => undefined);
+
+  expect(world.counted.filter((one) => one.startsWith('attempt'))).toEqual([
+    'attempt first accepted',
+    'attempt first unconfirmed',
+    'attempt first refused',
+    'attempt first refused',
+  ]);
+});
+
 describe("a channel's own fault", () => {
   test.each<[string, Submission]>([
     ['a fault', refused('channel')],

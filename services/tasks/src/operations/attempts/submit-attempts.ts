@@ -181,7 +181,11 @@ export async function submitAndRecord(
     obeyRefusal(attempt.runtime, submission, task.accountId);
     const ms = deps.clock.now() - begunAt;
     const error = submission.outcome === 'accepted' ? undefined : submission.error;
-    deps.count.attempt(settings.id, toCountedOutcome(submission), { ms, error, taskId: task.id });
+    deps.count.attempt(settings.id, toCountedOutcome(attempt.runtime, submission, task.accountId), {
+      ms,
+      error,
+      taskId: task.id,
+    });
     reportToCircuit(circuit, submission, task.accountId);
     logOutcome(deps, { taskId: task.id, channel: settings.id, number, ms }, submission);
     const updatedTask = await recordOutcome(deps, task, { settings, number, refuse }, submission);
@@ -238,11 +242,20 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** A refusal of the order or its content is counted apart: it says nothing against the channel. */
-function toCountedOutcome(submission: Submission): Submission['outcome'] | 'rejected' {
-  const isOfOrder =
-    submission.outcome === 'refused' && (submission.fault === 'order' || submission.fault === 'content');
-  return isOfOrder ? 'rejected' : submission.outcome;
+/**
+ * A refusal of the order or its content is counted apart: it says nothing against the channel. So is one that this account
+ * alone meets while the channel takes the orders of others.
+ */
+function toCountedOutcome(
+  { witnesses }: ChannelRuntime,
+  submission: Submission,
+  accountId: string,
+): Submission['outcome'] | 'rejected' | 'unconfirmed' {
+  const { outcome } = submission;
+  if (outcome === 'accepted') witnesses.accepted(accountId);
+  if (outcome !== 'refused') return outcome;
+  if (submission.fault === 'order' || submission.fault === 'content') return 'rejected';
+  return submission.isUnreachable !== true && witnesses.isAloneWithFault(accountId) ? 'unconfirmed' : 'refused';
 }
 
 /** The words of the upstream may quote the order, so they stand in the record of the attempt and in no line. */

@@ -15,7 +15,7 @@ const MINUTES_MAX = 10;
 /** The newest failures of a channel that wait to be written. */
 export const FAILURES_MAX = 20;
 const ERROR_SHOWN_MAX = 300;
-const FAILED_ATTEMPTS: ReadonlySet<string> = new Set(['refused', 'unknown']);
+const FAILED_ATTEMPTS: ReadonlySet<string> = new Set(['refused', 'unconfirmed', 'unknown']);
 
 /** Counts what fails, by model and by account, and keeps the last failures of each channel. */
 export interface FaultCounter {
