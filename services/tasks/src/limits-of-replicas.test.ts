@@ -89,6 +89,20 @@ describeWith(postgresServer, 'two replicas of the tasks service', (postgres) => 
     expect(await create(replicas, 24)).toBe(PER_MINUTE);
   });
 
+  test('without Redis one that starts anew goes on with the minute of the one before', async () => {
+    const database = await newDatabase();
+    const before = await start(database);
+    expect(await create([before], 4)).toBe(4);
+    await pass(SECONDS_A_MINUTE / 2);
+    expect(await create([before], 20)).toBe(PER_MINUTE - 4);
+    await before.service.stop();
+    const after = await start(database);
+
+    expect(await create([after], 4)).toBe(0);
+    await pass(SECONDS_A_MINUTE / 2);
+    expect(await create([after], 20)).toBe(4);
+  });
+
   test('without Redis leave their part to the other within seconds when they go', async () => {
     const database = await newDatabase();
     const [stays, goes] = await startTwo(database);

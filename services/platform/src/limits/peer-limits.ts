@@ -40,6 +40,8 @@ export interface PeerLimits {
   paceMs(): number;
   /** A call of this process has ended. */
   ended(): void;
+  /** Calls were taken at these times, before this process took one; the oldest first. */
+  learnTakes(times: readonly number[]): void;
 }
 
 /** The knowledge of the replicas about a peer after one of them has called Redis. */
@@ -135,6 +137,9 @@ export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPe
       paceMs: () => parts.log.paceMs(limit.perMinute),
       ended: () => {
         shared.ended(id);
+      },
+      learnTakes: (times) => {
+        for (const at of times) parts.log.add(1, at);
       },
     },
   };

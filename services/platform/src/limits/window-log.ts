@@ -13,7 +13,8 @@ export interface Second {
 /** The takes of the last minute. */
 export interface WindowLog {
   used(): number;
-  add(count: number): void;
+  /** `at`: an earlier time; such takes are added before all others, the oldest first. Default: now. */
+  add(count: number, at?: number): void;
   /** Milliseconds until at most `most` of it are left. */
   waitMs(most: number): number;
   /**
@@ -47,10 +48,10 @@ export function newWindowLog(clock: Clock): WindowLog {
     }
     return now;
   };
-  const add = (count: number): void => {
-    const now = current();
-    const key = Math.floor(now / SECOND_MS);
-    seconds.set(key, { count: (seconds.get(key)?.count ?? 0) + count, lastAt: now });
+  const add = (count: number, at = Infinity): void => {
+    const lastAt = Math.min(at, current());
+    const key = Math.floor(lastAt / SECOND_MS);
+    seconds.set(key, { count: (seconds.get(key)?.count ?? 0) + count, lastAt });
     total += count;
   };
   return {

@@ -25,6 +25,11 @@ export interface BacklogStore {
   countLanes(): Promise<readonly LaneCount[]>;
   /** The ended tasks whose money is not settled, and when the first of them ended. */
   countUnsettled(): Promise<WaitingCount>;
+  /**
+   * The moments after a time at which any process gave each channel an order, the oldest first. Those of tasks that were
+   * created long before are missing.
+   */
+  submissionsAfter(time: number): Promise<ReadonlyMap<string, readonly number[]>>;
 }
 
 /** The outcome of an attempt, for the operator. */

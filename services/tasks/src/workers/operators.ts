@@ -17,13 +17,15 @@ import { watchPauses } from '../tasks-metrics.ts';
 /** If an announcement is lost, a pause is taken up within this time. */
 const PAUSES_IDLE_MS = 5000;
 const WRITE_IDLE_MS = 10_000;
+const MINUTE_MS = 60_000;
 const REMOVE_IDLE_MS = 60_000;
 
 export type OperatorParts = Omit<OperatorDeps, 'clock' | 'log' | 'announcePause'>;
 
 /**
  * Starts what serves operators: the pauses of channels are known before this resolves, and taken up later within
- * seconds; the counts of this process are written every ten seconds and once at the stop.
+ * seconds; the counts of this process are written every ten seconds and once at the stop. The limits of the channels know
+ * before this resolves what any process gave them in the last minute.
  */
 export async function startOperators(
   { clock, log, bus, metrics }: Foundation,
@@ -33,12 +35,15 @@ export async function startOperators(
 ): Promise<OperatorDeps> {
   const { paused, waits, operators } = parts;
   const deps = { ...parts, clock, log, announcePause: announcePause(bus) };
-  await whenReachable(() => Promise.all([paused.read(), waits.read()]), {
+  const readBefore = () =>
+    Promise.all([parts.backlog.submissionsAfter(clock.now() - MINUTE_MS), paused.read(), waits.read()]);
+  const [submissions] = await whenReachable(readBefore, {
     clock,
     log,
     dependency: 'the pauses of channels',
     isAway: (error) => error instanceof StoreUnavailable,
   });
+  for (const [channel, times] of submissions) parts.channels.find(channel)?.creates.learnTakes(times);
   const start = (name: string, idleMs: number, pass: (stopping: AbortSignal) => Promise<number>) => {
     const worker = startWorker({ name, clock, log, idleMs, pass });
     lifecycle.add(name, () => worker.stop());

@@ -10,6 +10,9 @@ const ATTENTION_MAX = 1000;
 const UNSETTLED_MAX = 10_000;
 /** The tasks of further lanes are not counted. */
 const LANES_MAX = 1000;
+const SUBMISSIONS_MAX = 20_000;
+/** Tasks that were created this long before a submission have waited, and those that wait are spread evenly. */
+const CREATED_BEFORE_MS = 3_600_000;
 /** The sizes of the statement over channels, so that the number of statements does not grow with the configuration. */
 const CHANNELS_AT_ONCE = [4, 32] as const;
 const CHANNELS_MOST = 32;
@@ -17,6 +20,8 @@ const CHANNELS_MOST = 32;
 const OPEN = `SELECT channel, state, COUNT(*) AS count FROM tasks WHERE finished_at IS NULL GROUP BY channel, state`;
 const ATTENTION = `SELECT COUNT(*) AS count, MIN(since) AS oldest FROM (
   SELECT since FROM attention WHERE resolved_at IS NULL ORDER BY since LIMIT $1) waiting`;
+const SUBMISSIONS = `SELECT channel, started_at FROM attempts WHERE task_id >= $1 AND started_at > $2
+  ORDER BY started_at DESC LIMIT $3`;
 const LANES = `SELECT lane, SUM(waiting) AS count,
   (SELECT since FROM waiting WHERE waiting.lane = queue_accounts.lane AND claimed = 0 ORDER BY since LIMIT 1) AS oldest
   FROM queue_accounts WHERE waiting > 0 GROUP BY lane ORDER BY lane LIMIT $1`;
@@ -33,6 +38,12 @@ export function sqlBacklog(sql: Sql): BacklogStore {
         state: text(row['state']),
         count: Number(row['count']),
       })),
+    submissionsAfter: async (time) => {
+      const since = firstIdAt('task', time - CREATED_BEFORE_MS);
+      const rows = await sql.read(SUBMISSIONS, [since, time, SUBMISSIONS_MAX]);
+      const byChannel = Map.groupBy(rows.toReversed(), (row) => text(row['channel']));
+      return new Map([...byChannel].map(([channel, of]) => [channel, of.map((row) => Number(row['started_at']))]));
+    },
     dueSince: async (channels, now) => {
       const due = new Map<string, number>();
       for (let start = 0; start < channels.length; start += CHANNELS_MOST)
