@@ -34,11 +34,19 @@ const everywhere = (message: string): RouteErrors['errors'] => ({
   'an error by a word': { body: { error: { type: 'overloaded_error', message } }, status: 503 },
   'an error of text': { body: { error: message } },
   'an error that another web framework writes': { body: { detail: message } },
+  'an error of a flag': { body: { error: true, message } },
+  'a list of errors': { body: { success: false, result: null, errors: [{ code: 503, message }] }, status: 503 },
+  'a code beside a message': { body: { code: 'InternalError', message, request_id: 'r' } },
+  'a limit by a code beside a message': { body: { code: 'Throttling.RateQuota', message }, status: 429 },
+  'a number of MiniMax': { body: { choices: null, data: [], base_resp: { status_code: 1000, status_msg: message } } },
+  'a limit by a number of MiniMax': { body: { base_resp: { status_code: 1002, status_msg: message } }, status: 429 },
   'an error in a list': { body: [{ error: { code: 500, message } }], status: 500 },
   'an empty object': { body: {} },
   'an empty body': { body: '' },
   'an empty body without a type': { type: '', body: '' },
   'a page': { type: 'text/plain', body: `<!doctype html><p>${message}</p>` },
+  'a page without a head': { type: 'text/plain', body: `<h1>502 Bad Gateway</h1><p>${message}</p>` },
+  'lines of JSON': { type: 'application/x-ndjson', body: `${JSON.stringify({ error: message })}\n{"done":true}\n` },
   'JSON that breaks off': { body: '{"choices":[{"message":{"content":"x' },
 });
 /** The forms of any stream of events. */
@@ -49,6 +57,11 @@ const inStreams = (message: string, begin: string): RouteErrors['errors'] => ({
   'a stream with only an end': stream(sse('[DONE]')),
   'an error as the first event': { ...stream(sse({ error: { code: 503, message } })), status: 503 },
   'an error after a comment and a beginning': stream(': UP\n\n', begin, sse({ error: { message } }), sse('[DONE]')),
+  'a bare error': stream(begin, sse({ code: 'InternalError', message, request_id: 'r' })),
+  'a list of errors as an event': stream(sse({ errors: [{ message }] }), sse('[DONE]')),
+  'a bare error by the name of its event': stream(
+    `id:1\nevent:error\n:HTTP_STATUS/500\ndata:${JSON.stringify({ code: 'InternalError', message })}\n\n`,
+  ),
   'an error event of text': stream(`event: error\ndata: ${message}\n\n`),
   'an error event as plain text': { ...stream(begin, sse({ error: { message } })), type: 'text/plain' },
   'an error instead of a stream': { body: { error: { message } }, streams: true },
@@ -65,6 +78,12 @@ const chat = (message: string): RouteErrors['errors'] => ({
   'a choice that ends in an error': {
     body: { choices: [{ message: { content: 'half' }, finish_reason: 'error' }], usage: { completion_tokens: 9 } },
   },
+  'a choice that ends in an error of the network': {
+    body: { choices: [{ message: { content: '' }, finish_reason: 'network_error' }], usage: { prompt_tokens: 9 } },
+  },
+  'a choice that lacked resources': {
+    body: { choices: [{ message: { content: 'h' }, finish_reason: 'insufficient_system_resource' }] },
+  },
   'a choice with an error': {
     body: { choices: [{ message: { content: '' }, finish_reason: 'stop', error: { code: 429, message } }] },
     status: 429,
@@ -74,6 +93,11 @@ const chat = (message: string): RouteErrors['errors'] => ({
     sse('[DONE]'),
   ),
   'a stream with a reason of an error': stream(CHAT_ROLE, sse({ choices: [{ delta: {}, finish_reason: 'error' }] })),
+  'a stream that ends in an error of the network': stream(
+    CHAT_ROLE,
+    sse({ choices: [{ delta: {}, finish_reason: 'network_error' }], usage: { prompt_tokens: 9 } }),
+    sse('[DONE]'),
+  ),
   'a stream with only a usage': stream(sse({ choices: [], usage: { prompt_tokens: 9 } }), sse('[DONE]')),
 });
 const responses = (message: string): RouteErrors['errors'] => {

@@ -34,6 +34,18 @@ export const OTHER_USAGES: readonly VendorUsage[] = [
     { inputTokens: 6, outputTokens: 0 },
   ],
   [
+    'MiniMax, embeddings, with the total beside the vectors',
+    embeddings,
+    { vectors: [[0.1]], total_tokens: 5, base_resp: { status_code: 0, status_msg: 'success' } },
+    { inputTokens: 5, outputTokens: 0 },
+  ],
+  [
+    'Ollama, embeddings',
+    embeddings,
+    { embeddings: [[0.1]], total_duration: 14_143_917, load_duration: 1_019_500, prompt_eval_count: 8 },
+    { inputTokens: 8, outputTokens: 0 },
+  ],
+  [
     'Cohere, rerank (docs.cohere.com/reference/rerank)',
     rerank,
     { meta: { billed_units: { search_units: 2 } } },

@@ -65,6 +65,13 @@ describe('an error after a part of the answer', () => {
   const FORMS: Readonly<Record<string, [string, string]>> = {
     'an error event': ['data: {"error":{"code":502,"message":"lost"}}\n\ndata: [DONE]\n\n', '"lost"'],
     'a finish by an error': ['data: {"choices":[{"delta":{},"finish_reason":"error"}]}\n\n', '"finish_reason":"error"'],
+    'a finish by an error of the network': [
+      'data: {"choices":[{"delta":{},"finish_reason":"network_error"}],"usage":{"prompt_tokens":3}}\n\n',
+      '"network_error"',
+    ],
+    'a code beside a message': [sse({ code: 'InternalError', message: 'lost' }) + sse('[DONE]'), '"lost"'],
+    'a list of errors': [sse({ errors: [{ message: 'lost' }] }) + sse('[DONE]'), '"lost"'],
+    'a number of MiniMax': [sse({ base_resp: { status_code: 1000, status_msg: 'lost' } }) + sse('[DONE]'), '"lost"'],
     'an end without its word': ['', 'ended its answer before it was complete'],
     'half an event': ['data: {"choices":[{"del', 'ended its answer before it was complete'],
   };
@@ -114,6 +121,44 @@ test('five errors with a good status open the circuit of the channel', async () 
   for (let time = 0; time < 6; time += 1) await post('/v1/chat/completions', { model: 'some-model', messages: [] });
 
   expect([relay().first.seen.length, relay().second.seen.length]).toEqual([5, 6]);
+});
+
+test('an error without a frame after a part of the answer hides the upstream', async () => {
+  const part = sse({ choices: [{ delta: { content: 'x' } }] });
+  relay().first.reply = reply('text/event-stream', part + sse({ code: 'InternalError', message: UPSTREAM_ERROR }));
+  const { text } = await (
+    await openStream(relay().gateway.url, '/v1/chat/completions', { model: 'some-model', messages: [], stream: true })
+  ).ended;
+
+  expect(text).toContain('broke off');
+  expect(text).not.toMatch(/upstream-model|AbCdEf/);
+});
+
+test.each([
+  ['DashScope', { code: 'DataInspectionFailed', message: 'the input may be inappropriate' }],
+  ['MiniMax', { choices: null, base_resp: { status_code: 1026, status_msg: 'input new_sensitive' } }],
+])('content that %s refuses with a good status is shown at once, and blames no channel', async (_vendor, body) => {
+  relay().first.reply = json(body);
+  for (let time = 0; time < 6; time += 1)
+    expect(await post('/v1/chat/completions', { model: 'some-model', messages: [] })).toMatchObject({ status: 400 });
+
+  expect([relay().first.seen.length, relay().second.seen.length]).toEqual([6, 0]);
+});
+
+test.each<[string, object, object, object]>([
+  ['a total alone', {}, { total_tokens: 60 }, { inputTokens: 10n, outputTokens: 50n }],
+  ['the output alone', {}, { completion_tokens: 60 }, { outputTokens: 60n }],
+  ['a total alone in a stream', { stream: true }, { total_tokens: 60 }, { inputTokens: 10n, outputTokens: 50n }],
+])('%s is split by what was delivered', async (_what, more, usage, charged) => {
+  const content = 'x'.repeat(200);
+  const chunks = [{ choices: [{ delta: { content }, finish_reason: 'stop' }] }, { choices: [], usage }];
+  relay().first.reply =
+    'stream' in more
+      ? reply('text/event-stream', chunks.map(sse).join('') + sse('[DONE]'))
+      : json({ choices: [{ message: { content }, finish_reason: 'stop' }], usage });
+  await post('/v1/chat/completions', { model: 'some-model', messages: [], ...more });
+
+  expect(await settled()).toMatchObject([{ basis: Basis.ESTIMATE, usage: charged }]);
 });
 
 test("an error of the client's own is shown at once, and is not repeated", async () => {

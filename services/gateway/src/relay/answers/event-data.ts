@@ -21,11 +21,14 @@ export function isDone(frame: Buffer): boolean {
   return frame.length <= EVENT_BYTES && frame.includes(DONE);
 }
 
+/** Reports whether the name of a frame says that it is an error. */
+export function isErrorEvent(frame: Buffer): boolean {
+  return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES));
+}
+
 /** Reads an error that is plain text. */
 export function readErrorText(frame: Buffer): string | undefined {
-  return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES))
-    ? joinData(frame, findDataSpans(frame)).toString('utf8').trim()
-    : undefined;
+  return isErrorEvent(frame) ? joinData(frame, findDataSpans(frame)).toString('utf8').trim() : undefined;
 }
 
 /** Edits the data of a frame. A frame whose data takes several lines stays as it is. */
@@ -39,14 +42,16 @@ export function editData(frame: Buffer, edit: (json: Buffer) => Buffer): Buffer 
   ]);
 }
 
-/** Removes the upstream's identities from a frame that reports a fault. Any other frame stays as it is. */
-export function scrubFrame(frame: Buffer, identities: Identities): Buffer {
+/**
+ * Removes the upstream's identities from a frame that reports a fault. Any other frame stays as it is. `isFault`: the frame
+ * is known to report one.
+ */
+export function scrubFrame(frame: Buffer, identities: Identities, isFault = false): Buffer {
   if (frame[0] === COLON && !frame.includes(DATA)) return scrubTextFrame(frame, identities);
-  if (!frame.includes(ERROR))
-    return ERROR_EVENT.test(frame.toString('latin1', 0, EVENT_BYTES)) ? scrubTextFrame(frame, identities) : frame;
+  if (!isFault && !frame.includes(ERROR)) return isErrorEvent(frame) ? scrubTextFrame(frame, identities) : frame;
   const spans = findDataSpans(frame);
   const data = joinData(frame, spans);
-  const scrubbed = reportsFault(data) ? scrubError(data, identities) : undefined;
+  const scrubbed = isFault || reportsFault(data) ? scrubError(data, identities) : undefined;
   const [first] = spans;
   if (scrubbed === undefined || first === undefined) return frame;
   const last = spans.at(-1) ?? first;

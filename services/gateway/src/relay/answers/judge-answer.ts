@@ -1,6 +1,7 @@
 import { parseLastObject } from '../../json-bytes/find-objects.ts';
 import { findFault, NOTHING_CAME, toMissingFault } from '../protocols/faults.ts';
 import type { Fault } from '../protocols/faults.ts';
+import type { DeliveryRules } from '../protocols/delivery-rules.ts';
 import { hasFirstElement, mentionsFault } from '../protocols/mentions.ts';
 import type { Usage } from '../protocols/protocol.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
@@ -23,9 +24,16 @@ export function judgeAnswer(bytes: Buffer, call: RelayCall): AnswerVerdict {
   const seemsGood = usage !== undefined && hasFirstElement(bytes, delivery.list) && !mentionsFault(bytes);
   if (bytes.length > PARSED_BYTES_MAX && seemsGood) return { kind: 'delivered', usage };
   const answer = parseLastObject(bytes);
-  if (answer === undefined) return { kind: 'failed', fault: NOT_JSON };
+  if (answer === undefined) return { kind: 'failed', fault: findFirstLineFault(bytes, delivery) ?? NOT_JSON };
   const fault = findFault(answer, delivery);
   if (fault !== undefined) return { kind: 'failed', fault };
   if (delivery.delivers(answer)) return { kind: 'delivered', usage };
   return delivery.concludes(answer) ? { kind: 'concluded', usage } : { kind: 'failed', fault: toMissingFault(answer) };
+}
+
+/** Finds the fault with which lines of JSON begin. */
+function findFirstLineFault(bytes: Buffer, rules: DeliveryRules): Fault | undefined {
+  const end = bytes.indexOf('\n');
+  const first = end < 0 || end > PARSED_BYTES_MAX ? undefined : parseLastObject(bytes.subarray(0, end));
+  return first && findFault(first, rules);
 }

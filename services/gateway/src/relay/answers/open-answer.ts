@@ -67,7 +67,7 @@ const SEEN_BYTES = 64;
 const EVENTS_BEGIN = /^\s*(data|event|id|retry)?:/;
 const LIST_BEGINS = /^\s*\[/;
 const OBJECT_BEGINS = /^\s*(\{\s*("|\}|$)|\[\s*\{)/;
-const PAGE_BEGINS = /^\s*<(!doctype|html)/i;
+const PAGE_BEGINS = /^\s*<(!doctype|!--|html|head|body|title|center|h1|\?xml|error)/i;
 
 /** An answer that is read by its first bytes. `isJson`: the endpoint and the type leave nothing else. */
 function newReadAnswer(context: AnswerContext, isJson: boolean, isStream: boolean): AnswerBody {

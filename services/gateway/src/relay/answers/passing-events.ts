@@ -1,14 +1,15 @@
 import { countTextBytes, withoutMember } from '../../json-bytes/json-members.ts';
+import type { DeliveryRules } from '../protocols/delivery-rules.ts';
 import type { Fault } from '../protocols/faults.ts';
-import { findFault, NOTHING_CAME, toTextFault } from '../protocols/faults.ts';
-import { mentionsAny, mentionsFault } from '../protocols/mentions.ts';
+import { findBareFault, findFault, NOTHING_CAME, toMissingFault, toTextFault } from '../protocols/faults.ts';
+import { mentionsAny, mentionsBareFault, mentionsFault } from '../protocols/mentions.ts';
 import type { JsonObject, StreamRules } from '../protocols/protocol.ts';
 import { resolveUsage } from '../protocols/resolve-usage.ts';
 import type { Counters } from '../protocols/usage-counters.ts';
 import { buildUsageRequest } from '../requests/upstream-request.ts';
 import { WHOLE } from './answer-body.ts';
 import type { AnswerBody, AnswerContext, AnswerEnding } from './answer-body.ts';
-import { editData, isDone, parseEvent, readErrorText, scrubFrame } from './event-data.ts';
+import { editData, isDone, isErrorEvent, parseEvent, readErrorText, scrubFrame } from './event-data.ts';
 import { newLongEvent } from './long-event.ts';
 
 /**
@@ -61,12 +62,12 @@ export function passingEvents(context: AnswerContext): PassingEvents {
       for (const name of rules.textNames) textBytes += countTextBytes(raw, name);
       const tellsUsage = mentionsUsage(raw, rules);
       const event = tellsUsage || seen.mustRead(raw) ? parseEvent(raw) : undefined;
-      seen.see(raw, event);
+      const isFault = seen.see(raw, event);
       if (event !== undefined && tellsUsage) counters = rules.countersAfter(event, counters);
       if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
       const shown =
         event !== undefined && tellsUsage && asked ? editData(raw, (data) => withoutMember(data, 'usage')) : raw;
-      const told = scrubFrame(shown, identities);
+      const told = scrubFrame(shown, identities, isFault);
       out.push(hides ? hider.hide(told) : told);
     },
     onPiece: (piece, endsEvent) => {
@@ -104,7 +105,8 @@ export function passingEvents(context: AnswerContext): PassingEvents {
 interface AnswerState {
   /** Reports whether the event can tell anything new. */
   mustRead(raw: Buffer): boolean;
-  see(raw: Buffer, event: JsonObject | undefined): void;
+  /** Returns true if the event is nothing but an error. */
+  see(raw: Buffer, event: JsonObject | undefined): boolean;
   /** An event that is too long to be held has something that was ordered. */
   seeLong(endsAnswer: boolean): void;
   isDelivered(): boolean;
@@ -126,18 +128,25 @@ function newAnswerState({ call, sink }: AnswerContext): AnswerState {
   };
   const failure = (): Fault | undefined => (sink.isReleased() ? undefined : fault);
   return {
-    mustRead: (raw) => !isDelivered || mentionsFault(raw) || mentionsAny(raw, events.endMarks),
+    mustRead: (raw) =>
+      !isDelivered ||
+      mentionsFault(raw) ||
+      mentionsAny(raw, events.endMarks) ||
+      mentionsBareFault(raw) ||
+      isErrorEvent(raw),
     see: (raw, event) => {
       if (event === undefined) {
         // the word alone is no answer
         isEnded ||= isDelivered && events.endsWithDone === true && isDone(raw);
         const text = readErrorText(raw);
         if (text !== undefined) fault ??= toTextFault(text);
-        return;
+        return false;
       }
-      fault ??= findFault(event, delivery);
-      if (!isDelivered && fault === undefined && events.delivers(event)) deliver();
-      isEnded ||= events.ends(event);
+      const { found, isBare, delivers, ends } = judgeEvent(raw, event, delivery);
+      fault ??= found;
+      if (!isDelivered && fault === undefined && delivers) deliver();
+      isEnded ||= ends;
+      return isBare;
     },
     seeLong: (endsAnswer) => {
       if (!isDelivered) deliver();
@@ -152,6 +161,21 @@ function newAnswerState({ call, sink }: AnswerContext): AnswerState {
       return { how: sink.isReleased() ? 'broken' : 'failed', fault: NOTHING_CAME };
     },
   };
+}
+
+interface EventVerdict {
+  readonly found: Fault | undefined;
+  /** True if the event is nothing but an error, and does not call it one. */
+  readonly isBare: boolean;
+  readonly delivers: boolean;
+  readonly ends: boolean;
+}
+
+function judgeEvent(raw: Buffer, event: JsonObject, rules: DeliveryRules): EventVerdict {
+  const [named, delivers, ends] = [findFault(event, rules), rules.events.delivers(event), rules.events.ends(event)];
+  if (named !== undefined || delivers || ends) return { found: named, isBare: false, delivers, ends };
+  const bare = isErrorEvent(raw) ? toMissingFault(event) : findBareFault(event);
+  return { found: bare, isBare: bare !== undefined, delivers, ends };
 }
 
 function mentionsUsage(bytes: Buffer, { usageMarks }: StreamRules): boolean {

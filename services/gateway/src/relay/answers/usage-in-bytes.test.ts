@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { OTHER_USAGES } from '../../../testing/vendor-other-usages.ts';
+import { OWN_USAGES } from '../../../testing/vendor-own-usages.ts';
 import { TEXT_USAGES } from '../../../testing/vendor-text-usages.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import { openaiChat } from '../protocols/openai.ts';
@@ -134,7 +135,7 @@ test.each([...PROTOCOLS].filter(([name]) => !WITHOUT_USAGE.includes(name)))(
   },
 );
 
-test.each([...TEXT_USAGES, ...OTHER_USAGES])(
+test.each([...TEXT_USAGES, ...OWN_USAGES, ...OTHER_USAGES])(
   'the usage is found in a long answer of %s',
   (_vendor, protocol, answer, usage) => {
     const content = { path: '/', json: { input: 'ab' }, fields: new Map<string, string>(), bodyBytes: 100 };

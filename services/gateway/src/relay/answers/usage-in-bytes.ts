@@ -1,10 +1,13 @@
 import { findLastObject, findObjectAtEnd, parseLastObject } from '../../json-bytes/find-objects.ts';
+import { iterateMembers } from '../../json-bytes/json-members.ts';
+import { quoteWord } from '../protocols/mentions.ts';
 import type { JsonObject, Usage } from '../protocols/protocol.ts';
-import { USAGE_MEMBERS } from '../protocols/usage-counters.ts';
+import { TOP_MEMBERS, USAGE_MEMBERS } from '../protocols/usage-counters.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 
 /** A longer answer is not parsed; its usage is searched for. */
 const PARSED_BYTES_MAX = 64 * 1024;
+const OPEN = 0x7b;
 const USAGE = 'usage';
 /** Cohere's name. */
 const META = 'meta';
@@ -18,7 +21,7 @@ export function readUsage(bytes: Buffer, { endpoint: { protocol }, content }: Re
   const found = usage === undefined ? undefined : protocol.usageIn({ usage }, content);
   if (found !== undefined) return found;
   const answer = bytes.length <= PARSED_BYTES_MAX || hasSearches ? parseLastObject(bytes) : undefined;
-  return protocol.usageIn(answer ?? findUsageHolders(bytes), content);
+  return protocol.usageIn(answer ?? { ...findTopCounters(bytes), ...findUsageHolders(bytes) }, content);
 }
 
 /** The objects that hold usage: the last one of each name in these bytes. */
@@ -29,6 +32,15 @@ export function findUsageHolders(bytes: Buffer): JsonObject {
       return value === undefined ? [] : [[name, value]];
     }),
   );
+}
+
+/** Finds the counters that some vendors have beside the answer itself. The answer must begin with these bytes. */
+function findTopCounters(bytes: Buffer): JsonObject {
+  const found: Record<string, unknown> = {};
+  if (bytes[0] !== OPEN || !TOP_MEMBERS.some((name) => bytes.includes(quoteWord(name)))) return found;
+  for (const { name, valueStart, valueEnd } of iterateMembers(bytes))
+    if (TOP_MEMBERS.includes(name)) found[name] = bytes.toString('latin1', valueStart, valueEnd);
+  return found;
 }
 
 /** Returns the last bytes of everything that has arrived, in which the usage is found. */

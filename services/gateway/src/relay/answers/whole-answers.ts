@@ -1,7 +1,9 @@
 import { hideInPieces } from '../../json-bytes/hide-model.ts';
+import { countTextBytes } from '../../json-bytes/json-members.ts';
 import { NOTHING_CAME } from '../protocols/faults.ts';
 import { WHOLE } from './answer-body.ts';
 import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
 import { countImagesInPieces } from './count-images.ts';
 import { judgeAnswer, NOT_JSON } from './judge-answer.ts';
 import { keepLastBytes, readUsage } from './usage-in-bytes.ts';
@@ -48,7 +50,7 @@ export function newHeldAnswer(context: AnswerContext, isJson: boolean): AnswerBo
       whole = {
         begun: true,
         delivered: kind === 'delivered',
-        textBytes: answer.length,
+        textBytes: countAnswerText(answer, context.call),
         usage,
         announcedBytes: context.contentLength,
       };
@@ -61,6 +63,12 @@ export function newHeldAnswer(context: AnswerContext, isJson: boolean): AnswerBo
     beat: () => undefined,
     progress: () => passed?.progress() ?? whole ?? NO_PROGRESS,
   };
+}
+
+/** An answer without a text under a known name, such as one with a call of a tool, counts whole. */
+function countAnswerText(answer: Buffer, { endpoint: { protocol } }: RelayCall): number {
+  const counts = protocol.stream.textNames.map((name) => countTextBytes(answer, name));
+  return counts.reduce((all, count) => all + count, 0) || answer.length;
 }
 
 export const NO_PROGRESS: Progress = {

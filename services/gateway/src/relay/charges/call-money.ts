@@ -6,6 +6,7 @@ import type { Progress } from '../answers/answer-body.ts';
 import type { AttemptResult, CallOutcome } from '../attempts/attempt-result.ts';
 import { ANSWER_MS_MAX } from '../attempts/forward-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
+import type { Usage } from '../protocols/protocol.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import { listPriceKeys } from './call-charges.ts';
 import type { CallCharges, CallOrder, Charge, ReservedHold } from './call-charges.ts';
@@ -115,10 +116,28 @@ function computeCharge(call: RelayCall, result: AttemptResult): Charge {
 }
 
 /** A model that ended its answer without a result, as by a refusal, costs what the upstream reports for it. */
-function computeWholeCharge({ endpoint: { protocol }, content }: RelayCall, { usage, delivered }: Progress): Charge {
+function computeWholeCharge(call: RelayCall, progress: Progress): Charge {
+  const { usage, delivered } = progress;
+  const { protocol } = call.endpoint;
   if (!delivered && !Object.values(usage ?? {}).some((quantity) => quantity > 0)) return RELEASED;
-  const known = usage ?? protocol.usageOfWhole?.(content);
+  if (delivered && usage !== undefined && protocol.usageOfPart === undefined && lacksSide(usage))
+    return estimateSide(call, usage, progress);
+  const known = usage ?? protocol.usageOfWhole?.(call.content);
   return known === undefined ? HOLD : { basis: 'usage', usage: known };
+}
+
+/** Reports whether an upstream counted the tokens of one direction alone. */
+function lacksSide({ inputTokens, outputTokens }: Usage): boolean {
+  return inputTokens === undefined ? (outputTokens ?? 0) > 0 : outputTokens === undefined;
+}
+
+/** Without the output, the input is a total, from which the output that came is taken. */
+function estimateSide(call: RelayCall, usage: Usage, progress: Progress): Charge {
+  const estimate = estimateText(call, progress);
+  const { inputTokens: total, outputTokens } = usage;
+  if (total === undefined || outputTokens !== undefined || !('usage' in estimate)) return estimate;
+  const written = Math.min(total, estimate.usage.outputTokens ?? 0);
+  return { ...estimate, usage: { ...estimate.usage, inputTokens: total - written, outputTokens: written } };
 }
 
 function computePartCharge(call: RelayCall, progress: Progress): Charge {

@@ -10,8 +10,10 @@ const readType = ({ type }: JsonObject): string => (typeof type === 'string' ? t
 const hasContentBut = (holder: JsonObject, ...names: readonly string[]): boolean =>
   Object.entries(holder).some(([name, value]) => !names.includes(name) && hasContent(value));
 
-const isFailedChoice = ({ error, finish_reason }: JsonObject): boolean =>
-  hasContent(error) || finish_reason === 'error';
+/** `error` of OpenRouter and Mistral, `network_error` of Zhipu, `abort` of vLLM, DeepSeek's lack of resources, and others. */
+const FAILED = /(^|_)(error|failed|failure|abort(ed)?|cancell?ed|time_?out)(_|$)|insufficient_system_resource/i;
+const isFailedChoice = ({ error, finish_reason: reason }: JsonObject): boolean =>
+  hasContent(error) || (typeof reason === 'string' && FAILED.test(reason));
 const listGoodChoices = (answer: JsonObject): readonly JsonObject[] =>
   readObjects(answer, 'choices').filter((choice) => !isFailedChoice(choice));
 const chatDelivers = (answer: JsonObject): boolean =>
@@ -119,6 +121,7 @@ export const embeddingsDelivery: DeliveryRules = {
   delivers: (answer) =>
     readObjects(answer, 'data').some(({ embedding }) => hasContent(embedding)) ||
     hasContent(answer['embeddings']) ||
+    hasContent(answer['vectors']) ||
     hasContent(answer['embedding']),
   concludes: never,
   list: 'data',

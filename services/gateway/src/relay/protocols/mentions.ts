@@ -2,7 +2,9 @@ import { skipSpace } from '../../json-bytes/json-members.ts';
 
 const [COLON, FIRST_OF_NULL, OPEN_LIST, OPEN] = [0x3a, 0x6e, 0x5b, 0x7b];
 /** An answer without these words reports no fault. */
-const FAULT_MARKS = quoteWords('error', 'failed', 'cancelled');
+const FAULT_MARKS = quoteWords('error', 'failed', 'cancelled', 'base_resp', 'network_error', 'abort');
+/** An event that is nothing but an error has one of these words too. */
+const BARE_FAULT_MARKS = quoteWords('code', 'error_code', 'errors', 'detail');
 
 /** Puts words in quotes, as they are in the bytes of an event. */
 export function quoteWords(...words: readonly string[]): readonly Buffer[] {
@@ -28,6 +30,10 @@ export function mentionsAny(json: Buffer, quotedWords: readonly Buffer[]): boole
 
 export function mentionsFault(json: Buffer): boolean {
   return mentionsAny(json, FAULT_MARKS);
+}
+
+export function mentionsBareFault(json: Buffer): boolean {
+  return mentionsAny(json, BARE_FAULT_MARKS);
 }
 
 /** Reports whether a list under this name begins with an object. */

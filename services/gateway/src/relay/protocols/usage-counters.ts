@@ -12,6 +12,8 @@ export const USAGE_MEMBERS = ['usage', 'usageMetadata', 'usage_metadata'] as con
 const HOLDERS = ['message', 'response', 'delta', 'x_groq', 'result'];
 /** Cohere's `meta` has counters beside much else. */
 const META_MEMBERS = ['billed_units', 'tokens'];
+/** The counters that Ollama and MiniMax have beside the answer itself. */
+export const TOP_MEMBERS = ['prompt_eval_count', 'eval_count', 'total_tokens'];
 const CHOICES_MAX = 128;
 const DEPTH_MAX = 4;
 /** The most members of one usage that are read. */
@@ -35,7 +37,9 @@ export function readCounters(holder: JsonObject): Counters | undefined {
     const counters = isObject(inner) ? readOwnUsage(inner) : undefined;
     if (counters !== undefined) return counters;
   }
-  return readMeta(holder['meta']) ?? readChoices(holder['choices']);
+  return (
+    readMeta(holder['meta']) ?? readChoices(holder['choices']) ?? readUsageObject(pickMembers(holder, TOP_MEMBERS))
+  );
 }
 
 function readOwnUsage(holder: JsonObject): Counters | undefined {
@@ -48,9 +52,11 @@ function readOwnUsage(holder: JsonObject): Counters | undefined {
 }
 
 function readMeta(meta: unknown): Counters | undefined {
-  return isObject(meta)
-    ? readUsageObject(Object.fromEntries(META_MEMBERS.map((name) => [name, meta[name]])))
-    : undefined;
+  return isObject(meta) ? readUsageObject(pickMembers(meta, META_MEMBERS)) : undefined;
+}
+
+function pickMembers(holder: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, holder[name]]));
 }
 
 /** Moonshot's streams have the usage in the last choice. */

@@ -50,9 +50,9 @@ const NO_COUNT = toWords(
   'accepted rejected prediction predicted estimated average previous pixels bytes tier ticks file document citation',
 );
 const TOKEN = toWords('token tokens');
-const INPUT = toWords('input prompt request query');
+const INPUT = toWords('input prompt request query in');
 const OUTPUT = toWords(
-  'output completion completions response responses candidates candidate generated generation answer',
+  'output completion completions response responses candidates candidate generated generation answer out',
 );
 const CACHE = toWords('cache cached caching uncached cacheable');
 const MISS = toWords('miss missed uncached non no not fresh');
@@ -65,7 +65,7 @@ const SECONDS = toWords('seconds second duration audio prompt input output');
 /** A member without the word token counts tokens only if it has no other words than these. */
 const BARE = toWords(
   'input prompt output completion total count cache cached read reads write writes creation created hit hits miss',
-  'reasoning thinking thoughts details detail usage',
+  'reasoning thinking thoughts details detail usage eval',
 );
 
 /** The first row that fits names the counter; undefined if no price looks at such a part. */
@@ -77,7 +77,7 @@ const RULES: readonly (readonly [fits: (name: Name) => boolean, counter: Counter
   [({ all }) => hasAny(all, CACHE) && hasAny(all, WRITE), 'cacheWrite'],
   [({ all }) => hasAny(all, CACHE) && all.has('audio'), 'cachedAudio'],
   [({ all }) => hasAny(all, CACHE) && all.has('image'), 'cachedImage'],
-  [({ all }) => hasAny(all, CACHE) && hasAny(all, MODALITY), undefined],
+  [({ all }) => hasAny(all, CACHE) && all.has('video'), undefined],
   [({ own, all }) => hasAny(all, CACHE) && own.has('read') && own.has('input'), 'cacheReadBeside'],
   [({ all }) => hasAny(all, CACHE), 'cacheRead'],
   [({ all }) => all.has('tool') && hasAny(all, MODALITY), undefined],
@@ -88,6 +88,7 @@ const RULES: readonly (readonly [fits: (name: Name) => boolean, counter: Counter
   [({ all }) => all.has('image') && hasAny(all, OUTPUT), 'imageOutput'],
   [({ all }) => all.has('text') && hasAny(all, OUTPUT), 'textOutput'],
   [({ all }) => hasAny(all, MODALITY) && hasAny(all, OUTPUT), undefined],
+  [({ own, all }) => own.has('total') && !hasAny(own, MODALITY) && hasAny(all, MODALITY), undefined],
   [({ all }) => all.has('audio'), 'audioInput'],
   [({ all }) => all.has('image'), 'imageInput'],
   [({ all }) => all.has('video'), 'videoInput'],
@@ -95,6 +96,7 @@ const RULES: readonly (readonly [fits: (name: Name) => boolean, counter: Counter
   [({ all }) => hasAny(all, OUTPUT), 'output'],
   [({ all }) => all.has('prompt'), 'prompt'],
   [({ all }) => hasAny(all, INPUT), 'input'],
+  [({ all }) => all.has('eval'), 'output'],
   [({ all }) => all.has('total'), 'total'],
 ];
 

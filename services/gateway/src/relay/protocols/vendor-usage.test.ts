@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { OTHER_USAGES } from '../../../testing/vendor-other-usages.ts';
+import { OWN_USAGES } from '../../../testing/vendor-own-usages.ts';
 import { TEXT_USAGES } from '../../../testing/vendor-text-usages.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { googleGenerate } from './google-generate.ts';
@@ -18,7 +19,7 @@ const after = (protocol: Protocol, ...events: readonly JsonObject[]): Usage | un
   );
 
 describe('the published usage of', () => {
-  test.each([...TEXT_USAGES, ...OTHER_USAGES])('%s', (_vendor, protocol, answer, usage) => {
+  test.each([...TEXT_USAGES, ...OWN_USAGES, ...OTHER_USAGES])('%s', (_vendor, protocol, answer, usage) => {
     expect(protocol.usageIn(answer, CONTENT)).toEqual(usage);
   });
 });
@@ -199,6 +200,17 @@ describe('the usage of a vendor that no page names', () => {
       'nested objects without the word token',
       { input: { total: 100, cacheRead: 60, noCache: 40 }, output: { total: 30, reasoning: 10 } },
       { inputTokens: 100, cachedInputTokens: 60, outputTokens: 30, reasoningTokens: 10 },
+    ],
+    ['in and out', { tokens_in: 8, tokensOut: 3 }, { inputTokens: 8, outputTokens: 3 }],
+    [
+      'totals of both directions, and a cache of text alone',
+      { total_input_tokens: 90, total_output_tokens: 12, input_cached_text_tokens: 30 },
+      { inputTokens: 90, cachedInputTokens: 30, outputTokens: 12 },
+    ],
+    [
+      'the counts and times of an evaluation',
+      { prompt_eval_count: 26, eval_count: 290, eval_duration: 4_709_213_000, prompt_eval_duration: 325_953_000 },
+      { inputTokens: 26, outputTokens: 290 },
     ],
     ['kebab case and capitals', { 'Prompt-Tokens': 8, 'Completion-Tokens': 3 }, { inputTokens: 8, outputTokens: 3 }],
     [
