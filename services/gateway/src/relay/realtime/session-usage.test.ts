@@ -18,6 +18,13 @@ const sound = (id: string, characters: number): object => ({
   response_id: id,
   delta: 'A'.repeat(characters),
 });
+const transcribed = (reported: object | undefined): object => ({
+  type: 'conversation.item.input_audio_transcription.completed',
+  item_id: 'i',
+  content_index: 0,
+  transcript: 'hello',
+  usage: reported,
+});
 const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0) => ({
   inputTokens,
   cachedInputTokens,
@@ -50,6 +57,35 @@ test.each<[string, readonly object[], Charge]>([
     'a cancelled response is charged by the usage that it reports',
     [created('a'), done('a', used(11, 2), 'cancelled')],
     { basis: 'usage', usage: usage(11, 2) },
+  ],
+  [
+    'a transcription by tokens is charged beside the response, with its sound',
+    [
+      transcribed({
+        type: 'tokens',
+        total_tokens: 48,
+        input_tokens: 36,
+        input_token_details: { text_tokens: 0, audio_tokens: 36 },
+        output_tokens: 12,
+      }),
+      created('a'),
+      done('a', used(11, 7, 4)),
+    ],
+    { basis: 'usage', usage: { ...usage(47, 19, 4), audioInputTokens: 36 } },
+  ],
+  [
+    'transcriptions by their duration add up, also in a session without a response',
+    [transcribed({ type: 'duration', seconds: 2.4 }), transcribed({ type: 'duration', seconds: 5 })],
+    { basis: 'usage', usage: { ...usage(0, 0), seconds: 8 } },
+  ],
+  [
+    'a transcription without usage, and one that failed, cost nothing',
+    [
+      transcribed(undefined),
+      { type: 'conversation.item.input_audio_transcription.failed', item_id: 'i', error: { message: 'no' } },
+      { type: 'conversation.item.input_audio_transcription.delta', item_id: 'i', delta: 'hello' },
+    ],
+    { basis: 'released' },
   ],
   ['a response without usage costs the hold', [created('a'), done('a', null)], { basis: 'hold' }],
   [

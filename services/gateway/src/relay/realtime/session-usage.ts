@@ -5,8 +5,10 @@ import { readObject } from '../protocols/members.ts';
 import { readAnswerUsage } from '../protocols/resolve-usage.ts';
 import type { Charge } from '../charges/call-charges.ts';
 
-/** Only events of responses report usage. */
-const MARK = Buffer.from('"response.');
+/** The event with which an upstream ends a transcription of the client's sound. */
+const TRANSCRIBED = 'conversation.item.input_audio_transcription.completed';
+/** Only events of responses and transcriptions report usage. */
+const MARKS = [Buffer.from('"response.'), Buffer.from(TRANSCRIBED)];
 /** A longer event carries audio or a whole conversation, and is not parsed. */
 const PARSED_BYTES_MAX = 256 * 1024;
 /** A base64 character is six bits; a token of sound is fifty milliseconds at 24 kHz with 16 bits. */
@@ -27,8 +29,8 @@ export interface SessionUsage {
 }
 
 /**
- * Sums the usage of finished responses; an unfinished response is estimated from its deltas. A failed response counts
- * only if a part of it has come.
+ * Sums the usage of finished responses and transcriptions. An unfinished response is estimated from its deltas. A failed
+ * response counts only if a part of it has come, and a transcription only if the upstream reports its usage.
  */
 export function openSessionUsage(): SessionUsage {
   let sum: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
@@ -51,15 +53,23 @@ export function openSessionUsage(): SessionUsage {
     sum = addUsage(sum, usage);
     done += 1;
   };
+  const transcribe = (event: JsonObject): void => {
+    const usage = readAnswerUsage(event);
+    if (usage === undefined) return;
+    sum = addUsage(sum, usage);
+    done += 1;
+  };
   return {
     see: (message) => {
-      if (!message.subarray(0, PARSED_BYTES_MAX).includes(MARK)) return;
+      const begin = message.subarray(0, PARSED_BYTES_MAX);
+      if (!MARKS.some((mark) => begin.includes(mark))) return;
       const event = message.length > PARSED_BYTES_MAX ? undefined : parseMessage(message);
       if (event === undefined) return;
       const [type, id] = [String(event['type']), readResponseId(event['response_id'])];
       if (type === 'response.created' && running.size < RUNNING_MAX)
         running.set(readResponseId(readObject(event, 'response')['id']), 0);
       else if (type === 'response.done') finish(readObject(event, 'response'));
+      else if (type === TRANSCRIBED) transcribe(event);
       else if (type.endsWith('.delta') && running.has(id))
         running.set(id, (running.get(id) ?? 0) + estimateTokens(type, event['delta']));
     },
