@@ -3,6 +3,13 @@ import type { Nanos } from './money.ts';
 import type { PriceFacts } from './price.ts';
 import { dropClass } from './price-class.ts';
 import { areTokensKnown } from './price.ts';
+import { TOKEN_PARTS } from './token-rates.ts';
+
+/** The parts of the tokens, and the searches, that upstreams reported. */
+export const PART_COUNTS = [...TOKEN_PARTS, 'searches'] as const;
+export type PartCount = (typeof PART_COUNTS)[number];
+/** An absent count is zero. */
+export type PartCounts = Readonly<Partial<Record<PartCount, bigint>>>;
 
 /** The sum of charges and of the quantities that were charged. */
 export interface Quantities {
@@ -14,6 +21,8 @@ export interface Quantities {
   readonly outputTokens: bigint;
   readonly images: bigint;
   readonly characters: bigint;
+  /** Absent: no upstream reported any. */
+  readonly parts?: PartCounts;
 }
 
 export type UsageGroup = 'model' | 'day' | 'token' | 'label';
@@ -57,7 +66,24 @@ export function computeQuantities(
     seconds: seconds > 0n || isMeasured ? seconds : clampCount(facts.seconds + facts.inputVideoSeconds),
     images: clampCount(usage?.images ?? facts.images),
     characters: clampCount(usage?.characters ?? facts.characters),
+    ...keepParts((name) => clampCount(name === 'searches' ? usage?.searches : usage?.parts?.[name])),
   };
+}
+
+/** Returns the counts that are not zero; nothing if all are. */
+export function keepParts(read: (name: PartCount) => bigint): Pick<Quantities, 'parts'> {
+  let parts: Partial<Record<PartCount, bigint>> | undefined;
+  for (const name of PART_COUNTS) {
+    const count = read(name);
+    if (count !== 0n) (parts ??= {})[name] = count;
+  }
+  return parts === undefined ? {} : { parts };
+}
+
+/** Most charges have no parts. */
+function addParts({ parts: left }: Quantities, { parts: right }: Quantities, sign = 1n): Pick<Quantities, 'parts'> {
+  if (right === undefined) return left === undefined ? {} : { parts: left };
+  return keepParts((name) => (left?.[name] ?? 0n) + sign * (right[name] ?? 0n));
 }
 
 export function addQuantities(left: Quantities, right: Quantities): Quantities {
@@ -70,6 +96,7 @@ export function addQuantities(left: Quantities, right: Quantities): Quantities {
     outputTokens: left.outputTokens + right.outputTokens,
     images: left.images + right.images,
     characters: left.characters + right.characters,
+    ...addParts(left, right),
   };
 }
 
@@ -84,6 +111,7 @@ export function subtractQuantities(whole: Quantities, part: Quantities): Quantit
     outputTokens: whole.outputTokens - part.outputTokens,
     images: whole.images - part.images,
     characters: whole.characters - part.characters,
+    ...addParts(whole, part, -1n),
   };
 }
 

@@ -74,8 +74,8 @@ export function usageService(deps: BillingDeps): Binding {
 }
 
 function toWireUsage(
-  { charged, ...sum }: Quantities,
+  { charged, parts: { searches = 0n, ...parts } = {}, ...sum }: Quantities,
   group: Omit<UsageLine, 'sum'> = UNGROUPED,
 ): WholeMessage<typeof UsageSchema> {
-  return { ...group, ...sum, amountNanos: charged };
+  return { ...group, ...sum, amountNanos: charged, parts, searches };
 }

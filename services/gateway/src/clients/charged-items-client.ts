@@ -2,9 +2,9 @@ import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
-import type { ChargedItem as WireItem, UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import { fromWireUsage } from './usage-client.ts';
-import type { UsageSum } from './usage-client.ts';
+import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
+import { fromWireParts, fromWireUsage } from './usage-client.ts';
+import type { ChargedParts, UsageSum } from './usage-client.ts';
 
 const DEADLINE_MS = 15_000;
 const BASES = {
@@ -39,23 +39,6 @@ export interface ChargedItem {
   readonly counts: UsageSum['counts'];
   readonly parts: ChargedParts;
 }
-
-export type ChargedPart = (typeof CHARGED_PARTS)[number];
-/** The parts of the tokens and the searches, under the names that a client sees; zero is left out. */
-export type ChargedParts = { readonly [name in ChargedPart]?: number };
-
-export const CHARGED_PARTS = [
-  'cache_write_tokens',
-  'cache_write_1h_tokens',
-  'audio_input_tokens',
-  'cached_audio_tokens',
-  'image_input_tokens',
-  'cached_image_tokens',
-  'reasoning_tokens',
-  'audio_output_tokens',
-  'image_output_tokens',
-  'searches',
-] as const;
 
 export interface ItemPage {
   readonly items: readonly ChargedItem[];
@@ -93,22 +76,4 @@ export function billingChargedItems(usage: Client<typeof UsageService>): ReadCha
       continueAfter,
     };
   };
-}
-
-function fromWireParts({ parts, searches }: WireItem): ChargedParts {
-  const counts: Readonly<Record<ChargedPart, bigint | undefined>> = {
-    cache_write_tokens: parts?.cacheWrite,
-    cache_write_1h_tokens: parts?.cacheWrite1h,
-    audio_input_tokens: parts?.audioInput,
-    cached_audio_tokens: parts?.cachedAudio,
-    image_input_tokens: parts?.imageInput,
-    cached_image_tokens: parts?.cachedImage,
-    reasoning_tokens: parts?.reasoning,
-    audio_output_tokens: parts?.audioOutput,
-    image_output_tokens: parts?.imageOutput,
-    searches,
-  };
-  return Object.fromEntries(
-    Object.entries(counts).flatMap(([name, count = 0n]) => (count === 0n ? [] : [[name, Number(count)]])),
-  );
 }

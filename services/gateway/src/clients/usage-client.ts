@@ -36,7 +36,25 @@ export interface UsageSum {
   readonly amountNanos: bigint;
   /** Under the names that a client sees. */
   readonly counts: Readonly<Record<UsageCount, number>>;
+  readonly parts: ChargedParts;
 }
+
+export type ChargedPart = (typeof CHARGED_PARTS)[number];
+/** The parts of the tokens and the searches, under the names that a client sees; zero is left out. */
+export type ChargedParts = { readonly [name in ChargedPart]?: number };
+
+export const CHARGED_PARTS = [
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+  'audio_input_tokens',
+  'cached_audio_tokens',
+  'image_input_tokens',
+  'cached_image_tokens',
+  'reasoning_tokens',
+  'audio_output_tokens',
+  'image_output_tokens',
+  'searches',
+] as const;
 
 export interface Statement {
   readonly groups: readonly UsageSum[];
@@ -93,5 +111,24 @@ export function fromWireUsage(usage: Usage = create(UsageSchema)): UsageSum {
       images: Number(usage.images),
       characters: Number(usage.characters),
     },
+    parts: fromWireParts(usage),
   };
+}
+
+export function fromWireParts({ parts, searches }: Pick<Usage, 'parts' | 'searches'>): ChargedParts {
+  const counts: Readonly<Record<ChargedPart, bigint | undefined>> = {
+    cache_write_tokens: parts?.cacheWrite,
+    cache_write_1h_tokens: parts?.cacheWrite1h,
+    audio_input_tokens: parts?.audioInput,
+    cached_audio_tokens: parts?.cachedAudio,
+    image_input_tokens: parts?.imageInput,
+    cached_image_tokens: parts?.cachedImage,
+    reasoning_tokens: parts?.reasoning,
+    audio_output_tokens: parts?.audioOutput,
+    image_output_tokens: parts?.imageOutput,
+    searches,
+  };
+  return Object.fromEntries(
+    Object.entries(counts).flatMap(([name, count = 0n]) => (count === 0n ? [] : [[name, Number(count)]])),
+  );
 }

@@ -5,8 +5,8 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Basis } from "./hold_pb.js";
 import type { TokenParts } from "./price_pb.js";
+import type { Basis } from "./hold_pb.js";
 
 /**
  * Describes the file reelgate/billing/v1/usage_service.proto.
@@ -150,6 +150,20 @@ export declare type Usage = Message<"reelgate.billing.v1.Usage"> & {
    * @generated from field: string split_name = 12;
    */
   splitName: string;
+
+  /**
+   * The parts of the tokens, as far as upstreams reported them.
+   *
+   * @generated from field: reelgate.billing.v1.TokenParts parts = 13;
+   */
+  parts?: TokenParts | undefined;
+
+  /**
+   * Searches of the web, and units of reranks.
+   *
+   * @generated from field: int64 searches = 14;
+   */
+  searches: bigint;
 };
 
 /**

@@ -1,6 +1,6 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { COUNT_MAX, HOUR_MS } from '../../domain/usage.ts';
-import { HOUR_KEYS, LABEL_KEYS, QUANTITY_COLUMNS } from '../usage/sql-usage-hours.ts';
+import { COUNT_COLUMNS, HOUR_KEYS, LABEL_KEYS, PART_COLUMNS } from '../usage/sql-usage-hours.ts';
 import type { RebuildResult } from './ledger-audit.ts';
 
 const HOUR = `ended_at / ${HOUR_MS} * ${HOUR_MS} AS hour`;
@@ -12,18 +12,32 @@ const tokens = (side: 'input' | 'output'): string =>
   `CASE WHEN ${MEASURED} THEN ${clampCountSql(`used_${side}_tokens`)} ELSE ${clampCountSql(`${side}_tokens`)} END`;
 const seconds = (frozen: string): string =>
   `CASE WHEN used_seconds > 0 THEN ${clampCountSql('used_seconds')} WHEN ${MEASURED} THEN 0 ELSE ${clampCountSql(frozen)} END`;
+/** A task has no parts. */
+const NO_PARTS = Object.values(PART_COLUMNS)
+  .map((column) => `0 AS ${column}`)
+  .join(', ');
+/** The counts of parts are texts in a JSON object, which the engines read in two ways. */
+function listParts(engine: Sql['engine']): string {
+  const json = engine === 'postgres' ? 'used_parts::json' : 'used_parts';
+  return Object.keys(PART_COLUMNS)
+    .map((name) => clampCountSql(`CAST(COALESCE(${json} ->> '${name}', '0') AS BIGINT)`))
+    .join(', ');
+}
 /** The same rules as `computeQuantities`, in SQL. The tests compare the two. */
-const CHARGED = `SELECT account_id, ${HOUR}, counted_label AS label, token_id, price_key, 1 AS requests, charged_nanos,
+const buildCharged = (
+  engine: Sql['engine'],
+): string => `SELECT account_id, ${HOUR}, counted_label AS label, token_id, price_key, 1 AS requests, charged_nanos,
     ${seconds('seconds + input_video_seconds')} AS seconds,
     ${tokens('input')} AS input_tokens, 0 AS cached_input_tokens, ${tokens('output')} AS output_tokens,
-    ${clampCountSql('images')} AS images, ${clampCountSql('characters')} AS characters
+    ${clampCountSql('images')} AS images, ${clampCountSql('characters')} AS characters, ${NO_PARTS}
   FROM holds WHERE state = 'settled'
   UNION ALL SELECT account_id, ${HOUR}, counted_label, token_id, price_key, 1, charged_nanos, ${seconds('seconds')},
     ${tokens('input')}, ${clampCountSql('COALESCE(used_cached_input_tokens, 0)')}, ${tokens('output')},
-    ${clampCountSql('COALESCE(used_images, images)')}, ${clampCountSql('COALESCE(used_characters, characters)')}
+    ${clampCountSql('COALESCE(used_images, images)')}, ${clampCountSql('COALESCE(used_characters, characters)')},
+    ${listParts(engine)}
   FROM calls WHERE ended_at IS NOT NULL AND basis <> 'released'`;
 const joinColumns = (text: (column: string) => string, separator = ', '): string =>
-  QUANTITY_COLUMNS.map(text).join(separator);
+  COUNT_COLUMNS.map(text).join(separator);
 
 interface HourTable {
   readonly name: string;
@@ -36,25 +50,22 @@ const USAGE_HOURS: HourTable = { name: 'usage_hours', keys: HOUR_KEYS, where: 't
 /** A label that is not counted yet is left to the pass that counts it. */
 const LABEL_HOURS: HourTable = { name: 'label_hours', keys: LABEL_KEYS, where: "label <> ''" };
 
-function buildRemoval({ name, keys, where }: HourTable): string {
+function buildRemoval({ name, keys, where }: HourTable, charged: string): string {
   const columns = keys.join(', ');
   return `DELETE FROM ${name}
-    WHERE (${columns}) NOT IN (SELECT ${columns} FROM (${CHARGED}) AS charged WHERE ${where}) RETURNING account_id`;
+    WHERE (${columns}) NOT IN (SELECT ${columns} FROM (${charged}) AS charged WHERE ${where}) RETURNING account_id`;
 }
 
-function buildWrite({ name, keys, where }: HourTable): string {
+function buildWrite({ name, keys, where }: HourTable, charged: string): string {
   const columns = keys.join(', ');
-  return `INSERT INTO ${name} (${columns}, ${QUANTITY_COLUMNS.join(', ')})
+  return `INSERT INTO ${name} (${columns}, ${COUNT_COLUMNS.join(', ')})
     SELECT ${columns}, ${joinColumns((column) => `CAST(SUM(${column}) AS BIGINT)`)}
-    FROM (${CHARGED}) AS charged WHERE ${where} GROUP BY ${columns}
+    FROM (${charged}) AS charged WHERE ${where} GROUP BY ${columns}
     ON CONFLICT (${columns}) DO UPDATE SET ${joinColumns((column) => `${column} = excluded.${column}`)}
     WHERE ${joinColumns((column) => `${name}.${column} <> excluded.${column}`, ' OR ')} RETURNING account_id`;
 }
 
-const REBUILDS = [USAGE_HOURS, LABEL_HOURS].map((table) => ({
-  lock: `LOCK TABLE ${table.name} IN SHARE ROW EXCLUSIVE MODE`,
-  changes: [buildRemoval(table), buildWrite(table)],
-}));
+const HOUR_TABLES = [USAGE_HOURS, LABEL_HOURS];
 
 const TOKEN_IDS = 'SELECT id FROM tokens';
 const LOCK_TOKEN = 'UPDATE tokens SET used_nanos = used_nanos WHERE id = $1';
@@ -106,9 +117,11 @@ async function readSortedIds(query: SqlQuery, text: string): Promise<string[]> {
  * wait meanwhile. Each counts its hour before it changes tokens and accounts, so it waits here and nowhere else.
  */
 async function rebuildUsage(query: SqlQuery, engine: Sql['engine']): Promise<readonly string[]> {
-  if (engine === 'postgres') for (const { lock } of REBUILDS) await query(lock);
+  if (engine === 'postgres')
+    for (const { name } of HOUR_TABLES) await query(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`);
+  const charged = buildCharged(engine);
   const changed: string[] = [];
-  for (const text of REBUILDS.flatMap(({ changes }) => changes))
+  for (const text of HOUR_TABLES.flatMap((table) => [buildRemoval(table, charged), buildWrite(table, charged)]))
     changed.push(...(await query<{ account_id: string }>(text)).map((row) => row.account_id));
   return changed;
 }

@@ -3,6 +3,7 @@ import { computeQuantities } from '../../domain/usage.ts';
 import type { Quantities } from '../../domain/usage.ts';
 import { toPriceFacts } from '../prices/facts-rows.ts';
 import type { FactsRow } from '../prices/facts-rows.ts';
+import { parseParts } from './parts-text.ts';
 
 /** A charged hold or call: its frozen facts and the usage that its upstream reported. */
 export type EndedRow = FactsRow & {
@@ -34,6 +35,7 @@ export function toQuantities(row: EndedRow): Quantities {
     cachedInputTokens: toCount(row.used_cached_input_tokens),
     outputTokens: toCount(row.used_output_tokens),
     characters: toCount(row.used_characters),
+    ...parseParts(row.used_parts),
   });
 }
 

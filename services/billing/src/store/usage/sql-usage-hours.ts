@@ -5,7 +5,7 @@ import { addMargins } from '../../domain/margin.ts';
 import type { MarginCount } from '../../domain/margin.ts';
 import { addQuantities, floorToHour } from '../../domain/usage.ts';
 import type { Nanos } from '../../domain/money.ts';
-import type { Quantities } from '../../domain/usage.ts';
+import type { PartCount, Quantities } from '../../domain/usage.ts';
 import { groupsBy, sumAmounts } from '../balances/groups.ts';
 
 /** The account, token and price key of a charge, and the label of its request. */
@@ -36,6 +36,21 @@ export const QUANTITY_COLUMNS = [
   'images',
   'characters',
 ] as const;
+/** The columns of the parts, by their names. */
+export const PART_COLUMNS = {
+  cacheWrite: 'cache_write_tokens',
+  cacheWrite1h: 'cache_write_1h_tokens',
+  audioInput: 'audio_input_tokens',
+  cachedAudio: 'cached_audio_tokens',
+  imageInput: 'image_input_tokens',
+  cachedImage: 'cached_image_tokens',
+  reasoning: 'reasoning_tokens',
+  audioOutput: 'audio_output_tokens',
+  imageOutput: 'image_output_tokens',
+  searches: 'searches',
+} as const satisfies Readonly<Record<PartCount, string>>;
+const PARTS = Object.values(PART_COLUMNS);
+export const COUNT_COLUMNS = [...QUANTITY_COLUMNS, ...PARTS] as const;
 const COST_COLUMNS = [
   'costed_requests',
   'costed_charged_nanos',
@@ -55,9 +70,9 @@ const buildCount = <K extends string, C extends string>(table: string, keys: rea
     DO UPDATE SET ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`,
   );
 const COUNT = buildCount('usage_hours', HOUR_KEYS, QUANTITY_COLUMNS);
-/** The count of work whose cost is known. Other work does not pay for the columns. */
-const COUNT_COSTED = buildCount('usage_hours', HOUR_KEYS, [...QUANTITY_COLUMNS, ...COST_COLUMNS]);
-const COUNT_LABEL = buildCount('label_hours', LABEL_KEYS, QUANTITY_COLUMNS);
+/** The count of work whose cost or parts are known. Other work does not pay for the columns. */
+const COUNT_MORE = buildCount('usage_hours', HOUR_KEYS, [...COUNT_COLUMNS, ...COST_COLUMNS]);
+const COUNT_LABEL = buildCount('label_hours', LABEL_KEYS, COUNT_COLUMNS);
 const COUNT_FAILED = buildInsert(
   'failed_cost_hours',
   ['account_id', 'hour', 'requests', 'cost_nanos'],
@@ -75,6 +90,21 @@ function toQuantityRow(sum: Quantities): NamedValues<(typeof QUANTITY_COLUMNS)[n
     output_tokens: sum.outputTokens,
     images: sum.images,
     characters: sum.characters,
+  };
+}
+
+function toPartRow({ parts = {} }: Quantities): NamedValues<(typeof PARTS)[number]> {
+  return {
+    cache_write_tokens: parts.cacheWrite ?? 0n,
+    cache_write_1h_tokens: parts.cacheWrite1h ?? 0n,
+    audio_input_tokens: parts.audioInput ?? 0n,
+    cached_audio_tokens: parts.cachedAudio ?? 0n,
+    image_input_tokens: parts.imageInput ?? 0n,
+    cached_image_tokens: parts.cachedImage ?? 0n,
+    reasoning_tokens: parts.reasoning ?? 0n,
+    audio_output_tokens: parts.audioOutput ?? 0n,
+    image_output_tokens: parts.imageOutput ?? 0n,
+    searches: parts.searches ?? 0n,
   };
 }
 
@@ -98,7 +128,9 @@ export function buildUsageCounts(charges: readonly UsageCharge[], at: number): r
   return [
     ...sums.map((sum) => {
       const counted = toHourRow(sum, at);
-      return sum.margin.requests === 0n ? COUNT(counted) : COUNT_COSTED({ ...counted, ...toCostRow(sum.margin) });
+      return sum.margin.requests === 0n && sum.quantities.parts === undefined
+        ? COUNT(counted)
+        : COUNT_MORE({ ...counted, ...toPartRow(sum.quantities), ...toCostRow(sum.margin) });
     }),
     ...buildLabelCounts(charges, at),
   ];
@@ -108,7 +140,9 @@ export function buildUsageCounts(charges: readonly UsageCharge[], at: number): r
 export function buildLabelCounts(charges: readonly LabelledCharge[], at: number): readonly SqlStatement[] {
   const labelled = charges.filter(({ label }) => label !== undefined);
   const sums = sumInOrder(labelled, { isSame: isSameLabel, name: nameLabel, add: addLabelled });
-  return sums.map((sum) => COUNT_LABEL({ ...toHourRow(sum, at), label: sum.label ?? '' }));
+  return sums.map((sum) =>
+    COUNT_LABEL({ ...toHourRow(sum, at), ...toPartRow(sum.quantities), label: sum.label ?? '' }),
+  );
 }
 
 function toHourRow({ accountId, tokenId, priceKey, quantities }: LabelledCharge, at: number) {

@@ -1,16 +1,24 @@
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { ChargeBasis } from '../../domain/hold.ts';
-import { DAY_MS, HOUR_MS, NOTHING_USED, addQuantities, floorToHour, subtractQuantities } from '../../domain/usage.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  NOTHING_USED,
+  addQuantities,
+  floorToHour,
+  keepParts,
+  subtractQuantities,
+} from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { ENDED_CALL_COLUMNS, ENDED_HOLD_COLUMNS, toQuantities } from './ended-rows.ts';
 import type { EndedRow } from './ended-rows.ts';
 import type { ChargedItem, ItemQuery } from './charged-items.ts';
 import { parseParts } from './parts-text.ts';
 import { countLeftLabels } from './sql-left-labels.ts';
-import { QUANTITY_COLUMNS } from './sql-usage-hours.ts';
+import { COUNT_COLUMNS, PART_COLUMNS } from './sql-usage-hours.ts';
 import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
 
-type QuantityRow = Record<(typeof QUANTITY_COLUMNS)[number], SqlInteger>;
+type QuantityRow = Record<(typeof COUNT_COLUMNS)[number], SqlInteger>;
 type HourRow = QuantityRow & { name: string | SqlInteger; split: string | SqlInteger };
 /** By their group and split. */
 type Sums = Map<string, UsageSum>;
@@ -27,7 +35,7 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly column: string; nameOf(row:
     nameOf: ({ ended_at: at }) => String(Number(at) - (Number(at) % DAY_MS)),
   },
 };
-const SUMS = QUANTITY_COLUMNS.map((column) => `CAST(SUM(${column}) AS BIGINT) AS ${column}`).join(', ');
+const SUMS = COUNT_COLUMNS.map((column) => `CAST(SUM(${column}) AS BIGINT) AS ${column}`).join(', ');
 const sumsBy = (group: string, split: string): string => `SELECT ${group} AS name, ${split} AS split, ${SUMS}
   FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY 1, 2`;
 /** Labelled work beside all that it is a part of: in one statement, so that both are of one moment. */
@@ -125,6 +133,7 @@ function readQuantities(row: QuantityRow): Quantities {
     outputTokens: BigInt(row.output_tokens),
     images: BigInt(row.images),
     characters: BigInt(row.characters),
+    ...keepParts((name) => BigInt(row[PART_COLUMNS[name]])),
   };
 }
 

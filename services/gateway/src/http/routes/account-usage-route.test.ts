@@ -21,6 +21,7 @@ const SUM = {
   output_tokens: 100,
   images: 2,
   characters: 0,
+  parts: {},
 };
 const read = (query = '', headers: Readonly<Record<string, string>> = {}) =>
   call(under.url, 'GET', `/v1/usage${query}`, { headers });
@@ -122,9 +123,23 @@ describe('the usage of an account', () => {
     expect(answered['content-type']).toBe('text/csv; charset=utf-8');
     expect(text).toBe(
       'token,name,amount,currency,requests,seconds,' +
-        'input_tokens,cached_input_tokens,output_tokens,images,characters\r\n' +
-        '2026-01-01,"\'=SUM(""a"",1)",0.73,USD,2,11,1500,400,100,2,0\r\n',
+        'input_tokens,cached_input_tokens,output_tokens,images,characters,cache_write_tokens,' +
+        'cache_write_1h_tokens,audio_input_tokens,cached_audio_tokens,image_input_tokens,cached_image_tokens,' +
+        'reasoning_tokens,audio_output_tokens,image_output_tokens,searches\r\n' +
+        '2026-01-01,"\'=SUM(""a"",1)",0.73,USD,2,11,1500,400,100,2,0,0,0,0,0,0,0,0,0,0,0\r\n',
     );
+  });
+
+  test('sums the parts of tokens and the searches by group, and in the total', async () => {
+    const sum = { parts: { cacheWrite: 30n, cacheWrite1h: 10n, reasoning: 5n }, searches: 2n };
+    under.usage.groups = [{ key: 'claude', ...sum }];
+
+    const { json } = await read('?group_by=model');
+    const { text } = await read('?group_by=model&format=csv');
+
+    const parts = { cache_write_tokens: 30, cache_write_1h_tokens: 10, reasoning_tokens: 5, searches: 2 };
+    expect(json).toMatchObject({ data: [{ model: 'claude', parts }], total: { parts: {} } });
+    expect(text.split('\r\n')[1]).toBe('claude,0,USD,0,0,0,0,0,0,0,30,10,0,0,0,0,5,0,0,2');
   });
 
   test.each(['*/*', 'application/json', 'application/json, text/csv;q=0.5'])(

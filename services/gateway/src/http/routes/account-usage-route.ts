@@ -8,7 +8,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import { formatCsvLine } from './csv-text.ts';
 import type { RouteEntry } from './route.ts';
 import { USAGE_FORMATS, USAGE_GROUPINGS, USAGE_SPLITS, usageDoc } from './usage-doc.ts';
-import { USAGE_COUNTS } from '../../clients/usage-client.ts';
+import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -99,12 +99,14 @@ function toCsvStatement({ groupBy, splitBy }: UsageQuestion, { groups, currency 
   const labels = [groupBy, ...(splitBy === undefined ? [] : [splitBy])].flatMap((one) =>
     one === 'token' ? ['token', 'name'] : [one],
   );
-  const head = [...labels, 'amount', 'currency', ...USAGE_COUNTS];
+  // a new column is the last one, so that those of older files keep their places
+  const head = [...labels, 'amount', 'currency', ...USAGE_COUNTS, ...CHARGED_PARTS];
   const rows = groups.map((sum) => [
     ...Object.values({ ...toGroupLabel(groupBy, sum), ...toSplitLabel(splitBy, sum) }),
     formatDecimal(sum.amountNanos),
     currency,
     ...USAGE_COUNTS.map((name) => String(sum.counts[name])),
+    ...CHARGED_PARTS.map((name) => String(sum.parts[name] ?? 0)),
   ]);
   return [head, ...rows].map(formatCsvLine).join('');
 }
@@ -117,6 +119,6 @@ function toSplitLabel(splitBy: UsageQuestion['splitBy'], { splitKey, splitName }
   return splitBy === undefined ? {} : toGroupLabel(splitBy, { key: splitKey, name: splitName });
 }
 
-function toAmounts({ amountNanos, counts }: UsageSum): object {
-  return { amount: formatDecimal(amountNanos), ...counts };
+function toAmounts({ amountNanos, counts, parts }: UsageSum): object {
+  return { amount: formatDecimal(amountNanos), ...counts, parts };
 }

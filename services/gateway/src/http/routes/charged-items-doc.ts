@@ -1,4 +1,3 @@
-import { CHARGED_PARTS } from '../../clients/charged-items-client.ts';
 import type { RouteDoc } from './route.ts';
 import { SPAN_PARAMETERS, SUM, USAGE_FORMATS } from './usage-doc.ts';
 
@@ -16,14 +15,6 @@ const ITEM = {
       'had delivered when it broke off), or the whole hold.',
   },
   ...SUM,
-  parts: {
-    type: 'object',
-    description:
-      'The parts of the tokens and the searches that the upstream reported; zero is left out. Written cache, sound and ' +
-      'pictures are parts of the input, reasoning and the last two kinds of tokens parts of the output.',
-    additionalProperties: false,
-    properties: Object.fromEntries(CHARGED_PARTS.map((name) => [name, { type: 'integer' }])),
-  },
 };
 
 /** The documentation of `GET /v1/usage/items` in OpenAPI. */

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
-import { CHARGED_PARTS } from '../../clients/charged-items-client.ts';
 import type { ChargedItem, ItemPage, ItemQuestion } from '../../clients/charged-items-client.ts';
-import { USAGE_COUNTS } from '../../clients/usage-client.ts';
+import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import type { GatewayParts } from '../gateway-parts.ts';

@@ -1,4 +1,4 @@
-import { USAGE_COUNTS } from '../../clients/usage-client.ts';
+import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
 import type { UsageGrouping } from '../../clients/usage-client.ts';
 import type { RouteDoc } from './route.ts';
 
@@ -16,6 +16,14 @@ const count = { type: 'integer' };
 export const SUM = {
   amount: { type: 'string', description: 'A decimal number.' },
   ...Object.fromEntries(USAGE_COUNTS.map((name) => [name, count])),
+  parts: {
+    type: 'object',
+    description:
+      'The parts of the tokens and the searches that upstreams reported; zero is left out. Written cache, sound and ' +
+      'pictures are parts of the input, reasoning and the last two kinds of tokens parts of the output.',
+    additionalProperties: false,
+    properties: Object.fromEntries(CHARGED_PARTS.map((name) => [name, count])),
+  },
 };
 const timestamp = {
   type: 'string',
