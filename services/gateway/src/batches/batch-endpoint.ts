@@ -1,4 +1,4 @@
-import type { EndedLine, NewLine } from '../clients/batches-client.ts';
+import type { BatchFault, EndedLine, NewLine } from '../clients/batches-client.ts';
 import type { ByteReader } from '../clients/media-port.ts';
 import type { Links } from '../dialects/dialect.ts';
 import type { Charge } from '../domain/charge.ts';
@@ -9,6 +9,8 @@ export interface BatchEndpoint {
   readonly path: string;
   /** Reads the body of a line. One that the route would refuse ends its line alone. */
   readonly decode: (body: object, models: Models) => NewLine['body'];
+  /** Completes the refusal of a line, as the route completes that of a single request. Absent: it adds nothing. */
+  readonly explain?: (fault: BatchFault) => BatchFault;
   /** Encodes what the route answered. */
   readonly encode: (end: LineResult, parts: EncodeParts) => Promise<LineAnswer>;
 }

@@ -52,6 +52,9 @@ describe('a line that no file may have', () => {
     ['a whole url', { ...VALID, url: 'https://gateway.example/v1/videos' }, 'invalid_url', 'url'],
     ['no body', { ...VALID, body: null }, 'missing_required_parameter', 'body'],
     ['a list as its body', { ...VALID, body: [] }, 'missing_required_parameter', 'body'],
+    ['a misspelt member', { ...VALID, custom_Id: 'one' }, 'unknown_field', 'custom_Id'],
+    ['a field of the order beside its body', { ...VALID, seconds: '10' }, 'unknown_field', 'seconds'],
+    ['a long model', { ...VALID, body: { ...BODY, model: 'a'.repeat(257) } }, 'invalid_request', 'body.model'],
     ['no model', { ...VALID, body: { prompt: 'a boat' } }, 'missing_required_parameter', 'body.model'],
   ])('%s', (_what, line, code, param) => {
     const checker = newChecker();
@@ -89,6 +92,32 @@ describe('a body that is no order ends its line alone', () => {
     const checker = newChecker();
     expect(check(checker, { ...VALID, body: { ...BODY, ...body } })?.body).toMatchObject({ fault: { code, param } });
     expect(checker.faults).toEqual([]);
+  });
+});
+
+describe('the refusal of a line names the right field, as that of a single create does', () => {
+  const refused = (param: string) => {
+    const message = `${param} is an unknown field, which no generator of Alpha-H3 takes`;
+    return endpoint.explain?.({ code: 'unknown_field', param, message, line: undefined });
+  };
+  test.each([
+    ['negative_promt', 'write into prompt what the video must not show'],
+    ['promt', 'did you mean prompt'],
+    ['max_ammount', 'did you mean max_amount'],
+    ['image_url', 'send input_reference'],
+  ])('%s', (param, right) => {
+    expect(refused(param)?.message).toContain(`Alpha-H3 takes; ${right}`);
+  });
+  test('once, if it was refused when its file was read', () => {
+    const body = check(newChecker(), { ...VALID, body: { ...BODY, image_url: 'https://a.example/1.png' } })?.body;
+    if (body === undefined || !('fault' in body)) throw new Error('the line was not refused');
+
+    expect(body.fault).toMatchObject({ code: 'unknown_field', param: 'image_url' });
+    expect(endpoint.explain?.(body.fault)).toEqual(body.fault);
+  });
+  test('and any other refusal stays as it is', () => {
+    const fault = { code: 'invalid_request', param: 'duration', message: 'duration must be 5', line: undefined };
+    expect(endpoint.explain?.(fault)).toBe(fault);
   });
 });
 

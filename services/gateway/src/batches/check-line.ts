@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { describeRightField } from '../dialects/wire/unknown-fields.ts';
 import { SMALL_JSON, parseBoundedJson } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
 import type { BatchFault, NewLine } from '../clients/batches-client.ts';
@@ -10,6 +11,10 @@ const BATCH_LINES_MAX = 50_000;
 export const LINE_BYTES_MAX = 256 * 1024;
 export const BATCH_FAULTS_MAX = 20;
 const CUSTOM_ID_MAX = 512;
+const MODEL_CHARACTERS_MAX = 256;
+const SHOWN_CHARACTERS_MAX = 64;
+/** The members of a line. */
+const LINE_FIELDS: readonly string[] = ['custom_id', 'method', 'url', 'body'];
 const DIGEST_LENGTH = 22;
 const METHOD = 'POST';
 
@@ -42,6 +47,8 @@ export function lineChecker(endpoint: BatchEndpoint, models: Models): LineChecke
     const named = readOwn(body, 'model');
     if (typeof named !== 'string' || named === '')
       throw refuse('missing_required_parameter', line, 'body.model', 'is required');
+    if (named.length > MODEL_CHARACTERS_MAX)
+      throw refuse('invalid_request', line, 'body.model', `must have at most ${MODEL_CHARACTERS_MAX} characters`);
     model ??= named;
     if (named !== model)
       throw refuse('mismatched_model', line, 'body.model', `must be ${JSON.stringify(model)} as in the lines before`);
@@ -81,6 +88,12 @@ function refuse(code: string, line: number, param: string | undefined, what: str
   return new FileFault({ code, line, param, message: param === undefined ? what : `${param} ${what}` });
 }
 
+function refuseMember(name: string, line: number): FileFault {
+  const right = describeRightField(name, LINE_FIELDS);
+  const told = right.startsWith('did you mean') ? right : 'the fields of the request belong into body';
+  return refuse('unknown_field', line, name.slice(0, SHOWN_CHARACTERS_MAX), `is an unknown field; ${told}`);
+}
+
 const SPACE = 0x20;
 
 function isBlank(byte: number): boolean {
@@ -89,6 +102,8 @@ function isBlank(byte: number): boolean {
 
 function readRequest(bytes: Buffer, line: number, path: string): { readonly customId: string; readonly body: object } {
   const request = parseLine(bytes, line);
+  const unknown = Object.keys(request).find((name) => !LINE_FIELDS.includes(name));
+  if (unknown !== undefined) throw refuseMember(unknown, line);
   const customId = readOwn(request, 'custom_id');
   if (typeof customId !== 'string' || customId === '')
     throw refuse('missing_required_parameter', line, 'custom_id', 'must be a text that names the line');

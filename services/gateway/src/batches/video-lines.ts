@@ -1,6 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { NewLine } from '../clients/batches-client.ts';
+import type { BatchFault, NewLine } from '../clients/batches-client.ts';
 import type { CreateRoute, ReadRoute } from '../dialects/dialect.ts';
+import { describeRightField } from '../dialects/wire/unknown-fields.ts';
 import type { Models } from '../domain/model-defaults.ts';
 import { newLineFault } from './batch-endpoint.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
@@ -12,6 +13,7 @@ export function videoEndpoint(create: CreateRoute, read: ReadRoute): BatchEndpoi
   return {
     path: create.path,
     decode: (body, models) => decodeOrder(create, body, models),
+    explain: (fault) => addRightField(create, fault),
     encode: async (end, { links, charges }) => {
       if (!('task' in end)) throw new Error('the line of a video has a task');
       return { statusCode: OK, body: read.encode(end.task, links, charges.get(end.task.id)) };
@@ -37,6 +39,14 @@ function decodeOrder(create: CreateRoute, body: object, models: Models): NewLine
     if (!(error instanceof Problem)) throw error;
     return newLineFault(error.reason, error.field, error.message);
   }
+}
+
+/** Names the field to send in place of one that no generator takes. The refusals of the dialect name it already. */
+function addRightField({ known }: CreateRoute, fault: BatchFault): BatchFault {
+  const { code, param, message } = fault;
+  if (code !== 'unknown_field' || known === undefined || param === undefined || param.includes('.')) return fault;
+  const right = describeRightField(param, known);
+  return message.endsWith(right) ? fault : { ...fault, message: `${message}; ${right}` };
 }
 
 function toSnakeCase(name: string): string {

@@ -128,7 +128,10 @@ async function* encodePage(
 ): AsyncGenerator<string | Buffer> {
   for (const { number, customId, end } of lines) {
     const head = JSON.stringify({ id: `${batch.id}_${number}`, custom_id: customId }).slice(0, -1);
-    const answer = 'fault' in end ? { error: end.fault } : await endpoint.encode(end, { links, media, charges });
+    const answer =
+      'fault' in end
+        ? { error: endpoint.explain?.(end.fault) ?? end.fault }
+        : await endpoint.encode(end, { links, media, charges });
     if ('error' in answer) {
       const { code, message } = answer.error;
       yield `${head},"response":null,"error":${JSON.stringify({ code, message })}}\n`;

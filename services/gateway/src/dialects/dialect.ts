@@ -101,6 +101,8 @@ export interface CreateRoute extends RouteSummary {
   readonly body: Schema;
   /** Set if the body can be a multipart form too. */
   readonly form?: Schema;
+  /** Every field of an open dialect, to which the refusal of an unknown one leads. Absent: the dialect is strict. */
+  readonly known?: readonly string[];
   /** Pure: it throws a Problem to refuse, and calls no service. */
   decode(body: ClientBody, context: DecodeContext): DecodedOrder;
   /** Depends only on the task, and not on its place, so that a replayed create has the same answer. */

@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts';
+import { KNOWN_FIELDS } from './create-body.ts';
 import { decodeCreate } from './decode.ts';
 import { createBody, createForm } from './documented-create.ts';
 import { encodeReadVideo, encodeVideo, videoSchema } from './encode.ts';
@@ -19,6 +20,7 @@ export const openai: Dialect = {
         'generator of the model takes it with this value, such as `seed` or `negative_prompt`.',
       body: createBody,
       form: createForm,
+      known: KNOWN_FIELDS,
       decode: decodeCreate,
       answer: videoSchema,
       encode: encodeVideo,
