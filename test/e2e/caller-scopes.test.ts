@@ -187,6 +187,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.media.v1.MediaService/RemoveResult': ({ taskId }) => ({ taskId }),
   'reelgate.media.v1.MediaService/LinkObject': () => ({ object: 'none' }),
   'reelgate.media.v1.MediaService/RemovePrivate': () => ({ objects: ['none'] }),
+  'reelgate.media.v1.MediaService/CheckFileRoom': ({ accountId }) => ({ accountId }),
   'reelgate.media.v1.MediaService/SendWebhook': () => ({ url: 'https://site.example' }),
   'reelgate.media.v1.FileService/ReserveFile': ({ accountId }) => ({ accountId }),
   'reelgate.media.v1.FileService/CommitFile': ({ accountId }) => ({ accountId, fileId: 'none', filename: 'none' }),

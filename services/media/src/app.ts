@@ -47,6 +47,7 @@ import { assertConfined } from './probe/confinement/confinement-check.ts';
 import { confinementOnce } from './probe/confinement/confinement.ts';
 import type { Draw, ProbeParsers } from './probe/probe.ts';
 import { openParsing } from './open-parsing.ts';
+import { assertFileRoom } from './operations/files/keep-files.ts';
 import { fileServiceBinding } from './rpc/file-service.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
 import { operatorServiceBinding } from './rpc/operator-service.ts';
@@ -219,6 +220,7 @@ function buildMedia(
       mediaServiceBinding({
         clock,
         sendWebhook,
+        assertFileRoom: (accountId, otherBytes) => assertFileRoom(deps, accountId, otherBytes),
         store: deps.store,
         blobs,
         stage: (order, signal) =>

@@ -334,9 +334,9 @@ function batchDeps(
     ...parts
   }: { readonly sql: Sql; readonly config: TasksConfig } & Pick<RunBatchDeps, 'tokens' | 'jobs'>,
 ): RunBatchDeps {
-  const { store, clock, newId, log, wake } = tasks;
+  const { store, clock, newId, log, wake, media } = tasks;
   const batches = { ...sqlBatches(sql, newId), findKey: store.findKey.bind(store) };
-  return { batches, clock, newId, log, limits: config.batch, wake, tasks, ...parts };
+  return { batches, media, clock, newId, log, limits: config.batch, wake, tasks, ...parts };
 }
 
 interface TaskParts {

@@ -14,6 +14,8 @@ export interface FakeMedia {
   readonly unstaged: readonly string[];
   /** Objects that are no longer kept. */
   readonly gone: Set<string>;
+  /** The bytes that an account may still store; absent: as many as it likes. */
+  readonly fileRoom: Map<string, number>;
   /** The length of every video and sound. */
   durationMs: number;
   /** The bytes of every result. */
@@ -33,6 +35,7 @@ export function fakeMedia(): FakeMedia {
     removed,
     unstaged,
     gone: new Set(),
+    fileRoom: new Map(),
     durationMs: 4000,
     resultBytes: 1000,
     port: {
@@ -72,6 +75,10 @@ export function fakeMedia(): FakeMedia {
         removed.push(taskId);
       },
       link: async () => undefined,
+      assertFileRoom: async (accountId, otherBytes) => {
+        if ((media.fileRoom.get(accountId) ?? Infinity) > otherBytes) return;
+        throw new Problem({ kind: 'unprocessable', reason: 'file_limit', message: 'delete some first' });
+      },
       removePrivate: async (objects) => {
         removed.push(...objects);
       },

@@ -111,6 +111,28 @@ test('an account has a number of files and of bytes, and an output is never refu
   expect((await reserve(10)).fileId).toMatch(/^file_/);
 });
 
+test('an account that is full has no room for more work, and outputs fill it too', async () => {
+  const full = { kind: 'unprocessable', reason: 'file_limit' };
+  const askRoom = (otherBytes = 0, owner = accountId) =>
+    under.client.checkFileRoom({ accountId: owner, otherBytes: BigInt(otherBytes) });
+  await askRoom();
+  await keep(3 * KIB);
+  const { fileId } = await reserve(0, { purpose: FilePurpose.BATCH_OUTPUT });
+  await put(fileId, 2 * KIB);
+  await askRoom();
+  expect(await catchRefusal(askRoom(3 * KIB))).toMatchObject(full);
+  await commit(fileId);
+  await askRoom();
+  const { fileId: more } = await reserve(0, { purpose: FilePurpose.BATCH_OUTPUT });
+  await put(more, 2 * KIB);
+  await commit(more);
+
+  expect(await catchRefusal(askRoom())).toMatchObject(full);
+  await askRoom(0, 'other');
+  await under.files.removeFile({ accountId, fileId: more });
+  await askRoom();
+});
+
 test('what is not committed is no file, and ends by itself', async () => {
   const before = under.blobs().length;
   const { fileId } = await reserve(10);

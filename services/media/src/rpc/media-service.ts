@@ -11,6 +11,8 @@ import type { SendWebhook } from '../fetch/webhooks/webhook-sender.ts';
 import { fromWireIngest, fromWireStage, toWireResult, toWireStaged, fromWireWebhook, toWireSent } from './mapping.ts';
 
 export interface MediaServiceDeps extends RemoveDeps {
+  /** Refuses an account whose files leave no room beside these bytes. */
+  readonly assertFileRoom: (accountId: string, otherBytes: number) => Promise<void>;
   /** The work continues when its caller leaves. It has limits, and the next caller finds it done. */
   readonly stage: (order: StageOrder, signal: AbortSignal) => Promise<MediaObject>;
   readonly ingest: (order: IngestOrder, signal: AbortSignal) => Promise<MediaObject>;
@@ -18,7 +20,14 @@ export interface MediaServiceDeps extends RemoveDeps {
   readonly sendWebhook: SendWebhook;
 }
 
-export function mediaServiceBinding({ stage, ingest, link, sendWebhook, ...deps }: MediaServiceDeps): Binding {
+export function mediaServiceBinding({
+  stage,
+  ingest,
+  link,
+  sendWebhook,
+  assertFileRoom,
+  ...deps
+}: MediaServiceDeps): Binding {
   return bind(MediaService, {
     stageMedia: async (request, { requestId, signal, span }) => ({
       media: toWireStaged(await stage({ ...fromWireStage(request, requestId), span }, signal)),
@@ -30,6 +39,10 @@ export function mediaServiceBinding({ stage, ingest, link, sendWebhook, ...deps 
       removed: await deps.store.removeResult(taskId, deps.clock.now()),
     }),
     linkObject: async ({ object }) => ({ url: (await link(object)) ?? '' }),
+    checkFileRoom: async ({ accountId, otherBytes }) => {
+      await assertFileRoom(accountId, Number(otherBytes));
+      return {};
+    },
     sendWebhook: async (request) => toWireSent(await sendWebhook(fromWireWebhook(request))),
     removeStaged: async ({ accountId, taskId }) => {
       await removeStaged(deps, { accountId, taskId });

@@ -47,6 +47,8 @@ export interface FileStore {
    * reservation with the same key is continued.
    */
   reserveFile(reservation: FileReservation, now: number, bounds: FileBounds | undefined): Promise<ReserveResult>;
+  /** Counts the files and reservations of an account, as `reserveFile` counts them. */
+  countFiles(accountId: string, now: number): Promise<{ readonly files: number; readonly bytes: number }>;
   /** Undefined: there is no such reservation, it has ended, or its file is committed. */
   findReservation(accountId: string, id: string, now: number): Promise<FileReservation | undefined>;
   /** Moves the end of a reservation. A file keeps its end. */

@@ -56,13 +56,13 @@ export function sqlFiles(sql: Sql): FileStore {
         await query(LOCK_UPLOADER, [reservation.accountId]);
         const found = await findByKey(query, reservation, now);
         if (found !== undefined) return found;
-        const [used] = await query<{ files: SqlInteger; bytes: SqlInteger }>(IN_USE, [reservation.accountId, now]);
-        const [files, bytes] = [Number(used?.files ?? 0), Number(used?.bytes ?? 0)];
+        const { files, bytes } = await countFiles(query, reservation.accountId, now);
         if (bounds !== undefined && (files >= bounds.filesMax || bytes + reservation.bytes > bounds.bytesMax))
           return { kind: 'full' };
         await query(...INSERT(toRow(reservation, now)));
         return { kind: 'reserved', reservation };
       }),
+    countFiles: (accountId, now) => countFiles(sql.read, accountId, now),
     findReservation: async (accountId, id, now) => {
       const [row] = await sql.read<FileRow>(FIND, [id, accountId, now]);
       return row === undefined || isCommitted(row) ? undefined : fromReservationRow(row);
@@ -110,6 +110,11 @@ export function sqlFiles(sql: Sql): FileStore {
         return { removed: gone.length > 0 && isCommitted(row), key };
       }),
   };
+}
+
+async function countFiles(query: SqlQuery, accountId: string, now: number) {
+  const [used] = await query<{ files: SqlInteger; bytes: SqlInteger }>(IN_USE, [accountId, now]);
+  return { files: Number(used?.files ?? 0), bytes: Number(used?.bytes ?? 0) };
 }
 
 /** Returns the file of the key, or continues its reservation. Another writer of the same key can still be at it. */

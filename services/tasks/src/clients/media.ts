@@ -37,8 +37,16 @@ export interface PrivateMediaRemover {
   removePrivate(objects: readonly string[]): Promise<void>;
 }
 
+export interface FileRoomReader {
+  /**
+   * Refuses with `file_limit` an account whose files, with bytes that this service has stored for it, are as much as it
+   * may have.
+   */
+  assertFileRoom(accountId: string, otherBytes: number): Promise<void>;
+}
+
 /** The calls of the media service that this service needs. */
-export interface Media extends MediaLinker, PrivateMediaRemover {
+export interface Media extends MediaLinker, PrivateMediaRemover, FileRoomReader {
   stage(request: StageRequest, options?: CallOptions): Promise<StagedMedia>;
   /** Removes the staged media of a refused task, and blocks further staging for it. Repeating it is harmless. */
   removeStaged(task: { readonly accountId: string; readonly taskId: string }, options?: CallOptions): Promise<void>;
@@ -107,6 +115,9 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
     link: async (object, signal) => {
       const { url } = await rpc.linkObject({ object }, { signal });
       return url === '' ? undefined : url;
+    },
+    assertFileRoom: async (accountId, otherBytes) => {
+      await rpc.checkFileRoom({ accountId, otherBytes: BigInt(otherBytes) });
     },
     removePrivate: async (objects) => {
       for (let from = 0; from < objects.length; from += PRIVATE_MAX)

@@ -22,6 +22,8 @@ export interface NewBatch extends BatchOrigin {
 export interface BatchCreateStore {
   /** `full`: the account has `openMax` batches that have not ended or whose lines are not removed yet. */
   createBatch(batch: NewBatch, openMax: number): Promise<'created' | 'key_taken' | 'full'>;
+  /** Counts the batches of an account that have ended and are still kept. */
+  countEnded(accountId: string): Promise<number>;
   findBatch(batchId: string): Promise<Batch | undefined>;
   /** The newest first. */
   listBatches(
@@ -134,10 +136,11 @@ export interface BatchWriteStore {
 
 export interface BatchRetentionStore {
   /**
-   * Removes lines of a batch that has ended: its files have what a client may read. Returns how many rows it changed; 0 if
-   * every batch that has ended is without lines.
+   * Removes lines of a batch that has ended: its files have what a client may read. Before, it passes the private objects
+   * of the calls that never became jobs to `removeObjects`. Returns how many rows it changed; 0 if every batch that has
+   * ended is without lines.
    */
-  removeEndedLines(limit: number): Promise<number>;
+  removeEndedLines(limit: number, removeObjects?: (objects: readonly string[]) => Promise<void>): Promise<number>;
   /** Removes lines of batches that ended before a time, then the batches. Returns how many rows. */
   removeOldBatches(old: { readonly before: number; readonly limit: number }): Promise<number>;
 }

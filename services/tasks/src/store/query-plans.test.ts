@@ -494,7 +494,7 @@ test('every statement of a batch is found by an index, whatever phase the batch 
   await watched.closePending(lease, stop, 9, AT);
   await watched.closeStarting(lease, stop, { now: AT, until: AT });
   await watched.listQueuedTasks('batch_1', 9);
-  await watched.findNextDue('running');
+  await Promise.all([watched.findNextDue('running'), watched.countEnded('acme')]);
   await watched.finishRun(lease, AT);
   await batches.leaseBatches({ ...taking, phase: 'writing', lease: 'lease_1' });
   await watched.listEndedLines(lease, { after: 0, limit: 9, withTask: true, until: AT });

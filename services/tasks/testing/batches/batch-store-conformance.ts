@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { NewBatchLine } from '../../src/domain/batch.ts';
 import { nameLineKey } from '../../src/domain/batch.ts';
+import type { JobBytes } from '../../src/domain/job.ts';
 import type { BatchLease, BatchStop, BatchStore, NewBatch } from '../../src/store/batch-store.ts';
 import type { JobFinish, JobStore } from '../../src/store/job-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
@@ -192,6 +193,49 @@ export function batchStoreConformance(open: () => Promise<OpenedBatches>): void 
 
       expect(await sql.read('SELECT number FROM batch_lines')).toEqual([]);
       expect(await batches.findBatch('batch_1')).toMatchObject({ outcome: 'failed' });
+    });
+
+    test('passes on the private objects of the calls that never became jobs before it loses their lines', async () => {
+      const call = (number: number, body: JobBytes): NewBatchLine => aCallLine(number, { body });
+      const lines = [
+        call(1, { object: 'prv_1' }),
+        call(2, { inline: 'e30=' }),
+        call(3, { object: 'prv_3' }),
+        call(4, { object: 'prv_4' }),
+        call(5, { object: 'prv_5' }),
+      ];
+      const held = await readBatch('batch_1', {}, lines);
+      await batches.startLines(
+        held,
+        [
+          { number: 1, nanos: 0n },
+          { number: 3, nanos: 0n },
+        ],
+        UNTIL,
+      );
+      const started = [
+        { number: 1, end: { taskId: 'job_1' } },
+        { number: 3, end: { fault: FAULT } },
+      ];
+      await batches.recordStarts(held, started, UNTIL);
+      await batches.closePending(held, STOP, ALL, UNTIL);
+      await batches.endLines(held, ALL, UNTIL);
+      await batches.finishRun(held, AT);
+      await batches.finishBatch(await leaseOne('writing'), {}, AT);
+      expect(await batches.countEnded('acme')).toBe(1);
+      const away = async (): Promise<void> => {
+        throw new Error('media is away');
+      };
+      await expect(batches.removeEndedLines(3, away)).rejects.toThrow('away');
+      const removed: string[][] = [];
+      while (
+        (await batches.removeEndedLines(3, async (objects) => {
+          removed.push([...objects]);
+        })) > 0
+      );
+
+      expect(removed).toEqual([['prv_3'], ['prv_4', 'prv_5']]);
+      expect(await sql.read('SELECT number FROM batch_lines')).toEqual([]);
     });
 
     test('is removed with its lines once it is old', async () => {

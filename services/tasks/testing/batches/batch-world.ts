@@ -120,6 +120,7 @@ function inBatches(world: World, options: BatchOptions): BatchWorld {
       ...recorded('batches', sqlBatches(sql, deps.newId), journal),
       findKey: (...which) => deps.store.findKey(...which),
     },
+    media: deps.media,
     clock: deps.clock,
     newId: deps.newId,
     log: deps.log,

@@ -463,6 +463,47 @@ export declare type RemovePrivateResponse = Message<"reelgate.media.v1.RemovePri
 export declare const RemovePrivateResponseSchema: GenMessage<RemovePrivateResponse>;
 
 /**
+ * CheckFileRoomRequest names an account that wants to store more.
+ *
+ * @generated from message reelgate.media.v1.CheckFileRoomRequest
+ */
+export declare type CheckFileRoomRequest = Message<"reelgate.media.v1.CheckFileRoomRequest"> & {
+  /**
+   * The account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * The bytes that another service has stored for the account beside its files.
+   *
+   * @generated from field: int64 other_bytes = 2;
+   */
+  otherBytes: bigint;
+};
+
+/**
+ * Describes the message reelgate.media.v1.CheckFileRoomRequest.
+ * Use `create(CheckFileRoomRequestSchema)` to create a new message.
+ */
+export declare const CheckFileRoomRequestSchema: GenMessage<CheckFileRoomRequest>;
+
+/**
+ * CheckFileRoomResponse is empty: there is room.
+ *
+ * @generated from message reelgate.media.v1.CheckFileRoomResponse
+ */
+export declare type CheckFileRoomResponse = Message<"reelgate.media.v1.CheckFileRoomResponse"> & {
+};
+
+/**
+ * Describes the message reelgate.media.v1.CheckFileRoomResponse.
+ * Use `create(CheckFileRoomResponseSchema)` to create a new message.
+ */
+export declare const CheckFileRoomResponseSchema: GenMessage<CheckFileRoomResponse>;
+
+/**
  * WebhookHeader is one header of a request.
  *
  * @generated from message reelgate.media.v1.WebhookHeader
@@ -701,6 +742,17 @@ export declare const MediaService: GenService<{
     methodKind: "unary";
     input: typeof RemovePrivateRequestSchema;
     output: typeof RemovePrivateResponseSchema;
+  },
+  /**
+   * CheckFileRoom refuses, with the reason of ReserveFile, an account whose files are as many, or have as many bytes, as
+   * they may. It reserves nothing.
+   *
+   * @generated from rpc reelgate.media.v1.MediaService.CheckFileRoom
+   */
+  checkFileRoom: {
+    methodKind: "unary";
+    input: typeof CheckFileRoomRequestSchema;
+    output: typeof CheckFileRoomResponseSchema;
   },
   /**
    * SendWebhook posts a body to a URL of a client, over the same guarded connections that fetch media. It follows no

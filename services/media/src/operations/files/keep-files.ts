@@ -71,6 +71,16 @@ export async function reserveFile(
   return result.kind === 'exists' ? result : { kind: 'reserved', id: result.reservation.id, bytesMax };
 }
 
+/** Refuses an account whose files, with the bytes that are stored for it elsewhere, are as much as it may have. */
+export async function assertFileRoom(
+  { store, clock, files }: Pick<FileDeps, 'store' | 'clock' | 'files'>,
+  accountId: string,
+  otherBytes: number,
+): Promise<void> {
+  const used = await store.countFiles(accountId, clock.now());
+  if (used.files >= files.accountFilesMax || used.bytes + otherBytes >= files.accountBytesMax) throw accountFull(files);
+}
+
 /**
  * Receives the bytes of a reserved file. They become a private object under the id of the file, which ends by itself
  * if it is not committed. A second delivery for one id changes nothing: the first bytes stay. Returns their number.

@@ -1,12 +1,14 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import type { FileRoomReader, PrivateMediaRemover } from '../../clients/media.ts';
 import type { BatchStore } from '../../store/batch-store.ts';
 import type { KeyReader } from '../../store/task-store.ts';
 import type { Deps } from '../deps.ts';
 
 /** The dependencies of the operations on batches. */
 export interface BatchDeps {
+  readonly media: FileRoomReader & PrivateMediaRemover;
   readonly batches: BatchStore & KeyReader;
   readonly clock: Clock;
   readonly newId: NewId;

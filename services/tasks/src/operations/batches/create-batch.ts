@@ -11,6 +11,8 @@ const WINDOW_MS = 24 * 3_600_000;
 const METADATA_MAX = 16;
 const METADATA_KEY_MAX = 64;
 const METADATA_VALUE_MAX = 512;
+/** The bytes for which an ended batch counts: its metadata, its errors and its counters have less. */
+const RECORD_BYTES = 16 * 1024;
 /** The member of the metadata that bounds what a batch may cost. */
 const MAX_AMOUNT = 'max_amount';
 
@@ -35,6 +37,7 @@ export async function createBatch(
   assertMetadata(request.metadata);
   const earlier = await findEarlierBatch(deps, request);
   if (earlier !== undefined) return { batch: earlier, replayed: true };
+  await assertRoom(deps, request.accountId);
   const { idempotency, ...origin } = request;
   const createdAt = clock.now();
   const id = newId('batch');
@@ -57,6 +60,14 @@ export async function createBatch(
   }
   log.info({ batchId: id, accountId: request.accountId }, 'a batch was created');
   return { batch: await readCreatedBatch(deps, id), replayed: false };
+}
+
+/**
+ * Refuses an account whose files and ended batches take as much as its files may. The results of a batch are stored in any
+ * case, so it must not begin.
+ */
+async function assertRoom({ batches, media }: BatchDeps, accountId: string): Promise<void> {
+  await media.assertFileRoom(accountId, (await batches.countEnded(accountId)) * RECORD_BYTES);
 }
 
 /** The fingerprint of a batch whose caller sends none. */

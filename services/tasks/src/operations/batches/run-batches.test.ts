@@ -343,6 +343,24 @@ describe('the create of a batch', () => {
     ).rejects.toMatchObject({ reason: 'idempotency_key_reused' });
   });
 
+  test('is refused as an upload is if files and ended batches take all that the account may store', async () => {
+    const world = await open();
+    const { batches, media } = world;
+    const keyed = { ...REQUEST, idempotency: { key: 'k', fingerprint: digestBatch(REQUEST) } };
+    const { batch } = await createBatch(batches, keyed);
+    const leased = await leaseBatch(batches);
+    await finishRead(batches, leased!.lease, { model: '', faults: [{ code: 'invalid_request', message: 'no' }] });
+
+    media.fileRoom.set('acme', 16 * 1024 + 1);
+    const second = await createBatch(batches, REQUEST);
+    media.fileRoom.set('acme', 16 * 1024);
+    await expect(createBatch(batches, REQUEST)).rejects.toMatchObject({ kind: 'unprocessable', reason: 'file_limit' });
+    // a batch that has begun is there all the same, and another account is not concerned
+    expect((await createBatch(batches, keyed)).batch.id).toBe(batch.id);
+    expect((await find(world, second.batch)).phase).toBe('reading');
+    expect((await createBatch(batches, { ...REQUEST, accountId: 'other' })).replayed).toBe(false);
+  });
+
   test('beyond the limit of the account is refused', async () => {
     const { batches } = await open({ limits: { perAccount: 1 } });
     await createBatch(batches, REQUEST);

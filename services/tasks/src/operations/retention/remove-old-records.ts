@@ -50,8 +50,8 @@ export async function removeOldJobs({ jobs, media, clock, limits, log }: JobDeps
 }
 
 /** One pass that removes lines of batches that ended before the retention time, and then the batches. */
-export async function removeOldBatches({ batches, clock, limits, log }: BatchDeps): Promise<PassResult> {
-  const ended = await batches.removeEndedLines(LINES_MAX);
+export async function removeOldBatches({ batches, media, clock, limits, log }: BatchDeps): Promise<PassResult> {
+  const ended = await batches.removeEndedLines(LINES_MAX, (objects) => media.removePrivate(objects));
   if (ended > 0) log.debug({ ended }, 'lines of batches that have ended were removed');
   const removed = await batches.removeOldBatches({ before: clock.now() - limits.retentionMs, limit: LINES_MAX });
   if (removed > 0) log.info({ removed }, 'lines of old batches were removed');

@@ -169,8 +169,7 @@ interface LineRefusal {
 /** Returns the number of lines that changed. */
 function refuseLine(query: SqlWork, { batchId, number, from, fault }: LineRefusal): Promise<number> {
   return query.changes(
-    `UPDATE batch_lines SET state = 'refused', task_id = NULL, order_json = NULL, call_json = NULL, nanos = 0,
-       fault_json = $1
+    `UPDATE batch_lines SET state = 'refused', task_id = NULL, order_json = NULL, nanos = 0, fault_json = $1
      WHERE batch_id = $2 AND number = $3 AND state = $4 AND ${OPEN}`,
     [JSON.stringify(fault), batchId, number, from],
   );
@@ -273,7 +272,7 @@ function sqlCloses(sql: Sql): Pick<BatchRunStore, 'closePending' | 'closeStartin
       sql.commitUnsynced(async (query) => {
         if ((await holdLease(query, lease, 'running', until)) === undefined) return 0;
         const failed = await query.changes(
-          `UPDATE batch_lines SET state = 'refused', order_json = NULL, call_json = NULL, fault_json = $1
+          `UPDATE batch_lines SET state = 'refused', order_json = NULL, fault_json = $1
            WHERE batch_id = $2 AND state = 'pending' AND ${OPEN} AND number IN (
              SELECT number FROM batch_lines WHERE batch_id = $2 AND state = 'pending' AND ${OPEN} ORDER BY number LIMIT $3
            )`,

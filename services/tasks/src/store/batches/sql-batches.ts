@@ -2,7 +2,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlValue, SqlWork } from '@reelgate/platform/sql/sql';
 import { BATCH_FAULTS_MAX } from '../../domain/batch.ts';
-import type { Batch, BatchOutcome, BatchPhase, NewBatchLine } from '../../domain/batch.ts';
+import type { Batch, BatchCall, BatchOutcome, BatchPhase, NewBatchLine } from '../../domain/batch.ts';
 import type { Job } from '../../domain/job.ts';
 import type {
   BatchCreateStore,
@@ -57,6 +57,13 @@ function sqlBatchCreates(sql: Sql): BatchCreateStore {
       );
       if (begun === 'key_taken') return 'key_taken';
       return begun === 'begun' ? 'created' : 'full';
+    },
+    countEnded: async (accountId) => {
+      const [row] = await sql.read(
+        'SELECT COUNT(*) AS ended FROM batches WHERE account_id = $1 AND ended_at IS NOT NULL',
+        [searchable(accountId)],
+      );
+      return Number(row?.['ended']);
     },
     findBatch: async (batchId) => {
       const [row] = await sql.read(`SELECT ${BATCH.list} FROM batches WHERE id = $1`, [searchable(batchId)]);
@@ -229,6 +236,7 @@ async function endBatch(
   });
 }
 
+const CALL = inOptionalJson<BatchCall>('call_json');
 const FAULT = inOptionalJson<NonNullable<NonNullable<Batch['faults']>[number]>>('fault_json');
 const TASK_LIST = TASK.names.map((name) => `tasks.${name}`).join(', ');
 const LINE_LIST = `batch_lines.number AS line_number, batch_lines.custom_id, batch_lines.fault_json,
@@ -334,16 +342,24 @@ function sqlOpenBatches(sql: Sql): OpenBatchReader {
 
 function sqlBatchRetention(sql: Sql): BatchRetentionStore {
   return {
-    removeEndedLines: async (limit) => {
+    removeEndedLines: async (limit, removeObjects = async () => undefined) => {
       const [ended] = await sql.read(
         `SELECT id FROM batches WHERE account_id > '' AND ended_at IS NOT NULL AND has_lines = 1
          ORDER BY account_id, ended_at LIMIT 1`,
       );
       if (ended === undefined) return 0;
       const batchId = text(ended['id']);
+      const page = await sql.read('SELECT number FROM batch_lines WHERE batch_id = $1 ORDER BY number LIMIT $2', [
+        batchId,
+        limit,
+      ]);
+      const last = Number(page.at(-1)?.['number'] ?? 0);
+      const objects = await listLeftObjects(sql.read, batchId, last);
+      // objects are removed before the lines that name them, so that none is left behind
+      if (objects.length > 0) await removeObjects(objects);
       return sql.commitUnsynced(
         async (query) =>
-          (await removeLines(query, batchId, limit)) ||
+          (await query.changes('DELETE FROM batch_lines WHERE batch_id = $1 AND number <= $2', [batchId, last])) ||
           query.changes('UPDATE batches SET has_lines = 0 WHERE id = $1 AND has_lines = 1', [batchId]),
       );
     },
@@ -360,6 +376,19 @@ function sqlBatchRetention(sql: Sql): BatchRetentionStore {
         return query.changes('DELETE FROM batches WHERE id = $1', [batchId]);
       }),
   };
+}
+
+/** The private objects of the lines up to a number that have no job. A job removes its own. */
+async function listLeftObjects(query: SqlQuery, batchId: string, last: number): Promise<readonly string[]> {
+  const rows = await query(
+    `SELECT call_json FROM batch_lines
+     WHERE batch_id = $1 AND number <= $2 AND task_id IS NULL AND call_json LIKE '%"body":{"object":%'`,
+    [batchId, last],
+  );
+  return rows.flatMap((row) => {
+    const { call } = CALL.read(row) ?? {};
+    return call !== undefined && 'object' in call.body ? [call.body.object] : [];
+  });
 }
 
 function removeLines(query: SqlWork, batchId: string, limit: number): Promise<number> {
