@@ -157,6 +157,7 @@ const sound = (message: string): RouteErrors['errors'] => ({
   ...inStreams(message, named('speech.audio.started', {})),
   'no sound': { type: 'audio/mpeg', body: '' },
   'an error as sound': { type: 'audio/mpeg', body: { error: { message } } },
+  words: { type: 'text/plain; charset=utf-8', body: `the voice is away: ${message}` },
   'an object as sound': { type: 'audio/mpeg', body: { code: 1, msg: message } },
 });
 const text = (message: string): RouteErrors['errors'] => ({

@@ -36,7 +36,7 @@ export function openAnswerBody(head: AnswerHead, type: string): AnswerBody {
   if (type.startsWith('text/event-stream') || (type === '' && isStream)) return newEventAnswer(context);
   const isJson =
     type === '' || JSON_TYPE.test(type) || (protocol.delivery.takesBytes !== true && !MEDIUM_TYPE.test(type));
-  return newReadAnswer(context, isJson, isStream);
+  return newReadAnswer(context, { isJson, isStream, isText: type.startsWith('text/') });
 }
 
 function toAnswerContext({ call, sink, channel, clock, status, headers, pause }: AnswerHead): AnswerContext {
@@ -67,16 +67,27 @@ const SEEN_BYTES = 64;
 const EVENTS_BEGIN = /^\s*(data|event|id|retry)?:/;
 const LIST_BEGINS = /^\s*\[/;
 const OBJECT_BEGINS = /^\s*(\{\s*("|\}|$)|\[\s*\{)/;
+/** The first bytes of words are printable characters; those of sound are not. */
+const WORDS_BEGIN = /^[\t\n\r -~]*$/;
 const PAGE_BEGINS = /^\s*<(!doctype|!--|html|head|body|title|center|h1|\?xml|error)/i;
 
-/** An answer that is read by its first bytes. `isJson`: the endpoint and the type leave nothing else. */
-function newReadAnswer(context: AnswerContext, isJson: boolean, isStream: boolean): AnswerBody {
+interface ReadOptions {
+  /** The endpoint and the type leave nothing else. */
+  readonly isJson: boolean;
+  readonly isStream: boolean;
+  /** The type says that it is a text. */
+  readonly isText: boolean;
+}
+
+/** An answer that is read by its first bytes. */
+function newReadAnswer(context: AnswerContext, { isJson, isStream, isText }: ReadOptions): AnswerBody {
   const { protocol } = context.call.endpoint;
   let body: AnswerBody | undefined;
   const open = (begin: string): AnswerBody => {
     if (EVENTS_BEGIN.test(begin) && (isJson || isStream)) return newEventAnswer(context);
     if (isStream && protocol.stream.streamsLists === true && LIST_BEGINS.test(begin)) return newElementsAnswer(context);
-    if (isJson || PAGE_BEGINS.test(begin)) return newHeldAnswer(context, true);
+    const isWords = isText && protocol.delivery.takesNoWords === true && WORDS_BEGIN.test(begin);
+    if (isJson || isWords || PAGE_BEGINS.test(begin)) return newHeldAnswer(context, true);
     return OBJECT_BEGINS.test(begin) ? newHeldAnswer(context, false) : newPassedAnswer(context, false);
   };
   return {

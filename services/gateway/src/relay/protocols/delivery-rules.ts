@@ -15,6 +15,8 @@ export interface DeliveryRules {
   readonly list: string;
   /** Set if bytes other than JSON are what was ordered. */
   readonly takesBytes?: true;
+  /** Set if these bytes are never words. */
+  readonly takesNoWords?: true;
   readonly events: EventRules;
 }
 

@@ -167,6 +167,7 @@ export const speechDelivery: DeliveryRules = {
   concludes: never,
   list: '',
   takesBytes: true,
+  takesNoWords: true,
   events: {
     delivers: (event) => soundDelivers(event) || isText(event['delta']),
     ends: (event) => readType(event) === 'speech.audio.done',
