@@ -47,7 +47,7 @@ interface OutputLine {
   readonly id: string;
   readonly custom_id: string;
   readonly response: { readonly status_code: number; readonly body: OpenAI.Video } | null;
-  readonly error: { readonly code: string } | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 const aLine = (customId: string, body: object = {}): object => ({
@@ -240,6 +240,34 @@ test(
     ] as const)
       await expect(begin([aLine('a')], change as never)).rejects.toMatchObject({ status, param });
     await end(batch);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  'a line is refused with the words of a single create',
+  async () => {
+    const bodies = [
+      { negative_promt: 'rain' },
+      { prompt_strenght: 2 },
+      { image_uri: 'https://a.example/1.png' },
+      { seconds: '99' },
+      { seconds: undefined, duration: '99' },
+      { ratio: '7:5' },
+    ];
+    const single = await Promise.all(
+      bodies.map(async (body) => {
+        const order = { model: MODEL, prompt: 'a boat', seconds: '4', ...body };
+        const refused: unknown = await client.post('/videos', { body: order }).catch((error: unknown) => error);
+        if (!(refused instanceof OpenAI.APIError)) throw new Error(`${JSON.stringify(body)} was not refused`);
+        return (refused.error as { readonly message: string }).message;
+      }),
+    );
+    const ended = await end(await begin(bodies.map((body, index) => aLine(`line ${index}`, body))));
+    const errors = await readLines(ended.error_file_id);
+
+    expect(errors.map(({ error }) => error?.message)).toEqual(single);
+    expect(single[0]).toMatch(/is an unknown field.*; write into prompt what the video must not show$/);
   },
   TEST_TIMEOUT_MS,
 );

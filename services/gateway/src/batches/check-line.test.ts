@@ -30,6 +30,21 @@ test('a valid line is an order with its number and its name', () => {
   expect([checker.faults, checker.model()]).toEqual([[], 'Alpha-H3']);
 });
 
+test('an order keeps the names of its client, so that a later refusal has them', () => {
+  const content = [{ type: 'image_url', role: 'first_frame', image_url: { url: 'https://a.example/1.png' } }];
+  const namesOf = (body: object): unknown => {
+    const line = check(newChecker(), { ...VALID, body: { ...BODY, ...body } });
+    return line !== undefined && 'order' in line.body ? line.body.names : line?.body;
+  };
+
+  expect(namesOf({})).toMatchObject({ duration: 'seconds' });
+  expect(namesOf({ seconds: undefined, duration: '5' })).not.toHaveProperty('duration');
+  expect(namesOf({ content })).toMatchObject({
+    'content[1]': 'content[0]',
+    'content[1].media.url': 'content[0].image_url',
+  });
+});
+
 test('an empty line is none', () => {
   const checker = newChecker();
   expect([check(checker, ''), check(checker, ' \t'), checker.faults]).toEqual([undefined, undefined, []]);

@@ -3,6 +3,7 @@ import type { BatchFault, NewLine } from '../clients/batches-client.ts';
 import type { CreateRoute, ReadRoute } from '../dialects/dialect.ts';
 import { describeRightField } from '../dialects/wire/unknown-fields.ts';
 import type { Models } from '../domain/model-defaults.ts';
+import type { Order } from '@reelgate/proto/tasks/v1/order';
 import { newLineFault } from './batch-endpoint.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 
@@ -34,11 +35,26 @@ function decodeOrder(create: CreateRoute, body: object, models: Models): NewLine
         clientField(toSnakeCase(unfit[0])),
         'is not possible in a line of a batch',
       );
-    return { order };
+    return { order, names: listNames(order, clientField) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return newLineFault(error.reason, error.field, error.message);
   }
+}
+
+/** The fields of an order that clients can write under other names. */
+const FLAT_FIELDS = ['duration', 'resolution', 'ratio', 'size'];
+/** The items of a content whose names are kept; a request has few. */
+const ITEMS_NAMED_MAX = 32;
+
+/** Lists the client's names for fields of the order, where they differ. */
+function listNames({ content }: Order, clientField: (field: string) => string): Readonly<Record<string, string>> {
+  const items = content.slice(0, ITEMS_NAMED_MAX).flatMap((_item, index) => {
+    const item = `content[${index}]`;
+    return [item, `${item}.media.url`, `${item}.media.role`, `${item}.text`];
+  });
+  const named = [...FLAT_FIELDS, ...items].map((field) => [field, clientField(field)] as const);
+  return Object.fromEntries(named.filter(([field, name]) => field !== name));
 }
 
 /** Names the field to send in place of one that no generator takes. The refusals of the dialect name it already. */

@@ -88,7 +88,13 @@ export interface NewLine {
   /** From 1, as in the file. */
   readonly number: number;
   readonly customId: string;
-  readonly body: { readonly order: Order } | LineCall | { readonly fault: BatchFault };
+  readonly body: LineOrder | LineCall | { readonly fault: BatchFault };
+}
+
+export interface LineOrder {
+  readonly order: Order;
+  /** The client's names for fields of the order, where they differ. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
 /** A line that has ended. */
@@ -214,6 +220,7 @@ function toWireLine({ number, customId, body }: NewLine): WireNewLine {
     number,
     customId,
     body: toWireBody(body),
+    fieldNames: 'order' in body ? { ...body.names } : {},
   };
 }
 

@@ -61,7 +61,13 @@ export interface BatchCall {
 }
 
 /** The order of a task, or a call that is made later. */
-export type LineWork = { readonly order: Order } | BatchCall;
+export type LineWork = OrderWork | BatchCall;
+
+export interface OrderWork {
+  readonly order: Order;
+  /** The client's names for fields of the order, where they differ. */
+  readonly names?: Readonly<Record<string, string>>;
+}
 
 /** A line as the reader of its file understood it. */
 export interface NewBatchLine {

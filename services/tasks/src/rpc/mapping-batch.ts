@@ -78,7 +78,7 @@ export function fromWireBatchLease(wire: WireLease | undefined): BatchLease {
   return { batchId, lease };
 }
 
-export function fromWireLine({ number, customId, body }: BatchLineInput): NewBatchLine {
+export function fromWireLine({ number, customId, body, fieldNames }: BatchLineInput): NewBatchLine {
   if (number < 1 || number > BATCH_LINES_MAX)
     throw new Problem({
       kind: 'invalid',
@@ -86,13 +86,13 @@ export function fromWireLine({ number, customId, body }: BatchLineInput): NewBat
       field: 'lines.number',
       message: `must be from 1 to ${BATCH_LINES_MAX}; it is ${number}`,
     });
-  return { number, customId, body: fromWireBody(body) };
+  return { number, customId, body: fromWireBody(body, fieldNames) };
 }
 
-function fromWireBody(body: BatchLineInput['body']): NewBatchLine['body'] {
+function fromWireBody(body: BatchLineInput['body'], names: BatchLineInput['fieldNames']): NewBatchLine['body'] {
   if (body.case === 'fault') return { fault: fromWireFault(body.value) };
   if (body.case === 'call') return { call: fromWireCall(body.value.call), isRepeatable: body.value.repeatable };
-  return { order: fromWireOrder(body.value) };
+  return { order: fromWireOrder(body.value), ...(Object.keys(names).length === 0 ? {} : { names }) };
 }
 
 /** The task or the answer of such a line may be gone by now. */

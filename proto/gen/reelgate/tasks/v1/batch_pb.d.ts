@@ -285,6 +285,14 @@ export declare type BatchLineInput = Message<"reelgate.tasks.v1.BatchLineInput">
     value: BatchCall;
     case: "call";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * The client's names for fields of the order, where they differ, such as `seconds` for `duration`. A refusal of the
+   * line names these.
+   *
+   * @generated from field: map<string, string> field_names = 6;
+   */
+  fieldNames: { [key: string]: string };
 };
 
 /**

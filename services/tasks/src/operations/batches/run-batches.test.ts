@@ -6,6 +6,7 @@ import { channelSettings } from '../../../testing/channel-settings.ts';
 import { refused } from '../../../testing/fake-upstream.ts';
 import { anAnswer } from '../../../testing/jobs/new-jobs.ts';
 import { LIMITS as JOB_LIMITS } from '../../../testing/jobs/open-job-world.ts';
+import { anOrder } from '../../../testing/orders.ts';
 import { QUEUE } from '../../../testing/queue-world.ts';
 import type { Batch } from '../../domain/batch.ts';
 import { cancelBatch, createBatch, digestBatch, getBatch, listBatches, nameStatus } from './create-batch.ts';
@@ -116,6 +117,27 @@ describe('accounts take turns', () => {
 });
 
 describe('a refusal', () => {
+  test('names the fields of an order as its client does', async () => {
+    const world = await open();
+    await world.submit();
+    const order = anOrder({ duration: 99 });
+    const body = (names?: Readonly<Record<string, string>>) => ({ order, ...(names && { names }) });
+    await world.read([
+      { number: 1, customId: 'a', body: body({ duration: 'seconds' }) },
+      { number: 2, customId: 'b', body: body({ ratio: 'size' }) },
+      { number: 3, customId: 'c', body: body() },
+    ]);
+    await world.run();
+    const faults = await world.sql.read('SELECT fault_json FROM batch_lines ORDER BY number');
+
+    expect(faults.map((row) => JSON.parse(String(row['fault_json'])) as object)).toMatchObject(
+      ['seconds', 'duration', 'duration'].map((param) => ({
+        param,
+        message: expect.stringMatching(new RegExp(`^${param} must be`)),
+      })),
+    );
+  });
+
   test('that will pass is tried again after a pause, and begins no further line', async () => {
     const world = await open({ limits: { inFlight: 3 }, world: { channels: [channelSettings({ id: 'main' })] } });
     const batch = await begin(world);

@@ -2,7 +2,7 @@ import { NOTHING_DUE } from '@reelgate/platform/lifecycle/worker';
 import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import { Problem, isProblem } from '@reelgate/platform/problem';
 import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
-import type { Batch, BatchCall, BatchFault, LineWork, OpenLine } from '../../domain/batch.ts';
+import type { Batch, BatchCall, BatchFault, LineWork, OpenLine, OrderWork } from '../../domain/batch.ts';
 import type { Order } from '../../domain/order.ts';
 import type { TokenRights } from '../../clients/tokens.ts';
 import type { BatchLease, BatchStop, StartedLine } from '../../store/batch-store.ts';
@@ -227,7 +227,7 @@ async function createLine(deps: RunBatchDeps, run: BatchRun, line: OpenLine): Pr
         : (await createTask(deps.tasks, toCreateRequest(deps, run, { ...line, order: work.order }))).task;
     return { number, end: { taskId: id } };
   } catch (error) {
-    if (error instanceof Problem && isFinal(error)) return { number, end: { fault: toFault(error) } };
+    if (error instanceof Problem && isFinal(error)) return { number, end: { fault: toFault(error, work) } };
     const isRefusal = error instanceof Problem && error.kind !== 'internal';
     deps.log[isRefusal ? 'debug' : 'warn'](
       { batchId: run.batch.id, line: number, err: error },
@@ -293,8 +293,16 @@ function isFinal({ kind, reason }: Problem): boolean {
   return !PASSING_KINDS.has(kind) && reason !== 'idempotency_key_in_use';
 }
 
-function toFault({ reason, field: path, message }: Problem): BatchFault {
+function toFault({ reason, field: path, message }: Problem, work: LineWork): BatchFault {
   // a line has its extra fields beside the others
-  const field = path?.replace(/^extra_json\./, '');
+  const name = path?.replace(/^extra_json\./, '');
+  const field = name === undefined || !('order' in work) ? name : toClientName(name, work.names);
   return { code: reason, message: field === undefined ? message : `${field} ${message}`, param: field };
+}
+
+/** The client's name for a field of its order. That for a part of an item of the content can be the item's. */
+function toClientName(field: string, names: OrderWork['names'] = {}): string {
+  const [item = field] = /^content\[\d+\]/.exec(field) ?? [];
+  const known = [field, item].find((name) => Object.hasOwn(names, name));
+  return (known && names[known]) ?? field;
 }

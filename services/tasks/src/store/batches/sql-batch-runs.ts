@@ -1,7 +1,7 @@
 import { inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery, SqlRow, SqlWork } from '@reelgate/platform/sql/sql';
 import { LINE_KEY_MS, nameLineKey } from '../../domain/batch.ts';
-import type { BatchCall, BatchFault, LineWork, OpenLine } from '../../domain/batch.ts';
+import type { BatchCall, BatchFault, LineWork, OpenLine, OrderWork } from '../../domain/batch.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { BatchRunStore, StartedLine } from '../batch-store.ts';
@@ -89,7 +89,7 @@ async function listOpen(
   limit: number,
 ): Promise<readonly OpenLine[]> {
   const rows = await query(
-    `SELECT number, order_json, call_json, nanos FROM batch_lines
+    `SELECT number, order_json, names_json, call_json, nanos FROM batch_lines
      WHERE batch_id = $1 AND state = $2 AND ${OPEN} ORDER BY number LIMIT $3`,
     [batchId, state, limit],
   );
@@ -102,12 +102,13 @@ async function listOpen(
 }
 
 const ORDER = inOptionalJson<Order>('order_json');
+const NAMES = inOptionalJson<NonNullable<OrderWork['names']>>('names_json');
 const CALL = inOptionalJson<BatchCall>('call_json');
 
 function readWork(row: SqlRow): LineWork {
   const order = ORDER.read(row);
-  const call = CALL.read(row);
-  if (order !== undefined) return { order };
+  const [names, call] = [NAMES.read(row), CALL.read(row)];
+  if (order !== undefined) return { order, ...(names && { names }) };
   if (call !== undefined) return call;
   throw new Error('a line that has not begun has an order or a call');
 }

@@ -140,7 +140,7 @@ async function takeBatches(query: SqlQuery, taking: BatchTaking, ids: readonly s
 
 const INSERT_LINES = insertMany(
   'batch_lines',
-  ['batch_id', 'number', 'custom_id', 'state', 'order_json', 'call_json', 'fault_json'],
+  ['batch_id', 'number', 'custom_id', 'state', 'order_json', 'names_json', 'call_json', 'fault_json'],
   'ON CONFLICT DO NOTHING',
 );
 
@@ -197,6 +197,7 @@ async function insertLines(query: SqlWork, batchId: string, lines: readonly NewB
           custom_id: customId,
           state: 'fault' in body ? 'refused' : 'pending',
           order_json: 'order' in body ? JSON.stringify(body.order) : null,
+          names_json: 'order' in body && body.names !== undefined ? JSON.stringify(body.names) : null,
           call_json: 'call' in body ? JSON.stringify(body) : null,
           fault_json: 'fault' in body ? JSON.stringify(body.fault) : null,
         })),
