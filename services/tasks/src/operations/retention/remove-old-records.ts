@@ -14,6 +14,8 @@ const KEYS_MAX = 1000;
 const JOBS_MAX = 200;
 const EVENTS_MAX = 500;
 const LINES_MAX = 500;
+/** The steps in which a pass removes lines, of which a small batch takes two. */
+const STEPS_MAX = 32;
 const COUNTS_MAX = 2000;
 const HOUR_MS = 3_600_000;
 const ACTS_KEPT_MS = 400 * 24 * HOUR_MS;
@@ -51,7 +53,13 @@ export async function removeOldJobs({ jobs, media, clock, limits, log }: JobDeps
 
 /** One pass that removes lines of batches that ended before the retention time, and then the batches. */
 export async function removeOldBatches({ batches, media, clock, limits, log }: BatchDeps): Promise<PassResult> {
-  const ended = await batches.removeEndedLines(LINES_MAX, (objects) => media.removePrivate(objects));
+  let ended = 0;
+  // many small batches of an account may end at one moment, and count to its open ones until they are without lines
+  for (let step = 0; step < STEPS_MAX && ended < LINES_MAX; step += 1) {
+    const changed = await batches.removeEndedLines(LINES_MAX - ended, (objects) => media.removePrivate(objects));
+    if (changed === 0) break;
+    ended += changed;
+  }
   if (ended > 0) log.debug({ ended }, 'lines of batches that have ended were removed');
   const removed = await batches.removeOldBatches({ before: clock.now() - limits.retentionMs, limit: LINES_MAX });
   if (removed > 0) log.info({ removed }, 'lines of old batches were removed');
