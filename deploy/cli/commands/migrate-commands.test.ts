@@ -41,7 +41,7 @@ test('an embedded store is checked without being made, migrated, and then in ord
   expect(reelgate(yaml, 'billing')).toMatchObject({
     status: 0,
     stdout:
-      'billing: applied 0001_billing.sql\nbilling: applied 0002_upstream_cost.sql\nbilling: applied 0003_token_queue.sql\nbilling: applied 0004_max_amount.sql\nbilling: applied 0005_account_margins.sql\nbilling: applied 0006_labels.sql\nbilling: applied 0007_token_hints.sql\nbilling: applied 0008_fewer_pages.sql\nbilling: applied 0009_token_parts.sql\n',
+      'billing: applied 0001_billing.sql\nbilling: applied 0002_upstream_cost.sql\nbilling: applied 0003_token_queue.sql\nbilling: applied 0004_max_amount.sql\nbilling: applied 0005_account_margins.sql\nbilling: applied 0006_labels.sql\nbilling: applied 0007_token_hints.sql\nbilling: applied 0008_fewer_pages.sql\nbilling: applied 0009_token_parts.sql\nbilling: applied 0010_part_hours.sql\n',
   });
   expect(reelgate(yaml, 'billing')).toMatchObject({ status: 0, stdout: 'billing: nothing to apply\n' });
   expect(reelgate(yaml, 'billing', '--check')).toMatchObject({ status: 0, stdout: 'billing: nothing is pending\n' });
