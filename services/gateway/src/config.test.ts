@@ -73,6 +73,7 @@ describe('an invalid key prevents the start; the error names the line and the ex
     ['gateway:\n  limits: { body: big }\n', /gateway\.limits\.body: expected a size/],
     ['gateway:\n  limits: { creates_per_minute: 0 }\n', /creates_per_minute: expected a whole number from 1/],
     ['gateway:\n  limits: { reads_per_minute: 2147483648 }\n', /reads_per_minute: expected a whole number/],
+    ['gateway:\n  connections: { per_source: 0 }\n', /connections\.per_source: expected a whole number from 1/],
     ['gateway:\n  redis: localhost\n', /gateway\.redis: expected a Redis address/],
   ])('%j', (text, message) => {
     expect(() => read(text)).toThrow(message);

@@ -41,6 +41,8 @@ export { listPriceKeys as relayPriceKeys } from './relay/charges/call-charges.ts
 
 const TRUSTED_PROXIES_MAX = 64;
 const COUNT_MAX = 2 ** 31 - 1;
+/** One program that calls the gateway can have a thousand streams and waits open. */
+const CONNECTIONS_PER_SOURCE = 2000;
 /** Billionths of a unit of currency. */
 const NANOS = 1e9;
 
@@ -87,6 +89,7 @@ export const gatewaySchema = {
       reads_per_minute: count(600),
       calls_per_minute: count(600),
     }),
+    connections: section({ per_source: count(CONNECTIONS_PER_SOURCE) }),
     bodies: section({
       memory: {
         type: 'string',
@@ -190,6 +193,8 @@ export interface GatewayConfig {
   /** The longest wait for Redis. The file cannot set it; a test on a busy machine does. */
   readonly redisDeadlineMs?: number;
   readonly limits: GatewayLimits;
+  /** The most connections that one source address has open at once. */
+  readonly connectionsPerSource: number;
   readonly bodies: BodySettings;
   /** The largest hold, in billionths, that a call may be sent beside. */
   readonly sendBesideMaxNanos: number;
@@ -242,6 +247,7 @@ interface CheckedConfig {
       readonly reads_per_minute: number;
       readonly calls_per_minute: number;
     };
+    readonly connections: { readonly per_source: number };
     readonly bodies: { readonly memory: string; readonly idle: string; readonly least_speed: string };
     readonly send_beside_max: string;
     readonly batches: boolean;
@@ -265,6 +271,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     admin_url: adminUrl,
     redis,
     limits,
+    connections,
     bodies,
     send_beside_max: besideMax,
     batches: hasBatches,
@@ -286,6 +293,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
       readsPerMinute: limits.reads_per_minute,
       callsPerMinute: limits.calls_per_minute,
     },
+    connectionsPerSource: connections.per_source,
     bodies: {
       // two of the largest always fit
       bytesMax: Math.max(parseBytes(bodies.memory) ?? 0, 2 * (parseBytes(limits.body) ?? 0)),

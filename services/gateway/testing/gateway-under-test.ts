@@ -210,7 +210,12 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   const sessions = settings.sessions ?? fakeSessions();
   const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
   const [metrics, newId] = [openMetrics(false), newIds(clock)];
-  const ports = await openGatewayPorts(config, { metrics, newId }, async () => true, hostCheck(['gateway.example']));
+  const ports = await openGatewayPorts(
+    config,
+    { metrics, newId, clock, log },
+    async () => true,
+    hostCheck(['gateway.example']),
+  );
   const gateway = await startGateway(
     config,
     {

@@ -212,6 +212,7 @@ async function startServer(clock: FakeClock, realtime: Realtime, refused: () => 
     ready: async () => true,
     metrics: undefined,
     starting: handle,
+    countConnection: () => undefined,
   });
   server.serve({
     handle,

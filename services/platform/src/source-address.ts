@@ -64,7 +64,8 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || Number(bits) <= (family === 4 ? IPV4_BITS : IPV6_BITS);
 }
 
-function networkCheck(networks: readonly string[]): (address: string) => boolean {
+/** The check whether an address, as `readPeer` gives it, is in one of the networks. */
+export function networkCheck(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return () => false;
   const list = new BlockList();
   for (const network of networks) {

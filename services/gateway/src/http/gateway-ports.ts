@@ -1,14 +1,17 @@
 import type { RequestListener } from 'node:http';
+import type { TimeSource } from '@reelgate/platform/clock';
 import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import { openHttpPort } from '@reelgate/platform/http/http-port';
 import type { HttpPort } from '@reelgate/platform/http/http-port';
 import type { NewId } from '@reelgate/platform/ids';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
+import type { WarningLog } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import type { GatewayConfig } from '../config.ts';
 import { toAnswer } from './answer-problem.ts';
+import { boundConnections } from './bound-connections.ts';
 import { readOrCreateRequestId } from './headers.ts';
 import { openPublicPort } from './http-server.ts';
 import type { PublicPort } from './http-server.ts';
@@ -25,9 +28,16 @@ export interface GatewayPorts {
   readonly isAllowedHost: HostCheck;
 }
 
+interface PortParts {
+  readonly metrics: Metrics;
+  readonly newId: NewId;
+  readonly clock: TimeSource;
+  readonly log: WarningLog;
+}
+
 export async function openGatewayPorts(
-  { listen, admin }: GatewayConfig,
-  { metrics, newId }: { readonly metrics: Metrics; readonly newId: NewId },
+  { listen, admin, connectionsPerSource, trustedProxies }: GatewayConfig,
+  { metrics, newId, clock, log }: PortParts,
   ready: ReadyCheck,
   isAllowedHost: HostCheck,
 ): Promise<GatewayPorts> {
@@ -42,6 +52,10 @@ export async function openGatewayPorts(
       isAllowedHost,
       metrics: admin === undefined ? withoutChannels(metrics) : undefined,
       starting: refuseAll(newId),
+      countConnection: boundConnections(
+        { perSourceMax: connectionsPerSource, trustedProxies },
+        { clock, log, metrics },
+      ),
     });
     return { public: publicPort, admin: adminPort, isAllowedHost };
   } catch (error) {

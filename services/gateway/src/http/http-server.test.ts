@@ -17,6 +17,7 @@ const isQueued = process.platform === 'linux' && Number(readLinux('/proc/sys/net
     ready: async () => true,
     metrics: undefined,
     starting: (_request, response) => response.end(),
+    countConnection: () => undefined,
   });
   const sockets: Socket[] = [];
   try {

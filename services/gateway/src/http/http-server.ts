@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
@@ -62,6 +62,8 @@ export interface PublicPortOptions {
   readonly isAllowedHost: HostCheck;
   /** Refuses requests as temporary until the application is set. */
   readonly starting: RequestListener;
+  /** Sees each new connection first, and resets it if there are too many. */
+  readonly countConnection: (socket: Socket) => void;
 }
 
 export async function openPublicPort({
@@ -70,6 +72,7 @@ export async function openPublicPort({
   metrics,
   isAllowedHost,
   starting,
+  countConnection,
 }: PublicPortOptions): Promise<PublicPort> {
   const requests = openRunningRequests();
   let application: Application = { handle: starting, upgrades: NO_UPGRADES };
@@ -94,6 +97,7 @@ export async function openPublicPort({
     },
     take,
   );
+  server.prependListener('connection', countConnection);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     application.upgrades.handle(request, socket, head);
   });
