@@ -27,11 +27,12 @@ import { openRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { TRACE_HEADER } from './call-span.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
+import { newBodyBounds } from './connect-bodies.ts';
 import { openRefusals } from './connect-refusals.ts';
 import { deprecations } from './deprecations.ts';
 import { fromConnectError, isFault, toConnectError } from './problems.ts';
-import { newServedMethod } from './served-method.ts';
-import type { IncomingCall, ServedMethod } from './served-method.ts';
+import { identifyCaller, newServedMethod } from './served-method.ts';
+import type { IncomingCall, Peer, ServedMethod } from './served-method.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
 import { openRunningStreams } from './streams.ts';
@@ -97,8 +98,10 @@ export function connectHandler({
   const mounts = bindings.flatMap((binding) =>
     binding.service.methods.map((method) => newMount(method, newServedMethod(binding, method, serving), log)),
   );
+  const boundBody = newBodyBounds();
   let mounted: Promise<Serve> | undefined;
   const rpc: Serve = (request, response) => {
+    boundBody(request, response, () => identifyCaller(serving, toPeer(request, hasTls)));
     mounted ??= mountConnect(mounts, hasTls);
     mounted.then(
       (serve) => {
@@ -205,6 +208,15 @@ async function* readRequests(requests: AsyncIterable<object>): AsyncGenerator<ob
     const isRefusal = thrown instanceof ConnectError && thrown.findDetails(ProblemSchema).length > 0;
     throw isRefusal ? fromConnectError(thrown) : thrown;
   }
+}
+
+/** Reads the facts about the caller of a request from its head and its connection. */
+function toPeer({ headers: { authorization }, socket }: IncomingMessage, hasTls: boolean): Peer {
+  return {
+    authorization,
+    peerNames: () => (hasTls ? readPeerNames(socket) : []),
+    peerAddress: () => readPeer(socket.remoteAddress),
+  };
 }
 
 const PEER_ADDRESS = createContextKey<() => string>(() => readPeer(undefined));

@@ -8,7 +8,7 @@ import { readPeer } from '../source-address.ts';
 import { readCertificateNames } from '../tls/peer-names.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { TRACE_HEADER } from './call-span.ts';
-import type { IncomingCall } from './served-method.ts';
+import type { IncomingCall, Peer } from './served-method.ts';
 
 /** Two were seen. The others are for a process that is busy. */
 const TURNS = 10;
@@ -16,24 +16,35 @@ const TURNS = 10;
 /** One for all: the library tells of an end after every call, and an error for each would cost its stack. */
 const CALLER_LEFT = new Error('the call is over');
 
-/** The part that all kinds of calls have in common. */
-interface ServerCall {
+/** The part of a call that its caller is known by. */
+interface CallHead {
   readonly metadata: Metadata;
-  readonly cancelled: boolean;
-  getDeadline(): Deadline;
   /** The address and the port, with a colon between; IPv6 has no brackets. */
   getPeer(): string;
-  sendMetadata(metadata: Metadata): void;
   getAuthContext(): { readonly sslPeerCertificate?: PeerCertificate };
+}
+
+/** The part that all kinds of calls have in common. */
+interface ServerCall extends CallHead {
+  readonly cancelled: boolean;
+  getDeadline(): Deadline;
+  sendMetadata(metadata: Metadata): void;
   on(event: 'cancelled', listener: () => void): unknown;
+}
+
+/** Reads the facts about the caller of a call. */
+export function readCallPeer(call: CallHead): Peer {
+  return {
+    authorization: readFirst(call.metadata, 'authorization'),
+    peerNames: () => readPeerNames(call),
+    peerAddress: () => readPeer(removePort(call.getPeer())),
+  };
 }
 
 /** Reads the facts about a call from its metadata and its connection. */
 export function toIncomingCall(call: ServerCall): IncomingCall {
   return {
-    authorization: readFirst(call.metadata, 'authorization'),
-    peerNames: () => readPeerNames(call),
-    peerAddress: () => readPeer(removePort(call.getPeer())),
+    ...readCallPeer(call),
     requestId: readRequestId(readFirst(call.metadata, 'x-request-id')),
     carrier: readFirst(call.metadata, TRACE_HEADER),
     bounds: readBounds(call),
@@ -49,7 +60,7 @@ function removePort(peer: string): string {
   return peer.slice(0, peer.lastIndexOf(':'));
 }
 
-function readPeerNames(call: ServerCall): readonly string[] {
+function readPeerNames(call: CallHead): readonly string[] {
   const { sslPeerCertificate: certificate } = call.getAuthContext();
   return certificate === undefined ? [] : readCertificateNames(certificate);
 }

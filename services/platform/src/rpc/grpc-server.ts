@@ -1,6 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { Metadata, Server } from '@grpc/grpc-js';
+import { Metadata, Server, ServerInterceptingCall } from '@grpc/grpc-js';
 import type {
+  ServerInterceptor,
   ServerReadableStream,
   ServerUnaryCall,
   ServerWritableStream,
@@ -24,10 +25,10 @@ import { openRunningCalls } from './call-bounds.ts';
 import { compressAnswers } from './grpc-compression.ts';
 import { deprecations } from './deprecations.ts';
 import { toServiceDefinition } from './grpc-definition.ts';
-import { toIncomingCall } from './grpc-incoming.ts';
+import { readCallPeer, toIncomingCall } from './grpc-incoming.ts';
 import { addReflection } from './grpc-introspection.ts';
 import { isFault, toConnectError, encodeStatusDetails } from './problems.ts';
-import { newServedMethod } from './served-method.ts';
+import { identifyCaller, newServedMethod } from './served-method.ts';
 import type { ServedMethod, ServingDeps } from './served-method.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
@@ -92,8 +93,10 @@ export async function startGrpcServer({
   readiness = ALWAYS_READY,
   tracing = NO_TRACING,
 }: GrpcServerOptions): Promise<RpcServer> {
+  const calls = openRunningCalls(log);
+  const wrongKeys = openWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
   const server = new Server({
-    interceptors: [compressAnswers],
+    interceptors: [refuseStrangers(bindings, { identify, wrongKeys }), compressAnswers],
     // Its statistics of each call are read by no part of the program.
     'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
@@ -103,8 +106,6 @@ export async function startGrpcServer({
     'grpc.max_connection_age_ms': connectionAgeMs,
     'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
   });
-  const calls = openRunningCalls(log);
-  const wrongKeys = openWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
   const streams = openRunningStreams();
   for (const binding of bindings)
     server.addService(
@@ -135,6 +136,36 @@ export async function startGrpcServer({
       await (closed ??= close(over));
     },
     stop: () => (closed ??= close(AbortSignal.timeout(STOP_GRACE_MS))),
+  };
+}
+
+/**
+ * Refuses a call of an unknown caller before its message is read: each message of a stranger would take up to its
+ * largest size. Health and reflection have no callers.
+ */
+function refuseStrangers(
+  bindings: readonly Binding[],
+  serving: Pick<ServingDeps, 'identify' | 'wrongKeys'>,
+): ServerInterceptor {
+  const paths = new Set(
+    bindings.flatMap(({ service }) => service.methods.map(({ name }) => `/${service.typeName}/${name}`)),
+  );
+  return ({ path }, given) => {
+    const call = given as unknown as ServerInterceptingCall;
+    if (!paths.has(path)) return call;
+    try {
+      identifyCaller(serving, readCallPeer(given as unknown as Parameters<typeof readCallPeer>[0]));
+      return call;
+    } catch (refusal) {
+      const refuse = (): void => {
+        call.sendStatus(toFailure(refusal));
+      };
+      return new ServerInterceptingCall(call, {
+        start: (next) => {
+          next({ onReceiveMetadata: refuse });
+        },
+      });
+    }
   };
 }
 

@@ -19,13 +19,17 @@ import { readUntilAborted } from './streams.ts';
 import type { RunningStreams } from './streams.ts';
 import { systemClock } from '../clock.ts';
 
-/** The facts that a transport knows about a call. */
-export interface IncomingCall {
+/** The facts that a transport knows about a caller before it has read a byte of its request. */
+export interface Peer {
   readonly authorization: string | undefined;
   /** The names in the client certificate of the connection. */
   readonly peerNames: PeerNames;
   /** The address of the other end of the connection. */
   readonly peerAddress: () => string;
+}
+
+/** The facts that a transport knows about a call. */
+export interface IncomingCall extends Peer {
   readonly requestId: string;
   /** The `traceparent` that the caller sent. */
   readonly carrier: string | undefined;
@@ -139,9 +143,9 @@ function serveList(method: DescMethod, listed: DescMethod, served: ServedMethod,
 }
 
 /** A wrong key is told of with its address. */
-function identifyCaller(
-  { identify, wrongKeys }: ServingDeps,
-  { authorization, peerNames, peerAddress }: IncomingCall,
+export function identifyCaller(
+  { identify, wrongKeys }: Pick<ServingDeps, 'identify' | 'wrongKeys'>,
+  { authorization, peerNames, peerAddress }: Peer,
 ): Caller {
   try {
     return identify(authorization, peerNames);
