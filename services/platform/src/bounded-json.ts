@@ -99,6 +99,14 @@ export function assertBounds(bytes: Uint8Array, bounds: JsonBounds, where?: Wher
   else for (const piece of cutPieces(bytes)) refuseExcess(scan(piece), where);
 }
 
+/** Refuses a JSON text that arrives in pieces, as soon as a piece shows that it has more than the bounds allow. */
+export function newBoundsCheck(bounds: JsonBounds): (piece: Uint8Array) => void {
+  const scan = newJsonScan(bounds);
+  return (piece) => {
+    refuseExcess(scan(piece));
+  };
+}
+
 /** Resolves once the event loop has served what is waiting. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -13,7 +13,7 @@ import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { answerProblem, toProblem } from './answer-problem.ts';
 import type { Exchange, ExchangeState } from './http-exchange.ts';
 import { exchangeEnd } from './http-exchange.ts';
-import { ClientGone, settleUnread } from './bodies/receive-body.ts';
+import { ClientGone, newDiscards, settleUnread } from './bodies/receive-body.ts';
 import { readOrCreateRequestId } from './headers.ts';
 import { requestSpans } from './request-span.ts';
 import type { BeginRequestSpan } from './request-span.ts';
@@ -53,6 +53,7 @@ export function koaApp(options: KoaAppOptions): RequestListener {
   const app = new Koa<ExchangeState>();
   const hooks: RouteHooks = { admit: options.admit, beginSpan: requestSpans(options.tracing) };
   const table = routeTable(options.routes);
+  const discard = newDiscards(options.clock);
   const run = (exchange: Exchange): MaybePromise<void> => {
     const { method, path } = exchange;
     const found = table.find(method, path);
@@ -67,7 +68,7 @@ export function koaApp(options: KoaAppOptions): RequestListener {
     } catch (thrown) {
       refuseExchange(exchange, thrown, options.log);
     }
-    settleUnread(exchange, options.clock);
+    settleUnread(exchange, options.clock, discard);
     sendAnswer(exchange);
   };
   app.on('error', (error: unknown) => {

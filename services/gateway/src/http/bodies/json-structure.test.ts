@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { until } from '@reelgate/platform/testing/until';
+import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
+import { TOKEN } from '../../../testing/fake-services.ts';
+import { holdConnection, requestHead } from '../../../testing/held-connection.ts';
 import { call } from '../../../testing/http-call.ts';
 import { startOperatorUnderTest } from '../../../testing/operator-under-test.ts';
 import type { OperatorUnderTest } from '../../../testing/operator-under-test.ts';
@@ -30,7 +34,7 @@ let operators: OperatorUnderTest;
 let url: string;
 let paths: readonly string[];
 beforeAll(async () => {
-  operators = await startOperatorUnderTest({ batches: true });
+  operators = await startOperatorUnderTest({ batches: true, channels: [aRelayChannel()] });
   url = operators.gateway.url;
   const document = (await call(url, 'GET', '/openapi.json')).json;
   paths = listJsonPaths(document.paths);
@@ -59,6 +63,19 @@ test.each(BODIES)('a body with too many %s is refused at every door, in its enve
   expect(answers).toEqual(
     paths.map((path) => ({ path, status: 400, message: expect.stringMatching(message), code: expect.anything() })),
   );
+});
+
+test.each([
+  ['an order', '/v1/videos'],
+  ['a call to a model', '/v1/chat/completions'],
+])('%s with too many members is refused before the rest of it arrives', async (_, path) => {
+  const head = requestHead({ path, token: TOKEN, bytes: 12_000_000 });
+
+  const connection = await holdConnection(url, [head, `{"model":"some-model",${MANY}`]);
+
+  await until(() => connection.seen().includes('members in one object'));
+  expect(connection.seen()).toMatch(/^HTTP\/1\.1 400 /);
+  connection.close();
 });
 
 test('the sign-ins of both consoles refuse it too', async () => {

@@ -1,5 +1,33 @@
-import { LARGE_JSON, SMALL_JSON, parseBoundedJson, parseJsonInTurns } from '@reelgate/platform/bounded-json';
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  LARGE_JSON,
+  SMALL_JSON,
+  newBoundsCheck,
+  parseBoundedJson,
+  parseJsonInTurns,
+} from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
+
+/** A body that declares at most this much is checked when it is parsed. */
+const SHORT_BYTES = 64 * 1024;
+
+/** Checks a chunk of a body that arrives. */
+export type CheckChunk = (chunk: Buffer) => void;
+
+/** The check of a long body while it arrives, so that one with too much in it is neither collected nor copied. */
+export function checkJsonBody(headers: IncomingHttpHeaders): CheckChunk | undefined {
+  return checkArrival(headers, SMALL_JSON);
+}
+
+/** The same for the body of a call to a model. */
+export function checkCallBody(headers: IncomingHttpHeaders): CheckChunk | undefined {
+  return checkArrival(headers, LARGE_JSON);
+}
+
+function checkArrival(headers: IncomingHttpHeaders, bounds: typeof SMALL_JSON): CheckChunk | undefined {
+  const bytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  return bytes <= SHORT_BYTES ? undefined : newBoundsCheck(bounds);
+}
 
 /** Parses the JSON of a request that names what to do. It must be UTF-8 and within the bounds. */
 export function parseJson(bytes: Buffer): unknown {

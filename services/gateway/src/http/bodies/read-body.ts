@@ -7,7 +7,7 @@ import type { ClientBody, Form, FormFile } from '../../dialects/dialect.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { BodyBudget, BodyOwner } from './body-budget.ts';
 import { collectBytes } from './collect-bytes.ts';
-import { parseJsonBody } from './parse-json.ts';
+import { checkJsonBody, parseJsonBody } from './parse-json.ts';
 import { readRawBody, receiveBody } from './receive-body.ts';
 import type { ReceiveOptions, Sink } from './receive-body.ts';
 
@@ -29,7 +29,7 @@ async function readBody(request: IncomingMessage, options: ReadBodyOptions): Pro
   const type = readBodyType(request.headers, options.takesForms);
   return type === 'form'
     ? receiveForm(request, options)
-    : { json: await parseJsonBody(await readRawBody(request, options)) };
+    : { json: await parseJsonBody(await readRawBody(request, options, checkJsonBody(request.headers))) };
 }
 
 /** Reads the kind of a body from its headers. Refuses a kind that the route does not take. */

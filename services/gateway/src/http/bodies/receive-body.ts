@@ -7,6 +7,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Exchange } from '../http-exchange.ts';
 import type { BodyBudget, BodyOwner, CountedBody } from './body-budget.ts';
 import { collectBytes } from './collect-bytes.ts';
+import type { CheckChunk } from './parse-json.ts';
 
 /** The gateway reads and discards at most this much of a body to keep its connection. */
 const KEEP_BYTES_MAX = 1024 * 1024;
@@ -15,6 +16,10 @@ const LINGER_MS = 2000;
 const LINGER_BYTES_MAX = 64 * 1024 * 1024;
 /** The short rest of a refused body has this long to arrive. */
 const REST_MS_MAX = 10_000;
+/** The bytes of all refused bodies that are discarded in a second. More would cost others' requests their time. */
+const DISCARDED_PER_SECOND = 8 * 1024 * 1024;
+/** Up to this much is discarded at once: one body of the largest size. */
+const DISCARDED_AT_ONCE = 64 * 1024 * 1024;
 
 export interface ReceiveOptions {
   readonly bytesMax: number;
@@ -146,19 +151,41 @@ export function tooLarge(bytesMax: number): Problem {
   });
 }
 
+/** Reads and discards the rest of a body, as fast as all that are discarded may arrive. */
+export type DiscardBody = (request: Readable) => void;
+
+/** All refused bodies of a gateway share one speed. A body beyond it waits, and other requests do not. */
+export function newDiscards(clock: Clock): DiscardBody {
+  const aheadMs = (DISCARDED_AT_ONCE * 1000) / DISCARDED_PER_SECOND;
+  let busyUntil = 0;
+  return (request) => {
+    request.on('data', ({ length }: Buffer) => {
+      const now = clock.now();
+      busyUntil = Math.max(busyUntil, now) + (length * 1000) / DISCARDED_PER_SECOND;
+      const waitMs = busyUntil - aheadMs - now;
+      if (waitMs <= 0) return;
+      request.pause();
+      void clock.sleep(waitMs).then(() => {
+        request.resume();
+      });
+    });
+    request.resume();
+  };
+}
+
 /**
  * Handles the unread rest of a refused body. If the body is short, the gateway discards the rest and keeps the
  * connection. Otherwise it discards bytes for a moment, so that a reset does not destroy the answer, and then closes
  * the connection.
  */
-export function settleUnread(exchange: Exchange, clock: Clock): void {
+export function settleUnread(exchange: Exchange, clock: Clock, discard: DiscardBody): void {
   const { req, body } = exchange;
   if (req.complete || !hasBody(req) || exchange.respond === false || Buffer.isBuffer(body)) return;
   if (exchange.state.expectsContinue) {
     exchange.set('connection', 'close');
     return;
   }
-  req.resume();
+  discard(req);
   if (Number(req.headers['content-length'] ?? Number.NaN) <= KEEP_BYTES_MAX) {
     discardRest(req, clock);
     return;
@@ -200,10 +227,18 @@ function hasBody({ headers }: IncomingMessage): boolean {
  * Reads the bytes of a body within the limits of one body, of its owner and of all bodies. The rest of a refused body
  * stays unread.
  */
-export async function readRawBody(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
+export async function readRawBody(
+  request: IncomingMessage,
+  options: ReceiveOptions,
+  check: CheckChunk = () => undefined,
+): Promise<Buffer> {
   const bytes = collectBytes();
   try {
-    await receiveBody(request, options, bytes.add);
+    await receiveBody(request, options, (chunk) => {
+      check(chunk);
+      bytes.add(chunk);
+      return undefined;
+    });
   } catch (error) {
     bytes.clear();
     throw error;

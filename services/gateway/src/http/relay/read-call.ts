@@ -8,7 +8,7 @@ import type { FormPart } from '../../relay/requests/form-parts.ts';
 import type { CallRequest, RelayCall } from '../../relay/requests/relay-call.ts';
 import { listForwardedHeaders } from '../../relay/headers.ts';
 import { toReceiveOptions, readBodyType } from '../bodies/read-body.ts';
-import { parseCallBody } from '../bodies/parse-json.ts';
+import { checkCallBody, parseCallBody } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/receive-body.ts';
 import { readLabel } from '../headers.ts';
 import { requirePrincipal } from '../http-exchange.ts';
@@ -29,10 +29,11 @@ export interface MatchedEndpoint {
 export async function readCall(parts: GatewayParts, exchange: Exchange, matched: MatchedEndpoint): Promise<RelayCall> {
   const { req } = exchange;
   // refuses by the headers before it reads the body
-  readBodyType(req.headers, matched.endpoint.takesForms);
+  const type = readBodyType(req.headers, matched.endpoint.takesForms);
+  const check = type === 'json' ? checkCallBody(req.headers) : undefined;
   const principal = requirePrincipal(exchange);
   const label = readLabel(req.headers['reelgate-label']) ?? principal.label;
-  const body = await readRawBody(req, toReceiveOptions(exchange, parts.budget, parts.limits.bodyBytes));
+  const body = await readRawBody(req, toReceiveOptions(exchange, parts.budget, parts.limits.bodyBytes), check);
   return parseCall({
     endpoint: matched.endpoint,
     path: toEndpointPath(matched.endpoint, matched.params),
