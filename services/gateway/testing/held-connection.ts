@@ -10,10 +10,17 @@ export interface HeldConnection {
   close(): void;
 }
 
-/** Opens a connection and sends bytes. Resolves when the system has taken all of them, or the other side has left. */
-export function holdConnection(url: string, parts: readonly (string | Buffer)[]): Promise<HeldConnection> {
+/**
+ * Opens a connection, from an address of this machine if one is named, and sends bytes. Resolves when the system has
+ * taken all of them, or the other side has left.
+ */
+export function holdConnection(
+  url: string,
+  parts: readonly (string | Buffer)[],
+  localAddress?: string,
+): Promise<HeldConnection> {
   const { hostname, port } = new URL(url);
-  const socket = net.connect(Number(port), hostname);
+  const socket = net.connect({ port: Number(port), host: hostname, ...(localAddress && { localAddress }) });
   let seen = '';
   socket.on('data', (chunk) => {
     seen += chunk.toString('latin1');
