@@ -86,6 +86,19 @@ describeOnEngines('the outbox', (open) => {
     expect(published).toEqual([]);
   });
 
+  test('an event that cannot be read holds no other up', async () => {
+    await stage(anEvent(1), anEvent(2), anEvent(3));
+    const broken = (event: OutboxEvent): Promise<void> => {
+      if (event.id === 'event_001') throw new Error('no message');
+      return publish(event);
+    };
+
+    await expect(relayOutbox(sql, broken)).rejects.toThrow('no message');
+
+    expect(published).toEqual(['event_002', 'event_003']);
+    expect(await kept()).toEqual(['event_001']);
+  });
+
   test('keeps an event that could not be published, logs it, and loses no other', async () => {
     await stage(anEvent(1), anEvent(2), anEvent(3));
     const broken = async (event: OutboxEvent): Promise<void> => {

@@ -31,7 +31,7 @@ export async function relayOutbox(sql: Sql, publish: (event: OutboxEvent) => Pro
   const rows = await sql.read<Row>('SELECT id, type, payload, trace FROM outbox ORDER BY id LIMIT $1', [
     OUTBOX_BATCH_MAX,
   ]);
-  const outcomes = await Promise.allSettled(rows.map((row) => publish(fromRow(row))));
+  const outcomes = await Promise.allSettled(rows.map(async (row) => publish(fromRow(row))));
   const done = rows.filter((_row, index) => outcomes[index]?.status === 'fulfilled');
   if (done.length > 0)
     await remove(

@@ -92,6 +92,11 @@ test('a task is unchanged by the wire', () => {
   );
 });
 
+test.each([1e300, -1, 0.5, Number.NaN])('a number of the usage that is no count is not on the wire: %d', (number) => {
+  const usage = { totalSeconds: number, totalTokens: 7 };
+  expect(backFrom(overTheWire(aTask({ state: 'completed', usage })))).toHaveProperty('usage', { totalTokens: 7 });
+});
+
 test('no field on the wire shows anything of the upstream', () => {
   const task = aTask({
     upstreamStatus: 'running',

@@ -111,8 +111,10 @@ export function toWireCreated(task: Task): WireTask {
   return toWireTask({ ...task, ...NEW, updatedAt: task.createdAt }, task.createdAt);
 }
 
+/** A number that is no count is left out, so that one task never makes a list or an event unreadable. */
 export function toWireUsage(usage: Usage): WireUsage {
-  const count = (value: number | undefined): bigint | undefined => (value === undefined ? undefined : BigInt(value));
+  const count = (value: number | undefined): bigint | undefined =>
+    value !== undefined && Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined;
   return toMessage(UsageSchema, {
     totalSeconds: count(usage.totalSeconds),
     inputSeconds: count(usage.inputSeconds),

@@ -1,6 +1,15 @@
-import type { FindOutcome, ListedWork, PollResult, Report, Submission, UpstreamRequest } from '@reelgate/adapter-kit';
-import { readObject } from '@reelgate/adapter-kit/kit';
-import { byWord, flag, list, longText, map, number, object, word, optional, record, text } from './shapes.ts';
+import type {
+  FindOutcome,
+  ListedWork,
+  PollResult,
+  Report,
+  Submission,
+  UpstreamRequest,
+  Usage,
+} from '@reelgate/adapter-kit';
+import { readObject, readPercent, toUsage } from '@reelgate/adapter-kit/kit';
+import { ASKED_WAIT_MS_MAX } from '@reelgate/platform/limits/read-asked-wait';
+import { byWord, count, flag, list, longText, map, object, word, optional, record, text, time } from './shapes.ts';
 import type { Shape } from './shapes.ts';
 
 const HEADER_NAME = text(/^[A-Za-z0-9-]{1,64}$/, 'the name of a header');
@@ -31,31 +40,38 @@ const UNFIT = record({ unfit: text() });
 export const ORDER_REQUEST: Shape<UpstreamRequest | { readonly unfit: string }> = (value, at) =>
   readObject(value)['unfit'] === undefined ? REQUEST(value, at) : UNFIT(value, at);
 
+const wait: Shape<number | undefined> = (value, at) => {
+  const ms = count(value, at);
+  return ms && Math.min(ms, ASKED_WAIT_MS_MAX);
+};
+
 export const SUBMISSION: Shape<Submission> = byWord('outcome', {
   accepted: ACCEPTED,
   refused: record({
     outcome: word('refused'),
     fault: word('order', 'content', 'unfit', 'throttle', 'credential', 'channel'),
     error: ERROR,
-    retryAfterMs: optional(number),
+    retryAfterMs: optional(wait),
   }),
   unknown: record({ outcome: word('unknown'), error: ERROR }),
 });
 
-const USAGE = record({
-  totalSeconds: optional(number),
-  inputSeconds: optional(number),
-  outputSeconds: optional(number),
-  inputImageCount: optional(number),
-  inputAudioSeconds: optional(number),
-  totalTokens: optional(number),
-  promptTokens: optional(number),
-  completionTokens: optional(number),
+const USAGE_NUMBERS = record({
+  totalSeconds: optional(count),
+  inputSeconds: optional(count),
+  outputSeconds: optional(count),
+  inputImageCount: optional(count),
+  inputAudioSeconds: optional(count),
+  totalTokens: optional(count),
+  promptTokens: optional(count),
+  completionTokens: optional(count),
 });
+const USAGE: Shape<Usage | undefined> = (value, at) => toUsage(USAGE_NUMBERS(value, at));
 
-const ENDED = { costMicroUsd: optional(number), endedAt: optional(number) };
+const percent: Shape<number | undefined> = (value, at) => readPercent(count(value, at));
+const ENDED = { costMicroUsd: optional(count), endedAt: optional(time) };
 const underWay = <const Phase extends 'queued' | 'running'>(phase: Phase): Shape<Report> =>
-  record({ phase: word(phase), status: STATUS, progress: optional(number) });
+  record({ phase: word(phase), status: STATUS, progress: optional(percent) });
 
 const REPORT: Shape<Report> = byWord('phase', {
   queued: underWay('queued'),
@@ -66,7 +82,7 @@ const REPORT: Shape<Report> = byWord('phase', {
     url: optional(text()),
     needsKey: optional(flag),
     base64At: optional(text()),
-    urlDiesAt: optional(number),
+    urlDiesAt: optional(time),
     prompt: optional(longText),
     usage: optional(USAGE),
     ...ENDED,
@@ -97,16 +113,23 @@ export const FIND_OUTCOME: Shape<FindOutcome> = byWord('outcome', {
 });
 
 const LISTED_WORK: Shape<ListedWork> = (value, at) => {
-  const { kind, duration, resolution, ratio, ...rest } = record({
+  const {
+    kind,
+    duration,
+    resolution,
+    ratio,
+    createdAt = 0,
+    ...rest
+  } = record({
     upstreamId: ID,
     kind: optional(KINDS),
     model: text(),
-    duration: optional(number),
+    duration: optional(count),
     resolution: optional(text()),
     ratio: optional(text()),
-    createdAt: number,
+    createdAt: time,
   })(value, at);
-  return { ...rest, kind, duration, resolution, ratio };
+  return { ...rest, createdAt, kind, duration, resolution, ratio };
 };
 
 export const LISTED_WORKS: Shape<readonly ListedWork[] | undefined> = optional(list(LISTED_WORK));

@@ -1,4 +1,4 @@
-import { readObject } from '@reelgate/adapter-kit/kit';
+import { readCount, readObject } from '@reelgate/adapter-kit/kit';
 
 const TEXT_CHARS_MAX = 64 * 1024;
 const SHOWN_CHARS_MAX = 200;
@@ -28,10 +28,16 @@ export const longText: Shape<string> = (value, at) => {
   return value;
 };
 
-export const number: Shape<number> = (value, at) => {
+const number: Shape<number> = (value, at) => {
   if (typeof value !== 'number') throw toWrongValue(value, at, 'a number');
   return value;
 };
+
+/** A number that is no count is left out, as in the answers that built-in adapters read. */
+export const count: Shape<number | undefined> = (value, at) => readCount(number(value, at));
+
+/** A time in milliseconds. */
+export const time: Shape<number | undefined> = (value, at) => readCount(Math.floor(number(value, at)));
 
 export const flag: Shape<boolean> = (value, at) => {
   if (typeof value !== 'boolean') throw toWrongValue(value, at, 'true or false');
