@@ -9,6 +9,7 @@ import { fromWirePreference, toWirePreference } from '../clients/task-queue.ts';
 import type { WaitPreference } from '../clients/task-queue.ts';
 import type { CreateTaskRequest, Order, Task, TasksClient, WholeCreateRequest } from '../clients/tasks-client.ts';
 import type { BesideOrder, DecodedOrder, FieldNames } from '../dialects/dialect.ts';
+import { readOwn } from '../domain/read-own.ts';
 import { isUncertain } from '../problems/error-table.ts';
 import { openInlineStream } from './inline-bytes.ts';
 
@@ -182,7 +183,7 @@ export async function inClientTerms<T>({ clientField, describeRight }: FieldName
     const name = error.field.replace(/^(?:order|queue)\./, '').replace(/^extra_json\./, '');
     const right = reason === 'unknown_field' ? describeRight?.(name) : undefined;
     const message = right === undefined ? error.message : `${error.message}; ${right}`;
-    const field = PREFERENCES[name] ?? clientField(name);
+    const field = readOwn(PREFERENCES, name) ?? clientField(name);
     throw new Problem({ kind, reason, message, retryAfterMs, metadata, field, cause });
   }
 }

@@ -169,6 +169,7 @@ describe('a malformed form is refused', () => {
 
 test('a boolean is a word', () => {
   expect(readForm(form([['aigc_watermark', 'true']])).fields).toEqual({ aigc_watermark: true });
+  expect(readForm(form([['aigc_watermark', 'constructor']])).fields).toEqual({ aigc_watermark: 'constructor' });
   expect(
     refusalOf(() =>
       decodeCreate({ form: form([...named, ['aigc_watermark', 'yes']]) }, { models: new Map(), params: {} }),

@@ -1,5 +1,6 @@
 import { SMALL_JSON, parseBoundedText } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
+import { readOwn } from '../../domain/read-own.ts';
 import type { Form, FormFile } from '../dialect.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { FRAME_FILE, LIST_FIELDS, PICTURE_FIELDS } from '../wire/pictures.ts';
@@ -69,7 +70,7 @@ function fill({ field, as, name = '' }: Place, before: unknown, value: string): 
 /** A text that is not of the type of its field stays one, and is then refused as such. */
 function readWhole(field: string, value: string): unknown {
   if (field === 'content' || field === 'metadata' || LIST_FIELDS.includes(field)) return parseJsonOrText(field, value);
-  if (field === 'aigc_watermark') return BOOLEANS[value] ?? value;
+  if (field === 'aigc_watermark') return readOwn(BOOLEANS, value) ?? value;
   return field === 'n' && value === '1' ? 1 : value;
 }
 
@@ -123,7 +124,9 @@ function getOrAddItemWithout(items: Map<string, unknown>[], key: string): Map<st
   const [outer = '', inner] = key.split('.');
   const value = last?.get(outer);
   const taken =
-    inner === undefined ? value !== undefined : typeof value === 'object' && value !== null && inner in value;
+    inner === undefined
+      ? value !== undefined
+      : typeof value === 'object' && value !== null && Object.hasOwn(value, inner);
   if (last !== undefined && !taken) return last;
   const next = new Map<string, unknown>();
   items.push(next);

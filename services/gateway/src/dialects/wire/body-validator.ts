@@ -1,6 +1,7 @@
 import { Ajv } from '@reelgate/platform/json-schema';
 import type { ErrorObject, ValidateFunction } from '@reelgate/platform/json-schema';
 import { Problem } from '@reelgate/platform/problem';
+import { readOwn } from '../../domain/read-own.ts';
 import type { Schema } from '../dialect.ts';
 
 const SHOWN_CHARACTERS_MAX = 64;
@@ -129,7 +130,7 @@ function toProblem(error: ErrorObject | undefined, hint: string): Problem {
 
 function chooseReason(field: string): string {
   const [head = ''] = field.split(/[.[]/, 1);
-  return REASONS[head] ?? 'invalid_request';
+  return readOwn(REASONS, head) ?? 'invalid_request';
 }
 
 /** Converts a pointer such as `/content/1/role` to a field such as `content[1].role`. */

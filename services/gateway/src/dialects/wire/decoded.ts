@@ -6,6 +6,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { BesideOrder, DecodedOrder } from '../dialect.ts';
 import { toItemType } from './content-items.ts';
 import type { DecodedItem } from './content-items.ts';
+import { readOwn } from '../../domain/read-own.ts';
 import { dropUndefined } from './task-fields.ts';
 import { describeRightField } from './unknown-fields.ts';
 
@@ -59,7 +60,7 @@ function toWireOrder(order: DecodedParts['order'], items: readonly DecodedItem[]
 function toClientField(field: string, names: Readonly<Record<string, string>>, items: readonly DecodedItem[]): string {
   const [, index, rest = ''] = /^content\[(\d+)\](.*)$/.exec(field) ?? [];
   const item = index === undefined ? undefined : items[Number(index)];
-  if (item === undefined) return names[field] ?? field;
+  if (item === undefined) return readOwn(names, field) ?? field;
   return item.field.startsWith('content[') ? item.field + toClientPart(rest, item) : item.field;
 }
 

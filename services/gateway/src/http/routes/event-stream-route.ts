@@ -1,5 +1,6 @@
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { listTokenAndMakers } from '../../clients/billing-client.ts';
+import { readOwn } from '../../domain/read-own.ts';
 import { followEvents } from '../../operations/follow-events.ts';
 import { inClientTerms } from '../../operations/submit-order.ts';
 import { watchAccess } from '../admission/watch-access.ts';
@@ -69,7 +70,7 @@ async function streamEvents(parts: GatewayParts, exchange: Exchange, query: Stre
   try {
     const names: Readonly<Record<string, string>> = { cursor: cursorField, subject_id: 'task_id' };
     await inClientTerms(
-      { clientField: (field) => names[field] ?? field },
+      { clientField: (field) => readOwn(names, field) ?? field },
       sendPaced(exchange.res, blocks, { head: HEAD, clock, over }),
     );
     if (!exchange.res.headersSent && stopping.aborted) throw serviceUnavailable(undefined, STOPPING_RETRY_MS);

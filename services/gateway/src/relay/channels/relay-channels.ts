@@ -12,6 +12,7 @@ import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RelayAuth, RelayChannelSettings } from './relay-channel-config.ts';
+import { readOwn } from '../../domain/read-own.ts';
 import { modelHider } from '../../json-bytes/hide-model.ts';
 import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import { newAnswerHeaderFilter } from '../headers.ts';
@@ -274,7 +275,7 @@ function buildIdentities(
   publicModel: string,
   filter: AnswerHeaderFilter,
 ): ModelIdentities {
-  const upstreamModel = models[publicModel] ?? publicModel;
+  const upstreamModel = readOwn(models, publicModel) ?? publicModel;
   const { host, hostname } = new URL(baseUrl);
   const key = apiKey.reveal();
   const hidden = [host, hostname, ...(key.length >= KEY_LENGTH_MIN ? [key] : [])];

@@ -1,3 +1,4 @@
+import { readOwn } from '../../domain/read-own.ts';
 import { encodeOpenaiFault } from './openai.ts';
 import { inputTokensMax, sumQuantities, toUsage } from './quantities.ts';
 import { readList } from './members.ts';
@@ -124,7 +125,7 @@ function estimateSpeech(content: CallContent, { usage, textBytes, announcedBytes
   const format = readSetting(content, 'response_format') ?? 'mp3';
   // events carry sound as base64
   const bytes = speech.isStream(content) ? (textBytes * 3) / 4 : textBytes;
-  const seconds = bytes / (SOUND_BYTES_A_SECOND[format] ?? SOUND_BYTES_A_SECOND_MOST);
+  const seconds = bytes / (readOwn(SOUND_BYTES_A_SECOND, format) ?? SOUND_BYTES_A_SECOND_MOST);
   const spoken = announcedBytes === undefined ? seconds * CHARACTERS_A_SECOND : (characters * bytes) / announcedBytes;
   return {
     inputTokens: Math.ceil(characters / CHARACTERS_A_TOKEN),

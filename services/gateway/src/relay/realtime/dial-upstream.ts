@@ -116,7 +116,10 @@ async function readRefusal(
 }
 
 function toHeaderRecord(pairs: readonly string[]): Record<string, string[]> {
-  const headers: Record<string, string[]> = {};
-  for (let at = 0; at + 1 < pairs.length; at += 2) (headers[pairs[at] ?? ''] ??= []).push(pairs[at + 1] ?? '');
-  return headers;
+  const headers = new Map<string, string[]>();
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const name = pairs[at] ?? '';
+    headers.set(name, [...(headers.get(name) ?? []), pairs[at + 1] ?? '']);
+  }
+  return Object.fromEntries(headers);
 }
