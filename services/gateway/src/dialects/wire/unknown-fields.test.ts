@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { refusalOf } from '../../../testing/order-summary.ts';
 import { decodeCreate } from '../openai/decode.ts';
+import type { Schema } from '../dialect.ts';
+import { dialects } from '../index.ts';
 import { decodeGenerations } from '../generations/decode.ts';
 import { describeRightField } from './unknown-fields.ts';
 
@@ -77,6 +79,84 @@ describe.each(DIALECTS)('at %s a field is refused by its name', (_path, decode) 
   });
 });
 
+const OF_EVERY_OBJECT = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__proto__'];
+
+test.each(OF_EVERY_OBJECT)('a refusal of the field %s names it as the client wrote it', (name) => {
+  for (const [, decode] of DIALECTS) expect(decode(whole).clientField(name)).toBe(name);
+});
+
+test.each(OF_EVERY_OBJECT)('a field %s with a structure is refused by its name', (name) => {
+  const body = JSON.parse(`{"model":"Alpha-H3","prompt":"a boat","${name}":{"a":1}}`) as object;
+  for (const [, decode] of DIALECTS)
+    expect(refusalOf(() => decode(body))).toMatchObject({ reason: 'unknown_field', field: name });
+});
+
+describe('metadata', () => {
+  const refuse = (name: string): unknown =>
+    refusalOf(() => decodeCreate({ json: { ...whole, metadata: { [name]: 'x' } } }, context));
+
+  test.each([
+    ...['img_url', 'first_frame_url', 'start_image', 'end_image', 'keyframes', 'reference_image', 'input_image'],
+    ...[
+      'durationSeconds',
+      'duration_ms',
+      'videoLength',
+      'frame_rate',
+      'frames_per_second',
+      'sampleCount',
+      'num_videos',
+    ],
+    ...['callback_url', 'webhookUrl', 'resolution_name', 'cfg_scale', 'guidance-scale', 'num_inference_steps'],
+    ...['negativePrompt', 'enable_audio', 'personGeneration', 'camera_control', 'motion_strength', 'prompt_optimizer'],
+    ...[
+      'max_ammount',
+      'maxAmount',
+      'MAX-AMOUNT',
+      'budget',
+      'max_price',
+      'model',
+      'aigc_watermark',
+      'subject_reference',
+    ],
+  ])('with %s is refused by its name', (name) => {
+    expect(refuse(name)).toMatchObject({ reason: 'unknown_field', field: `metadata.${name}` });
+  });
+
+  /** They say who asks, and in which money. */
+  const FREE = new Set(['user', 'currency', 'metadata']);
+  const listFields = (schema: Schema): string[] => [
+    ...Object.keys((schema['properties'] as object | undefined) ?? {}),
+    ...['oneOf', 'anyOf', 'allOf'].flatMap((name) =>
+      ((schema[name] as Schema[] | undefined) ?? []).flatMap(listFields),
+    ),
+  ];
+  const fields = new Set(dialects.flatMap(({ creates }) => creates).flatMap(({ body }) => listFields(body)));
+  test.each([...fields].filter((name) => !FREE.has(name)))('with the field %s of a dialect is refused', (name) => {
+    expect(refuse(name)).toMatchObject({ reason: 'unknown_field', field: `metadata.${name}` });
+  });
+
+  test.each([
+    ...[
+      'title',
+      'user_id',
+      'order',
+      'description',
+      'source',
+      'text',
+      'batch',
+      'user',
+      'currency',
+      'customer',
+      'amount',
+    ],
+    ...['project', 'campaign', 'note', 'reference', 'count', 'topic', 'account_id', 'environment', 'constructor'],
+    ...['toString', 'name', 'scene', 'id', 'tag', 'type', 'version', 'language', 'price', 'max_retries', 'trace_id'],
+  ])('with %s is that of the client', (name) => {
+    const metadata = { [name]: 'x' };
+    for (const [, decode] of DIALECTS) expect(decode({ ...whole, metadata }).order.model).toBe('Alpha-H3');
+  });
+});
+
 describe('/v1/video/generations refuses a field that no generator can obey', () => {
   test.each<[string, object, string]>([
     ['a seed above its range', { seed: 2 ** 32 }, 'seed'],
@@ -105,15 +185,61 @@ describe('an unknown name leads to', () => {
     ['duration_ms', 'send seconds'],
     ['num_outputs', 'a create makes one video'],
     ['resolution_name', 'send resolution'],
-    ['generate_audio', 'send sound as an audio_url item'],
     ['fps', 'a generator chooses the frame rate'],
     ['callback_url', 'send webhook_url'],
+    ['num_videos', 'a create makes one video'],
+    ['numberOfVideos', 'a create makes one video'],
+    ['video_count', 'a create makes one video'],
+    ['n_videos', 'a create makes one video'],
+    ['sampleCount', 'a create makes one video'],
+    ['batch_size', 'a create makes one video'],
+    ['num_images', 'a create makes one video'],
+    ['generate_audio', 'no field chooses the sound that is made'],
+    ['with_audio', 'no field chooses the sound that is made'],
+    ['voice_id', 'no field chooses the sound that is made'],
+    ['lipsync', 'no field chooses the sound that is made'],
+    ['lip_sync', 'no field chooses the sound that is made'],
+    ['narration', 'no field chooses the sound that is made'],
+    ['audio_url', 'send sound as an audio_url item'],
+    ['voice_url', 'send sound as an audio_url item'],
+    ['music', 'send sound as an audio_url item'],
+    ['num_inference_steps', 'a generator chooses how it computes'],
+    ['iterations', 'a generator chooses how it computes'],
+    ['steps', 'a generator chooses how it computes'],
+    ['cfg_scale', 'a generator chooses how it computes'],
+    ['guidanceScale', 'a generator chooses how it computes'],
+    ['motion', 'describe it in prompt'],
+    ['camera_motion', 'describe it in prompt'],
+    ['personGeneration', 'known fields: '],
+    ['resizeMode', 'known fields: '],
+    ['account_id', 'known fields: '],
+    ['country', 'known fields: '],
+    ['discount', 'known fields: '],
+    ['topic', 'known fields: '],
+    ['invoice', 'known fields: '],
+    ['option', 'known fields: '],
+    ['transparent', 'known fields: '],
+    ['resource', 'known fields: '],
+    ['texture', 'known fields: '],
+    ['context', 'known fields: '],
+    ['framework', 'known fields: '],
+    ['bandwidth', 'known fields: '],
+    ['costume', 'known fields: '],
+    ['actions', 'did you mean action'],
+    ['screen_ratio', 'send ratio'],
+    ['ratios', 'send ratio'],
+    ['videoSize', 'send size'],
+    ['video_width', 'send size'],
+    ['video_quality', 'send resolution'],
+    ['video_duration', 'send seconds'],
+    ['frame_count', 'send seconds'],
+    ['reference_image_count', 'send reference_images'],
     ['zoom', 'known fields: '],
     ['__proto__', 'known fields: '],
     ['', 'known fields: '],
     ['resolution', 'leave it out, or name a model whose generator takes it'],
   ])('%s: %s', (name, right) => {
-    const known = ['prompt', 'seconds', 'resolution', 'webhook_url', 'max_amount'];
+    const known = ['prompt', 'seconds', 'resolution', 'webhook_url', 'max_amount', 'action'];
 
     expect(describeRightField(name, known)).toContain(right);
   });

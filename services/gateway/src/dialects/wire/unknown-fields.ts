@@ -9,8 +9,11 @@ const EXTRA_FIELDS_MAX = 32;
 const SHOWN_CHARACTERS_MAX = 64;
 const LIKE_A_URL = /:\/\/|^\s*[/\\]{2}|^\s*data:|;base64,|\/ximg\//i;
 /** A name is taken for a misspelling of a known one up to this many letters away: one, and two from this length on. */
-const TWO_LETTERS_FROM = 6;
+const TWO_LETTERS_FROM = 8;
 const ONE_LETTER_FROM = 4;
+
+const SOUND = 'send sound as an audio_url item of content';
+const ONE_VIDEO = 'a create makes one video; send it again for another one';
 
 /**
  * The meanings of names of other APIs, the first match first. They are compared without case and signs, so `imageUrl`
@@ -19,34 +22,86 @@ const ONE_LETTER_FROM = 4;
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/fps|framerate|framespersecond/, 'a generator chooses the frame rate'],
   [/negative/, 'write into prompt what the video must not show'],
+  [/steps?$|iteration|inference|guidance|^cfg|sampler|scheduler/, 'a generator chooses how it computes'],
+  [/camera|(?<!pro)motion|movement/, 'describe it in prompt'],
   [/numframes|framecount|nframes/, 'send seconds'],
   [/callback|webhook|notif|hook/, 'send webhook_url'],
   [/(last|end|tail|final).*(frame|ima?ge?|pic|photo)|(frame|ima?ge?).*(tail|end|last)/, 'send last_frame'],
   [/(ref|style|subject|character|element).*(ima?ge?|pic|photo|frame)|reference|subject/, 'send reference_images'],
+  [/^(n|no|num|number)(of)?(video|clip|image|output|sample|result|generation|variation)s?$|^num(ber)?$/, ONE_VIDEO],
+  [/(?<!ac|dis)counts?$|samples?$|variation|outputs$|quantity|batch/, ONE_VIDEO],
   [
-    /ima?ge?|picture|pic|photo|frame/,
+    /ima?ge|img|picture|^pic|(input|first|start|init)pic|photo|frame(?!work)/,
     'send input_reference for the first frame, last_frame for the last one, reference_images for others',
   ],
-  [/duration|second|secs|length|runtime/, 'send seconds'],
-  [/audio|sound|voice|music|speech|lipsync/, 'send sound as an audio_url item of content'],
-  [/video|clip|footage/, 'send a video as a video_url item of content'],
-  [/aspect|ratio|orientation|shape/, 'send ratio'],
+  [/duration|second(?!ary)|secs|length|runtime/, 'send seconds'],
+  [/(sound|audio|music|speech|(?<!in)voice)(ur[il]|file|link)|^(input)?(sound|audio|music|speech)s?$/, SOUND],
+  [
+    /audio|sound|(?<!in)voice|music|speech|lipsync|narrat/,
+    'no field chooses the sound that is made; describe it in prompt',
+  ],
+  [/aspect|ratio(?!n)|orientation|shape/, 'send ratio'],
   [/resolution|quality|definition|upscale/, 'send resolution'],
-  [/width|height|dimension|size|pixel/, 'send size'],
-  [/amount|price|cost|budget|spend|charge|money|maxpay/, 'send max_amount'],
-  [/count|samples|batch|variation|outputs|quantity|^num/, 'a create makes one video; send it again for another one'],
-  [/prompt|text|description|caption|instruction/, 'send prompt'],
+  [/(?<!band)width|height|dimension|(?<!re)size|pixel/, 'send size'],
+  [/video|(?<!e)clip|footage/, 'send a video as a video_url item of content'],
+  [/amount|price|cost(?!ume)|budget|spend|charge|money|maxpay/, 'send max_amount'],
+  [/prompt|(?<!con)text(?!ure)|description|caption|instruction/, 'send prompt'],
   [/model|engine|checkpoint/, 'send model'],
-  [/source|parent|remix|original/, 'send source_task_id'],
+  [/(?<!re)source|(?<!trans)parent|remix|original/, 'send source_task_id'],
 ];
 
-/** The members of `metadata` are the client's own. These are none: in other APIs they change the video. */
+/**
+ * The members of `metadata` are the client's own. These are none: they are fields of a dialect, or change the video in
+ * other APIs. They are compared without case and signs.
+ */
 const NO_METADATA: ReadonlySet<string> = new Set(
   [
-    ...['prompt', 'negative_prompt', 'content', 'seconds', 'duration', 'size', 'width', 'height', 'ratio', 'seed'],
-    ...['aspect_ratio', 'resolution', 'n', 'fps', 'max_amount', 'quality', 'image_tail', 'audio', 'generate_audio'],
-    ...['input_reference', 'image', 'images', 'first_frame', 'first_frame_image', 'last_frame', 'last_frame_image'],
-    ...['reference_images', 'image_url', 'image_urls', 'video_url', 'audio_url', 'source_task_id', 'action'],
+    ...['model', 'prompt', 'content', 'seed', 'n', 'action', 'source_task_id', 'response_format', 'aigc_watermark'],
+    ...['negative_prompt', 'prompt_optimizer', 'prompt_extend', 'enhance_prompt', 'watermark', 'person_generation'],
+    ...['seconds', 'duration', 'duration_seconds', 'duration_ms', 'video_length', 'video_duration', 'num_frames'],
+    ...['frame_count', 'fps', 'frame_rate', 'frames_per_second', 'webhook_url', 'webhook', 'callback_url', 'callback'],
+    ...['size', 'width', 'height', 'ratio', 'aspect', 'aspect_ratio', 'orientation', 'dimensions', 'quality'],
+    ...['resolution', 'resolution_name', 'video_size', 'video_quality', 'video_resolution', 'output_resolution'],
+    ...['image', 'images', 'image_url', 'image_urls', 'img', 'img_url', 'img_urls', 'image_base64', 'input_image'],
+    ...[
+      'input_images',
+      'input_image_url',
+      'input_reference',
+      'input_references',
+      'init_image',
+      'keyframe',
+      'keyframes',
+    ],
+    ...['first_frame', 'first_frame_url', 'first_frame_image', 'start_frame', 'start_frame_url', 'start_image'],
+    ...['start_image_url', 'first_image', 'first_image_url', 'frames', 'frame_images', 'last_frame', 'last_frame_url'],
+    ...['last_frame_image', 'last_image', 'last_image_url', 'end_frame', 'end_frame_url', 'end_image', 'end_image_url'],
+    ...['image_tail', 'tail_image', 'tail_image_url', 'reference_image', 'reference_images', 'reference_image_url'],
+    ...['reference_image_urls', 'reference_url', 'reference_urls', 'ref_image', 'ref_images', 'style_image'],
+    ...['style_reference', 'subject_reference', 'subject_references', 'reference_video', 'reference_videos'],
+    ...['reference_audio', 'base_video', 'input_video', 'video_url', 'video_urls', 'audio', 'audio_url', 'audio_urls'],
+    ...['input_audio', 'generate_audio', 'enable_audio', 'with_audio', 'sound', 'voice_id', 'lip_sync', 'lipsync'],
+    ...['sample_count', 'num_samples', 'num_videos', 'number_of_videos', 'video_count', 'num_outputs', 'batch_size'],
+    ...['num_generations', 'cfg', 'cfg_scale', 'guidance', 'guidance_scale', 'inference_steps', 'num_inference_steps'],
+    ...['sampler', 'scheduler', 'motion_strength', 'motion_bucket_id', 'camera_motion', 'camera_control'],
+    ...['camera_fixed', 'remix_video_id', 'upscale'],
+  ].map(toPlainName),
+);
+
+const MAX_AMOUNT = 'max_amount';
+/** Names of other APIs for the bound of a price. A name that is written like `max_amount` is one too. */
+const BOUNDS: ReadonlySet<string> = new Set(
+  [
+    ...['budget', 'max_budget', 'budget_max', 'budget_limit', 'budget_usd', 'max_price', 'price_max', 'price_limit'],
+    ...['max_cost', 'cost_max', 'cost_limit', 'max_spend', 'spend_limit', 'spending_limit', 'max_charge', 'max_pay'],
+    ...[
+      'maximum_amount',
+      'maximum_price',
+      'maximum_cost',
+      'max_amount_usd',
+      'amount_max',
+      'amount_limit',
+      'max_credits',
+    ],
   ].map(toPlainName),
 );
 
@@ -116,7 +171,8 @@ function findNearest(plain: string, known: readonly string[]): string | undefine
   return near[0]?.name;
 }
 
-function toPlainName(name: string): string {
+/** Returns a name without case and signs. */
+export function toPlainName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
@@ -136,9 +192,19 @@ function countEdits(from: string, to: string): number {
   return read(from.length, to.length);
 }
 
-/** Refuses metadata that would change the video elsewhere, because here they change nothing. */
+/** Refuses metadata that would change the video or bound its price elsewhere, because here they change nothing. */
 export function assertMetadata(metadata: object | undefined): void {
-  const wrong = Object.keys(metadata ?? {}).find((name) => NO_METADATA.has(toPlainName(name)));
+  const names = Object.keys(metadata ?? {});
+  const bound = names.find(meansBound);
+  if (bound !== undefined)
+    throw invalid(`metadata.${bound}`, `bounds nothing; send ${MAX_AMOUNT} beside metadata`, 'unknown_field');
+  const wrong = names.find((name) => NO_METADATA.has(toPlainName(name)));
   if (wrong !== undefined)
     throw invalid(`metadata.${wrong}`, 'changes nothing here; send it as a field beside metadata', 'unknown_field');
+}
+
+/** Reports whether a name means the bound of a price, however it is written. */
+export function meansBound(name: string): boolean {
+  const plain = toPlainName(name.slice(0, SHOWN_CHARACTERS_MAX));
+  return BOUNDS.has(plain) || findNearest(plain, [MAX_AMOUNT]) !== undefined;
 }
