@@ -124,7 +124,7 @@ export async function startGateway(
     await subscribeToEvents(foundation, parts, lifecycle);
 
     const observe = observer({ clock, log, metrics });
-    const agentTools = config.isForAgents ? [agentRoute(foundation, clients, parts, isAllowedHost)] : [];
+    const agentTools = config.isForAgents ? [agentRoute(foundation, parts, isAllowedHost)] : [];
     const api = gatewayRoutes(dialects, parts, foundation.publicUrl, { hasBatches: config.hasBatches, agentTools });
     const deps = { foundation, clients, parts, api, observe, channels, pauses };
     const consoles = await openConsoles(config, deps, lifecycle);
@@ -186,14 +186,9 @@ function openRedis(
   return openLimits(foundation, lifecycle, { service: 'gateway', url, deadlineMs });
 }
 
-function agentRoute(
-  { publicUrl, metrics }: Foundation,
-  clients: GatewayClients,
-  parts: GatewayParts,
-  isAllowedHost: HostCheck,
-): RouteEntry {
+function agentRoute({ publicUrl, metrics }: Foundation, parts: GatewayParts, isAllowedHost: HostCheck): RouteEntry {
   const addresses = { publicOrigin: new URL(publicUrl).origin, isAllowedHost };
-  return mcpRoute({ parts: { ...parts, books: accountBooks(clients) }, addresses, metrics });
+  return mcpRoute({ parts, addresses, metrics });
 }
 
 async function subscribeToEvents(
@@ -232,12 +227,13 @@ function openRateCounters(redis: RedisLink | undefined, { clock }: Foundation, l
 
 /** Opens the reads of charges and of the catalogue, which need billing. */
 function openMoneyReads(
-  { billing, tasks, usage }: GatewayClients,
+  { accounts, billing, tasks, usage }: GatewayClients,
   { clock, log }: Foundation,
   catalogue: () => Catalogue,
-): Pick<GatewayParts, 'charges' | 'videoModels' | 'usage' | 'chargedItems'> {
+): Pick<GatewayParts, 'books' | 'charges' | 'videoModels' | 'usage' | 'chargedItems'> {
   return {
     usage: billingUsage(usage),
+    books: accountBooks({ billing, accounts }),
     chargedItems: billingChargedItems(usage),
     charges: cacheCharges((caller, ids, timeoutMs) => readTaskCharges(billing, caller, ids, timeoutMs), { clock, log }),
     videoModels: openVideoModels({

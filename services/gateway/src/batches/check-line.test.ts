@@ -69,6 +69,9 @@ describe('a line that no file may have', () => {
     ['a list as its body', { ...VALID, body: [] }, 'missing_required_parameter', 'body'],
     ['a misspelt member', { ...VALID, custom_Id: 'one' }, 'unknown_field', 'custom_Id'],
     ['a field of the order beside its body', { ...VALID, seconds: '10' }, 'unknown_field', 'seconds'],
+    ['another spelling of its body', { ...VALID, Body: {} }, 'unknown_field', 'Body'],
+    ['a name that every object has', { ...VALID, constructor: {} }, 'unknown_field', 'constructor'],
+    ['the name of a prototype', JSON.stringify(VALID).replace('{', '{"__proto__":{},'), 'unknown_field', '__proto__'],
     ['a long model', { ...VALID, body: { ...BODY, model: 'a'.repeat(257) } }, 'invalid_request', 'body.model'],
     ['no model', { ...VALID, body: { prompt: 'a boat' } }, 'missing_required_parameter', 'body.model'],
   ])('%s', (_what, line, code, param) => {

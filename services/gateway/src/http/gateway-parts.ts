@@ -7,6 +7,7 @@ import type { Batches } from '../clients/batches-client.ts';
 import type { Jobs } from '../clients/jobs-client.ts';
 import type { Catalogue, GatewayLimits } from '../config.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
+import type { AccountBooks } from '../clients/money-client.ts';
 import type { MediaPort } from '../clients/media-port.ts';
 import type { TasksClient } from '../clients/tasks-client.ts';
 import type { ReadChargedItems } from '../clients/charged-items-client.ts';
@@ -44,6 +45,7 @@ export interface GatewayParts extends RequestBounds {
   readonly files: ClientFiles;
   readonly usage: ReadUsage;
   readonly chargedItems: ReadChargedItems;
+  readonly books: AccountBooks;
   readonly reader: TaskReader;
   readonly charges: ChargeReader;
   readonly videoModels: VideoModels;

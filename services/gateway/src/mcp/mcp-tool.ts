@@ -1,15 +1,12 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { Span } from '@reelgate/platform/trace/trace';
-import type { AccountBooks } from '../clients/money-client.ts';
 import type { Principal } from '../clients/billing-client.ts';
 import type { Schema } from '../dialects/dialect.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
 import type { GatewayParts } from '../http/gateway-parts.ts';
 
 /** The parts that tools are made of. A tool calls the operations that the HTTP routes call. */
-export interface ToolParts extends GatewayParts {
-  readonly books: AccountBooks;
-}
+export type ToolParts = GatewayParts;
 
 /** One message of a client whose token was checked. */
 export interface RequestCall {

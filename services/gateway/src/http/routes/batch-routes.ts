@@ -1,8 +1,9 @@
 import { Problem } from '@reelgate/platform/problem';
 import { PRICED_PATHS } from '../../batches/batch-endpoints.ts';
-import type { Caller } from '../../clients/caller.ts';
+import type { AccountCaller, Caller } from '../../clients/caller.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { readWholeNumber } from '../../dialects/wire/query-values.ts';
+import { meansBound, toPlainName } from '../../dialects/wire/unknown-fields.ts';
 import { computeFingerprint } from '../bodies/fingerprint.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -27,6 +28,9 @@ const MS = 1000;
 const BATCHES = '/v1/batches';
 const BATCH = `${BATCHES}/{batch_id}`;
 const TAG = 'Batches';
+/** The members of the metadata that bound what the lines may cost together. */
+const MAX_AMOUNT = 'max_amount';
+const CURRENCY = 'currency';
 
 /** The batches of an account, with the contract of OpenAI's clients. */
 export function batchRoutes(parts: GatewayParts): RouteEntry[] {
@@ -61,8 +65,8 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
   const label = readLabel(exchange.req.headers['reelgate-label']);
   const read = await readExchangeBody(exchange, parts, false);
   const body = decodeBatch('json' in read ? read.json : undefined);
-  assertPriced(body);
   const caller = toCaller(exchange);
+  await assertBound(parts, body, { ...caller, accountId });
   const file = await parts.files.find(accountId, body.input_file_id, caller);
   if (file?.purpose !== 'batch') throw unknownInput();
   const seconds = body.output_expires_after?.seconds;
@@ -86,10 +90,28 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
   exchange.body = encodeBatch(batch);
 }
 
-/** The price of a call is known only after it. */
-function assertPriced({ endpoint, metadata }: BatchBody): void {
-  if (PRICED_PATHS.includes(endpoint) || !Object.hasOwn(metadata ?? {}, 'max_amount')) return;
-  throw invalid('metadata.max_amount', `is possible for ${PRICED_PATHS.join(', ')} alone`);
+/**
+ * Refuses a bound that would bound nothing: one by another name, one in another currency than that of the account, and
+ * one of calls, whose price is known only after them.
+ */
+async function assertBound(
+  { books }: GatewayParts,
+  { endpoint, metadata }: BatchBody,
+  caller: AccountCaller,
+): Promise<void> {
+  const members = Object.entries(metadata ?? {});
+  const bounds = members.map(([name]) => name).filter(meansBound);
+  const [first] = bounds;
+  if (first === undefined) return;
+  if (!PRICED_PATHS.includes(endpoint))
+    throw invalid(`metadata.${first}`, `is possible for ${PRICED_PATHS.join(', ')} alone`);
+  const wrong = bounds.find((name) => name !== MAX_AMOUNT);
+  if (wrong !== undefined)
+    throw invalid(`metadata.${wrong}`, `bounds nothing; send metadata.${MAX_AMOUNT}`, 'unknown_field');
+  const [name, value] = members.find(([one]) => toPlainName(one) === CURRENCY) ?? [];
+  if (name === undefined) return;
+  const { currency } = await books.account(caller);
+  if (value !== currency) throw invalid(`metadata.${name}`, `must be ${currency}, the currency of the account`);
 }
 
 function listBatchesRoute({ batches }: GatewayParts): RouteEntry {
@@ -165,7 +187,7 @@ function readBatchId({ params }: Exchange): string {
   throw new Problem({ kind: 'not_found', reason: 'batch_not_found', message: 'there is no such batch' });
 }
 
-function toCaller({ state: { requestId, span } }: Exchange): Caller {
+function toCaller({ state: { requestId, span } }: Exchange): Caller & { readonly requestId: string } {
   return { requestId, span };
 }
 
