@@ -41,6 +41,27 @@ test('adapter test prints a line for each case, and its exit code says whether a
   expect(err.mock.calls.flat().join('\n')).toContain(`${file}:1: `);
 });
 
+test('adapter test writes no control character of an adapter to the terminal', async () => {
+  cpSync(EXAMPLE, folder, { recursive: true });
+  const out = jest.spyOn(console, 'log').mockImplementation(() => undefined);
+  const err = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+  const hostile = String.raw`throw new Error('a\u001b]0;mine\u0007b\u009b31m\r\u202ec\nd');`;
+  const whole = readFileSync(file, 'utf8');
+
+  for (const text of [
+    whole.replace('readSubmit: (', `readSubmit: () => { ${hostile} }, other: (`),
+    whole.replace('const unfit =', `${hostile} const unfit =`),
+    `${hostile}\n${whole}`,
+  ]) {
+    writeFileSync(file, text);
+    expect(await runCommand(['adapter', 'test', file], {})).toBe(1);
+  }
+
+  const written = [...out.mock.calls, ...err.mock.calls].flat().join('\n');
+  expect(written).toMatch(/failed {2}.*\n {8}.*a ]0;mine b 31m/);
+  expect(written.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
 describe('adapter new', () => {
   const own = (name: string): string => path.join(folder, 'own', name);
   const read = (name: string): string => readFileSync(own(name), 'utf8');

@@ -38,8 +38,8 @@ export const adapterTest = defineCommand({
     const cases = await testOwnAdapter(file, ({ name, failure }) => {
       print(
         failure === undefined
-          ? `ok      ${name}`
-          : `failed  ${name}\n        ${failure.replaceAll('\n', '\n        ')}`,
+          ? `ok      ${dropControls(name)}`
+          : `failed  ${dropControls(name)}\n        ${dropControls(failure).replaceAll('\n', '\n        ')}`,
       );
     }).catch(fail);
     const failed = cases.filter(({ failure }) => failure !== undefined).length;
@@ -61,5 +61,10 @@ function tryWrite<T>(write: () => T): T {
 }
 
 function fail(error: unknown): never {
-  throw new CommandFailed(error instanceof Error ? error.message : String(error));
+  throw new CommandFailed(dropControls(error instanceof Error ? error.message : String(error)));
+}
+
+/** Replaces what could control the terminal in a text of an adapter. Its lines stay lines. */
+function dropControls(text: string): string {
+  return text.replace(/(?:(?!\n)[\p{Cc}\p{Cf}])+/gu, ' ');
 }

@@ -234,6 +234,7 @@ async function submit(
   if ('error' in request) return { outcome: 'refused', fault: 'channel', error: request.error };
   if ('unfit' in request) return { outcome: 'refused', fault: 'unfit', error: request.unfit };
   const result = await call(connected, request, settings.submitTimeoutMs, signal);
+  if (result.kind === 'unsent') return { outcome: 'refused', fault: 'channel', error: result.error };
   if (result.kind === 'unreachable')
     return { outcome: 'refused', fault: 'channel', error: result.error, isUnreachable: true };
   if (result.kind === 'lost') return { outcome: 'unknown', error: result.error };
@@ -299,7 +300,7 @@ async function probe(connected: ChannelConnections, signal: AbortSignal): Promis
   await runSteps(connected, connected.calls.test(), signal, (result) => {
     last = result;
   });
-  if (last === undefined) return 'unclear';
+  if (last === undefined || last.kind === 'unsent') return 'unclear';
   return last.kind === 'answer' ? judgeProbe(last.status) : 'down';
 }
 
@@ -335,7 +336,7 @@ async function call(
   signal: AbortSignal,
 ): Promise<UpstreamResult> {
   const http = hosts.get(request.host ?? BASE);
-  if (http === undefined) return { kind: 'unreachable', error: `the adapter names no host ${request.host}` };
+  if (http === undefined) return { kind: 'unsent', error: `the adapter names no host ${request.host}` };
   return http.call(request, timeoutMs, signal);
 }
 

@@ -51,6 +51,26 @@ function call(
   return http.call({ method: 'GET', path: '/v2/things?page=1', ...request }, timeoutMs, signal);
 }
 
+describe('a request that cannot be sent was not', () => {
+  const post = { method: 'POST', path: '/v2/things', json: { a: 1 } } as const;
+  test.each<[string, Partial<UpstreamRequest>]>([
+    ['it chooses its transfer', { ...post, headers: { 'transfer-encoding': 'chunked' } }],
+    ['it expects an answer before its body', { ...post, headers: { expect: '100-continue' } }],
+    ['it has another length', { ...post, headers: { 'content-length': '3' } }],
+    ['it has no length', { ...post, headers: { 'content-length': 'x' } }],
+    ['a header breaks its line', { ...post, headers: { 'x-a': 'b\r\nc: d' } }],
+    [
+      'a form chooses its transfer',
+      { method: 'POST', form: [{ name: 'a', text: 'b' }], headers: { upgrade: 'x y\n' } },
+    ],
+  ])('%s', async (_why, request) => {
+    upstream.script(ok);
+
+    expect(await call(request)).toMatchObject({ kind: 'unsent', error: expect.stringMatching(/^UND_ERR/) });
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
 describe('a call', () => {
   test.each([
     ['', '/v2/things?page=1'],

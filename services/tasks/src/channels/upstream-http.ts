@@ -7,9 +7,17 @@ import { exchange, openPool as openHttpPool } from './upstream-exchange.ts';
 import type { OpenPool } from './upstream-exchange.ts';
 
 const CONNECTIONS_MAX = 64;
+/** The HTTP client refuses such a request as a whole, before it writes a byte of it. */
+const UNFIT_CODES: readonly unknown[] = [
+  'UND_ERR_INVALID_ARG',
+  'UND_ERR_NOT_SUPPORTED',
+  'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH',
+];
 export type UpstreamResult =
   | WholeAnswer
-  /** Nothing was sent. */
+  /** The request cannot be sent, whatever the upstream is. */
+  | { readonly kind: 'unsent'; readonly error: string }
+  /** Nothing was sent, because no connection could be opened. */
   | { readonly kind: 'unreachable'; readonly error: string }
   /** The upstream may have read the request, and no complete answer came. */
   | { readonly kind: 'lost'; readonly error: string };
@@ -99,6 +107,7 @@ function toFailedResult(thrown: unknown, { hasBegun }: EncodedBody): UpstreamRes
   const code = (thrown as { code?: unknown }).code;
   const error =
     thrown instanceof Error ? `${typeof code === 'string' ? code : thrown.name}: ${thrown.message}` : String(thrown);
+  if (hasBegun?.() !== true && UNFIT_CODES.includes(code)) return { kind: 'unsent', error };
   const wasSent = hasBegun?.() ?? !isUnreachable(thrown);
   return { kind: wasSent ? 'lost' : 'unreachable', error };
 }

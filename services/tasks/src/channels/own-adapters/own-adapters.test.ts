@@ -146,6 +146,25 @@ describe('a channel with the adapter of an operator', () => {
     await channel.close();
   });
 
+  test.each([
+    ['a header that no request has', "headers: { 'transfer-encoding': 'chunked' }"],
+    ['a host that it does not declare', "host: 'constructor'"],
+  ])('has sent nothing when the request has %s, and the fault counts as that of one account', async (_what, member) => {
+    const channel = openChannel(
+      await openChanged(
+        'const unfit =',
+        `if (attempt.model === 'm') return { method: 'POST', path: '/', json: {}, ${member} };\n const unfit =`,
+      ),
+    );
+    upstream.script();
+
+    const refused = await channel.submit(order, signal);
+    expect(refused).toMatchObject({ outcome: 'refused', fault: 'channel' });
+    expect(refused).not.toHaveProperty('isUnreachable');
+    expect(upstream.requests).toEqual([]);
+    await channel.close();
+  });
+
   test('has sent nothing when the adapter throws at the order', async () => {
     const channel = openChannel(
       await openChanged('const unfit =', "if (attempt.model === 'm') throw new Error('no');\n const unfit ="),
