@@ -87,6 +87,36 @@ test.each<[string, readonly object[], Charge]>([
     ],
     { basis: 'released' },
   ],
+  [
+    'a response whose end comes twice is charged once',
+    [created('a'), text('a', 'hello'), done('a', used(11, 7)), done('a', used(11, 7)), done('a', used(0, 0))],
+    { basis: 'usage', usage: usage(11, 7) },
+  ],
+  [
+    'a response without an id is charged each time',
+    [done('', used(11, 7)), done('', used(11, 7))],
+    { basis: 'usage', usage: usage(22, 14) },
+  ],
+  [
+    'a response whose usage comes with its second end is charged by it',
+    [created('a'), done('a', null), done('a', used(11, 7))],
+    { basis: 'usage', usage: usage(11, 7) },
+  ],
+  [
+    'a completed response of which nothing has come, with a usage of nothing, costs nothing',
+    [created('a'), done('a', used(0, 0))],
+    { basis: 'released' },
+  ],
+  [
+    'a completed response with a usage of nothing of which something has come costs the hold',
+    [created('a'), text('a', 'hello'), done('a', used(0, 0))],
+    { basis: 'hold' },
+  ],
+  [
+    'a response without usage beside one with usage is estimated by what has come',
+    [created('a'), done('a', used(11, 7)), created('b'), text('b', 'x'.repeat(40)), done('b', null)],
+    { basis: 'estimate', usage: usage(11, 17) },
+  ],
   ['a response without usage costs the hold', [created('a'), done('a', null)], { basis: 'hold' }],
   [
     'a failed response without usage costs nothing more',

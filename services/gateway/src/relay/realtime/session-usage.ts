@@ -1,6 +1,7 @@
 import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { JsonObject, Usage } from '../protocols/protocol.ts';
 import { addUsage } from '../protocols/quantities.ts';
+import { hasContent } from '../protocols/contents.ts';
 import { readObject } from '../protocols/members.ts';
 import { readAnswerUsage } from '../protocols/resolve-usage.ts';
 import type { Charge } from '../charges/call-charges.ts';
@@ -16,6 +17,8 @@ const SOUND_CHARACTERS_A_TOKEN = 3200;
 const TEXT_CHARACTERS_A_TOKEN = 4;
 /** Responses under way at once; vendors allow one. */
 const RUNNING_MAX = 100;
+/** The last responses whose end is known when it is reported again. */
+const ENDED_MAX = 1000;
 
 /** The usage of a session so far, from the upstream's messages. */
 export interface SessionUsage {
@@ -29,14 +32,17 @@ export interface SessionUsage {
 }
 
 /**
- * Sums the usage of finished responses and transcriptions. An unfinished response is estimated from its deltas. A failed
+ * Sums the usage of finished responses, each once, and of transcriptions. An unfinished response is estimated from its deltas. A failed
  * response counts only if a part of it has come, and a transcription only if the upstream reports its usage.
  */
 export function openSessionUsage(): SessionUsage {
   let sum: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
-  let [done, unknown] = [0, 0];
-  /** The received tokens of failed responses. */
-  let failed = 0;
+  let [responses, transcriptions] = [0, 0];
+  /** The received tokens of responses that ended without usage, and not as completed. */
+  let broken = 0;
+  /** The received tokens of completed responses without usage, by the response's id. */
+  const unknown = new Map<string, number>();
+  const charged = newEndedIds();
   /** The received tokens of unfinished responses, by the response's id. */
   const running = new Map<string, number>();
   const finish = (response: JsonObject): void => {
@@ -44,20 +50,23 @@ export function openSessionUsage(): SessionUsage {
     const id = readResponseId(response['id']);
     const come = running.get(id) ?? 0;
     running.delete(id);
-    if (response['status'] === 'failed' && come === 0) return;
-    if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) {
-      if (response['status'] === 'failed') failed += come;
-      else unknown += response['status'] === 'completed' ? 1 : 0;
-      return;
+    if (charged.has(id) || (response['status'] === 'failed' && come === 0)) return;
+    if (usage !== undefined && (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0) > 0) {
+      sum = addUsage(sum, usage);
+      responses += 1;
+      charged.add(id);
+      unknown.delete(id);
+    } else if (response['status'] !== 'completed') broken += come;
+    else if (usage === undefined || come > 0 || hasContent(response['output'])) {
+      if (unknown.size < RUNNING_MAX) unknown.set(id, (unknown.get(id) ?? 0) + come);
+      else broken += come;
     }
-    sum = addUsage(sum, usage);
-    done += 1;
   };
   const transcribe = (event: JsonObject): void => {
     const usage = readAnswerUsage(event);
     if (usage === undefined) return;
     sum = addUsage(sum, usage);
-    done += 1;
+    transcriptions += 1;
   };
   return {
     see: (message) => {
@@ -74,13 +83,27 @@ export function openSessionUsage(): SessionUsage {
         running.set(id, (running.get(id) ?? 0) + estimateTokens(type, event['delta']));
     },
     charge: (endedByUpstream = false) => {
-      if (unknown > 0) return { basis: 'hold' };
-      const come = running.values().reduce((all, tokens) => all + tokens, failed);
+      if (unknown.size > 0 && responses === 0) return { basis: 'hold' };
+      const come = [...running.values(), ...unknown.values()].reduce((all, tokens) => all + tokens, broken);
       if (come > 0)
         return { basis: 'estimate', usage: { ...sum, outputTokens: Math.ceil((sum.outputTokens ?? 0) + come) } };
-      const isOpen = running.size > 0 && !endedByUpstream;
-      if (done === 0) return { basis: isOpen ? 'hold' : 'released' };
+      const isOpen = unknown.size > 0 || (running.size > 0 && !endedByUpstream);
+      if (responses + transcriptions === 0) return { basis: isOpen ? 'hold' : 'released' };
       return { basis: isOpen ? 'estimate' : 'usage', usage: sum };
+    },
+  };
+}
+
+/** The ids of the responses that are charged: an upstream can report the end of a response again. */
+function newEndedIds(): { has(id: string): boolean; add(id: string): void } {
+  const ids = new Set<string>();
+  return {
+    has: (id) => ids.has(id),
+    add: (id) => {
+      if (id === '') return;
+      ids.add(id);
+      const [oldest] = ids;
+      if (ids.size > ENDED_MAX && oldest !== undefined) ids.delete(oldest);
     },
   };
 }
