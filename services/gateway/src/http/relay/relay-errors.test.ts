@@ -277,6 +277,8 @@ describe('images are charged by what came', () => {
     ['one of two, and an empty one', { data: [{ url: 'https://a.example/1.png' }, { url: '' }] }, 1n],
     ['two that are too long to be held', { data: [LONG, LONG] }, 2n],
     ['one of two that is too long to be held', { data: [LONG] }, 1n],
+    ['one of two that is long', { data: [{ b64_json: 'A'.repeat(200_000) }] }, 1n],
+    ['one with a link that is too long to be held', { data: [{ url: 'https://a.example/1.png', ...LONG }] }, 1n],
   ])('%s', async (_what, body, images) => {
     relay().first.reply = json(body);
     await post('/v1/images/generations', { model: 'some-model', prompt: 'x', n: 2 });

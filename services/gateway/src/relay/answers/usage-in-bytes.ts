@@ -20,7 +20,9 @@ export function readUsage(bytes: Buffer, { endpoint: { protocol }, content }: Re
   const usage = protocol.readsOnlyUsage === true && !hasSearches ? findObjectAtEnd(bytes, USAGE) : undefined;
   const found = usage === undefined ? undefined : protocol.usageIn({ usage }, content);
   if (found !== undefined) return found;
-  const answer = bytes.length <= PARSED_BYTES_MAX || hasSearches ? parseLastObject(bytes) : undefined;
+  // of images there are few values, and the usage is their number
+  const isParsed = bytes.length <= PARSED_BYTES_MAX || hasSearches || protocol.imageMarks !== undefined;
+  const answer = isParsed ? parseLastObject(bytes) : undefined;
   return protocol.usageIn(answer ?? { ...findTopCounters(bytes), ...findUsageHolders(bytes) }, content);
 }
 
