@@ -3,6 +3,8 @@ export interface ErrorCase {
   /** Default: JSON. */
   readonly type?: string;
   readonly body: string | object;
+  /** The encoding that its header tells. */
+  readonly encoding?: string;
   /** The status that the client gets; default: 502. */
   readonly status?: number;
   /** True if the client asks for a stream. */
@@ -27,6 +29,11 @@ export const toPath = (template: string): string => template.replace('{model}', 
 
 const stream = (...frames: readonly string[]): ErrorCase => ({ type: EVENTS, body: frames.join(''), streams: true });
 
+/** Longer than an answer that is read for nothing but its usage. */
+const LONG = 'y'.repeat(9000);
+const USED = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
+const BYTE_ORDER_MARK = '\uFEFF';
+
 /** The forms that any endpoint can answer with. */
 const everywhere = (message: string): RouteErrors['errors'] => ({
   'an error object': { body: { error: { code: 503, message } }, status: 503 },
@@ -46,6 +53,10 @@ const everywhere = (message: string): RouteErrors['errors'] => ({
   'an empty body without a type': { type: '', body: '' },
   'a page': { type: 'text/plain', body: `<!doctype html><p>${message}</p>` },
   'a page without a head': { type: 'text/plain', body: `<h1>502 Bad Gateway</h1><p>${message}</p>` },
+  'a page of XML': { type: 'application/xml', body: `<Response><Message>${message}</Message></Response>` },
+  'an error behind a byte order mark': { body: `${BYTE_ORDER_MARK}${JSON.stringify({ error: { message } })}` },
+  'an error in an encoding that only its header has': { encoding: 'compress', body: { error: message } },
+  'a long object without an answer': { body: { message, padding: LONG, usage: USED } },
   'lines of JSON': { type: 'application/x-ndjson', body: `${JSON.stringify({ error: message })}\n{"done":true}\n` },
   'JSON that breaks off': { body: '{"choices":[{"message":{"content":"x' },
 });
@@ -84,6 +95,40 @@ const chat = (message: string): RouteErrors['errors'] => ({
   'a choice that lacked resources': {
     body: { choices: [{ message: { content: 'h' }, finish_reason: 'insufficient_system_resource' }] },
   },
+  ...Object.fromEntries(
+    ['ERROR', 'failed', 'abort', 'cancelled', 'timeout', 'insufficient_system_resource', 'network_error'].flatMap(
+      (reason): [string, ErrorCase][] => {
+        const choices = [{ message: { role: 'assistant', content: '' }, finish_reason: reason }];
+        const last = sse({ choices: [{ delta: { content: '' }, finish_reason: reason }], usage: USED });
+        return [
+          [`a choice that ends by ${reason}`, { body: { choices, usage: USED } }],
+          [`a long answer that ends by ${reason}`, { body: { choices, padding: LONG, usage: USED } }],
+          [`a stream that ends by ${reason}`, stream(CHAT_ROLE, last, sse('[DONE]'))],
+        ];
+      },
+    ),
+  ),
+  'an empty choice in a long answer': { body: { choices: [{}], padding: LONG, usage: USED } },
+  'a long answer without a word': {
+    body: { choices: [{ message: { content: null }, finish_reason: null }], padding: LONG, usage: USED },
+  },
+  'a long answer whose choice is another member': {
+    body: { padding: [LONG, { choices: [{ message: { content: 'x' } }] }], choices: [{}], usage: USED },
+  },
+  'a choice of metadata': {
+    body: {
+      choices: [{ message: { role: 'assistant', content: null, name: 'n', provider_specific_fields: { x: 1 } } }],
+      usage: USED,
+    },
+  },
+  'a choice with empty parts': {
+    body: { choices: [{ message: { content: [{ type: 'text', text: '' }], tool_calls: [{}] } }], usage: USED },
+  },
+  'a stream of metadata': stream(
+    sse({ choices: [{ delta: { role: 'assistant', name: 'bot' } }] }),
+    sse({ choices: [{ delta: { role: 'assistant', id: 'a', object: 'x', provider_specific_fields: { x: 1 } } }] }),
+    sse('[DONE]'),
+  ),
   'a choice with an error': {
     body: { choices: [{ message: { content: '' }, finish_reason: 'stop', error: { code: 429, message } }] },
     status: 429,
@@ -113,6 +158,19 @@ const responses = (message: string): RouteErrors['errors'] => {
       body: { ...failed, error: { code: 'rate_limit_exceeded', message } },
       status: 429,
     },
+    'a long response with an empty message': {
+      body: { output: [{ type: 'message', content: [] }], status: 'unknown', instructions: LONG, usage: USED },
+    },
+    'a response of metadata': { body: { output: [{ type: 'reasoning', id: 'r', summary: [] }], usage: USED } },
+    'a response with an empty text': {
+      body: { output: [{ type: 'message', content: [{ type: 'output_text', text: '', annotations: [] }] }] },
+    },
+    'a stream of metadata': stream(
+      created,
+      named('response.output_text.delta', { item_id: 'i', delta: '', obfuscation: 'x', logprobs: [] }),
+      named('response.content_part.done', { part: { type: 'output_text', text: '', annotations: [] } }),
+      named('response.output_item.done', { item: { id: 'm', type: 'message', status: 'completed', content: [] } }),
+    ),
     'a stream that fails': stream(created, named('response.failed', { response: failed })),
     'a stream that fails without a reason': stream(named('response.failed', { response: { ...failed, error: null } })),
     'a stream with an error event': stream(created, named('error', { code: 'server_error', message, param: null })),
@@ -129,6 +187,15 @@ const messages = (message: string): RouteErrors['errors'] => {
     'a stream with an error event': {
       ...stream(start, named('ping', {}), block, named('error', { error: { type: 'api_error', message } })),
     },
+    'an answer that ends in an error': {
+      body: { type: 'message', content: [], stop_reason: 'error', usage: { input_tokens: 9 } },
+    },
+    'a stream that ends in an error': stream(
+      start,
+      named('message_delta', { delta: { stop_reason: 'error' }, usage: { output_tokens: 9 } }),
+      named('message_stop', {}),
+    ),
+    'a long answer without content': { body: { type: 'message', content: [{}], padding: LONG, usage: USED } },
     'a stream of a beginning and pings': stream(start, named('ping', {}), block),
   };
 };
@@ -136,6 +203,12 @@ const content = (message: string): RouteErrors['errors'] => ({
   ...everywhere(message),
   'an error with its status': { body: { error: { code: 500, status: 'INTERNAL', message } }, status: 500 },
   'no candidates': { body: { candidates: [], usageMetadata: { promptTokenCount: 9 } } },
+  'a candidate that ends in an error': {
+    body: { candidates: [{ content: {}, finishReason: 'ERROR' }], usageMetadata: { promptTokenCount: 9 } },
+  },
+  'a candidate of metadata': {
+    body: { candidates: [{ content: { parts: [{ thought: true, thoughtSignature: 'x' }] } }] },
+  },
   'only a usage': { body: { usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } } },
   'a candidate without a part or a reason': { body: { candidates: [{ content: { parts: [{ text: '' }] } }] } },
 });
@@ -158,6 +231,18 @@ const sound = (message: string): RouteErrors['errors'] => ({
   'no sound': { type: 'audio/mpeg', body: '' },
   'an error as sound': { type: 'audio/mpeg', body: { error: { message } } },
   words: { type: 'text/plain; charset=utf-8', body: `the voice is away: ${message}` },
+  'words as sound': { type: 'audio/mpeg', body: 'Internal Server Error' },
+  'words of another language as sound': {
+    type: 'application/octet-stream',
+    body: '服务器内部错误，请稍后再试。'.repeat(9),
+  },
+  'XML as sound': { type: 'audio/mpeg', body: `<Fault><Code>x</Code><Message>${message}</Message></Fault>` },
+  'an error behind a byte order mark as sound': {
+    type: 'audio/mpeg',
+    body: `${BYTE_ORDER_MARK}${JSON.stringify({ error: { message } })}`,
+  },
+  'events as sound': { type: 'audio/mpeg', body: sse({ error: { message } }) },
+  'an object without sound': { body: { data: { status: 1 }, audio: {} } },
   'an object as sound': { type: 'audio/mpeg', body: { code: 1, msg: message } },
 });
 const text = (message: string): RouteErrors['errors'] => ({
@@ -165,6 +250,8 @@ const text = (message: string): RouteErrors['errors'] => ({
   ...inStreams(message, named('transcript.started', {})),
   'no text': { body: { text: null } },
   'an error as text': { type: 'text/plain', body: { error: { message } } },
+  'XML as text': { type: 'text/plain', body: `<?xml version="1.0"?><Error><Message>${message}</Message></Error>` },
+  'events as text': { type: 'text/plain', body: sse({ error: { message } }) },
 });
 
 const PLAIN = { model: 'some-model', input: 'hello there', prompt: 'hello', max_tokens: 9, messages: [], contents: [] };
@@ -189,10 +276,17 @@ export const listRouteErrors = (message: string): Readonly<Record<string, RouteE
     request: asks(),
     errors: {
       ...everywhere(message),
+      'no vector in the list': { body: { embeddings: [[]], usage: { total_tokens: 9 } } },
+      'many empty vectors': {
+        body: { data: Array(300).fill({ object: 'embedding', embedding: null, index: 0 }), usage: USED },
+      },
       'no vectors': { body: { data: [{ embedding: [] }], usage: { total_tokens: 9 } } },
     },
   },
-  '/v1/rerank': { request: asks({ query: 'x', documents: ['a'] }), errors: everywhere(message) },
+  '/v1/rerank': {
+    request: asks({ query: 'x', documents: ['a'] }),
+    errors: { ...everywhere(message), 'ranks of nothing': { body: { results: [{}], usage: { total_tokens: 9 } } } },
+  },
   '/v1/images/generations': { request: asks(), errors: images(message) },
   '/v1/images/edits': { request: asks(), errors: images(message) },
   '/v1/audio/speech': { request: asks({}, { stream_format: 'sse' }), errors: sound(message) },

@@ -39,12 +39,16 @@ function locateLastObject(bytes: Buffer, name: string): { readonly start: number
   return { start, end: endOfContainer(bytes, start) };
 }
 
+/** Some writers begin a text with it. */
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+
 /**
  * Parses the bytes as an object. Of a list it takes the last object, because a stream without events arrives as a list.
  */
 export function parseLastObject(bytes: Buffer): JsonObject | undefined {
   try {
-    const value: unknown = parseAnsweredJson(bytes);
+    const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    const value: unknown = parseAnsweredJson(isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes);
     const object: unknown = Array.isArray(value) ? value.at(-1) : value;
     return typeof object === 'object' && object !== null ? (object as JsonObject) : undefined;
   } catch {

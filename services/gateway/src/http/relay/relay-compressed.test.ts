@@ -58,7 +58,7 @@ describe('a compressed answer that the gateway did not ask for', () => {
     },
   );
   test.each(PACKERS)('in %s is handled the same if it is too long to buffer', async (encoding, pack) => {
-    const long = { model: UPSTREAM_MODEL, pad: 'x'.repeat(3_000_000), usage: ANSWER.usage };
+    const long = { model: UPSTREAM_MODEL, choices: ANSWER.choices, pad: 'x'.repeat(3_000_000), usage: ANSWER.usage };
     relay().first.reply = packed(encoding, pack(JSON.stringify(long)));
 
     expect((await post()).text === JSON.stringify({ ...long, model: 'some-model' })).toBe(true);

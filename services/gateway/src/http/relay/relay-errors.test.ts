@@ -15,11 +15,13 @@ const UPSTREAM_ERROR = 'upstream-model-2026 of org-AbCdEf123 broke off';
 const ROWS = listRouteErrors(UPSTREAM_ERROR);
 
 const reply =
-  (type: string, body: string): Reply =>
-  (_request, response) =>
-    void response.writeHead(200, type === '' ? {} : { 'content-type': type }).end(body);
-const toReply = ({ type = 'application/json', body }: ErrorCase): Reply =>
-  reply(type, typeof body === 'string' ? body : JSON.stringify(body));
+  (type: string, body: string, encoding?: string): Reply =>
+  (_request, response) => {
+    const headers = { ...(type && { 'content-type': type }), ...(encoding && { 'content-encoding': encoding }) };
+    response.writeHead(200, headers).end(body);
+  };
+const toReply = ({ type = 'application/json', body, encoding }: ErrorCase): Reply =>
+  reply(type, typeof body === 'string' ? body : JSON.stringify(body), encoding);
 const post = (path: string, body: object) => call(relay().gateway.url, 'POST', path, { body });
 const settled = async () => {
   await relay().gateway.settled(1);
@@ -69,6 +71,7 @@ describe('an error after a part of the answer', () => {
       'data: {"choices":[{"delta":{},"finish_reason":"network_error"}],"usage":{"prompt_tokens":3}}\n\n',
       '"network_error"',
     ],
+    'a finish by a lack of time': ['data: {"choices":[{"delta":{},"finish_reason":"TIMEOUT"}]}\n\n', '"TIMEOUT"'],
     'a code beside a message': [sse({ code: 'InternalError', message: 'lost' }) + sse('[DONE]'), '"lost"'],
     'a list of errors': [sse({ errors: [{ message: 'lost' }] }) + sse('[DONE]'), '"lost"'],
     'a number of MiniMax': [sse({ base_resp: { status_code: 1000, status_msg: 'lost' } }) + sse('[DONE]'), '"lost"'],
@@ -266,6 +269,30 @@ describe('the beginning of a stream', () => {
     expect((await (await opening).ended).text).toMatch(/: UP[^]*"lost"/);
     expect(relay().second.seen).toEqual([]);
     expect(await settled()).toMatchObject([{ basis: Basis.RELEASED }]);
+  });
+});
+
+describe('an answer that is too long to be held', () => {
+  const padding = 'y'.repeat(1_500_000);
+  const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
+  const vectors = (embedding: unknown) => ({ data: [{ embedding }], padding, usage });
+  test.each<[string, string, object, Basis]>([
+    ['with a text', '/v1/chat/completions', { choices: [{ message: { content: padding } }], usage }, Basis.USAGE],
+    ['with a text behind', '/v1/chat/completions', { padding, choices: [{ text: 'x' }], usage }, Basis.USAGE],
+    ['with a vector', '/v1/embeddings', vectors([-0.5]), Basis.USAGE],
+    [
+      'without a text',
+      '/v1/chat/completions',
+      { choices: [{ finish_reason: 'stop' }], padding, usage },
+      Basis.RELEASED,
+    ],
+    ['with an empty text', '/v1/messages', { content: [{ type: 'text', text: '' }], padding, usage }, Basis.RELEASED],
+    ['without a vector', '/v1/embeddings', vectors([]), Basis.RELEASED],
+  ])('%s at %s is charged by whether anything was delivered', async (_what, path, body, basis) => {
+    relay().first.reply = json(body);
+    expect((await post(path, { model: 'some-model', input: 'x', max_tokens: 9 })).json).toEqual(body);
+
+    expect(await settled()).toMatchObject([{ basis }]);
   });
 });
 

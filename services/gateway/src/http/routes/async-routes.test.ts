@@ -303,7 +303,8 @@ describe('an answer', () => {
     };
   const answered = async (body: Buffer | string, type: string, status = 200): Promise<Answer> => {
     upstream.reply = bytes(body, type, status);
-    return ended((await queue({ body: { model: 'some-model', input: 'x' } }, '/async/v1/audio/speech')).json.id);
+    const path = `/async/v1/audio/${type.startsWith('text/') ? 'transcriptions' : 'speech'}`;
+    return ended((await queue({ body: { model: 'some-model', input: 'x' } }, path)).json.id);
   };
 
   test.each<[string, Buffer | string, string, object]>([

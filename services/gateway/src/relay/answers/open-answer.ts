@@ -5,11 +5,13 @@ import { NOTHING_CAME } from '../protocols/faults.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import type { CallSink } from './call-sink.ts';
+import { hasWords } from './has-words.ts';
 import { holdHead } from './held-head.ts';
 import { newElementsAnswer, newEventAnswer } from './stream-answers.ts';
 import { newHeldAnswer, newPassedAnswer, NO_PROGRESS } from './whole-answers.ts';
 
 const JSON_TYPE = /^(application|text)\/([\w.-]+\+)?json/;
+const PAGE_TYPE = /^(application|text)\/([\w.-]+\+)?(xml|html)/;
 const MEDIUM_TYPE = /^(audio|image|video)\//;
 
 /** The head of an upstream's answer. */
@@ -29,14 +31,17 @@ export function openAnswerBody(head: AnswerHead, type: string): AnswerBody {
   const context = toAnswerContext(head);
   const { protocol } = head.call.endpoint;
   const isStream = protocol.isStream(head.call.content);
-  // an encoding that the gateway cannot unpack
+  // an encoding that the gateway cannot unpack, or one that only the header has
   if (readHeaderWord(head.headers, 'content-encoding', 'identity') !== 'identity')
-    return newPassedAnswer(context, false);
+    return newReadAnswer(context, { isJson: false, isStream });
   // an answer without a type has the requested one
   if (type.startsWith('text/event-stream') || (type === '' && isStream)) return newEventAnswer(context);
   const isJson =
-    type === '' || JSON_TYPE.test(type) || (protocol.delivery.takesBytes !== true && !MEDIUM_TYPE.test(type));
-  return newReadAnswer(context, { isJson, isStream, isText: type.startsWith('text/') });
+    type === '' ||
+    JSON_TYPE.test(type) ||
+    PAGE_TYPE.test(type) ||
+    (protocol.delivery.takesBytes !== true && !MEDIUM_TYPE.test(type));
+  return newReadAnswer(context, { isJson, isStream });
 }
 
 function toAnswerContext({ call, sink, channel, clock, status, headers, pause }: AnswerHead): AnswerContext {
@@ -67,33 +72,35 @@ const SEEN_BYTES = 64;
 const EVENTS_BEGIN = /^\s*(data|event|id|retry)?:/;
 const LIST_BEGINS = /^\s*\[/;
 const OBJECT_BEGINS = /^\s*(\{\s*("|\}|$)|\[\s*\{)/;
-/** The first bytes of words are printable characters; those of sound are not. */
-const WORDS_BEGIN = /^[\t\n\r -~]*$/;
+/** In an answer that is not one of events these begin with one that has JSON. */
+const ERROR_EVENT_BEGINS = /^\s*(event: ?error|data: ?\{)/;
+const BYTE_ORDER_MARK = /^\u00EF\u00BB\u00BF/;
 const PAGE_BEGINS = /^\s*<(!doctype|!--|html|head|body|title|center|h1|\?xml|error)/i;
 
 interface ReadOptions {
   /** The endpoint and the type leave nothing else. */
   readonly isJson: boolean;
   readonly isStream: boolean;
-  /** The type says that it is a text. */
-  readonly isText: boolean;
 }
 
 /** An answer that is read by its first bytes. */
-function newReadAnswer(context: AnswerContext, { isJson, isStream, isText }: ReadOptions): AnswerBody {
+function newReadAnswer(context: AnswerContext, { isJson, isStream }: ReadOptions): AnswerBody {
   const { protocol } = context.call.endpoint;
   let body: AnswerBody | undefined;
-  const open = (begin: string): AnswerBody => {
-    if (EVENTS_BEGIN.test(begin) && (isJson || isStream)) return newEventAnswer(context);
+  const { takesNoWords = false } = protocol.delivery;
+  const open = (first: Buffer): AnswerBody => {
+    const begin = first.toString('latin1').replace(BYTE_ORDER_MARK, '');
+    if (EVENTS_BEGIN.test(begin) && (isJson || isStream || takesNoWords)) return newEventAnswer(context);
+    if (ERROR_EVENT_BEGINS.test(begin)) return newEventAnswer(context);
     if (isStream && protocol.stream.streamsLists === true && LIST_BEGINS.test(begin)) return newElementsAnswer(context);
-    const isWords = isText && protocol.delivery.takesNoWords === true && WORDS_BEGIN.test(begin);
-    if (isJson || isWords || PAGE_BEGINS.test(begin)) return newHeldAnswer(context, true);
-    return OBJECT_BEGINS.test(begin) ? newHeldAnswer(context, false) : newPassedAnswer(context, false);
+    if (isJson || PAGE_BEGINS.test(begin)) return newHeldAnswer(context, true);
+    const isHeld = OBJECT_BEGINS.test(begin) || (takesNoWords && hasWords(first));
+    return isHeld ? newHeldAnswer(context, false) : newPassedAnswer(context, false);
   };
   return {
     take: (chunk) => {
       if (chunk.length === 0) return;
-      body ??= open(chunk.toString('latin1', 0, SEEN_BYTES));
+      body ??= open(chunk.subarray(0, SEEN_BYTES));
       body.take(chunk);
     },
     failure: () => body?.failure(),

@@ -4,8 +4,10 @@ import { NOTHING_CAME } from '../protocols/faults.ts';
 import { WHOLE } from './answer-body.ts';
 import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
+import { hasWords } from './has-words.ts';
 import { countImagesInPieces } from './count-images.ts';
 import { judgeAnswer, NOT_JSON } from './judge-answer.ts';
+import { seekDelivery } from './seek-delivery.ts';
 import { keepLastBytes, readUsage } from './usage-in-bytes.ts';
 
 /** A longer answer is not held; it passes as it arrives. */
@@ -21,6 +23,7 @@ export function newHeldAnswer(context: AnswerContext, isJson: boolean): AnswerBo
   let whole: Progress | undefined;
   let passed: AnswerBody | undefined =
     (context.contentLength ?? 0) > HELD_BYTES_MAX ? newPassedAnswer(context, isJson) : undefined;
+  const { takesNoWords = false } = context.call.endpoint.protocol.delivery;
   const pass = (): AnswerBody => {
     passed ??= newPassedAnswer(context, isJson);
     for (const held of chunks.splice(0)) passed.take(held);
@@ -43,7 +46,7 @@ export function newHeldAnswer(context: AnswerContext, isJson: boolean): AnswerBo
       const answer = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
       const verdict = judgeAnswer(answer, context.call);
       if (verdict.kind === 'failed') {
-        const isOther = !isJson && verdict.fault === NOT_JSON;
+        const isOther = !isJson && verdict.fault === NOT_JSON && !(takesNoWords && hasWords(answer));
         return isOther ? pass().end(trailers) : { how: 'failed', fault: verdict.fault };
       }
       const { usage, kind } = verdict;
@@ -85,6 +88,7 @@ export function newPassedAnswer(context: AnswerContext, isJson: boolean): Answer
   const rewrites = isJson && hides;
   const { imageMarks } = call.endpoint.protocol;
   const images = isJson && imageMarks !== undefined ? countImagesInPieces(imageMarks) : undefined;
+  const seeker = isJson ? seekDelivery() : undefined;
   let tail: Buffer = Buffer.alloc(0);
   let bytes = 0;
   const pieces = hideInPieces(hider);
@@ -99,7 +103,7 @@ export function newPassedAnswer(context: AnswerContext, isJson: boolean): Answer
     const usage = isJson ? readUsage(tail, call) : undefined;
     return {
       begun: sink.isReleased(),
-      delivered: bytes > 0,
+      delivered: seeker?.isFound() ?? bytes > 0,
       textBytes: bytes,
       usage: images === undefined ? usage : { ...usage, images: images.count() },
       announcedBytes: contentLength,
@@ -110,6 +114,7 @@ export function newPassedAnswer(context: AnswerContext, isJson: boolean): Answer
       bytes += chunk.length;
       if (bytes > 0) sink.release();
       images?.take(chunk);
+      seeker?.take(chunk);
       if (isJson) tail = keepLastBytes(tail, chunk);
       write(rewrites ? pieces.take(chunk) : chunk);
     },
@@ -118,7 +123,7 @@ export function newPassedAnswer(context: AnswerContext, isJson: boolean): Answer
       if (bytes === 0) return { how: 'failed', fault: NOTHING_CAME };
       const rest = pieces.rest();
       sink.end(rest.length === 0 ? undefined : rest, trailers);
-      return WHOLE;
+      return seeker?.isFound() === false ? { how: 'broken', fault: NOTHING_CAME } : WHOLE;
     },
     broken: () => {
       sink.broken();

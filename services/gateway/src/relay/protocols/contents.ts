@@ -11,9 +11,19 @@ export function readObjects(holder: JsonObject, name: string): readonly JsonObje
   );
 }
 
-/** Reports whether a value is more than an empty text, list or object, zero, false or null. */
+/**
+ * Reports whether a value is more than an empty text, zero, false or null, and more than a list or an object of nothing
+ * else. A number in a list is content, also zero.
+ */
 export function hasContent(value: unknown, depth = CONTENT_DEPTH_MAX): boolean {
   if (typeof value !== 'object' || value === null) return Boolean(value);
-  if (Array.isArray(value)) return value.length > 0;
-  return depth === 0 || Object.values(value).some((inner) => hasContent(inner, depth - 1));
+  if (depth === 0) return true;
+  return Array.isArray(value)
+    ? value.some((inner) => typeof inner === 'number' || hasContent(inner, depth - 1))
+    : Object.values(value).some((inner) => hasContent(inner, depth - 1));
+}
+
+/** The same for an object without these members. */
+export function hasContentBut(holder: JsonObject, ...names: readonly string[]): boolean {
+  return Object.entries(holder).some(([name, value]) => !names.includes(name) && hasContent(value));
 }

@@ -13,6 +13,8 @@ export interface DeliveryRules {
   findFault?(answer: JsonObject): JsonObject | undefined;
   /** The list that holds what was ordered in a whole answer. */
   readonly list: string;
+  /** Set if a long list is as good as its first element; it is not parsed further. */
+  readonly isByFirst?: true;
   /** Set if bytes other than JSON are what was ordered. */
   readonly takesBytes?: true;
   /** Set if these bytes are never words. */

@@ -1,27 +1,39 @@
 import { quoteWords } from './mentions.ts';
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
 import type { DeliveryRules, EventRules } from './delivery-rules.ts';
-import { hasContent, readObjects } from './contents.ts';
+import { hasContent, hasContentBut, readObjects } from './contents.ts';
 import { readObject } from './members.ts';
 
 const never = (): boolean => false;
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 const readType = ({ type }: JsonObject): string => (typeof type === 'string' ? type : '');
-const hasContentBut = (holder: JsonObject, ...names: readonly string[]): boolean =>
-  Object.entries(holder).some(([name, value]) => !names.includes(name) && hasContent(value));
 
 /** `error` of OpenRouter and Mistral, `network_error` of Zhipu, `abort` of vLLM, DeepSeek's lack of resources, and others. */
 const FAILED = /(^|_)(error|failed|failure|abort(ed)?|cancell?ed|time_?out)(_|$)|insufficient_system_resource/i;
+const isFailure = (reason: unknown): boolean => typeof reason === 'string' && FAILED.test(reason);
 const isFailedChoice = ({ error, finish_reason: reason }: JsonObject): boolean =>
-  hasContent(error) || (typeof reason === 'string' && FAILED.test(reason));
+  hasContent(error) || isFailure(reason);
 const listGoodChoices = (answer: JsonObject): readonly JsonObject[] =>
   readObjects(answer, 'choices').filter((choice) => !isFailedChoice(choice));
+/** The names under which vendors deliver; what has another name is about the message. */
+const DELIVERED =
+  /content|text|reason|think|refusal|tool|function|audio|image|video|media|part|output|transcript|citation/i;
+/** The elements of a list have content beside their type, as a text or a call. */
+const hasPart = (part: JsonObject): boolean => hasContentBut(part, 'type', 'id', 'index', 'status', 'annotations');
+const hasParts = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some((part: unknown) =>
+        typeof part === 'object' && part !== null ? hasPart(part as JsonObject) : hasContent(part),
+      )
+    : hasContent(value);
+const messageDelivers = (message: JsonObject): boolean =>
+  Object.entries(message).some(([name, value]) => DELIVERED.test(name) && hasParts(value));
 const chatDelivers = (answer: JsonObject): boolean =>
   listGoodChoices(answer).some(
     (choice) =>
       isText(choice['text']) ||
-      hasContentBut(readObject(choice, 'message'), 'role') ||
-      hasContentBut(readObject(choice, 'delta'), 'role'),
+      messageDelivers(readObject(choice, 'message')) ||
+      messageDelivers(readObject(choice, 'delta')),
   );
 const chatConcludes = (answer: JsonObject): boolean =>
   listGoodChoices(answer).some(({ finish_reason }) => isText(finish_reason));
@@ -48,8 +60,23 @@ const RESPONSE_TAKEN: ReadonlySet<unknown> = new Set(['queued', 'in_progress']);
 const RESPONSE_ENDED: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
 const RESPONSE_FAILED: ReadonlySet<unknown> = new Set(['failed', 'cancelled']);
 const RESPONSE_PART = /\.(delta|done|partial_image)$/;
-const responseOutputs = (response: JsonObject): boolean =>
-  readObjects(response, 'output').some((item) => item['type'] !== 'message' || hasContent(item['content']));
+const PART_METADATA = [
+  'type',
+  'item_id',
+  'response_id',
+  'event_id',
+  'output_index',
+  'content_index',
+  'summary_index',
+  'annotation_index',
+  'partial_image_index',
+  'sequence_number',
+  'obfuscation',
+  'logprobs',
+];
+const outputDelivers = (item: JsonObject): boolean =>
+  item['type'] === 'message' ? hasParts(item['content']) : hasPart(item);
+const responseOutputs = (response: JsonObject): boolean => readObjects(response, 'output').some(outputDelivers);
 
 export const responsesDelivery: DeliveryRules = {
   delivers: (response) => responseOutputs(response) || RESPONSE_TAKEN.has(response['status']),
@@ -64,7 +91,9 @@ export const responsesDelivery: DeliveryRules = {
   events: {
     delivers: (event) =>
       RESPONSE_PART.test(readType(event))
-        ? hasContentBut(event, 'type', 'item_id', 'output_index', 'content_index', 'summary_index', 'sequence_number')
+        ? hasContentBut(event, ...PART_METADATA, 'item', 'part') ||
+          outputDelivers(readObject(event, 'item')) ||
+          hasPart(readObject(event, 'part'))
         : responseOutputs(readObject(event, 'response')),
     ends: (event) => /^response\.(completed|incomplete)$/.test(readType(event)),
     endMarks: quoteWords('response.completed', 'response.incomplete'),
@@ -78,6 +107,8 @@ const blockDelivers = (block: JsonObject): boolean =>
 export const messagesDelivery: DeliveryRules = {
   delivers: (answer) => readObjects(answer, 'content').some(blockDelivers),
   concludes: ({ stop_reason }) => isText(stop_reason),
+  findFault: (answer) =>
+    isFailure(answer['stop_reason']) || isFailure(readObject(answer, 'delta')['stop_reason']) ? {} : undefined,
   list: 'content',
   events: {
     delivers: (event) =>
@@ -97,7 +128,9 @@ export const countDelivery: DeliveryRules = {
 
 const contentDelivers = (answer: JsonObject): boolean =>
   readObjects(answer, 'candidates').some((candidate) =>
-    readObjects(readObject(candidate, 'content'), 'parts').some((part) => hasContentBut(part, 'thought')),
+    readObjects(readObject(candidate, 'content'), 'parts').some((part) =>
+      hasContentBut(part, 'thought', 'thoughtSignature'),
+    ),
   );
 /** A blocked prompt has a reason instead of candidates. */
 const contentConcludes = (answer: JsonObject): boolean =>
@@ -107,6 +140,8 @@ const contentConcludes = (answer: JsonObject): boolean =>
 export const contentDelivery: DeliveryRules = {
   delivers: contentDelivers,
   concludes: contentConcludes,
+  findFault: (answer) =>
+    readObjects(answer, 'candidates').some(({ finishReason }) => isFailure(finishReason)) ? {} : undefined,
   list: 'candidates',
   events: {
     delivers: contentDelivers,
@@ -125,12 +160,14 @@ export const embeddingsDelivery: DeliveryRules = {
     hasContent(answer['embedding']),
   concludes: never,
   list: 'data',
+  isByFirst: true,
   events: NO_EVENTS,
 };
 
 export const rerankDelivery: DeliveryRules = {
-  delivers: (answer) => hasContent(answer['results']) || hasContent(answer['data']),
-  concludes: ({ results, data }) => Array.isArray(results) || Array.isArray(data),
+  delivers: (answer) =>
+    ['results', 'data'].some((name) => readObjects(answer, name).some((rank) => hasContent(Object.values(rank)))),
+  concludes: ({ results, data }) => [results, data].some((list) => Array.isArray(list) && list.length === 0),
   list: 'results',
   events: NO_EVENTS,
 };
@@ -160,7 +197,13 @@ export const imagesDelivery: DeliveryRules = {
 };
 
 const SOUND_MEMBERS = ['audio', 'data', 'audio_content', 'audioContent'];
-const soundDelivers = (answer: JsonObject): boolean => SOUND_MEMBERS.some((name) => hasContent(answer[name]));
+/** The names of sound within an object. */
+const SOUND_WITHIN = /audio|data|content|url|hex|base64/i;
+const isSound = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value).some(([name, inner]) => SOUND_WITHIN.test(name) && hasContent(inner))
+    : hasContent(value);
+const soundDelivers = (answer: JsonObject): boolean => SOUND_MEMBERS.some((name) => isSound(answer[name]));
 
 export const speechDelivery: DeliveryRules = {
   delivers: soundDelivers,

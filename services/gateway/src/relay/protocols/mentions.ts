@@ -1,4 +1,4 @@
-import { skipSpace } from '../../json-bytes/json-members.ts';
+import { endOfContainer, iterateMembers, skipSpace } from '../../json-bytes/json-members.ts';
 
 const [COLON, FIRST_OF_NULL, OPEN_LIST, OPEN] = [0x3a, 0x6e, 0x5b, 0x7b];
 /** An answer without these words reports no fault. */
@@ -36,11 +36,13 @@ export function mentionsBareFault(json: Buffer): boolean {
   return mentionsAny(json, BARE_FAULT_MARKS);
 }
 
-/** Reports whether a list under this name begins with an object. */
-export function hasFirstElement(json: Buffer, name: string): boolean {
-  const quoted = `"${name}"`;
-  const at = json.indexOf(quoted);
-  const colon = at < 0 ? -1 : skipSpace(json, at + quoted.length);
-  const open = colon < 0 || json[colon] !== COLON ? -1 : skipSpace(json, colon + 1);
-  return open >= 0 && json[open] === OPEN_LIST && json[skipSpace(json, open + 1)] === OPEN;
+/** Finds the bytes of the object with which the list of this name in the outermost object begins. */
+export function findFirstElement(json: Buffer, name: string): Buffer | undefined {
+  for (const { name: found, valueStart } of iterateMembers(json)) {
+    if (found !== name) continue;
+    const start = skipSpace(json, valueStart + 1);
+    const isObject = json[valueStart] === OPEN_LIST && json[start] === OPEN;
+    return isObject ? json.subarray(start, endOfContainer(json, start)) : undefined;
+  }
+  return undefined;
 }
