@@ -1,9 +1,8 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { BatchFault, NewLine } from '../clients/batches-client.ts';
-import type { CreateRoute, ReadRoute } from '../dialects/dialect.ts';
+import type { CreateRoute, DecodedOrder, ReadRoute } from '../dialects/dialect.ts';
 import { describeRightField } from '../dialects/wire/unknown-fields.ts';
 import type { Models } from '../domain/model-defaults.ts';
-import type { Order } from '@reelgate/proto/tasks/v1/order';
 import { newLineFault } from './batch-endpoint.ts';
 import type { BatchEndpoint } from './batch-endpoint.ts';
 
@@ -24,7 +23,8 @@ export function videoEndpoint(create: CreateRoute, read: ReadRoute): BatchEndpoi
 
 function decodeOrder(create: CreateRoute, body: object, models: Models): NewLine['body'] {
   try {
-    const { order, inline, beside, clientField } = create.decode({ json: body }, { models, params: {} });
+    const decoded = create.decode({ json: body }, { models, params: {} });
+    const { order, inline, beside, clientField } = decoded;
     const [medium] = inline;
     if (medium !== undefined)
       return newLineFault('invalid_media', medium.field, 'must be a URL: a batch outlives the bytes of its lines');
@@ -35,7 +35,7 @@ function decodeOrder(create: CreateRoute, body: object, models: Models): NewLine
         clientField(toSnakeCase(unfit[0])),
         'is not possible in a line of a batch',
       );
-    return { order, names: listNames(order, clientField) };
+    return { order, names: listNames(decoded) };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return newLineFault(error.reason, error.field, error.message);
@@ -48,8 +48,8 @@ const FLAT_FIELDS = ['duration', 'resolution', 'ratio', 'size'];
 const ITEMS_NAMED_MAX = 32;
 
 /** Lists the client's names for fields of the order, where they differ. */
-function listNames({ content }: Order, clientField: (field: string) => string): Readonly<Record<string, string>> {
-  const items = content.slice(0, ITEMS_NAMED_MAX).flatMap((_item, index) => {
+function listNames({ order, clientField }: DecodedOrder): Readonly<Record<string, string>> {
+  const items = order.content.slice(0, ITEMS_NAMED_MAX).flatMap((_item, index) => {
     const item = `content[${index}]`;
     return [item, `${item}.media.url`, `${item}.media.role`, `${item}.text`];
   });

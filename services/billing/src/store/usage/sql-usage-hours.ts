@@ -26,7 +26,7 @@ export interface UsageCharge extends LabelledCharge {
   readonly margin: MarginCount;
 }
 
-export const QUANTITY_COLUMNS = [
+const QUANTITY_COLUMNS = [
   'requests',
   'charged_nanos',
   'seconds',
