@@ -25,9 +25,10 @@ export function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry
   const { requestId, source, span } = state;
   const principal =
     token.from === 'session'
-      ? thenMaybe(readSessionToken(deps, exchange), (key) =>
-          deps.principals.of(key, { requestId, source, span, freshMs: SESSION_FRESH_MS }),
-        )
+      ? thenMaybe(readSessionToken(deps, exchange), (key) => {
+          state.sessionToken = key;
+          return deps.principals.of(key, { requestId, source, span, freshMs: SESSION_FRESH_MS });
+        })
       : deps.principals.of(readToken(exchange.req.headers, exchange.req.url), state);
   return thenMaybe(principal, (found) => {
     state.principal = found;

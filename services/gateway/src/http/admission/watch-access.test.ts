@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { create } from '@bufbuild/protobuf';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
@@ -12,9 +13,11 @@ import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
 import type { Answer } from '../../../testing/http-call.ts';
-import { openStream } from '../../../testing/open-stream.ts';
+import { listen, openStream } from '../../../testing/open-stream.ts';
 import { startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
 import type { RelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
+import { holdConnection, requestHead } from '../../../testing/held-connection.ts';
+import { signIn } from '../../../testing/signed-in.ts';
 
 let under: GatewayUnderTest;
 let upstream: RelayUpstream;
@@ -24,6 +27,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   under = await startGatewayUnderTest({
     channels: [aRelayChannel({ base_url: `${upstream.url}/v1`, timeouts: { first_byte: '60s', idle: '60s' } })],
+    batches: true,
   });
   change(aTask());
 });
@@ -135,4 +139,115 @@ test('a relayed stream ends within two seconds after its token is revoked, and i
   expect((await stream.ended).wasWhole).toBe(false);
   await untilAfter(under.clock, () => under.calls.settled.length === 1);
   expect(under.calls.settled).toMatchObject([{ basis: Basis.ESTIMATE }]);
+});
+
+const CHAT = ['/v1/chat/completions', { model: 'some-model', messages: [], max_tokens: 5 }] as const;
+const SPEECH = ['/v1/audio/speech', { model: 'some-model', voice: 'v', input: 'abc' }] as const;
+const IMAGES = ['/v1/images/generations', { model: 'some-model', prompt: 'x' }] as const;
+
+test.each([
+  ['a chat', ...CHAT],
+  ['a stream', CHAT[0], { ...CHAT[1], stream: true }],
+  ['speech', ...SPEECH],
+  ['an image', ...IMAGES],
+])(
+  'a relayed call for %s whose answer has not begun ends so too, and pays as if its client had left',
+  async (_of, path, body) => {
+    let hasArrived = false;
+    upstream.reply = () => {
+      hasArrived = true;
+    };
+    const answer = call(under.url, 'POST', path, { body }).catch(() => 'closed');
+    await until(() => hasArrived);
+    revoke();
+    await pass(2000);
+
+    expect(await answer).toBe('closed');
+    await untilAfter(under.clock, () => under.calls.settled.length === 1);
+    expect(under.calls.settled).toMatchObject([{ basis: Basis.ESTIMATE }]);
+  },
+);
+test.each([
+  ['JSON', ...CHAT, 'application/json', '{"choices":['],
+  ['bytes', ...SPEECH, 'audio/mpeg', 'AAAA'],
+])('a relayed call whose answer drips as %s ends so too', async (_as, path, body, type, begin) => {
+  let [hasArrived, hasLeft] = [false, false];
+  upstream.reply = (_request, response) => {
+    hasArrived = true;
+    response.writeHead(200, { 'content-type': type }).write(begin);
+    response.once('close', () => {
+      hasLeft = true;
+    });
+  };
+  const answer = call(under.url, 'POST', path, { body }).catch(() => 'closed');
+  await until(() => hasArrived);
+  revoke();
+  await pass(2000);
+
+  expect(await answer).toBe('closed');
+  await until(() => hasLeft);
+  await untilAfter(under.clock, () => under.calls.settled.length === 1);
+  expect(under.calls.settled).toMatchObject([{ basis: Basis.ESTIMATE }]);
+});
+
+/** Serves the first bytes of a result, and no more. */
+function serveForLong(): void {
+  Object.assign(under.media.port, {
+    serve: (_request: unknown, response: ServerResponse) =>
+      new Promise<void>((resolve) => {
+        response.writeHead(200, { 'content-length': 100 }).write('AAAA');
+        response.once('close', resolve);
+      }),
+  });
+}
+test('a download with a token ends so too', async () => {
+  change(aCompletedTask());
+  serveForLong();
+  const download = await listen(under.url, `/v1/videos/${TASK_ID}/content`);
+  await download.has('AAAA');
+  revoke();
+  await pass(2000);
+
+  expect((await download.ended).wasWhole).toBe(false);
+});
+test('a download of a page of the console ends so too, but not before', async () => {
+  change(aCompletedTask());
+  serveForLong();
+  const { headers } = await signIn(under);
+  const path = `/console/api/v1/videos/${TASK_ID}/content`;
+  const download = await listen(under.url, path, { ...headers, authorization: '' });
+  await download.has('AAAA');
+  await pass(5000);
+  let hasEnded = false;
+  void download.ended.then(() => (hasEnded = true));
+  await call(under.url, 'GET', '/healthz');
+  expect(hasEnded).toBe(false);
+
+  revoke();
+  await pass(2000);
+  expect((await download.ended).wasWhole).toBe(false);
+});
+test('an upload ends so too, and leaves no file', async () => {
+  const head = requestHead({ path: '/v1/files', token: TOKEN, type: 'multipart/form-data; boundary=b', bytes: 1000 });
+  const form = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n{';
+  const sender = await holdConnection(under.url, [head, form]);
+  await until(async () => {
+    const { text } = await call(under.url, 'GET', '/metrics', { token: null });
+    return /\nreelgate_gateway_in_flight [12]\n/.test(text);
+  });
+  revoke();
+  await pass(2000);
+
+  await sender.closed();
+  expect(under.files.files.size).toBe(0);
+});
+test('a read of the console waits, as one with a token does', async () => {
+  const { headers } = await signIn(under);
+  const path = `/console/api/v1/videos/${TASK_ID}`;
+  const waiting = call(under.url, 'GET', path, { token: null, headers: { ...headers, prefer: 'wait=60' } });
+  await untilWaiting();
+  revoke();
+  await pass(2000);
+
+  expect((await waiting).status).toBe(403);
 });

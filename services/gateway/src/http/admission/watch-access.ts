@@ -1,4 +1,4 @@
-import { NOT_AWAITED } from '@reelgate/platform/clock';
+import { NOT_AWAITED, startTimer } from '@reelgate/platform/clock';
 import type { Problem } from '@reelgate/platform/problem';
 import type { Principal } from '../../clients/billing-client.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
@@ -6,6 +6,9 @@ import { isTokenRefusal, watchToken } from '../../operations/watch-token.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { readToken } from './credentials.ts';
+
+/** A watch takes some microseconds to begin, so most requests have none. */
+const SHORT_MS = 900;
 
 type AccessParts = Pick<GatewayParts, 'principals' | 'clock'>;
 
@@ -16,6 +19,27 @@ export function watchAccess(
   { over, onRefused }: { readonly over: AbortSignal; readonly onRefused: (problem: Problem) => void },
 ): void {
   void watchToken(readPrincipalNow({ principals }, exchange), { clock, over, onRefused });
+}
+
+/**
+ * Closes the connection once the token of the request has lost its access, as if the client had left: it pays for what
+ * it has got. A request that ends soon is not watched.
+ */
+export function closeWithoutAccess(parts: AccessParts, exchange: Exchange): void {
+  let over: AbortController | undefined;
+  const stop = startTimer(parts.clock, SHORT_MS, () => {
+    over = new AbortController();
+    watchAccess(parts, exchange, {
+      over: over.signal,
+      onRefused: () => {
+        exchange.res.destroy();
+      },
+    });
+  });
+  exchange.state.end.whenOver(() => {
+    stop();
+    over?.abort(NOT_AWAITED);
+  });
 }
 
 /**
@@ -47,7 +71,7 @@ export async function waitWithAccess<T>(
 }
 
 function readPrincipalNow({ principals }: Pick<AccessParts, 'principals'>, exchange: Exchange) {
-  const token = readToken(exchange.req.headers, exchange.req.url);
-  const { requestId, source } = exchange.state;
+  const { requestId, source, sessionToken } = exchange.state;
+  const token = sessionToken ?? readToken(exchange.req.headers, exchange.req.url);
   return async (): Promise<Principal> => principals.of(token, { requestId, source, freshMs: SESSION_FRESH_MS });
 }

@@ -5,7 +5,7 @@ import { resultEnvelope } from '../../jobs/result-envelope.ts';
 import type { Job } from '../../clients/jobs-client.ts';
 import { awaitJob, isOpen } from '../../operations/await-job.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
-import { waitWithAccess } from '../admission/watch-access.ts';
+import { closeWithoutAccess, waitWithAccess } from '../admission/watch-access.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { computeCallFingerprint } from '../bodies/fingerprint.ts';
@@ -174,6 +174,7 @@ async function showJob(parts: GatewayParts, exchange: Exchange): Promise<void> {
   exchange.state.taskId = id;
   const job = await readOrWait(parts, exchange, id);
   if (isOpen(job)) setPollHints(exchange.res, { pollAfterMs: 0n });
+  closeWithoutAccess(parts, exchange);
   const body = await resultEnvelope(parts.media, job);
   if (body === undefined)
     throw new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result of this call has expired' });

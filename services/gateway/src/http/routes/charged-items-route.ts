@@ -3,6 +3,7 @@ import type { ChargedItem, ItemPage, ItemQuestion } from '../../clients/charged-
 import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
+import { closeWithoutAccess } from '../admission/watch-access.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { readUsageSpan, wantsCsv } from './account-usage-route.ts';
@@ -26,7 +27,8 @@ const HEAD = [
 ];
 
 /** Lists the settled tasks and calls of the account of the token: a page as JSON, or the whole period as CSV. */
-export function listChargesRoute({ clock, usage, chargedItems }: GatewayParts): RouteEntry {
+export function listChargesRoute(parts: GatewayParts): RouteEntry {
+  const { clock, usage, chargedItems } = parts;
   return {
     kind: 'read',
     methods: ['GET'],
@@ -48,6 +50,7 @@ export function listChargesRoute({ clock, usage, chargedItems }: GatewayParts): 
       // charges that come while the file is sent are not in it
       const whole = { accountId, from, to: Math.max(from + 1, Math.min(to, clock.now())), limit: ITEMS_MAX, after: '' };
       const first = await readPage(whole);
+      closeWithoutAccess(parts, exchange);
       exchange.type = 'text/csv; charset=utf-8';
       exchange.attachment('reelgate-charges.csv');
       exchange.body = Readable.from(listCsvLines(whole, first, readPage));

@@ -3,6 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { Task } from '../../clients/tasks-client.ts';
 import { toStatusName } from '../../dialects/wire/task-fields.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
+import { closeWithoutAccess } from '../admission/watch-access.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -90,6 +91,7 @@ async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<vo
     exchange.state.span,
   );
   const { object, prompt } = requireResult(task, parts.clock.now());
+  closeWithoutAccess(parts, exchange);
   if (object === '') {
     exchange.set({ 'cache-control': 'private', 'content-disposition': 'inline' });
     exchange.body = { prompt };

@@ -2,6 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { ClientFile, FileUpload } from '../../clients/client-files.ts';
 import type { Caller } from '../../clients/caller.ts';
 import type { Schema } from '../../dialects/dialect.ts';
+import { closeWithoutAccess } from '../admission/watch-access.ts';
 import { toReceiveOptions } from '../bodies/read-body.ts';
 import { assertForm, readFileBytes, receiveFileForm } from '../bodies/receive-file-form.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
@@ -148,6 +149,7 @@ function contentRoute(parts: GatewayParts): RouteEntry {
     token: { counts: 'reads' },
     handle: async (exchange) => {
       const { id, filename } = await findFile(parts, exchange);
+      closeWithoutAccess(parts, exchange);
       const served = { object: id, fileName: toHeaderFilename(filename), direct: true };
       await serveFromMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, served));
     },
@@ -172,7 +174,9 @@ function contentRoute(parts: GatewayParts): RouteEntry {
 }
 
 /** The account is counted before the first byte is read, and the file exists only once its form is right. */
-async function uploadFile({ files, budget }: GatewayParts, exchange: Exchange): Promise<ClientFile> {
+async function uploadFile(parts: GatewayParts, exchange: Exchange): Promise<ClientFile> {
+  closeWithoutAccess(parts, exchange);
+  const { files, budget } = parts;
   const { accountId, tokenId } = requirePrincipal(exchange);
   const { headers } = exchange.req;
   assertForm(headers);

@@ -1,11 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { NOT_AWAITED } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
 import type { CallSink } from '../../relay/answers/call-sink.ts';
 import { relayEndpoints } from '../../relay/endpoints.ts';
 import type { RelayEndpoint } from '../../relay/endpoints.ts';
-import type { RelayCall } from '../../relay/requests/relay-call.ts';
-import { watchAccess } from '../admission/watch-access.ts';
+import { closeWithoutAccess } from '../admission/watch-access.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { readCall } from '../relay/read-call.ts';
@@ -32,30 +30,11 @@ export function relayRoutes(parts: GatewayParts): RouteEntry[] {
 
 /** The relay writes the response itself. A failure before its first byte is refused as on any route. */
 async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exchange): Promise<void> {
+  closeWithoutAccess(parts, exchange);
   const call = await readCall(parts, exchange, { endpoint, params: exchange.params });
   exchange.state.model = call.model;
-  await (call.endpoint.protocol.isStream(call.content) ? relayStream : relayCall)(parts, exchange, call);
+  await parts.relay.call(call, responseSink(exchange.res), exchange.state.end.gone());
   exchange.respond = false;
-}
-
-function relayCall({ relay }: GatewayParts, { res, state }: Exchange, call: RelayCall): Promise<unknown> {
-  return relay.call(call, responseSink(res), state.end.gone());
-}
-
-/** Once the token is revoked, the connection is closed as if the client had left: it pays for what it has got. */
-async function relayStream(parts: GatewayParts, exchange: Exchange, call: RelayCall): Promise<unknown> {
-  const over = new AbortController();
-  watchAccess(parts, exchange, {
-    over: over.signal,
-    onRefused: () => {
-      exchange.res.destroy();
-    },
-  });
-  try {
-    return await relayCall(parts, exchange, call);
-  } finally {
-    over.abort(NOT_AWAITED);
-  }
 }
 
 /** The part of a body that the gateway itself requires. The upstream checks the rest. */
