@@ -244,6 +244,7 @@ export function openSimulatedServer({ scheduler, draws, faults, folder, log }: S
       changeAll: (statements) => runAtOnce((query) => runStatements(query, statements)),
       commitAhead: async (work) => ({ result: await transaction(work), durable: undefined }),
       commitUnsynced: transaction,
+      emptyLog: async () => true,
       pool: () => POOL,
       close: async () => undefined,
     };

@@ -62,6 +62,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     changeAll: async (statements) => (await sendAtOnce(statements)).map(({ rowCount }) => rowCount),
     commitAhead: async (work) => ({ result: await transactionOn(work), durable: undefined }),
     commitUnsynced: transactionOn,
+    emptyLog: async () => true,
     pool: () => connections.state(),
     reserved: { read: statement(false, reserved), write: statement(true, reserved) },
     // at its end the pool never answers callers that still wait for a connection

@@ -74,6 +74,11 @@ export interface Sql extends SqlStatements {
    * and a power cut can take it back. Readers can find it. It is committed only after the disk has every earlier commit.
    */
   commitUnsynced<T>(work: (query: SqlWork) => Promise<T>): Promise<T>;
+  /**
+   * Empties the log of an embedded database in the background, so that nothing of what earlier transactions removed
+   * stays in its files. Gives false if others were in the way for long. A server keeps such bytes until its own cleaning.
+   */
+  emptyLog(): Promise<boolean>;
   /** The connections to the server; for an embedded database, its only one that writes. */
   pool(): SqlPool;
   /**

@@ -1,9 +1,16 @@
+import { once } from 'node:events';
 import { open } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
 
 /** Writes committed transactions to the disk. */
 export interface LogSync {
   /** Resolves when every earlier commit survives a power cut. */
   readonly sync: () => Promise<unknown>;
+  /**
+   * Copies the log into the database and empties it, so that nothing of it stays on the disk. Gives false if a reader or
+   * a writer is in the way for long. Absent: the log stays until SQLite begins it anew.
+   */
+  readonly empty?: () => Promise<boolean>;
   readonly close: () => Promise<unknown>;
 }
 
@@ -16,7 +23,16 @@ export type OpenLogSync = (file: string) => Promise<LogSync>;
  */
 export async function openLogSync(file: string): Promise<LogSync> {
   const log = await open(`${file}-wal`, 'r');
-  return { sync: () => log.datasync(), close: () => log.close() };
+  return { sync: () => log.datasync(), empty: () => emptyInThread(file), close: () => log.close() };
+}
+
+/** SQLite would block the program while it copies and syncs. */
+async function emptyInThread(file: string): Promise<boolean> {
+  const thread = new Worker(new URL('./empty-log-thread.ts', import.meta.url), { workerData: file, env: {} });
+  thread.unref();
+  // an error of the thread rejects
+  const [isEmpty] = (await once(thread, 'message')) as [boolean];
+  return isEmpty;
 }
 
 /** Syncs committed transactions to the disk, and reports whether they are on it. */
@@ -25,6 +41,8 @@ export interface Durability {
   sync(): Promise<unknown>;
   /** Resolves when the last started sync has ended. After one failed sync it always rejects. */
   last(): Promise<unknown>;
+  /** Empties the log; see `LogSync`. */
+  empty(): Promise<boolean>;
   close(): Promise<unknown>;
 }
 
@@ -40,6 +58,7 @@ export function newDurability(opening: Promise<LogSync>): Durability {
   return {
     last: () => last,
     sync: () => remember(opening.then((log) => log.sync())),
+    empty: () => opening.then((log) => log.empty?.() ?? true),
     close: () => opening.then((log) => log.close()),
   };
 }

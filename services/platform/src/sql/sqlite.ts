@@ -27,6 +27,9 @@ const CLOSED = 'the database is closed';
 const ENDED = 'the transaction has ended before this statement';
 const IDLE = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
 
+/** Overwrites deleted rows, also in pages that nothing uses any more. */
+const ERASE = 'PRAGMA secure_delete = ON';
+
 /** The end of a job for its caller: the disk has it, it is committed ahead of the disk, or it needs no sync. */
 type Wait = 'disk' | 'commit ahead' | 'commit';
 
@@ -59,6 +62,7 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
   let draining: Promise<void> | undefined;
   let isBusy = false;
   let closing: Promise<void> | undefined;
+  let emptying: Promise<boolean> | undefined;
 
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
@@ -86,6 +90,7 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
   };
   const closeAll = async (): Promise<void> => {
     await draining;
+    await emptying?.catch(() => undefined);
     for (const database of [reader, writer]) database.close();
     await durability.close();
   };
@@ -110,6 +115,13 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
     changeAll: (statements) => transaction((query) => runStatements(query, statements)),
     commitAhead: (work) => commit(work, 'commit ahead'),
     commitUnsynced: async (work) => (await commit(work, 'commit')).result,
+    emptyLog: async () => {
+      if (closing !== undefined) throw new StoreUnavailable(CLOSED);
+      emptying ??= durability.empty().finally(() => {
+        emptying = undefined;
+      });
+      return emptying;
+    },
     pool: () => (draining === undefined ? IDLE : { ...IDLE, inUse: 1, idle: 0, waiting: queue.length }),
     close: () => (closing ??= closeAll()),
   };
@@ -198,7 +210,8 @@ function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file);
   database.exec(
     `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL;
-     PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;`,
+     PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
+     ${ERASE};`,
   );
   const found = database.prepare('PRAGMA page_size').get() as { readonly page_size: number };
   database.exec(`PRAGMA wal_autocheckpoint = ${Math.floor(LOG_BYTES_MAX / found.page_size)}`);

@@ -138,13 +138,18 @@ export interface Task extends TaskOrigin, TaskInState {
  * a failure can quote the prompt.
  */
 export function removeContent<T extends Pick<Task, 'order' | 'result' | 'failure'>>(task: T): T {
-  const { kind, model, duration, resolution, ratio, size, sourceTaskId, aigcWatermark } = task.order;
   return {
     ...task,
-    order: { kind, model, duration, resolution, ratio, size, sourceTaskId, aigcWatermark, content: [] },
+    order: removeWritten(task.order),
     result: task.result === undefined ? undefined : { ...task.result, prompt: undefined },
     failure: task.failure === undefined ? undefined : { code: task.failure.code, message: 'removed by its owner' },
   };
+}
+
+/** An order without what its owner wrote. */
+export function removeWritten(order: Order): Order {
+  const { kind, model, duration, resolution, ratio, size, sourceTaskId, aigcWatermark } = order;
+  return { kind, model, duration, resolution, ratio, size, sourceTaskId, aigcWatermark, content: [] };
 }
 
 /**

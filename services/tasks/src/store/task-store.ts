@@ -90,8 +90,8 @@ export interface BeginStore extends KeyReader {
   /** Writes the staged media of the order, by their index in its content. */
   keepStaged(taskId: string, staged: Readonly<Record<number, StagedMedia>>): Promise<void>;
   /**
-   * Refuses a create: hides it, ends an attempt that was not sent, frees its key and its counters. Returns
-   * whether it was still `submitting`.
+   * Refuses a create: hides it, removes what its owner wrote in it, ends an attempt that was not sent, frees its key and
+   * its counters. Returns whether it was still `submitting`.
    */
   refuse(taskId: string, failure: Failure, at: number): Promise<boolean>;
 }
@@ -335,6 +335,8 @@ export interface EndedTaskStore {
   putOffSettlement(taskId: string, to: number): Promise<void>;
   /** Hides a finished task from its owner, and removes its content and its words. Returns false if it was hidden before. */
   remove(taskId: string, at: number): Promise<boolean>;
+  /** Erases what this process has removed from the files of an embedded database. Others being in its way, it is repeated. */
+  eraseRemoved(): Promise<void>;
 }
 
 /** Changes of a task's state. */

@@ -12,7 +12,12 @@ import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { reconcileUnknown } from '../operations/recovery/reconcile-unknown.ts';
 import { sweepJobs } from '../operations/recovery/end-lost-jobs.ts';
-import { removeOldBatches, removeOldJobs, removeOldTasks } from '../operations/retention/remove-old-records.ts';
+import {
+  eraseRemoved,
+  removeOldBatches,
+  removeOldJobs,
+  removeOldTasks,
+} from '../operations/retention/remove-old-records.ts';
 import { readPrompts, removeLeftWords } from '../operations/search/read-prompts.ts';
 import { HEARTBEAT_MS } from './process-liveness.ts';
 import type { ProcessLiveness } from './process-liveness.ts';
@@ -27,6 +32,8 @@ const SETTLE_IDLE_MS = 1000;
 const RECONCILE_IDLE_MS = 2000;
 const DEADLINE_IDLE_MS = 60_000;
 const REMOVE_IDLE_MS = 1000;
+/** The deleted rows of this time leave the files of the database together. */
+const ERASE_IDLE_MS = 5000;
 const SWEEP_IDLE_MS = 1000;
 const BATCH_IDLE_MS = 100;
 const PROMPTS_IDLE_MS = 2000;
@@ -110,6 +117,7 @@ function taskPasses(
     ['reconcile', RECONCILE_IDLE_MS, () => reconcileUnknown(deps)],
     ['deadlines', DEADLINE_IDLE_MS, () => watchDeadlines(deps, config)],
     ['retention', REMOVE_IDLE_MS, () => removeOldTasks(deps, config.retentionMs)],
+    ['erase', ERASE_IDLE_MS, () => eraseRemoved(deps)],
     ['heartbeat', HEARTBEAT_MS, isAlone ? withNextDue(beat) : beat],
     ['takeover', HEARTBEAT_MS, () => liveness.takeOver()],
   ];

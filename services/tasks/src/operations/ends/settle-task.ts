@@ -30,19 +30,23 @@ export function describeWork({
 }
 
 async function release(deps: Deps, task: Task, span: Span): Promise<'settled'> {
-  if (task.admission === 'refused') await releaseRefused(deps, task, span);
+  const { id, accountId } = task;
+  if (task.admission === 'refused') await releaseRefused(deps, { id, accountId }, span);
   else await deps.billing.releaseHold(task.id, { span, ...describeWork(task) });
   return 'settled';
 }
 
-/** Releases the hold of a refused create, then removes its staged media. Repeating it is harmless. */
+/**
+ * Releases the hold of a refused create, then removes its staged media. Without its order, as the database has it, they
+ * are removed in any case. Repeating it is harmless.
+ */
 export async function releaseRefused(
   { billing, media }: Deps,
-  { id, accountId, order }: TaskIdentity & { readonly order: Order },
+  { id, accountId, order }: TaskIdentity & { readonly order?: Order },
   span: Span,
 ): Promise<void> {
   await billing.releaseHold(id, { span });
   // A regeneration stages the media of its source.
-  if (order.sourceTaskId !== undefined || order.content.some(isMedia))
+  if (order === undefined || order.sourceTaskId !== undefined || order.content.some(isMedia))
     await media.removeStaged({ accountId, taskId: id }, { span });
 }

@@ -33,6 +33,12 @@ export async function removeOldTasks({ store, clock, log }: Deps, retentionMs: n
   return restAfter(keys + removed);
 }
 
+/** One pass that erases what clients have deleted. The next one comes after the idle time, whatever it did. */
+export async function eraseRemoved({ store }: Deps): Promise<PassResult> {
+  await store.eraseRemoved();
+  return 0;
+}
+
 /**
  * One pass that removes the requests of ended jobs, and ended jobs that are older than the retention time. Objects are
  * removed before the rows that name them, so no object is left behind. Each pass handles one small batch.

@@ -111,6 +111,36 @@ describeOnEngines('the search by words', (open) => {
     expect(['amber', 'black', 'crimson', 'golden'].filter((word) => texts.includes(word))).toEqual(['golden']);
   });
 
+  test('is erased from the files once for what owners removed, and again if others were in the way', async () => {
+    const answers = [false, true];
+    let calls = 0;
+    const emptyLog = async (): Promise<boolean> => answers[calls++]!;
+    store = sqlTaskStore({ ...sql, emptyLog }, newId, () => ({ type: 'finished', payload: '{}' }));
+    await store.eraseRemoved();
+    expect(calls).toBe(0);
+
+    for (const prompt of ['an amber kite', 'a black kite']) await store.remove(await make(prompt, completed), AT);
+    for (let pass = 0; pass < 3; pass += 1) await store.eraseRemoved();
+    expect(calls).toBe(2);
+  });
+
+  test('keeps no word and no prompt of a create that was refused, but what the operator needs', async () => {
+    const before = await make('an amber kite', begun);
+    await store.refuse(before, { code: 'x', message: 'y' }, AT);
+    const after = await make('a black kite', begun);
+    await read();
+    await store.refuse(after, { code: 'x', message: 'y' }, AT);
+    await read();
+
+    const texts = JSON.stringify(await Promise.all(TABLES.map((table) => sql.read(`SELECT * FROM ${table}`))));
+    expect(['amber', 'black', 'kite'].filter((word) => texts.includes(word))).toEqual([]);
+    const { kind, model, duration } = anOrder();
+    expect(await store.find(after)).toMatchObject({
+      order: { kind, model, duration, content: [] },
+      failure: { code: 'x', message: 'y' },
+    });
+  });
+
   test('finds by other conditions too', async () => {
     const wanted = await make('a red kite', completed, { tokenId: 'token_2' });
     await make('a red kite', completed);

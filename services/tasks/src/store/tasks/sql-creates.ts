@@ -3,11 +3,13 @@ import { Overtaken } from '@reelgate/platform/service-unavailable';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { runStatements } from '@reelgate/platform/sql/transaction';
 import { channelScope } from '../../domain/in-flight-scope.ts';
-import type { Mapping } from '../../domain/task.ts';
+import { removeWritten } from '../../domain/task.ts';
+import type { Mapping, Task } from '../../domain/task.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { NamedValues } from '@reelgate/platform/sql/named-values';
-import { searchable } from '../columns.ts';
-import { TASK } from './task-rows.ts';
+import { recordColumns, searchable, toJson } from '../columns.ts';
+import { forgetWords } from '../prompts/sql-prompts.ts';
+import { CONTENT_FIELDS, TASK } from './task-rows.ts';
 import type { Permit } from './counter-shards.ts';
 import { BATCH, insertStarted, isAway, listChannelCaps, newBeginBatcher } from './sql-begins.ts';
 import { COUNTED_COLUMNS, buildListAppend, leaveCounters, leaveSome } from './sql-in-flight.ts';
@@ -17,6 +19,8 @@ import type { WriteNote } from './sql-history.ts';
 import { DISOWNED } from '../task-store.ts';
 import type { AttemptStore, BeginStore, CreateStore, StartedAttempt, TakeoverStore } from '../task-store.ts';
 
+const { accountId, order } = CONTENT_FIELDS;
+const WRITTEN = recordColumns<Pick<Task, 'accountId' | 'order'>>({ accountId, order });
 /** The last attempt that started has set the channel, unless another release started it. */
 const ACCEPT_ON_CHANNEL = buildStatement<AcceptName>((of) => buildAccept(of, '', `AND channel = ${of('channel')}`));
 const ACCEPT_ON_OTHER_CHANNEL = buildStatement<AcceptName>((of) => buildAccept(of, `channel = ${of('channel')},`, ''));
@@ -53,10 +57,13 @@ function sqlBegins(sql: Sql, note: WriteNote, withPermitsOfAll: WithPermitsOfAll
         const [row] = await query<CountedRow>(
           `UPDATE tasks SET admission = 'refused', owner = NULL, state = 'failed', failure_json = $1,
            finished_at = $2, settle_at = $2, updated_at = $2, next_poll_at = NULL
-         WHERE id = $3 AND admission = 'submitting' RETURNING ${COUNTED_COLUMNS}`,
+         WHERE id = $3 AND admission = 'submitting' RETURNING ${COUNTED_COLUMNS}, ${WRITTEN.list}`,
           [JSON.stringify(failure), at, taskId],
         );
         if (row === undefined) return false;
+        const { accountId, order } = WRITTEN.read(row);
+        await query('UPDATE tasks SET order_json = $1 WHERE id = $2', [toJson(removeWritten(order)), taskId]);
+        await forgetWords(query, { id: taskId, accountId });
         await query(
           `UPDATE attempts SET outcome = 'refused', error = 'not sent', ended_at = $1
            WHERE task_id = $2 AND outcome = 'started'`,

@@ -220,7 +220,7 @@ function sqlAfterEnd(sql: Sql): EndedTaskStore {
         [to, taskId],
       );
     },
-    remove: sqlRemoval(sql),
+    ...sqlRemoval(sql),
   };
 }
 

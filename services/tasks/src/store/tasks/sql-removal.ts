@@ -3,6 +3,7 @@ import { removeContent } from '../../domain/task.ts';
 import type { Task } from '../../domain/task.ts';
 import { recordColumns, toJson } from '../columns.ts';
 import { forgetWords } from '../prompts/sql-prompts.ts';
+import type { EndedTaskStore } from '../task-store.ts';
 import { CONTENT_FIELDS } from './task-rows.ts';
 
 const CONTENT = recordColumns<Pick<Task, 'accountId' | 'order' | 'result' | 'failure'>>(CONTENT_FIELDS);
@@ -12,8 +13,9 @@ const STRIP = 'UPDATE tasks SET order_json = $1, result_json = $2, failure_json 
 const STRIP_ATTEMPTS = 'UPDATE attempts SET error = NULL WHERE task_id = $1';
 
 /** Hides a task from its owner, and removes what the owner and the upstream wrote in it, also from the search. */
-export function sqlRemoval(sql: Sql): (taskId: string, at: number) => Promise<boolean> {
-  return (taskId, at) =>
+export function sqlRemoval(sql: Sql): Pick<EndedTaskStore, 'remove' | 'eraseRemoved'> {
+  let isLeft = false;
+  const remove = (taskId: string, at: number): Promise<boolean> =>
     sql.transaction(async (query) => {
       const [row] = await query(HIDE, [at, taskId]);
       if (row === undefined) return false;
@@ -23,4 +25,16 @@ export function sqlRemoval(sql: Sql): (taskId: string, at: number) => Promise<bo
       await forgetWords(query, { id: taskId, accountId });
       return true;
     });
+  return {
+    remove: async (taskId, at) => {
+      const isRemoved = await remove(taskId, at);
+      isLeft ||= isRemoved;
+      return isRemoved;
+    },
+    eraseRemoved: async () => {
+      if (!isLeft) return;
+      isLeft = false;
+      isLeft = !(await sql.emptyLog());
+    },
+  };
 }

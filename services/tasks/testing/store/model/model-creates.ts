@@ -1,5 +1,6 @@
 import { Overtaken } from '@reelgate/platform/service-unavailable';
 import { channelScope } from '../../../src/domain/in-flight-scope.ts';
+import { removeWritten } from '../../../src/domain/task.ts';
 import type { CreateStore, NewTask } from '../../../src/store/task-store.ts';
 import { computeLater } from './model-moves.ts';
 import { countInFlight, findTask, hasWork, isClaimed, leaveScopes, toTask } from './model-state.ts';
@@ -55,7 +56,8 @@ function modelBegins(state: ModelState): Begins {
     refuse: async (taskId, failure, at) => {
       const task = findTask(state, taskId);
       if (task?.admission !== 'submitting') return false;
-      Object.assign(task, { admission: 'refused', state: 'failed', owner: undefined, failure });
+      const order = removeWritten(task.order);
+      Object.assign(task, { admission: 'refused', state: 'failed', owner: undefined, failure, order });
       Object.assign(task, { finishedAt: at, settleAt: at, updatedAt: at, nextPollAt: undefined, scopes: [] });
       for (const attempt of task.attempts)
         if (attempt.outcome === 'started')

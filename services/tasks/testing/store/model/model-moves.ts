@@ -147,7 +147,7 @@ export function endTask(state: ModelState, taskId: string, finish: Finish): Phas
   return { acceptedAt, workingAt: task.workingAt, ...(hasWaited ? { hasWaited } : {}) };
 }
 
-type Ends = Pick<MoveStore, 'finish' | 'markSettled' | 'putOffSettlement' | 'remove'>;
+type Ends = Pick<MoveStore, 'finish' | 'markSettled' | 'putOffSettlement' | 'remove' | 'eraseRemoved'>;
 
 function modelEnds(state: ModelState): Ends {
   return {
@@ -167,5 +167,6 @@ function modelEnds(state: ModelState): Ends {
       for (const attempt of task.attempts) attempt.error = undefined;
       return true;
     },
+    eraseRemoved: async () => undefined,
   };
 }
