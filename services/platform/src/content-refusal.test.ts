@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readContentRefusal } from './content-refusal.ts';
+import { readContentRefusal, readSizeRefusal } from './content-refusal.ts';
 
 describe('an error refuses content', () => {
   test.each<[string, number, unknown]>([
@@ -79,4 +79,19 @@ test('a refusal of content names its reasons once, and its words', () => {
   const error = { message: 'stopped', metadata: { reasons: ['violence', 'violence', 'hate'] } };
 
   expect(readContentRefusal(403, { error })).toEqual({ message: 'stopped', reasons: ['violence', 'hate'] });
+});
+
+test.each<[string, number, unknown, boolean]>([
+  ['the words of OpenAI', 429, { error: { message: 'Request too large for gpt-4o on tokens per min (TPM)' } }, true],
+  ['its numbers', 429, { error: { message: 'on TPM: Limit 30000, Requested 50,000.' } }, true],
+  ['a prompt', 429, { detail: 'the prompt is too long' }, true],
+  ['a request below the limit', 429, { error: { message: 'Limit 10000, Used 9500, Requested 700.' } }, false],
+  ['a request of the very limit', 429, { error: { message: 'Limit 10000, Requested 10000.' } }, false],
+  ['a number of requests', 429, { error: { message: 'too many requests; the limit is large' } }, false],
+  ['a rate', 429, { error: { message: 'the request rate is too large' } }, false],
+  ['a limit alone', 429, { error: { message: 'Limit 10000' } }, false],
+  ['another status', 503, { error: { message: 'Request too large' } }, false],
+  ['nothing', 429, undefined, false],
+])('a 429 refuses the size of a request by %s: it is read so', (_what, status, body, isOne) => {
+  expect(readSizeRefusal(status, body) !== undefined).toBe(isOne);
 });

@@ -56,6 +56,13 @@ const MESSAGES = new RegExp(
 /** An error about these concerns the credential, whatever the request says. */
 const OWNERS =
   /\b(accounts?|organi[sz]ations?|api[ -]?keys?|credentials?|subscriptions?|billing|quota|suspended|deactivated|banned)\b/i;
+const THROTTLED = 429;
+const WORDS_MAX = 1000;
+/** The size of one request, in words and in numbers of OpenAI and compatible servers. */
+const TOO_LARGE =
+  /\b(request|prompt|input|message|context)s?( body| size| length| tokens?)?( is| are)? too (large|long|big)\b/i;
+const LIMIT = /\blimit:? (\d[\d,]{0,15})/i;
+const ASKED = /\brequested:? (\d[\d,]{0,15})/i;
 /** These concern the credential, its balance or its rate, whatever else the error says. */
 const NEVER: ReadonlySet<number> = new Set([401, 402, 407, 408, 429]);
 /** The statuses whose words can be about content without a code. From 500 on, and for a credential, only a code counts. */
@@ -70,6 +77,22 @@ export function readContentRefusal(status: number, body: unknown): ContentRefusa
   const seen = listParts(body);
   if (!seen.some(isTelling) && !(SAYS_IN_WORDS.has(status) && isSaidInWords(seen))) return undefined;
   return { message: findMessage(seen), reasons: listReasons(seen) };
+}
+
+/**
+ * Reads whether an error with 429 refuses one request for its size. Waiting makes it no smaller, so it limits no other
+ * request. Returns the words of the error; undefined if it says nothing of it.
+ */
+export function readSizeRefusal(status: number, body: unknown): string | undefined {
+  if (status !== THROTTLED) return undefined;
+  return listParts(body)
+    .flatMap(({ name, value }) => (isMessage(name) && typeof value === 'string' ? [value.slice(0, WORDS_MAX)] : []))
+    .find((words) => TOO_LARGE.test(words) || asksAboveLimit(words));
+}
+
+function asksAboveLimit(words: string): boolean {
+  const [limit, asked] = [LIMIT, ASKED].map((pattern) => Number(pattern.exec(words)?.[1]?.replaceAll(',', '')));
+  return limit !== undefined && asked !== undefined && asked > limit;
 }
 
 interface Part {

@@ -225,5 +225,5 @@ function findWaitMs(channels: readonly RelayChannel[]): number | undefined {
 }
 
 function isTooBusy({ result }: CallOutcome): boolean {
-  return result.kind === 'error' && result.answer.status === TOO_BUSY;
+  return result.kind === 'error' && result.answer.status === TOO_BUSY && result.answer.verdict.triesNext;
 }

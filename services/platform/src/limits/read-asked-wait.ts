@@ -1,3 +1,4 @@
+import { readSizeRefusal } from '../content-refusal.ts';
 import { readRetryAfterMs } from './retry-after.ts';
 import type { WaitHeaders } from './retry-after.ts';
 
@@ -49,9 +50,10 @@ export interface AskingAnswer {
 /**
  * Returns the milliseconds for which an answer asks its callers to wait; 0 if it does not. `isThrottle`: the answer says
  * in words of its own that it limits its callers, whatever its status. `Retry-After` counts before a field of the body,
- * and that before the end of a limit.
+ * and that before the end of a limit. A refusal of the size of one request asks for no wait.
  */
 export function readAskedWaitMs({ status, headers, body }: AskingAnswer, now: number, isThrottle = false): number {
+  if (readSizeRefusal(status, body) !== undefined) return 0;
   if (!isThrottle && !ASKING_STATUSES.has(status)) return 0;
   const named = readRetryAfterMs(headers, { now, mostMs: ASKED_WAIT_MS_MAX }) || readBodyWaitMs(body);
   const asked = named > 0 || !(isThrottle || status === THROTTLED) ? named : readResetMs(headers, now);

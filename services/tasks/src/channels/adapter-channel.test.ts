@@ -281,6 +281,21 @@ describe('an upstream that asks to wait', () => {
     ]);
   });
 
+  test('because of the size of one order does not ask all: the order is at fault', async () => {
+    const asked: unknown[] = [];
+    const channel = openWith(calls, {}, {}, (kinds, ms) => asked.push([kinds, ms]));
+    const error = { message: 'Request too large for clip: Limit 30000, Requested 50000', code: 'rate_limit_exceeded' };
+    upstream.script({ status: 429, json: { error }, headers: { 'retry-after': '30' } });
+
+    expect(await channel.submit(anAttempt(), signal)).toEqual({
+      outcome: 'refused',
+      fault: 'order',
+      error: 'busy',
+      status: 429,
+    });
+    expect(asked).toEqual([]);
+  });
+
   test('in its own words is obeyed, and its refusal says for how long', async () => {
     const asked: unknown[] = [];
     const channel = openWith(calls, {}, {}, (kinds, ms) => asked.push([kinds, ms]));

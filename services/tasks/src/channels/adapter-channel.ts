@@ -12,7 +12,7 @@ import type {
 import { readList, readObject } from '@reelgate/adapter-kit/kit';
 import { SMALL_JSON, parseBoundedJson } from '@reelgate/platform/bounded-json';
 import type { Clock } from '@reelgate/platform/clock';
-import { readContentRefusal } from '@reelgate/platform/content-refusal';
+import { readContentRefusal, readSizeRefusal } from '@reelgate/platform/content-refusal';
 import { CALL_KINDS } from '@reelgate/platform/limits/asked-waits';
 import type { CallKind } from '@reelgate/platform/limits/asked-waits';
 import { judgeProbe } from '@reelgate/platform/limits/probe-suspects';
@@ -251,13 +251,17 @@ async function submit(
 }
 
 /**
- * Upstreams refuse content with statuses that blame their channel or the credential too. What an adapter does not know
- * as such is read as it is for every upstream.
+ * Upstreams refuse content with statuses that blame their channel or the credential too, and the size of one order with
+ * that of a limit. What an adapter does not know as such is read as it is for every upstream.
  */
 function readContent({ status, body }: WholeAnswer, submission: AdapterSubmission): AdapterSubmission {
-  if (submission.outcome !== 'refused' || !BLAMED.has(submission.fault)) return submission;
+  if (submission.outcome !== 'refused') return submission;
+  const { fault, error } = submission;
+  if (fault === 'throttle' && readSizeRefusal(status, body) !== undefined)
+    return { outcome: 'refused', fault: 'order', error };
+  if (!BLAMED.has(fault)) return submission;
   if (readContentRefusal(status, body) === undefined) return submission;
-  return { outcome: 'refused', fault: 'content', error: submission.error };
+  return { outcome: 'refused', fault: 'content', error };
 }
 
 /** The attempt as the adapter gets it: with the checked values of the extra fields that it declares. */

@@ -57,6 +57,39 @@ test.each([
   expect([(await post(gateway)).status, upstream.seen.length]).toEqual([200, 2]);
 });
 
+const TOO_LARGE =
+  'Request too large for gpt in organization org-x on tokens per min (TPM): Limit 30000, Requested 50000. Reduce it.';
+test.each([
+  ['in words', 'Request too large for this model'],
+  ['in words and numbers', TOO_LARGE],
+  ['in numbers', 'tokens per min (TPM): Limit 30,000, Requested 50,000'],
+])(
+  'a 429 that refuses the size of one request %s stops no other call and no other channel tries it',
+  async (_how, message) => {
+    const other = await startRelayUpstream();
+    const gateway = await start({ id: 'other', base_url: other.url, priority: -1 });
+    upstream.reply = json({ error: { message, code: 'rate_limit_exceeded' } }, 429, { 'retry-after': '30' });
+    const refused = await post(gateway);
+    upstream.reply = json(DELIVERED);
+
+    expect([refused.status, refused.headers['retry-after']]).toEqual([400, undefined]);
+    expect(refused.json.error).toMatchObject({
+      code: 'upstream_refused',
+      message: expect.stringContaining('the size of this request'),
+    });
+    expect([(await post(gateway)).status, upstream.seen.length, other.seen.length]).toEqual([200, 2, 0]);
+    await other.stop();
+  },
+);
+test('a 429 with numbers whose request is not above the limit holds the channel', async () => {
+  const gateway = await start();
+  const message =
+    'Rate limit reached on tokens per min (TPM): Limit 10000, Used 9500, Requested 700. Please try again in 1.2s';
+  upstream.reply = json({ error: { message } }, 429, { 'retry-after': '30' });
+
+  expect([(await post(gateway)).status, (await post(gateway)).status, upstream.seen.length]).toEqual([429, 429, 1]);
+});
+
 test('another channel gets the calls meanwhile', async () => {
   const other = await startRelayUpstream();
   const gateway = await start({ id: 'other', base_url: other.url, priority: -1 });

@@ -1,11 +1,12 @@
 import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
-import { readContentRefusal } from '@reelgate/platform/content-refusal';
+import { readContentRefusal, readSizeRefusal } from '@reelgate/platform/content-refusal';
 import type { ContentRefusal } from '@reelgate/platform/content-refusal';
 
 /**
- * The kind of an error. `content`: the upstream refuses what the request holds. `redirect`: it sends elsewhere, which says
- * nothing about its health. `credential`: it refuses the gateway's key, its rights or its balance. `absent`: it lacks
- * what is asked for, or is at a limit. `fault`: it failed. `page`: a proxy on the way has answered. `request`: any other refusal.
+ * The kind of an error. `content`: the upstream refuses what the request holds. `redirect`: it sends elsewhere, which
+ * says nothing about its health. `credential`: it refuses the gateway's key, its rights or its balance. `absent`: it
+ * lacks what is asked for, or is at a limit. `fault`: it failed. `page`: a proxy on the way has answered. `request`: any
+ * other refusal, also of the size of a request.
  */
 type ErrorClass = 'content' | 'redirect' | 'credential' | 'absent' | 'fault' | 'page' | 'request';
 
@@ -18,7 +19,7 @@ export interface ErrorVerdict {
   readonly isShown: boolean;
   /** It counts as a fault of the channel; any other error says nothing about its health. */
   readonly isFault: boolean;
-  /** Only of the class `content`. */
+  /** Of the class `content`, and of a refusal of the size of a request. */
   readonly refusal?: ContentRefusal;
 }
 
@@ -43,8 +44,12 @@ const BY_STATUS: Readonly<Record<number, ErrorClass>> = {
 
 /** Judges an answer that is no success, or a page where none is due. */
 export function judgeError(status: number, body: Buffer): ErrorVerdict {
-  const refusal = status < 400 ? undefined : readContentRefusal(status, parseBody(body));
+  if (status < 400) return judgeStatus(status);
+  const parsed = parseBody(body);
+  const refusal = readContentRefusal(status, parsed);
   if (refusal !== undefined) return { ...VERDICTS.content, refusal };
+  const message = readSizeRefusal(status, parsed);
+  if (message !== undefined) return { ...VERDICTS.request, refusal: { message, reasons: [] } };
   return judgeStatus(status);
 }
 

@@ -9,8 +9,9 @@ const QUOTED_MAX = 500;
 const KEPT: ReadonlySet<number> = new Set([400, 413, 415, 422, 451]);
 
 /**
- * Returns the refusal that takes the place of an upstream's error which a client would misread: a refusal of content with
- * the status of a credential or of a fault, and a redirect. It returns nothing if the error itself is shown.
+ * Returns the refusal that takes the place of an upstream's error which a client would misread: a refusal of content
+ * with the status of a credential or of a fault, one of the size with that of a limit, and a redirect. It returns
+ * nothing if the error itself is shown.
  */
 export function refuseVerdict(
   { status, verdict }: Pick<ErrorAnswer, 'status' | 'verdict'>,
@@ -26,6 +27,12 @@ export function refuseVerdict(
   const { message = '', reasons } = verdict.refusal;
   const words = scrubText(message, identities).slice(0, QUOTED_MAX);
   const named = reasons.length === 0 ? '' : ` (${scrubText(reasons.join(', '), identities)})`;
+  if (verdict.class === 'request')
+    return new Problem({
+      kind: 'invalid',
+      reason: 'upstream_refused',
+      message: `the upstream refused the size of this request: ${words}`,
+    });
   return new Problem({
     kind: 'unprocessable',
     reason: 'content_rejected',
