@@ -245,6 +245,19 @@ describeInBrowser('a client at the console', () => {
       await copies.fill('');
       await page.getByLabel('Label').click();
       expect(await copies.inputValue()).toBe('4');
+
+      const before = await countVideos();
+      for (const wrong of ['0', '51', '2.5']) {
+        await copies.fill(wrong);
+        await page.getByLabel('Label').click();
+        await page.getByRole('button', { name: 'Create videos', exact: true }).click();
+        expect(await copies.inputValue()).toBe(wrong);
+        await page.getByText('A whole number from 1 to 50.').waitFor();
+        expect(await page.evaluate<string>('document.activeElement?.type')).toBe('number');
+      }
+      expect(await countVideos()).toBe(before);
+      await copies.fill('2');
+      await page.getByRole('button', { name: 'Create 2 videos' }).waitFor();
     },
     JOURNEY_TIMEOUT_MS,
   );
@@ -266,6 +279,24 @@ describeInBrowser('a client at the console', () => {
       for (const page of [here.page, there])
         await until(async () => !(await page.evaluate<string>(KEPT_VALUES)).includes('boat'));
       await here.close();
+    },
+    JOURNEY_TIMEOUT_MS,
+  );
+
+  test(
+    'leaves no draft in the browser when the service cannot be reached at the sign-out',
+    async () => {
+      const { page, close } = await world.signedIn('client', KEYS.demo);
+      await page.goto(`${world.origins.client}/console/try`);
+      await page.getByLabel('Prompt', { exact: true }).fill('a secret boat');
+      await until(async () => (await page.evaluate<string>(KEPT_VALUES)).includes('a secret boat'));
+      await page.context().setOffline(true);
+      await page.locator('[popovertarget="account-menu"]').click();
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await page.getByText('the service cannot be reached').first().waitFor();
+
+      expect(await page.evaluate<string>(KEPT_VALUES)).not.toContain('boat');
+      await close();
     },
     JOURNEY_TIMEOUT_MS,
   );

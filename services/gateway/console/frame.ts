@@ -8,6 +8,7 @@ import { OutageBanner, Skeleton } from './parts/loaded.ts';
 import { Boundary, BrokenPage } from './parts/refusal.ts';
 import { findPage } from './routes.ts';
 import { useAddress } from './state/address.ts';
+import { beginKeeping, forgetKept } from './state/kept-values.ts';
 import { speakThrough } from './state/announce.ts';
 import { ApiError, api } from './state/api.ts';
 import type { ConsoleDoor, DoorQueue } from './state/door.ts';
@@ -200,19 +201,26 @@ function useReloadAfter(isOut: boolean, isMissing: boolean): void {
   }, [isOut, isMissing]);
 }
 
-/** Ends the session of this browser, or all sessions of the visitor. `onSignedOut` gets the text to show. */
+/**
+ * Ends the session of this browser, or all sessions of the visitor. `onSignedOut` gets the text to show. Drafts go first:
+ * the person may leave although the service cannot be reached.
+ */
 function SignOut({ onSignedOut }: { onSignedOut: (notice: string) => void }): VNode {
   const [fault, setFault] = useState('');
   const [isAsking, setAsking] = useState(false);
   const end = async (path: '/session' | '/sessions'): Promise<void> => {
     setAsking(false);
+    forgetKept();
     try {
       await api(path, { method: 'DELETE' });
       onSignedOut('');
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof ApiError && error.code === INCOMPLETE) onSignedOut(message);
-      else setFault(message);
+      else {
+        beginKeeping();
+        setFault(message);
+      }
     }
   };
   return html`<p class="fault" role="alert">${fault}</p>

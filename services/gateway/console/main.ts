@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Me, OperatorMe } from './api/session.ts';
 import { ApiError, api, endsSession, onSignedOut } from './state/api.ts';
 import { followLinks } from './state/address.ts';
-import { beginKeeping, followSignOuts, forgetKept } from './state/kept-values.ts';
+import { beginKeeping, followSignOuts } from './state/kept-values.ts';
 import { VisitorContext } from './state/door.ts';
 import type { ConsoleDoor } from './state/door.ts';
 import { hearServer, isOutage, judgeOutage, useRetry } from './state/outage.ts';
@@ -65,7 +65,6 @@ function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
       door=${door}
       me=${standing.me}
       onSignedOut=${(notice: string) => {
-        forgetKept();
         setStanding({ notice });
       }}
     />

@@ -60,7 +60,8 @@ export const tryWords = {
       images: (count: number) => (count === 1 ? '1 image' : `${count} images`),
     },
   },
-  submit: (count: number) => (count === 1 ? 'Create video' : `Create ${count} videos`),
+  submit: (count: number | undefined) =>
+    count === 1 ? 'Create video' : count === undefined ? 'Create videos' : `Create ${count} videos`,
   submitting: 'Creating',
   allMade: 'All created',
   shortcut: 'Ctrl+Enter creates it too.',

@@ -85,6 +85,8 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
   const [uploads, setUploads] = useState<Uploads>(new Map());
   const [isJson, setJson] = useState(false);
   const [isWhole, setWhole] = useState(true);
+  const draft = useDraft(String(plan.copies));
+  const isCounted = readCopies(draft[0]) !== undefined;
   const orders = listOrders(order, plan);
   const price = useEstimate(isWhole ? toEstimateBody(orders[0] ?? order, uploads) : undefined);
   const { makings, isBusy, fault: refusal, make, askAgain, beginAnew, forget } = useMaking();
@@ -111,7 +113,7 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
     onKeyDown=${sendOnShortcut}
     onSubmit=${(event: SubmitEvent) => {
       event.preventDefault();
-      if (isWhole && !isTooMany && orders.length > 0) make({ bodies, label: label.trim() });
+      if (isWhole && isCounted && !isTooMany && orders.length > 0) make({ bodies, label: label.trim() });
     }}
   >
     <${ViewChoice} isJson=${isJson} isDisabled=${!isWhole} onChange=${setJson} />
@@ -137,6 +139,7 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
     }
     <${SeveralFields}
       plan=${plan}
+      draft=${draft}
       onChange=${(changed: MakingPlan) => {
         change({ plan: changed });
       }}
@@ -149,9 +152,9 @@ export function TryForm({ view, first, label: firstLabel, keptAs }: TryFormProps
       }}
     />
     <div class="try-end">
-      <${EstimateLine} estimate=${price.estimate} isStale=${price.isStale} count=${toSend} />
+      <${EstimateLine} estimate=${price.estimate} isStale=${price.isStale || !isCounted} count=${toSend} />
       <p class="fault" role="alert">${isTooMany ? words.several.tooMany(orders.length, VIDEOS_MAX) : fault.ofNone}</p>
-      <${SubmitButton} isBusy=${isBusy} isDisabled=${!isWhole || isTooMany} count=${toSend} />
+      <${SubmitButton} isBusy=${isBusy} isDisabled=${!isWhole || isTooMany} count=${isCounted ? toSend : undefined} />
     </div>
     <${MakingList} makings=${makings} isBusy=${isBusy} onAskAgain=${askAgain} onBeginAnew=${beginAnew} />
   </form>`;
@@ -222,10 +225,16 @@ function takeFiles(add: ((files: readonly File[]) => Promise<void>) | undefined)
   };
 }
 
+interface SeveralFieldsProps {
+  readonly plan: MakingPlan;
+  /** The number of videos as it stands in its field; it may be none. */
+  readonly draft: ReturnType<typeof useDraft>;
+  readonly onChange: (plan: MakingPlan) => void;
+}
+
 /** The number of videos that the form makes. */
-function SeveralFields({ plan, onChange }: { plan: MakingPlan; onChange: (plan: MakingPlan) => void }): VNode {
+function SeveralFields({ plan, draft: [typed, keep], onChange }: SeveralFieldsProps): VNode {
   const { copies, isByLine } = plan;
-  const [typed, keep] = useDraft(String(copies));
   return html`<fieldset class="several">
     <legend>${words.several.legend}</legend>
     <${TextField}
@@ -242,7 +251,8 @@ function SeveralFields({ plan, onChange }: { plan: MakingPlan; onChange: (plan: 
         if (read !== undefined) onChange({ ...plan, copies: read });
       }}
       onLeave=${() => {
-        keep(String(copies));
+        // a wrong number stays, with what is wrong
+        if (typed === '') keep(String(copies));
       }}
     />
     <label class="choice">
@@ -309,7 +319,8 @@ function factsText({ facts, amount, currency }: Estimate, count: number): string
 interface SubmitButtonProps {
   readonly isBusy: boolean;
   readonly isDisabled: boolean;
-  readonly count: number;
+  /** Undefined: the form does not say how many. */
+  readonly count: number | undefined;
 }
 
 function SubmitButton({ isBusy, isDisabled, count }: SubmitButtonProps): VNode {
