@@ -28,7 +28,7 @@ export async function openLogSync(file: string): Promise<LogSync> {
 
 /** SQLite would block the program while it copies and syncs. */
 async function emptyInThread(file: string): Promise<boolean> {
-  const thread = new Worker(new URL('./empty-log-thread.ts', import.meta.url), { workerData: file, env: {} });
+  const thread = new Worker(new URL('./sqlite-log-thread.ts', import.meta.url), { workerData: file, env: {} });
   thread.unref();
   // an error of the thread rejects
   const [isEmpty] = (await once(thread, 'message')) as [boolean];
