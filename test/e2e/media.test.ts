@@ -301,7 +301,8 @@ describe('the bytes of a result', () => {
     expect(LARGE_VIDEO.toString('base64').length).toBeGreaterThan(8 * 1024 * 1024);
     expect(Buffer.from(await content.arrayBuffer()).equals(LARGE_VIDEO)).toBe(true);
     // the last poll and the transfer of the bytes read the same answer
-    const [create, ...reads] = gemini.requests;
+    // a list of models is a probe of the channel
+    const [create, ...reads] = gemini.requests.filter((request) => !request.includes('/models?'));
     expect(create).toBe('POST /v1beta/interactions');
     expect(new Set(reads)).toEqual(new Set(['GET /v1beta/interactions/v1_1']));
   });
