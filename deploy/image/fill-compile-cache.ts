@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 const RUN_MS_MAX = 120_000;
 const POLL_MS = 50;
 /** Programs of their own, which work as soon as they are loaded. */
-const PROGRAM = /(^|\/)(main|render-worker|adapter-thread|sqlite-log-thread)\.js$|\/child\//;
+const PROGRAM = /(^|\/)(main|[a-z-]+-(worker|thread))\.js$|\/child\//;
 
 /**
  * Fills the folder that NODE_COMPILE_CACHE names with the compiled code of the programs below a folder: what a start of

@@ -41,7 +41,7 @@ export { listPriceKeys as relayPriceKeys } from './relay/charges/call-charges.ts
 
 const TRUSTED_PROXIES_MAX = 64;
 const COUNT_MAX = 2 ** 31 - 1;
-/** One program that calls the gateway can have a thousand streams and waits open. */
+/** Twice the streams and waits that one busy program has open. */
 const CONNECTIONS_PER_SOURCE = 2000;
 /** Billionths of a unit of currency. */
 const NANOS = 1e9;

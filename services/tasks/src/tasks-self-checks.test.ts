@@ -132,7 +132,7 @@ describe('of the attempts on a channel', () => {
     );
   });
 
-  test('refusals of content are no finding, whoever sent it', async () => {
+  test('doctor reports no refusals of content', async () => {
     const [found] = await checkAfter(refused('content'), SEVERAL);
 
     expect(found).toMatchObject({ grade: 'ok', detail: '6 in 15 minutes, no channel stands out' });

@@ -43,7 +43,7 @@ const shape: readonly Row[] = [
       body: exactly({ task_id: is.taskId, id: is.taskId, status: 'queued' }),
     }),
   ]),
-  sequence(FLAT, 'names the wishes that nobody follows in each of its answers', [
+  sequence(FLAT, 'lists the ignored fields in each of its answers', [
     step(
       post(GENERATIONS, generations({ seed: 7, fps: 24, user: 'u' })),
       {
@@ -204,7 +204,7 @@ const estimates = table('Estimate', [
       ] as const,
   ),
   [
-    'names the wishes that nobody follows',
+    'lists the ignored fields',
     post(`${V1}/estimate?path=${GENERATIONS}`, generations({ seed: 7, fps: 24 })),
     { status: 200, body: { ignored: ['seed', 'fps'] } },
   ],

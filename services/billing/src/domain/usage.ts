@@ -21,7 +21,7 @@ export interface Quantities {
   readonly outputTokens: bigint;
   readonly images: bigint;
   readonly characters: bigint;
-  /** Absent: no upstream reported any. */
+  /** Is not set if no upstream reported parts. */
   readonly parts?: PartCounts;
 }
 

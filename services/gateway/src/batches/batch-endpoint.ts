@@ -9,7 +9,7 @@ export interface BatchEndpoint {
   readonly path: string;
   /** Reads the body of a line. One that the route would refuse ends its line alone. */
   readonly decode: (body: object, models: Models) => NewLine['body'];
-  /** Completes the refusal of a line, as the route completes that of a single request. Absent: it adds nothing. */
+  /** Adds to the refusal of a line what the route adds to the refusal of a single request. */
   readonly explain?: (fault: BatchFault) => BatchFault;
   /** Encodes what the route answered. */
   readonly encode: (end: LineResult, parts: EncodeParts) => Promise<LineAnswer>;

@@ -101,7 +101,7 @@ export interface CreateRoute extends RouteSummary {
   readonly body: Schema;
   /** Set if the body can be a multipart form too. */
   readonly form?: Schema;
-  /** Every field of an open dialect, to which the refusal of an unknown one leads. Absent: the dialect is strict. */
+  /** Every field of an open dialect, for the refusal of an unknown one. A strict dialect lists none here. */
   readonly known?: readonly string[];
   /** Pure: it throws a Problem to refuse, and calls no service. */
   decode(body: ClientBody, context: DecodeContext): DecodedOrder;

@@ -7,8 +7,8 @@ export interface LogSync {
   /** Resolves when every earlier commit survives a power cut. */
   readonly sync: () => Promise<unknown>;
   /**
-   * Copies the log into the database and empties it, so that nothing of it stays on the disk. Gives false if a reader or
-   * a writer is in the way for long. Absent: the log stays until SQLite begins it anew.
+   * Copies the log into the database and empties it, so that nothing of it stays on the disk. Resolves to false if a
+   * reader or a writer is in the way for long. Without this function, the log stays until SQLite begins it anew.
    */
   readonly empty?: () => Promise<boolean>;
   readonly close: () => Promise<unknown>;

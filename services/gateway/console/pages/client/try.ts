@@ -319,7 +319,7 @@ function factsText({ facts, amount, currency }: Estimate, count: number): string
 interface SubmitButtonProps {
   readonly isBusy: boolean;
   readonly isDisabled: boolean;
-  /** Undefined: the form does not say how many. */
+  /** Is not set while the form names no valid number. */
   readonly count: number | undefined;
 }
 

@@ -109,9 +109,9 @@ const BOUNDS: ReadonlySet<string> = new Set(
 export interface FieldTable {
   /** Every field that the dialect knows. */
   readonly known: readonly string[];
-  /** Those of them that only a generator can do. They are refused if none takes them. */
+  /** The known fields that only a generator can obey. The create is refused if no generator takes them. */
   readonly passed?: readonly string[];
-  /** Those of them that are left out, and listed in the answer, if no generator takes them. */
+  /** The known fields that the answer lists as ignored if no generator takes them. */
   readonly optional?: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Progress } from '../answers/answer-body.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
-import { judgeStatus } from './judge-error.ts';
+import { judgeStatus, refusesCall } from './judge-error.ts';
 import type { ErrorVerdict } from './judge-error.ts';
 
 /** An upstream's error answer, before a client sees it. */
@@ -75,17 +75,11 @@ export function tellCircuit(
   accountId: string,
 ): void {
   if (result.kind === 'answered' && result.how === 'whole') circuit.worked();
-  else if (!speaksAgainst(result)) circuit[isRefused(result) ? 'refused' : 'undecided'](accountId);
+  else if (!speaksAgainst(result))
+    circuit[result.kind === 'error' && refusesCall(result.answer.verdict) ? 'refused' : 'undecided'](accountId);
   // no input keeps a connection from opening
   else if (result.kind === 'unreachable' && !UNBUILT.has(readErrorCode(result.error))) circuit.failed();
   else circuit.failed(accountId);
-}
-
-/** Reports whether the upstream answered that it does not do what the call asks for. */
-function isRefused(result: AttemptResult): boolean {
-  return (
-    result.kind === 'error' && (result.answer.verdict.class === 'content' || result.answer.verdict.class === 'request')
-  );
 }
 
 /** Reports whether the end of an attempt is a fault of its channel: not every reason to try another one is. */

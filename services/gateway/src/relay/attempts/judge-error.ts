@@ -42,6 +42,11 @@ const BY_STATUS: Readonly<Record<number, ErrorClass>> = {
   501: 'absent',
 };
 
+/** Reports whether the upstream works and refuses what the call asks for. */
+export function refusesCall(verdict: ErrorVerdict): boolean {
+  return verdict.class === 'content' || verdict.class === 'request';
+}
+
 /** Judges an answer that is no success, or a page where none is due. */
 export function judgeError(status: number, body: Buffer): ErrorVerdict {
   if (status < 400) return judgeStatus(status);

@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
 import { Problem } from '@reelgate/platform/problem';
+import { refusesCall } from '../attempts/judge-error.ts';
 import { tryInTurn } from '../channels/serving-channels.ts';
 import type { TurnResult } from '../channels/serving-channels.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
@@ -65,5 +66,6 @@ function tellCircuit({ circuit }: RelayChannel, dialled: DialResult, accountId: 
   if (dialled.kind === 'open') circuit.worked();
   else if (dialled.kind === 'failed') circuit.failed(dialled.isUnreachable ? undefined : accountId);
   else if (dialled.kind === 'refused' && dialled.refusal.verdict.isFault) circuit.failed(accountId);
+  else if (dialled.kind === 'refused' && refusesCall(dialled.refusal.verdict)) circuit.refused(accountId);
   else circuit.undecided(accountId);
 }

@@ -17,7 +17,7 @@ export interface FormCreate {
   readonly prompt: string;
   /** Is lost with a reload of the page if it had files. */
   readonly body: Order | undefined;
-  /** The word for the client's accounts; that of the token by default. */
+  /** The label of the task. By default, the task gets the label of the token. */
   readonly label?: string;
   readonly state: MakingState;
   readonly taskId?: string;
@@ -61,11 +61,11 @@ export interface MakingOrder {
   readonly label: string;
 }
 
-/** The creates that a form asks for now, and those that it asked for before. */
+/** The creates of a form: the current ones and the earlier ones. */
 export interface PlannedMakings {
-  /** The creates of the form as it was before. The page shows them and sends none of them again. */
+  /** The creates of the form before it was changed. The page shows them and never sends them again. */
   readonly earlier: readonly FormCreate[];
-  /** A create for each body. One that has made a video stays; each other one keeps its key. */
+  /** One create for each body. A repeated create keeps its key, and its video if it has one. */
   readonly planned: readonly FormCreate[];
 }
 

@@ -10,7 +10,7 @@ import type { FormCreate, MakingOrder, PlannedMakings } from './making.ts';
 const KEPT = 'makings';
 
 export interface MakingForm {
-  /** The creates of this form, after those of the form before it was changed. */
+  /** All creates, the earlier ones first. */
   readonly makings: readonly FormCreate[];
   readonly isBusy: boolean;
   /** The refusal of a single create. */
