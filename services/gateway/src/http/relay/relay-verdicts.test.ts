@@ -224,6 +224,19 @@ describe('an upstream that is down', () => {
 
     expect([statuses.filter((one) => one === 503).length, upstream.seen.length]).toEqual([CALLS - 1, 1]);
   });
+  test('takes further calls of an account if it refused a request between the faults', async () => {
+    const { upstream, post } = await open(DOWN);
+    const { reply } = upstream;
+    for (let fault = 1; fault < FAULTS_TO_OPEN; fault += 1) await post(BAD);
+    upstream.reply = json({ error: { message: 'a wrong request' } }, 400);
+    await post(BAD);
+    upstream.reply = reply;
+    await post(BAD);
+
+    const answers = await Promise.all(Array.from({ length: CALLS }, () => post('good')));
+
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: CALLS }, () => 200));
+  });
   test('takes the calls of all accounts again after the call of any account works', async () => {
     const under = await open(DOWN);
     for (const token of [undefined, OTHER, undefined, OTHER, THIRD]) await under.post(BAD, token);
