@@ -37,8 +37,10 @@ export interface CountedBody {
   /** The gateway itself does not read for now, so the silence of the client is not counted. */
   pause(): void;
   resume(): void;
-  /** All its bytes are here, or it is refused. */
+  /** All its bytes are here. */
   end(): void;
+  /** It is refused, and its bytes are dropped. Its turn lasts until the release. */
+  drop(): void;
   release: () => void;
 }
 
@@ -130,6 +132,10 @@ function countBody(body: Body, { arrivals, memory, clock, waitMsMax }: CountPart
     body.stop = undefined;
     arrivals.remove(body);
   };
+  const drop = (): void => {
+    end();
+    memory.add(body, -body.held);
+  };
   return {
     waitForTurn: async (declared, signal) => {
       const bytes = Math.min(declared, holding.share);
@@ -156,11 +162,11 @@ function countBody(body: Body, { arrivals, memory, clock, waitMsMax }: CountPart
       arrivals.resume(body);
     },
     end,
+    drop,
     release: () => {
       if (isReleased) return;
       isReleased = true;
-      end();
-      memory.add(body, -body.held);
+      drop();
       if (turn > 0) holding.turns?.release(turn);
       holding.bodies -= 1;
       if (holding.bodies === 0) holding.forget();

@@ -1,14 +1,16 @@
 import { Readable } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { newDiscards } from './receive-body.ts';
+import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
+import { newDiscards } from './discard-body.ts';
+import type { DiscardBody } from './discard-body.ts';
 
 const MIB = 1024 * 1024;
 const BODY = 64 * MIB;
-const SECOND_MAX = 8 * MIB;
-const AT_ONCE_MAX = 64 * MIB;
-/** What the two streams read ahead. */
-const AHEAD = 4 * MIB;
+const ONE = { secondMax: 8 * MIB, atOnceMax: 16 * MIB };
+const ALL = { secondMax: 16 * MIB, atOnceMax: 32 * MIB };
+/** What a stream reads ahead. */
+const AHEAD = 2 * MIB;
 
 /** A body that is there as fast as it is read. */
 function aBody(): { readonly request: Readable; read(): number } {
@@ -30,22 +32,44 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test('refused bodies are discarded at a speed that they share, and to their end', async () => {
+async function passSecond(clock: FakeClock): Promise<void> {
+  for (let step = 0; step < 10; step += 1) {
+    await clock.advance(100);
+    await turns();
+  }
+}
+
+async function discardBodies(discard: DiscardBody, owners: readonly string[]): Promise<() => number> {
+  const bodies = owners.map((owner) => ({ owner, ...aBody() }));
+  for (const { owner, request } of bodies) discard(request, owner);
+  await turns();
+  return () => bodies.reduce((sum, body) => sum + body.read(), 0);
+}
+
+test.each([
+  ['of one account', ['a', 'a'], ONE],
+  ['of four accounts', ['a', 'b', 'c', 'd'], ALL],
+])('refused bodies %s are discarded at a speed that they share, and to their end', async (_whose, owners, speed) => {
+  const clock = fakeClock();
+  const read = await discardBodies(newDiscards(clock), owners);
+  const aheadMax = owners.length * AHEAD;
+  expect(read()).toBeLessThanOrEqual(speed.atOnceMax + aheadMax);
+
+  for (let second = 1; second <= 16; second += 1) {
+    await passSecond(clock);
+    expect(read()).toBeLessThanOrEqual(speed.atOnceMax + second * speed.secondMax + aheadMax);
+  }
+  expect(read()).toBe(owners.length * BODY);
+});
+
+test('the refused bodies of one account leave the speed of another account as it is', async () => {
   const clock = fakeClock();
   const discard = newDiscards(clock);
-  const bodies = [aBody(), aBody()];
-  const read = (): number => bodies.reduce((sum, body) => sum + body.read(), 0);
+  await discardBodies(discard, ['a', 'a', 'a', 'a']);
+  await passSecond(clock);
 
-  for (const { request } of bodies) discard(request);
-  await turns();
-  expect(read()).toBeLessThanOrEqual(AT_ONCE_MAX + AHEAD);
-
-  for (let second = 1; second <= 9; second += 1) {
-    for (let step = 0; step < 10; step += 1) {
-      await clock.advance(100);
-      await turns();
-    }
-    expect(read()).toBeLessThanOrEqual(AT_ONCE_MAX + second * SECOND_MAX + AHEAD);
-  }
-  expect(read()).toBe(2 * BODY);
+  const read = await discardBodies(discard, ['b']);
+  expect(read()).toBeGreaterThanOrEqual(ONE.atOnceMax);
+  await passSecond(clock);
+  expect(read()).toBeGreaterThanOrEqual(ONE.atOnceMax + ONE.secondMax);
 });

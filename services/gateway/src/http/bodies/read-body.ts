@@ -193,7 +193,7 @@ export function toReceiveOptions(exchange: Exchange, budget: BodyBudget, bytesMa
 }
 
 /** The account or the operators of the request; without a token, the network that it comes from. */
-function readOwner({ state }: Exchange): BodyOwner {
+export function readOwner({ state }: Exchange): BodyOwner {
   if (state.operator !== undefined) return { kind: 'operator', id: '' };
   if (state.principal !== undefined) return { kind: 'account', id: state.principal.accountId };
   return { kind: 'source', id: sourceNetwork(state.source()) };

@@ -1,25 +1,8 @@
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import { startTimer } from '@reelgate/platform/clock';
-import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
-import type { Exchange } from '../http-exchange.ts';
 import type { BodyBudget, BodyOwner, CountedBody } from './body-budget.ts';
 import { collectBytes } from './collect-bytes.ts';
 import type { CheckChunk } from './parse-json.ts';
-
-/** The gateway reads and discards at most this much of a body to keep its connection. */
-const KEEP_BYTES_MAX = 1024 * 1024;
-/** A client that keeps sending has this long, and may send this much, until it notices its answer. */
-const LINGER_MS = 2000;
-const LINGER_BYTES_MAX = 64 * 1024 * 1024;
-/** The short rest of a refused body has this long to arrive. */
-const REST_MS_MAX = 10_000;
-/** The bytes of all refused bodies that are discarded in a second. More would cost others' requests their time. */
-const DISCARDED_PER_SECOND = 8 * 1024 * 1024;
-/** Up to this much is discarded at once: one body of the largest size. */
-const DISCARDED_AT_ONCE = 64 * 1024 * 1024;
 
 export interface ReceiveOptions {
   readonly bytesMax: number;
@@ -79,6 +62,7 @@ function passChunks(request: IncomingMessage, { body, bytesMax, heldMax, sink }:
   };
   const refuse = (error: unknown): void => {
     finish(() => {
+      body.drop();
       request.pause();
       reject(error);
     });
@@ -149,78 +133,6 @@ export function tooLarge(bytesMax: number): Problem {
     reason: 'body_too_large',
     message: `the body must be at most ${bytesMax} bytes`,
   });
-}
-
-/** Reads and discards the rest of a body, as fast as all that are discarded may arrive. */
-export type DiscardBody = (request: Readable) => void;
-
-/** All refused bodies of a gateway share one speed. A body beyond it waits, and other requests do not. */
-export function newDiscards(clock: Clock): DiscardBody {
-  const aheadMs = (DISCARDED_AT_ONCE * 1000) / DISCARDED_PER_SECOND;
-  let busyUntil = 0;
-  return (request) => {
-    request.on('data', ({ length }: Buffer) => {
-      const now = clock.now();
-      busyUntil = Math.max(busyUntil, now) + (length * 1000) / DISCARDED_PER_SECOND;
-      const waitMs = busyUntil - aheadMs - now;
-      if (waitMs <= 0) return;
-      request.pause();
-      void clock.sleep(waitMs).then(() => {
-        request.resume();
-      });
-    });
-    request.resume();
-  };
-}
-
-/**
- * Handles the unread rest of a refused body. If the body is short, the gateway discards the rest and keeps the
- * connection. Otherwise it discards bytes for a moment, so that a reset does not destroy the answer, and then closes
- * the connection.
- */
-export function settleUnread(exchange: Exchange, clock: Clock, discard: DiscardBody): void {
-  const { req, body } = exchange;
-  if (req.complete || !hasBody(req) || exchange.respond === false || Buffer.isBuffer(body)) return;
-  if (exchange.state.expectsContinue) {
-    exchange.set('connection', 'close');
-    return;
-  }
-  discard(req);
-  if (Number(req.headers['content-length'] ?? Number.NaN) <= KEEP_BYTES_MAX) {
-    discardRest(req, clock);
-    return;
-  }
-  const text = typeof body === 'string' ? body : JSON.stringify(body ?? {});
-  exchange.set('connection', 'close');
-  exchange.body = Readable.from(sendAndLinger(text, req, clock), { objectMode: false });
-  if (typeof body !== 'string') exchange.type = 'application/json; charset=utf-8';
-  exchange.length = Buffer.byteLength(text);
-}
-
-/** Closes the connection if the rest does not arrive in time. */
-function discardRest(request: IncomingMessage, clock: Clock): void {
-  const cancel = startTimer(clock, REST_MS_MAX, () => {
-    request.destroy();
-  });
-  request.once('end', cancel).once('close', cancel);
-}
-
-/** Sends the whole answer at once, and ends it when the client has ended its request. */
-async function* sendAndLinger(text: string, request: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
-  yield Buffer.from(text);
-  const over = new AbortController();
-  let bytes = 0;
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > LINGER_BYTES_MAX) over.abort();
-  });
-  const ended = once(request, 'close', { signal: over.signal }).catch(() => undefined);
-  await Promise.race([ended, clock.sleep(LINGER_MS, over.signal)]);
-  over.abort();
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /**
