@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '@reelgate/platform/clock';
@@ -85,6 +86,12 @@ function driveSafely(engine: Engine, text: string): { readonly text: string } | 
   }
 }
 
+/** Lets the rest of the program go first. Linux changes the calling thread, other systems the whole process. */
+function lowerPriority(): void {
+  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
+lowerPriority();
 const engine = await loadAdapter(workerData as ThreadAdapter);
 if (engine !== undefined) {
   let asked = 0;

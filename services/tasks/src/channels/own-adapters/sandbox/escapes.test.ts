@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -55,6 +55,14 @@ async function evaluate(calls: HostileCalls, expression: string): Promise<unknow
     return { unfit: is };`,
   );
   return (ran as { readonly unfit?: string }).unfit;
+}
+
+/** The priorities of the threads of this process. A higher number goes later. */
+function readPriorities(): readonly number[] {
+  return readdirSync('/proc/self/task').map((id) => {
+    const [, fields = ''] = readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ');
+    return Number(fields.split(' ')[16]);
+  });
 }
 
 async function assertWell(calls: HostileCalls): Promise<void> {
@@ -322,6 +330,12 @@ test('while one adapter never ends, the service and another adapter go on, and i
   expect(isEnded).toBe(false);
   expect(await ended).toMatch(/does not answer in time, and was stopped/);
   expect(await behind).toBe('4');
+});
+
+(process.platform === 'linux' ? test : test.skip)('the service goes before its adapters', async () => {
+  await assertWell(await shared);
+
+  expect(readPriorities()).toEqual(expect.arrayContaining([0, 10]));
 });
 
 test('what an adapter changes about the language stays in its own sandbox', async () => {
