@@ -77,8 +77,8 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'billing/sql-token-store.ts': [1, 'the list of tokens, for an operator'],
   'media/sql-sweeps.ts': [3, 'the passes over expired objects'],
   'tasks/sql-operators.ts': [
-    5,
-    'the pauses, waits and counts of minutes, for an operator and the passes that read and remove them',
+    6,
+    'the pauses, waits, calls and counts of minutes, for an operator, a start and the passes that read and remove them',
   ],
   'tasks/sql-moves.ts': [3, 'the pass of a poller, for up to 64 tasks of a channel, and its next due moment'],
   'tasks/sql-sweeps.ts': [6, 'the passes over deadlines, old tasks, keys, heartbeats and lost work'],

@@ -37,7 +37,7 @@ const CALLS = [
 
 let relay: RelayProgram;
 beforeAll(async () => {
-  relay = await startRelayProgram({ accounts: [...CALLS.flatMap(({ accounts }) => accounts), 'hanging'] });
+  relay = await startRelayProgram({ accounts: [...CALLS.flatMap(({ accounts }) => accounts), 'hanging', 'limited'] });
 }, START_TIMEOUT_MS);
 afterAll(async () => {
   await relay?.end();
@@ -110,6 +110,18 @@ test(
     expect(await moneyOf('hanging')).toEqual({ spent: 0n, held: HOLD });
     expect((await send('hanging', chat('x'))).status).toBe(200);
     expect(await isSound()).toBe(true);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  'a kill gives a channel no second minute: what it was given before still counts',
+  async () => {
+    const asks = async (): Promise<number> => (await send('limited', { ...chat('x'), model: 'limited' })).status;
+    expect([await asks(), await asks(), await asks()]).toEqual([200, 200, 429]);
+    await restart();
+
+    expect(await asks()).toBe(429);
   },
   TEST_TIMEOUT_MS,
 );

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { create as createMessage } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
@@ -10,6 +12,8 @@ import { createDatabase } from '@reelgate/platform/testing/create-database';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '@reelgate/platform/testing/until';
+import { ChannelCallsSchema } from '@reelgate/proto/tasks/v1/channel_calls';
+import type { ChannelCalls } from '@reelgate/proto/tasks/v1/channel_calls';
 import { describeWith } from '../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../test/servers/postgres-server.ts';
 import { channelEntry, openReplica } from '../testing/open-replica.ts';
@@ -193,5 +197,40 @@ describeWith(postgresServer, 'a wait that an upstream asks of one of two replica
     expect(upstream.requests).toHaveLength(1);
     await clock.advance(WAIT_MS);
     expect(await create(next)).toMatch(/^task_/);
+  });
+});
+
+describeWith(postgresServer, 'the calls that gateways give their channels', (postgres) => {
+  const SECOND = Math.floor(fakeClock().now() / 1000) * 1000;
+  const given = (process: string, at: number, count: number): ChannelCalls =>
+    createMessage(ChannelCallsSchema, { channel: 'text', process, second: timestampFromMs(at), count });
+
+  test('are summed by second for a gateway that starts, each once, for a minute', async () => {
+    const bus = openLocalBus(systemClock, silentLog);
+    ends.push(() => bus.close());
+    const database = await createDatabase(postgres(), 'calls');
+    const [one, other] = [await start(database, bus), await start(database, bus)];
+    const read = async () =>
+      (await other.operator.listChannelPauses({ withCalls: true })).calls.map(({ second, count }) => [
+        second === undefined ? 0 : timestampMs(second) - SECOND,
+        count,
+      ]);
+
+    for (const calls of [
+      given('a', SECOND, 3),
+      given('b', SECOND, 4),
+      given('a', SECOND, 2),
+      given('a', SECOND + 1000, 1),
+    ])
+      bus.announce(ChannelCallsSchema, calls);
+
+    await until(async () => (await read()).reduce((sum, [, count = 0]) => sum + count, 0) === 8);
+    expect(await read()).toEqual([
+      [0, 7],
+      [1000, 1],
+    ]);
+    expect((await one.operator.listChannelPauses({})).calls).toEqual([]);
+    await clock.advance(60_500);
+    expect(await read()).toEqual([[1000, 1]]);
   });
 });

@@ -1,4 +1,6 @@
 import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
+import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
+import type { ChannelCalls } from '@reelgate/proto/tasks/v1/channel_calls';
 import { CallKind } from '@reelgate/proto/tasks/v1/channel_wait';
 import type { ChannelWait } from '@reelgate/proto/tasks/v1/channel_wait';
 import type { ChannelPause as WirePause } from '@reelgate/proto/tasks/v1/channel_pause';
@@ -98,6 +100,13 @@ export function fromWireWait({ channel, kind, until }: ChannelWait): AskedWait {
   return { peer: channel, kind: named, until: toMs(until) ?? 0 } satisfies MessageMapping<ChannelWait, 'channel'>;
 }
 
+function fromWireCalls({ channel, second, count }: ChannelCalls): TakesOfSecond {
+  return { peer: channel, at: toMs(second) ?? 0, count } satisfies MessageMapping<
+    ChannelCalls,
+    'channel' | 'process' | 'second'
+  >;
+}
+
 function fromWireChannel(channel: ChannelStatus): TaskChannel {
   const { id, adapter, upstreamAccount, inFlight, priority, weight, models, endpoints, pause } = channel;
   return {
@@ -120,19 +129,22 @@ function fromWireChannel(channel: ChannelStatus): TaskChannel {
 /** A start waits no longer for the pauses. */
 const PAUSES_DEADLINE_MS = 2000;
 
-/** The channels that get no new work now. */
+/** The channels that get no new work now, or not much. */
 export interface RestingChannels {
   readonly pauses: readonly ChannelPause[];
   /** The waits that their upstreams have asked for. */
   readonly waits: readonly AskedWait[];
+  /** The calls that gateways have given their channels in the last minute, if they were asked for. */
+  readonly calls: readonly TakesOfSecond[];
 }
 
-export type ReadChannelPauses = () => Promise<RestingChannels>;
+/** `withCalls`: also reads the calls. */
+export type ReadChannelPauses = (withCalls: boolean) => Promise<RestingChannels>;
 
 /** Reads them under the identity of the gateway. */
 export function channelPausesReader(client: Client<typeof OperatorService>): ReadChannelPauses {
-  return async () => {
-    const { pauses, waits } = await client.listChannelPauses({}, { timeoutMs: PAUSES_DEADLINE_MS });
-    return { pauses: pauses.map(fromWirePause), waits: waits.map(fromWireWait) };
+  return async (withCalls) => {
+    const { pauses, waits, calls } = await client.listChannelPauses({ withCalls }, { timeoutMs: PAUSES_DEADLINE_MS });
+    return { pauses: pauses.map(fromWirePause), waits: waits.map(fromWireWait), calls: calls.map(fromWireCalls) };
   };
 }

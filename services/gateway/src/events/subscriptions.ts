@@ -1,12 +1,14 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
+import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
 import { fromWireWait } from '../clients/channels-client.ts';
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { AttentionChangedSchema } from '@reelgate/proto/tasks/v1/attention_events';
+import { ChannelCallsSchema } from '@reelgate/proto/tasks/v1/channel_calls';
 import { ChannelPausesChangedSchema } from '@reelgate/proto/tasks/v1/channel_pause';
 import { CallKind, ChannelWaitSchema } from '@reelgate/proto/tasks/v1/channel_wait';
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
@@ -110,4 +112,14 @@ export function announceChannelWait(bus: Bus, { peer: channel, until }: AskedWai
     ChannelWaitSchema,
     create(ChannelWaitSchema, { channel, kind: CallKind.WORK, until: timestampFromMs(until) }),
   );
+}
+
+/** The tasks service keeps them for a gateway that starts. */
+export function announceChannelCalls(bus: Bus, process: string): (takes: TakesOfSecond) => void {
+  return ({ peer: channel, at, count }) => {
+    bus.announce(
+      ChannelCallsSchema,
+      create(ChannelCallsSchema, { channel, process, second: timestampFromMs(at), count }),
+    );
+  };
 }

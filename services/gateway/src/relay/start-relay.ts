@@ -12,7 +12,12 @@ import { channelPausesReader } from '../clients/channels-client.ts';
 import { callsClient } from '../clients/calls-client.ts';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import type { GatewayConfig } from '../config.ts';
-import { announceChannelWait, onChannelPausesChanged, onChannelWait } from '../events/subscriptions.ts';
+import {
+  announceChannelCalls,
+  announceChannelWait,
+  onChannelPausesChanged,
+  onChannelWait,
+} from '../events/subscriptions.ts';
 import { startCallWatch } from './attempts/forward-call.ts';
 import { followChannelPauses } from './channels/channel-pauses.ts';
 import type { ChannelPauses } from './channels/channel-pauses.ts';
@@ -52,15 +57,16 @@ export async function startRelay(
     log.warn({ channel: wait.peer, until: wait.until }, 'an upstream asks for a wait');
     announceChannelWait(foundation.bus, wait);
   });
-  const pauses = await startPauses(foundation, clients, { waits, lifecycle });
   const channels = openRelayChannels(catalogue.relay, {
     clock,
     limits,
     chance: newChance(random),
     isPaused: (id) => pauses.of(id) !== undefined,
     waits,
+    tellCalls: announceChannelCalls(foundation.bus, newId('gateway')),
     openPool: clients.openRelayPool,
   });
+  const pauses = await startPauses(foundation, clients, { waits, channels, lifecycle });
   lifecycle.add('relay channels', () => channels.close());
   startCircuitWatch(foundation, channels, lifecycle);
   const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
@@ -119,13 +125,25 @@ function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChann
   lifecycle.add('probes of relay channels', () => probes.stop());
 }
 
-/** Reads the pauses and the waits before the first call, if the tasks service can be reached. */
+/** Reads the pauses, the waits and the calls of the last minute before the first call, if the tasks service can be reached. */
 async function startPauses(
   { bus, clock, log }: Foundation,
   clients: GatewayClients,
-  { waits, lifecycle }: { readonly waits: AskedWaits; readonly lifecycle: Lifecycle },
+  {
+    waits,
+    channels,
+    lifecycle,
+  }: { readonly waits: AskedWaits; readonly channels: RelayChannels; readonly lifecycle: Lifecycle },
 ): Promise<ChannelPauses> {
-  const pauses = followChannelPauses({ read: channelPausesReader(clients.pauses), waits, clock, log });
+  const pauses = followChannelPauses({
+    read: channelPausesReader(clients.pauses),
+    waits,
+    learnCalls: (calls) => {
+      channels.learnCalls(calls);
+    },
+    clock,
+    log,
+  });
   lifecycle.add('channel pauses', () => pauses.stop());
   const events = await onChannelPausesChanged(bus, () => {
     pauses.wake();

@@ -1,13 +1,16 @@
 import { create } from '@bufbuild/protobuf';
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { AttentionChangedSchema } from '@reelgate/proto/tasks/v1/attention_events';
+import { ChannelCallsSchema } from '@reelgate/proto/tasks/v1/channel_calls';
 import { ChannelPausesChangedSchema } from '@reelgate/proto/tasks/v1/channel_pause';
 import { ChannelWaitSchema } from '@reelgate/proto/tasks/v1/channel_wait';
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
 import { LaneWaitsSchema } from '@reelgate/proto/tasks/v1/queue';
 import { EventsDispatchedSchema } from '@reelgate/proto/tasks/v1/webhook_events';
 import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
+import { fromWireCalls } from '../rpc/mapping-channel-calls.ts';
 import { fromWireWait, toWireWait } from '../rpc/mapping-channel-wait.ts';
+import type { ChannelCalls } from '../store/operator-store.ts';
 import type { AnnounceDispatched } from '../operations/webhooks/dispatch-events.ts';
 
 export function announcePause(bus: Bus): (channelId: string) => void {
@@ -32,6 +35,13 @@ export function announceWait(bus: Bus): (wait: AskedWait) => void {
 export function onWaitAsked(bus: Bus, heard: (wait: AskedWait) => void): Promise<Subscription> {
   return bus.listen(ChannelWaitSchema, (wait) => {
     heard(fromWireWait(wait));
+  });
+}
+
+/** Calls back when a gateway gives calls to a channel. */
+export function onCallsGiven(bus: Bus, heard: (calls: ChannelCalls) => void): Promise<Subscription> {
+  return bus.listen(ChannelCallsSchema, (calls) => {
+    heard(fromWireCalls(calls));
   });
 }
 

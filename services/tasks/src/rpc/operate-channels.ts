@@ -1,5 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { withTimeout } from '@reelgate/platform/clock';
+import { WINDOW_MS } from '@reelgate/platform/limits/window-log';
 import { workMsWithin } from '@reelgate/platform/passed-deadline';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { ChannelPauseSchema } from '@reelgate/proto/tasks/v1/channel_pause';
@@ -12,6 +13,7 @@ import type { Deps } from '../operations/deps.ts';
 import { channelNotFound, listPauses, pauseChannel, resumeChannel } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import type { Pause } from '../store/operator-store.ts';
+import { toWireCalls } from './mapping-channel-calls.ts';
 import { toWireWait } from './mapping-channel-wait.ts';
 import { toMessage, toWireTime } from './wire-message.ts';
 
@@ -60,10 +62,14 @@ export function operatePauses(operate: OperatorDeps) {
     resumeChannel: async ({ id, actor, reason }, { caller }) => ({
       wasPaused: await resumeChannel(operate, { channel: id, actor: actor || caller.name, reason }),
     }),
-    listChannelPauses: async () => ({
-      pauses: (await listPauses(operate)).map(toWirePause),
-      waits: (await operate.operators.listWaits(operate.clock.now())).map(toWireWait),
-    }),
+    listChannelPauses: async ({ withCalls }) => {
+      const { operators, clock } = operate;
+      return {
+        pauses: (await listPauses(operate)).map(toWirePause),
+        waits: (await operators.listWaits(clock.now())).map(toWireWait),
+        calls: withCalls ? (await operators.listCalls(clock.now() - WINDOW_MS)).map(toWireCalls) : [],
+      };
+    },
   } satisfies Partial<Implementation<typeof OperatorService>>;
 }
 

@@ -49,6 +49,29 @@ export interface WaitStore {
   removeOldWaits(now: number): Promise<void>;
 }
 
+/** The most entries that are read: each channel has one for each second of a minute. */
+export const CALLS_MAX = 60 * PAUSES_MAX;
+
+/** The calls that a process of the gateway has given a channel in a second, or is about to. */
+export interface ChannelCalls {
+  readonly channel: string;
+  /** Empty: every process. */
+  readonly process: string;
+  /** The beginning of the second. */
+  readonly at: number;
+  readonly count: number;
+}
+
+/** The calls of the gateway's channels. */
+export interface CallStore {
+  /** Writes the calls of a second, unless more are known. A power cut may take them back. */
+  noteCalls(calls: ChannelCalls): Promise<void>;
+  /** The calls of all processes since a time, the oldest first, up to `CALLS_MAX`. */
+  listCalls(since: number): Promise<readonly ChannelCalls[]>;
+  /** Removes those from before a time. */
+  removeOldCalls(before: number): Promise<void>;
+}
+
 export type Action =
   | 'channel_paused'
   | 'channel_resumed'
@@ -209,6 +232,7 @@ export interface NoteStore {
 
 export type OperatorStore = PauseStore &
   WaitStore &
+  CallStore &
   ActStore &
   MinuteStore &
   FaultStore &

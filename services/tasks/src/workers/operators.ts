@@ -5,7 +5,7 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { PROBE_EVERY_MS, newProber } from '@reelgate/platform/limits/probe-suspects';
 import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
-import { announcePause, onPausesChanged, onWaitAsked } from '../events/announcements.ts';
+import { announcePause, onCallsGiven, onPausesChanged, onWaitAsked } from '../events/announcements.ts';
 import { onHappened } from '../events/on-happened.ts';
 import { renewPauses } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
@@ -81,6 +81,12 @@ export async function startOperators(
     waits.hear(wait);
   });
   lifecycle.add('waits of upstreams', () => asked.stop());
+  const given = await onCallsGiven(bus, (calls) => {
+    operators.noteCalls(calls).catch((error: unknown) => {
+      log.warn({ channel: calls.channel, err: error }, 'the calls of a channel could not be written');
+    });
+  });
+  lifecycle.add('calls of gateways', () => given.stop());
   const told = await onHappened(bus, operators);
   lifecycle.add('happenings of other services', () => told.stop());
   watchPauses(metrics, parts.channelIds, paused);

@@ -10,6 +10,7 @@ import type { TaskKind } from "./order_pb.js";
 import type { Job } from "./job_pb.js";
 import type { ChannelPause } from "./channel_pause_pb.js";
 import type { ChannelWait } from "./channel_wait_pb.js";
+import type { ChannelCalls } from "./channel_calls_pb.js";
 import type { ChannelFailure, ChannelHour, FaultHour, MinuteCounts } from "./pulse_pb.js";
 import type { Act } from "../../access/v1/act_pb.js";
 
@@ -1062,11 +1063,17 @@ export declare type ResumeChannelResponse = Message<"reelgate.tasks.v1.ResumeCha
 export declare const ResumeChannelResponseSchema: GenMessage<ResumeChannelResponse>;
 
 /**
- * ListChannelPausesRequest is empty.
+ * ListChannelPausesRequest says whether the calls are asked for.
  *
  * @generated from message reelgate.tasks.v1.ListChannelPausesRequest
  */
 export declare type ListChannelPausesRequest = Message<"reelgate.tasks.v1.ListChannelPausesRequest"> & {
+  /**
+   * Whether the answer has the calls of the last minute.
+   *
+   * @generated from field: bool with_calls = 1;
+   */
+  withCalls: boolean;
 };
 
 /**
@@ -1094,6 +1101,13 @@ export declare type ListChannelPausesResponse = Message<"reelgate.tasks.v1.ListC
    * @generated from field: repeated reelgate.tasks.v1.ChannelWait waits = 2;
    */
   waits: ChannelWait[];
+
+  /**
+   * The calls that gateways have given their channels in the last minute, the oldest first, if they are asked for.
+   *
+   * @generated from field: repeated reelgate.tasks.v1.ChannelCalls calls = 3;
+   */
+  calls: ChannelCalls[];
 };
 
 /**

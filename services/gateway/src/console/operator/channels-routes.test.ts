@@ -34,7 +34,11 @@ function tasksWithPauses(): NonNullable<OperatorMethods['tasks']> & { readonly a
       acts.push({ resumed: id, actor, reason });
       return { wasPaused: pauses.delete(id) };
     },
-    listChannelPauses: async () => ({ pauses: [...pauses.keys()].flatMap((id) => wire(id).pause ?? []), waits: [] }),
+    listChannelPauses: async () => ({
+      pauses: [...pauses.keys()].flatMap((id) => wire(id).pause ?? []),
+      waits: [],
+      calls: [],
+    }),
     listChannels: async () => ({
       channels: [{ id: 'one', adapter: 'vendor', enabled: true, circuit: 'half_open', inFlight: 2, ...wire('one') }],
     }),

@@ -10,7 +10,8 @@ let pauses: ChannelPauses;
 afterEach(() => pauses.stop());
 
 const waits = { learn: () => false };
-const resting = (pauses: readonly ChannelPause[]): RestingChannels => ({ pauses, waits: [] });
+const learnCalls = (): void => undefined;
+const resting = (pauses: readonly ChannelPause[]): RestingChannels => ({ pauses, waits: [], calls: [] });
 const pause = (channel: string, endsAt?: number): ChannelPause => ({
   channel,
   at: 1,
@@ -22,7 +23,7 @@ const pause = (channel: string, endsAt?: number): ChannelPause => ({
 test('a pause whose event was lost is noticed by itself, and so is its end', async () => {
   const clock = fakeClock();
   let there: readonly ChannelPause[] = [];
-  pauses = followChannelPauses({ clock, log: silentLog, waits, read: async () => resting(there) });
+  pauses = followChannelPauses({ clock, log: silentLog, waits, learnCalls, read: async () => resting(there) });
   there = [pause('one')];
   await untilAfter(clock, () => pauses.of('one')?.actor === 'ada');
   there = [];
@@ -37,7 +38,7 @@ test('a pause is over at its end, also while the pauses cannot be read', async (
     if (isAway) throw new Error('away');
     return resting([ending]);
   };
-  pauses = followChannelPauses({ clock, log: silentLog, waits, read });
+  pauses = followChannelPauses({ clock, log: silentLog, waits, learnCalls, read });
   await pauses.refresh();
   isAway = true;
 
@@ -57,7 +58,7 @@ test('while the pauses cannot be read the known ones stay, and the log says so o
     if (isAway) throw new Error('away');
     return resting([pause('one')]);
   };
-  pauses = followChannelPauses({ clock, log, waits, read });
+  pauses = followChannelPauses({ clock, log, waits, learnCalls, read });
   await untilAfter(clock, () => pauses.of('one') !== undefined);
   isAway = true;
   const before = asked;
@@ -73,6 +74,7 @@ test('an answer that a newer one has overtaken changes nothing', async () => {
     clock,
     log: silentLog,
     waits,
+    learnCalls,
     read: () => new Promise((resolve) => void answers.push(resolve)),
   });
   const newer = pauses.refresh();

@@ -2,7 +2,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { AskedWaits } from '@reelgate/platform/limits/asked-waits';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Log } from '@reelgate/platform/log';
-import type { ChannelPause, ReadChannelPauses } from '../../clients/channels-client.ts';
+import type { ChannelPause, ReadChannelPauses, RestingChannels } from '../../clients/channels-client.ts';
 
 /** A pause whose event was lost is noticed within this time. */
 const READ_EVERY_MS = 5000;
@@ -22,20 +22,23 @@ export interface ChannelPausesOptions {
   readonly read: ReadChannelPauses;
   /** Learns the waits that are read with the pauses. */
   readonly waits: Pick<AskedWaits, 'learn'>;
+  /** Learns, with the first pauses, the calls that gateways have given their channels in the last minute. */
+  readonly learnCalls: (calls: RestingChannels['calls']) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Follows the pauses. While they cannot be read, those that are known stay. */
-export function followChannelPauses({ read, waits, clock, log }: ChannelPausesOptions): ChannelPauses {
+export function followChannelPauses({ read, waits, learnCalls, clock, log }: ChannelPausesOptions): ChannelPauses {
   let known: ReadonlyMap<string, ChannelPause> = new Map();
   let [asked, shown] = [0, 0];
   let isAway = false;
   const refresh = async (): Promise<void> => {
     asked += 1;
     const mine = asked;
-    const { pauses, waits: learned } = await read();
+    const { pauses, waits: learned, calls } = await read(shown === 0);
     waits.learn(learned);
+    if (shown === 0) learnCalls(calls);
     // an answer that a newer one has overtaken is old
     if (mine < shown) return;
     shown = mine;

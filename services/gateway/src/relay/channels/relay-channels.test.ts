@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { relayChannelSettings } from './relay-channel-config.ts';
@@ -16,6 +17,41 @@ const open = (some: Partial<CheckedRelayChannel>[], chance: () => number = () =>
 };
 const serving = (endpoint: string, model: string): string[] =>
   channels.serving(endpoint, model).map(({ settings }) => settings.id);
+
+describe('the minute of a channel', () => {
+  const limits = { requests_per_minute: 2, in_flight: 10 };
+  const AT = Math.floor(fakeClock().now() / 1000) * 1000;
+
+  test('has the calls that earlier processes made, and the calls of this process once', () => {
+    open([
+      { id: 'a', limits },
+      { id: 'b', limits },
+    ]);
+    const admit = (index: number) => channels.all()[index]?.limits.admit();
+    expect(admit(1)).toBe(0);
+
+    channels.learnCalls([
+      { peer: 'a', at: AT - 5000, count: 7 },
+      { peer: 'b', at: AT, count: 2 },
+    ]);
+
+    expect(admit(0)).toBeGreaterThan(0);
+    expect(admit(1)).toBe(0);
+  });
+
+  test('is told before its calls are made', () => {
+    const told: TakesOfSecond[] = [];
+    channels = openRelayChannels(settingsOf({ id: 'a', limits }), {
+      clock: fakeClock(),
+      chance: () => 0.5,
+      tellCalls: (calls) => void told.push(calls),
+    });
+
+    void channels.all()[0]?.limits.admit({ caller: 'acme' });
+
+    expect(told).toEqual([{ peer: 'a', at: AT, count: 1 }]);
+  });
+});
 
 describe('a call is tried on', () => {
   test('the enabled channels that adapt its endpoint and have its model, and no other', () => {

@@ -8,6 +8,9 @@ import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
 import { newCallerPermits, shareAmongCallers } from '@reelgate/platform/limits/caller-shares';
 import type { CallerPermits } from '@reelgate/platform/limits/caller-shares';
+import { listTimes, tellTakes } from '@reelgate/platform/limits/tell-takes';
+import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
+import { SECOND_MS } from '@reelgate/platform/limits/window-log';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -70,6 +73,8 @@ export interface RelayChannels {
   knows(endpoint: string, model: string): boolean;
   /** The enabled channels with this endpoint and model that are not paused, in the order in which they are tried. */
   serving(endpoint: string, model: string): readonly RelayChannel[];
+  /** Counts the calls that earlier processes made to the minute of each channel. */
+  learnCalls(calls: readonly TakesOfSecond[]): void;
   /** Takes a new configuration; calls on a removed or changed channel run to their end. */
   replace(settings: readonly RelayChannelSettings[]): void;
   close(): Promise<void>;
@@ -85,6 +90,8 @@ export interface RelayChannelsOptions {
   readonly isPaused?: (id: string) => boolean;
   /** The waits that upstreams ask for. By default, no other process is told of them. */
   readonly waits?: AskedWaits;
+  /** Called before the calls of a channel are made. By default, no process is told of them. */
+  readonly tellCalls?: (calls: TakesOfSecond) => void;
   /** Default: over the network. */
   readonly openPool?: OpenRelayPool | undefined;
 }
@@ -97,9 +104,11 @@ export function openRelayChannels(
     limits = divideLimits(clock),
     isPaused = () => false,
     waits = newAskedWaits(clock),
+    tellCalls = () => undefined,
     openPool = openRelayPool,
   }: RelayChannelsOptions,
 ): RelayChannels {
+  const startedAt = clock.now();
   let current = new Map<string, { readonly channel: RelayChannel; readonly made: string }>();
   /** The channels by endpoint and model. */
   let index: Index = new Map();
@@ -119,7 +128,9 @@ export function openRelayChannels(
         const known = before.get(one.id);
         return [
           one.id,
-          known?.made === made ? known : { channel: newChannel(one, { clock, limits, waits, openPool }), made },
+          known?.made === made
+            ? known
+            : { channel: newChannel(one, { clock, limits, waits, tellCalls, openPool }), made },
         ];
       }),
     );
@@ -136,6 +147,13 @@ export function openRelayChannels(
       const channels = isAnyPaused ? listed.filter(({ settings }) => !isPaused(settings.id)) : listed;
       return channels.length < 2 ? channels : orderChannels(channels, chance);
     },
+    learnCalls: (calls) => {
+      for (const [id, { channel }] of current) {
+        // this process has counted its own
+        const earlier = calls.filter(({ peer, at }) => peer === id && at + SECOND_MS <= startedAt);
+        channel.limits.learnTakes(listTimes(earlier, channel.settings.requestsPerMinute));
+      }
+    },
     replace,
     close: async () => {
       await Promise.all([...current.values()].map(({ channel }) => channel.pool.destroy()));
@@ -144,12 +162,12 @@ export function openRelayChannels(
   };
 }
 
-type NewChannelDeps = Required<Pick<RelayChannelsOptions, 'clock' | 'limits' | 'waits'>> & {
+type NewChannelDeps = Required<Pick<RelayChannelsOptions, 'clock' | 'limits' | 'waits' | 'tellCalls'>> & {
   readonly openPool: OpenRelayPool;
 };
 
 function newChannel(settings: RelayChannelSettings, deps: NewChannelDeps): RelayChannel {
-  const { clock, limits: shared, waits, openPool } = deps;
+  const { clock, limits: shared, waits, tellCalls, openPool } = deps;
   const { origin, pathname } = new URL(settings.baseUrl);
   const permits = newCallerPermits(clock, { permits: settings.inFlightMax, replicas: shared.replicas });
   const peer = shared.forPeer(settings.id, {
@@ -161,7 +179,10 @@ function newChannel(settings: RelayChannelSettings, deps: NewChannelDeps): Relay
     perMinute: settings.requestsPerMinute,
     replicas: shared.replicas,
   });
-  const limits = obeyWaits(divided, () => waits.waitMs(settings.id, 'work'));
+  const told = tellTakes(divided, clock, (takes) => {
+    tellCalls({ peer: settings.id, ...takes });
+  });
+  const limits = obeyWaits(told, () => waits.waitMs(settings.id, 'work'));
   return {
     settings,
     limits,

@@ -3,7 +3,7 @@ import type { PassResult } from '@reelgate/platform/lifecycle/worker';
 import type { BatchDeps } from '../batches/batch-deps.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
 import type { Clock } from '@reelgate/platform/clock';
-import type { ActStore, FaultStore, HandOverStore, MinuteStore } from '../../store/operator-store.ts';
+import type { ActStore, CallStore, FaultStore, HandOverStore, MinuteStore } from '../../store/operator-store.ts';
 import type { Log } from '@reelgate/platform/log';
 import type { WebhookRetentionStore } from '../../store/webhook-store.ts';
 import type { WebhookLimits } from '../webhooks/webhook-deps.ts';
@@ -19,6 +19,7 @@ const STEPS_MAX = 32;
 const COUNTS_MAX = 2000;
 const HOUR_MS = 3_600_000;
 const ACTS_KEPT_MS = 400 * 24 * HOUR_MS;
+const CALLS_KEPT_MS = 2 * 60_000;
 const MINUTES_KEPT_MS = 25 * HOUR_MS;
 
 /**
@@ -92,11 +93,11 @@ function restAfter(removed: number): PassResult {
 }
 
 /**
- * One pass that removes acts of operators and what happened after 400 days and counts of minutes and faults after 25 hours, in small batches. Returns
- * how many were removed if there may be more.
+ * One pass that removes acts of operators and what happened after 400 days, counts of minutes and faults after 25 hours,
+ * and calls of channels after two minutes, in small batches. Returns how many were removed if there may be more.
  */
 export async function removeOldCounts(
-  operators: ActStore & MinuteStore & FaultStore & HandOverStore,
+  operators: ActStore & CallStore & MinuteStore & FaultStore & HandOverStore,
   clock: Clock,
 ): Promise<number> {
   const now = clock.now();
@@ -104,5 +105,6 @@ export async function removeOldCounts(
   const minutes = await operators.removeMinutes(now - MINUTES_KEPT_MS, COUNTS_MAX);
   const faults = await operators.removeFaults(now - MINUTES_KEPT_MS, COUNTS_MAX);
   const happenings = await operators.removeHappenings(now - ACTS_KEPT_MS, COUNTS_MAX);
+  await operators.removeOldCalls(now - CALLS_KEPT_MS);
   return Math.max(acts, minutes, faults, happenings) === COUNTS_MAX ? COUNTS_MAX : 0;
 }

@@ -4,8 +4,16 @@ import { inExactChunks } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { MinuteRow } from '../../domain/minute-counts.ts';
 import { inNumber, inOptionalNumber, inText, insertMany, recordColumns, text, toInsert } from '../columns.ts';
-import { PAUSES_MAX, WAITS_MAX } from '../operator-store.ts';
-import type { MinuteStore, OperatorStore, Pause, PauseStore, WaitStore } from '../operator-store.ts';
+import { CALLS_MAX, PAUSES_MAX, WAITS_MAX } from '../operator-store.ts';
+import type {
+  CallStore,
+  ChannelCalls,
+  MinuteStore,
+  OperatorStore,
+  Pause,
+  PauseStore,
+  WaitStore,
+} from '../operator-store.ts';
 import { newActId, sqlActWrites, sqlActs } from './sql-acts.ts';
 import type { WriteAct } from './sql-acts.ts';
 import { sqlFaults } from './sql-faults.ts';
@@ -25,6 +33,12 @@ const WAIT = recordColumns<AskedWait>({
   kind: inText('kind'),
   until: inNumber('until'),
 });
+const CALLS = recordColumns<ChannelCalls>({
+  channel: inText('channel'),
+  process: inText('process'),
+  at: inNumber('at'),
+  count: inNumber('count'),
+});
 const MINUTE = recordColumns<MinuteRow>({
   minute: inNumber('minute'),
   channel: inText('channel'),
@@ -43,6 +57,7 @@ export function sqlOperators(sql: Sql, newId: NewId): OperatorStore {
   return {
     ...sqlPauses(sql, newId, writeAct),
     ...sqlWaits(sql),
+    ...sqlCalls(sql),
     ...sqlActs(sql, writeAct),
     ...sqlMinutes(sql),
     ...sqlFaults(sql),
@@ -72,6 +87,34 @@ function sqlWaits(sql: Sql): WaitStore {
       ).map(WAIT.read),
     removeOldWaits: async (now) => {
       await sql.write('DELETE FROM channel_waits WHERE until <= $1', [now]);
+    },
+  };
+}
+
+function sqlCalls(sql: Sql): CallStore {
+  return {
+    noteCalls: async (calls) => {
+      await sql.commitUnsynced((query) =>
+        query(
+          ...toInsert(
+            'channel_calls',
+            CALLS.write(calls),
+            `ON CONFLICT (channel, process, at) DO UPDATE SET count = excluded.count
+             WHERE channel_calls.count < excluded.count`,
+          ),
+        ),
+      );
+    },
+    listCalls: async (since) =>
+      (
+        await sql.read(
+          `SELECT channel, '' AS process, at, SUM(count) AS count FROM channel_calls WHERE at >= $1
+           GROUP BY channel, at ORDER BY at, channel LIMIT $2`,
+          [since, CALLS_MAX],
+        )
+      ).map(CALLS.read),
+    removeOldCalls: async (before) => {
+      await sql.write('DELETE FROM channel_calls WHERE at < $1', [before]);
     },
   };
 }
