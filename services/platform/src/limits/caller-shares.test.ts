@@ -1,12 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import type { FakeClock } from '../../testing/fake-clock.ts';
-import { newCallerPermits, shareAmongCallers } from './caller-shares.ts';
+import { newCallerPermits, newCallerShares, shareAmongCallers } from './caller-shares.ts';
 import type { PeerLimits } from './peer-limits.ts';
 import { divideLimits } from './shared-limits.ts';
 
 const WANTING_MS = 5000;
 const MINUTE_MS = 60_000;
+
+test('a caller has all permits that others count until another one is refused, and again a minute after it', async () => {
+  const clock = fakeClock();
+  const shares = newCallerShares(clock, 7);
+  shares.refused('one');
+  expect(shares.shareOf('one')).toBe(7);
+
+  shares.refused('two');
+  expect(['one', 'two', 'three'].map((caller) => shares.shareOf(caller))).toEqual([3, 3, 2]);
+
+  await clock.advance(MINUTE_MS + 10_000);
+  expect(shares.shareOf('one')).toBe(7);
+});
 
 describe('permits that callers share', () => {
   test('are all for one caller while no other wants one', () => {

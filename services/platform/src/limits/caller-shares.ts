@@ -84,6 +84,23 @@ export function newCallerPermits(
   };
 }
 
+/** The permits that each caller may have, where something else counts them for all replicas. */
+export interface CallerShares {
+  /** The most permits of a caller: all while no other was refused lately, and an equal part otherwise. */
+  shareOf(caller: string): number;
+  refused(caller: string): void;
+}
+
+export function newCallerShares(clock: Clock, permits: number): CallerShares {
+  const demand = newDemand(clock, WANTING_PER_MINUTE_MS);
+  return {
+    shareOf: (caller) => demand.shareOf(caller, permits, []) ?? permits,
+    refused: (caller) => {
+      demand.add(caller);
+    },
+  };
+}
+
 /** Limits of which callers share the calls of a minute. */
 export interface DividedLimits extends PeerLimits {
   /** A call of this caller goes without a call of this minute, before it has asked for one. */

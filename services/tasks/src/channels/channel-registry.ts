@@ -9,8 +9,8 @@ import { newRefusalsInRow } from '../domain/refusals-in-row.ts';
 import type { RefusalsInRow } from '../domain/refusals-in-row.ts';
 import { newAskedWaits, obeyWaits, obeyWaitsAtRate } from '@reelgate/platform/limits/asked-waits';
 import type { AskedWaits, CallKind } from '@reelgate/platform/limits/asked-waits';
-import { shareAmongCallers } from '@reelgate/platform/limits/caller-shares';
-import type { DividedLimits } from '@reelgate/platform/limits/caller-shares';
+import { newCallerShares, shareAmongCallers } from '@reelgate/platform/limits/caller-shares';
+import type { CallerShares, DividedLimits } from '@reelgate/platform/limits/caller-shares';
 import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import { newEvenRate } from '@reelgate/platform/limits/rate-limiter';
 import type { Rate } from '@reelgate/platform/limits/rate-limiter';
@@ -26,6 +26,8 @@ export interface ChannelRuntime {
   readonly circuit: Circuit;
   /** The accounts that want its creates of a minute share them. */
   readonly creates: DividedLimits;
+  /** The accounts that want its places in flight share them too. */
+  readonly places: CallerShares;
   /** The part of this replica. All replicas poll from one queue, so each can use its part. */
   readonly polls: Rate;
   /** Reports whether an operator has paused the channel, so that it gets no new work. */
@@ -91,12 +93,7 @@ export function openChannelRegistry(
   const replace = (next: readonly ChannelSettings[]): void => {
     // an adapter may refuse its options, and then the channels stay as they were
     const opened = next.map((one) => {
-      const made = JSON.stringify({
-        ...one,
-        ownAdapter: one.ownAdapter?.sha256,
-        apiKey: one.apiKey.reveal(),
-        callbackSecret: one.callbackSecret?.reveal(),
-      });
+      const made = serializeSettings(one);
       const known = runtimes.get(one.id);
       return known?.made === made ? known : { runtime: openRuntime(one), made, current: true };
     });
@@ -123,6 +120,7 @@ export function openChannelRegistry(
       channel: factory(one, clock, askToWait),
       circuit: creates.circuit,
       creates,
+      places: newCallerShares(clock, one.inFlightMax),
       polls: obeyWaitsAtRate(pollRate, () => askedWaitMs('reads')),
       isPaused: () => isPaused(one.id),
       askedWaitMs,
@@ -153,6 +151,16 @@ export function openChannelRegistry(
       );
     },
   };
+}
+
+/** All that a channel is made of, to compare it. */
+function serializeSettings(settings: ChannelSettings): string {
+  return JSON.stringify({
+    ...settings,
+    ownAdapter: settings.ownAdapter?.sha256,
+    apiKey: settings.apiKey.reveal(),
+    callbackSecret: settings.callbackSecret?.reveal(),
+  });
 }
 
 function openCreateLimits(

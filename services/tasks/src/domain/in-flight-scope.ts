@@ -13,6 +13,12 @@ export function channelScope(channel: string): string {
   return `${CHANNEL_PREFIX}${channel}`;
 }
 
+/** The counter of the tasks that an account has in flight on a channel. Its name follows that of the channel's. */
+export function channelAccountScope(channel: string, accountId: string): string {
+  return `${channelScope(channel)}:account:${accountId}`;
+}
+
+/** Reports whether a counter is that of a channel, or of an account on a channel. */
 export function isChannelScope(scope: string): boolean {
   return scope.startsWith(CHANNEL_PREFIX);
 }

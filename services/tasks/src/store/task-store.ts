@@ -18,7 +18,15 @@ export interface NewTask extends TaskOrigin, NewWork {
   /** The process that creates it. */
   readonly owner: string;
   /** The first attempt, if it starts with the task: written as `started`, and counted on its channel. */
-  readonly attempt?: { readonly channel: string; readonly inFlightMax: number } | undefined;
+  readonly attempt?: ChannelPlace | undefined;
+}
+
+/** The place that an attempt takes on its channel. */
+interface ChannelPlace {
+  readonly channel: string;
+  readonly inFlightMax: number;
+  /** The account of the task, and what it may have of the places; absent: only the channel counts it. */
+  readonly ofAccount?: { readonly accountId: string; readonly inFlightMax: number };
 }
 
 /** `capped` names the counter that is full. `key_taken`: another call holds the idempotency key. */
@@ -40,11 +48,9 @@ export interface Attempt {
 }
 
 /** An attempt that begins. */
-export interface StartedAttempt {
+export interface StartedAttempt extends ChannelPlace {
   readonly number: number;
   readonly owner: string;
-  readonly channel: string;
-  readonly inFlightMax: number;
   readonly at: number;
 }
 
@@ -99,8 +105,8 @@ export interface BeginStore extends KeyReader {
 /** The attempts of a create on the channels. */
 export interface AttemptStore {
   /**
-   * Writes an attempt as `started` before the upstream is called. Returns false if the channel is at its in-flight
-   * limit. Throws Overtaken if the create belongs to another owner.
+   * Writes an attempt as `started` before the upstream is called. Returns false if the channel, or the account on it,
+   * is at its in-flight limit. Throws Overtaken if the create belongs to another owner.
    */
   startAttempt(taskId: string, attempt: StartedAttempt): Promise<boolean>;
   /**

@@ -106,7 +106,8 @@ export function queueConformance(open: OpenStore): void {
       place: place('task_1'),
     });
     expect(await store.attempts('task_1')).toEqual([{ number: 1, channel: 'main', outcome: 'started', startedAt: AT }]);
-    expect(await inFlight(store, 'token:acme', 'total', 'channel:main')).toEqual([1, 1, 1]);
+    const counters = ['token:acme', 'total', 'channel:main', 'channel:main:account:acme'];
+    expect(await inFlight(store, ...counters)).toEqual([1, 1, 1, 1]);
     expect(await store.countWaiting('acme')).toEqual({ ofAccount: 0, total: 0 });
     expect(await store.listOwnedCreateIds('proc_2', 9)).toEqual(['task_1']);
     expect(await claim()).toEqual({ outcome: 'empty' });

@@ -46,6 +46,34 @@ test('an answer with the id of another task is an unknown outcome: the hold stay
   expect((await world.deps.store.find(earlier.task.id))?.mapping?.upstreamId).toBe('up-of-both');
 });
 
+describe('the places in flight of a channel', () => {
+  const FULL = { kind: 'exhausted', reason: 'rate_limit_exceeded', retryAfterMs: 2000 };
+  const orders: [string, ReturnType<typeof anOrder>][] = [
+    ['that start with their task', anOrder()],
+    ['that start after their media', anOrder({ content: [aText(), anImage()] })],
+  ];
+
+  test.each(orders)(
+    'go to another account that was refused, until both have an equal part, of creates %s',
+    async (_what, order) => {
+      const world = await open({ channels: [channelSettings({ inFlightMax: 4 })] });
+      const taken = [];
+      for (let place = 0; place < 4; place += 1) taken.push((await world.create(order)).task.id);
+      await expect(world.create(order, { accountId: 'other' })).rejects.toMatchObject(FULL);
+
+      for (const id of taken.slice(0, 2)) {
+        await world.deps.store.finish(id, { state: 'failed', at: world.clock.now() });
+        await expect(world.create(order)).rejects.toMatchObject(FULL);
+        expect((await world.create(order, { accountId: 'other' })).task.admission).toBe('accepted');
+      }
+
+      await world.deps.store.finish(taken[2]!, { state: 'failed', at: world.clock.now() });
+      await expect(world.create(order, { accountId: 'other' })).rejects.toMatchObject(FULL);
+      expect((await world.create(order)).task.admission).toBe('accepted');
+    },
+  );
+});
+
 describe('the orders of one account', () => {
   const redirected: Submission = { outcome: 'unknown', error: 'HTTP 307', status: 307 };
   test.each<[string, Submission]>([

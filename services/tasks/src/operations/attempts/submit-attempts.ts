@@ -98,7 +98,10 @@ async function beginAttempt(
   const { id: taskId, owner, accountId } = task;
   const obstacle = await takeSubmission(runtime, accountId, mayWait);
   if (obstacle !== undefined) return obstacle;
-  if (!(await deps.store.startAttempt(taskId, { number, owner, channel, inFlightMax, at: deps.clock.now() }))) {
+  const ofAccount = { accountId, inFlightMax: runtime.places.shareOf(accountId) };
+  const started = { number, owner, channel, inFlightMax, ofAccount, at: deps.clock.now() };
+  if (!(await deps.store.startAttempt(taskId, started))) {
+    runtime.places.refused(accountId);
     runtime.circuit.undecided(accountId);
     return FULL;
   }

@@ -1,7 +1,7 @@
 import { Problem, isProblem, CallEnded } from '@reelgate/platform/problem';
 import { Overtaken, maybeBegun, nothingBegun } from '@reelgate/platform/service-unavailable';
 import { NO_SPAN, inSpan } from '@reelgate/platform/trace/trace';
-import { TOTAL_SCOPE, channelScope } from '../../domain/in-flight-scope.ts';
+import { TOTAL_SCOPE, isChannelScope } from '../../domain/in-flight-scope.ts';
 import { QUEUE_CLASSES, isBetterClass } from '../../domain/lane.ts';
 import type { EveryMember } from '../../domain/every-member.ts';
 import { listMedia } from '../../domain/order.ts';
@@ -113,7 +113,7 @@ async function beginTask(deps: Deps, create: CreateContext): Promise<CreateConte
   const attempt = chooseFirstAttempt(deps, create);
   let task: NewTask = { ...create.task, attempt };
   let begun = await writeTask(deps, create, task);
-  if (attempt !== undefined && typeof begun === 'object' && begun.capped === channelScope(attempt.channel)) {
+  if (attempt !== undefined && typeof begun === 'object' && isChannelScope(begun.capped)) {
     // A refusal for a full channel comes after one for the hold.
     task = create.task;
     begun = await writeTask(deps, create, task);
@@ -140,7 +140,8 @@ function chooseFirstAttempt(deps: Deps, create: CreateContext): NewTask['attempt
     return undefined;
   if (create.wait?.waitsForChannel === true && findSpentPace(first) !== undefined) return undefined;
   const { id: channel, inFlightMax } = first.channel.settings;
-  return { channel, inFlightMax };
+  const { accountId } = task;
+  return { channel, inFlightMax, ofAccount: { accountId, inFlightMax: first.places.shareOf(accountId) } };
 }
 
 async function writeTask({ store }: Deps, { signal, span }: CreateContext, task: NewTask): Promise<BeginResult> {

@@ -2,7 +2,7 @@ import { newMomentBatcher } from '@reelgate/platform/batcher';
 import { inExactChunks } from '@reelgate/platform/sql/multi-row';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import type { SqlQuery, SqlRow, SqlRunner } from '@reelgate/platform/sql/sql';
-import { channelScope } from '../../domain/in-flight-scope.ts';
+import { channelAccountScope, channelScope } from '../../domain/in-flight-scope.ts';
 import { insertMany } from '../columns.ts';
 import type { BeginResult, BeginStore, NewTask } from '../task-store.ts';
 import type { Permit } from './counter-shards.ts';
@@ -82,9 +82,14 @@ function listSharing(batch: readonly BeginRequest[], full: ReadonlySet<string>):
   });
 }
 
-/** The counter of the attempt's channel. */
+/** The counters of the attempt's channel: of all its tasks, then of those of the account. */
 export function listChannelCaps(attempt: NewTask['attempt']): NewTask['caps'] {
-  return attempt === undefined ? [] : [{ scope: channelScope(attempt.channel), limit: attempt.inFlightMax }];
+  if (attempt === undefined) return [];
+  const { channel, inFlightMax, ofAccount } = attempt;
+  const ofChannel = { scope: channelScope(channel), limit: inFlightMax };
+  if (ofAccount === undefined) return [ofChannel];
+  const { accountId, inFlightMax: limit } = ofAccount;
+  return [ofChannel, { scope: channelAccountScope(channel, accountId), limit }];
 }
 
 const INSERT_TASKS = insertMany('tasks', [

@@ -2,7 +2,7 @@ import { newMomentBatcher } from '@reelgate/platform/batcher';
 import { Overtaken } from '@reelgate/platform/service-unavailable';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import { runStatements } from '@reelgate/platform/sql/transaction';
-import { channelScope } from '../../domain/in-flight-scope.ts';
+import { channelAccountScope, channelScope } from '../../domain/in-flight-scope.ts';
 import { removeWritten } from '../../domain/task.ts';
 import type { Mapping, Task } from '../../domain/task.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
@@ -143,15 +143,16 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
 
     refuseAttempt: (taskId, { number, channel, error, at }) =>
       sql.transaction(async (query) => {
-        const [row] = await query<CountedRow>(
-          `UPDATE tasks SET in_flight_json = in_flight_json WHERE id = $1 RETURNING ${COUNTED_COLUMNS}`,
+        const [row] = await query<CountedRow & { readonly account_id: string }>(
+          `UPDATE tasks SET in_flight_json = in_flight_json WHERE id = $1 RETURNING account_id, ${COUNTED_COLUMNS}`,
           [taskId],
         );
         await query(
           "UPDATE attempts SET outcome = 'refused', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4",
           [error, at, taskId, number],
         );
-        if (row !== undefined) leaveSome(query, taskId, row, [channelScope(channel)]);
+        if (row !== undefined)
+          leaveSome(query, taskId, row, [channelScope(channel), channelAccountScope(channel, row.account_id)]);
       }),
 
     leaveUnknown: (taskId, { number, mapping, error, at }) =>
@@ -226,10 +227,10 @@ async function isKnown(
 }
 
 /** A task that was ever counted in a shard lists each later row, so that the last one is always the one that counts. */
-const TAKE_CHANNEL = buildStatement<'taskId' | 'owner' | 'channel' | 'scope' | 'row'>(
-  (of) => `UPDATE tasks SET in_flight_json = ${buildListAppend('in_flight_json', of('scope'))},
-      shards_json = CASE WHEN shards_json IS NULL AND CAST(${of('row')} AS TEXT) = CAST(${of('scope')} AS TEXT)
-        THEN NULL ELSE ${buildListAppend('shards_json', of('row'))} END,
+const TAKE_CHANNEL = buildStatement<'taskId' | 'owner' | 'channel' | 'scopes' | 'rows'>(
+  (of) => `UPDATE tasks SET in_flight_json = ${buildListAppend('in_flight_json', of('scopes'))},
+      shards_json = CASE WHEN shards_json IS NULL AND CAST(${of('rows')} AS TEXT) = CAST(${of('scopes')} AS TEXT)
+        THEN NULL ELSE ${buildListAppend('shards_json', of('rows'))} END,
       channel = ${of('channel')}
     WHERE id = ${of('taskId')} AND admission = 'submitting' AND owner = ${of('owner')} RETURNING id`,
 );
@@ -238,13 +239,13 @@ async function startAttempt(
   query: SqlQuery,
   taskId: string,
   { number, owner, channel, at }: StartedAttempt,
-  [permit]: readonly Permit[],
+  permits: readonly Permit[],
 ): Promise<void> {
-  const scope = channelScope(channel);
-  const [counted, row] = [JSON.stringify(scope), JSON.stringify(permit?.row ?? scope)];
+  const scopes = permits.map(({ scope }) => JSON.stringify(scope)).join(',');
+  const rows = permits.map(({ row }) => JSON.stringify(row)).join(',');
   // The row is locked first: a process that takes the create over waits, and then sees the attempt.
   const [own] = await Promise.all([
-    query(...TAKE_CHANNEL({ taskId, owner, channel, scope: counted, row })),
+    query(...TAKE_CHANNEL({ taskId, owner, channel, scopes, rows })),
     insertStarted(query, [{ taskId, number, channel, at }]),
   ]);
   if (own.length === 0) throw new Overtaken(`the create of ${taskId} was taken over`);

@@ -54,7 +54,7 @@ export function leaveSome(query: SqlWork, taskId: string, row: CountedRow, scope
   countDown(query, findCounterRows(left, row.shards_json));
 }
 
-/** An SQL expression that adds a name to a list. The parameter holds the name as JSON. */
+/** An SQL expression that adds names to a list. The parameter holds them as JSON, with commas between them. */
 export function buildListAppend(column: string, parameter: string): string {
   return `CASE WHEN COALESCE(${column}, '[]') = '[]' THEN '['
     ELSE substr(${column}, 1, length(${column}) - 1) || ',' END || CAST(${parameter} AS TEXT) || ']'`;

@@ -219,6 +219,45 @@ describeOnEngines('counters that are spread over shards', (open) => {
     expect(await store.inFlight('channel:main')).toBe(LIMIT - 1);
   });
 
+  test('an account keeps to its share of a channel, and leaves its counter with that of the channel', async () => {
+    const attempt = { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: LIMIT, at: AT };
+    const startAll = async (names: readonly string[], accountId: string, inFlightMax: number): Promise<string[]> => {
+      await Promise.all(names.map((id) => store.begin(aNewTask(id, { accountId, caps: [] }))));
+      const ofAccount = { accountId, inFlightMax };
+      const through = await Promise.all(
+        names.map((id, index) => (index % 2 === 0 ? store : other).startAttempt(id, { ...attempt, ofAccount })),
+      );
+      return names.filter((_id, index) => through[index]);
+    };
+    const counts = (): Promise<number[]> =>
+      Promise.all(['', ':account:one', ':account:two'].map((of) => store.inFlight(`channel:main${of}`)));
+    const ofOne = await startAll(ids('one', MORE), 'one', 70);
+    const ofTwo = await startAll(ids('two', MORE), 'two', LIMIT);
+    expect(await counts()).toEqual([LIMIT, 70, LIMIT - 70]);
+
+    const [refused = '', ...rest] = ofOne;
+    await store.refuseAttempt(refused, { number: 1, channel: 'main', error: 'busy', at: AT });
+    expect(await counts()).toEqual([LIMIT - 1, 69, LIMIT - 70]);
+    expect(await startAll(['one_more'], 'one', 69)).toEqual([]);
+    const second = { ...attempt, number: 2, ofAccount: { accountId: 'one', inFlightMax: 70 } };
+    expect(await store.startAttempt(refused, second)).toBe(true);
+    await endAll([refused, ...rest, ...ofTwo], other);
+
+    expect(await counts()).toEqual([0, 0, 0]);
+  });
+
+  test('an attempt that no account counts leaves the channel alone, as one of a release before does', async () => {
+    await begun(store, 'task_1', { caps: [] });
+    await begun(store, 'task_2', { caps: [] });
+    const attempt = { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: 5, at: AT };
+    for (const id of ['task_1', 'task_2']) await store.startAttempt(id, attempt);
+
+    await store.refuseAttempt('task_1', { number: 1, channel: 'main', error: 'busy', at: AT });
+    await store.refuse('task_2', REFUSED, AT);
+
+    expect(await store.inFlight('channel:main')).toBe(0);
+  });
+
   test('an attempt that no shard counts leaves the counter itself, although an earlier one was in a shard', async () => {
     await begun(store, 'task_1', { caps: [] });
     const attempt = { owner: 'proc_1', channel: 'main', at: AT };

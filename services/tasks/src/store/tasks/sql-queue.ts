@@ -1,5 +1,5 @@
 import type { Sql, SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
-import { TOTAL_SCOPE, channelScope } from '../../domain/in-flight-scope.ts';
+import { TOTAL_SCOPE, channelAccountScope, channelScope, isChannelScope } from '../../domain/in-flight-scope.ts';
 import { computeCharge } from '../../domain/fair-queue.ts';
 import { SCHEDULED_LANE } from '../../domain/lane.ts';
 import {
@@ -16,6 +16,7 @@ import type { Claim, ClaimedTask, OpenChannel, QueuePlace, QueueStore, ReturnedA
 import { countPlaces, enterFlow, refund } from './sql-flows.ts';
 import type { Flow } from './sql-flows.ts';
 import type { WriteNote } from './sql-history.ts';
+import type { Cap } from './counter-shards.ts';
 import { COUNTED_COLUMNS, leaveCounters, toCountedRow } from './sql-in-flight.ts';
 import type { CountedRow } from './sql-in-flight.ts';
 import type { FinishIn } from './sql-moves.ts';
@@ -239,7 +240,7 @@ async function claimNext(
         next = await takeNext(sql, query, lane);
         return next === undefined || next === 'none of its account'
           ? undefined
-          : { ...next, caps: [...next.caps, ofChannel] };
+          : { ...next, caps: [...next.caps, ofChannel, countForAccount(ofChannel, channel, next.place)] };
       },
       async (query, { place, weight }, permits) => {
         claimed = await startClaimed(query, { place, weight, channel, ...by, counted: toCountedRow(permits) });
@@ -247,7 +248,7 @@ async function claimNext(
     );
     if (chosen === undefined) return next === undefined ? { outcome: 'empty' } : 'passed over';
     if (full === undefined && claimed !== undefined) return { outcome: 'claimed', ...claimed };
-    if (full === undefined || full === ofChannel.scope || full === TOTAL_SCOPE)
+    if (full === undefined || isChannelScope(full) || full === TOTAL_SCOPE)
       return { outcome: 'full', scope: full ?? ofChannel.scope };
     await setReady(sql, chosen.place, false);
   } catch (error) {
@@ -255,6 +256,11 @@ async function claimNext(
     await removeOrphan(sql, error.taskId);
   }
   return 'passed over';
+}
+
+/** Accounts take turns here, so an account has no share of its own. Its creates that do not wait count what it has. */
+function countForAccount({ limit }: Cap, channel: string, { accountId }: QueuePlace): Cap {
+  return { scope: channelAccountScope(channel, accountId), limit };
 }
 
 /** The task of a place ended, or was decided over, without the queue. */
