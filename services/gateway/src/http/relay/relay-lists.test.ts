@@ -31,6 +31,7 @@ async function begun() {
   };
   const stream = await openStream(relay().gateway.url, PATH, body);
   await stream.has(shown(first));
+  expect(stream.response.headers).toMatchObject({ 'x-accel-buffering': 'no' });
   return { stream, first, upstream: () => upstream as ServerResponse };
 }
 

@@ -39,7 +39,7 @@ describe('a chat stream', () => {
     const { ended, response } = await open();
     const { text } = await ended;
 
-    expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream' });
+    expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
     expect(JSON.parse(relay().first.seen[0]?.body.toString() ?? '')).toEqual({
       ...chat,
       model: 'upstream-model-2026',

@@ -22,6 +22,9 @@ export type AnswerEnding =
   /** It is an error, and no part of it was sent. */
   | { readonly how: 'failed'; readonly fault: Fault };
 
+/** Asks nginx, and proxies that follow it, to pass each piece of a stream on at once. */
+export const UNBUFFERED = { 'x-accel-buffering': 'no' };
+
 export const WHOLE: AnswerEnding = { how: 'whole' };
 
 /** Passes the body of an answer to the sink. */

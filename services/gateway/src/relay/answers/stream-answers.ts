@@ -1,6 +1,7 @@
 import { listElements } from '../../json-bytes/list-elements.ts';
 import type { ListPosition } from '../../json-bytes/list-elements.ts';
 import type { StreamFault } from '../protocols/protocol.ts';
+import { UNBUFFERED } from './answer-body.ts';
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
 import { passingEvents } from './passing-events.ts';
 import { FRAME_BYTES_MAX, frameSplitter } from './stream-frames.ts';
@@ -25,7 +26,7 @@ export function newEventAnswer(context: AnswerContext): AnswerBody {
   const frames = frameSplitter();
   const events = passingEvents(context);
   const faultFrame = (fault: StreamFault): Buffer => Buffer.from(call.endpoint.protocol.stream.faultFrame(fault));
-  sink.begin(context.status, context.headers);
+  sink.begin(context.status, { ...context.headers, ...UNBUFFERED });
   return {
     ...events.body,
     take: (chunk) => {
@@ -69,7 +70,7 @@ export function newElementsAnswer(context: AnswerContext): AnswerBody {
     const ending = LIST_ENDINGS[elements.position()];
     return ending === undefined ? undefined : Buffer.from(ending(call.endpoint.protocol.faultBody(fault)));
   };
-  sink.begin(context.status, context.headers);
+  sink.begin(context.status, { ...context.headers, ...UNBUFFERED });
   return {
     ...events.body,
     take: (chunk) => {

@@ -1,7 +1,7 @@
 import { hideInPieces } from '../../json-bytes/hide-model.ts';
 import { countTextBytes } from '../../json-bytes/json-members.ts';
 import { NOTHING_CAME } from '../protocols/faults.ts';
-import { WHOLE } from './answer-body.ts';
+import { UNBUFFERED, WHOLE } from './answer-body.ts';
 import type { AnswerBody, AnswerContext, Progress } from './answer-body.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import { hasWords } from './has-words.ts';
@@ -97,7 +97,7 @@ export function newPassedAnswer(context: AnswerContext, isJson: boolean): Answer
   };
   sink.begin(context.status, {
     ...context.headers,
-    ...(contentLength === undefined || rewrites ? {} : { 'content-length': String(contentLength) }),
+    ...(contentLength === undefined || rewrites ? UNBUFFERED : { 'content-length': String(contentLength) }),
   });
   const readProgress = (): Progress => {
     const usage = isJson ? readUsage(tail, call) : undefined;

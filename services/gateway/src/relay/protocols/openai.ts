@@ -32,7 +32,7 @@ export const openaiChat: Protocol = {
         : { name: 'stream_options', valueJson: JSON.stringify({ ...options, include_usage: true }) };
     },
     isOnlyUsage: (event) =>
-      Array.isArray(event['choices']) && readList(event, 'choices').length === 0 && readCounters(event) !== undefined,
+      event['error'] === undefined && readList(event, 'choices').length === 0 && readCounters(event) !== undefined,
   },
 };
 

@@ -213,6 +213,9 @@ describe('usage in a chat stream', () => {
   });
   test('arrives in an event without choices', () => {
     expect(openaiChat.stream.isOnlyUsage?.({ choices: [], usage: { prompt_tokens: 1 } })).toBe(true);
+    expect(openaiChat.stream.isOnlyUsage?.({ choices: null, usage: { prompt_tokens: 1 } })).toBe(true);
+    expect(openaiChat.stream.isOnlyUsage?.({ id: 'chat_1', usage: { prompt_tokens: 1 } })).toBe(true);
+    expect(openaiChat.stream.isOnlyUsage?.({ error: {}, usage: { prompt_tokens: 1 } })).toBe(false);
     expect(openaiChat.stream.isOnlyUsage?.({ choices: [{}], usage: { prompt_tokens: 1 } })).toBe(false);
     expect(openaiChat.stream.isOnlyUsage?.({ choices: [], prompt_filter_results: [] })).toBe(false);
   });
