@@ -125,7 +125,9 @@ function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChann
   lifecycle.add('probes of relay channels', () => probes.stop());
 }
 
-/** Reads the pauses, the waits and the calls of the last minute before the first call, if the tasks service can be reached. */
+/**
+ * Reads the pauses, the waits and the calls of the last minute before the first call, if the tasks service can be reached.
+ */
 async function startPauses(
   { bus, clock, log }: Foundation,
   clients: GatewayClients,

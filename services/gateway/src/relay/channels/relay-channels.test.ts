@@ -31,8 +31,8 @@ describe('the minute of a channel', () => {
     expect(admit(1)).toBe(0);
 
     channels.learnCalls([
-      { peer: 'a', at: AT - 5000, count: 7 },
-      { peer: 'b', at: AT, count: 2 },
+      { peer: 'a', at: AT, count: 2 },
+      { peer: 'b', at: AT + 1000, count: 2 },
     ]);
 
     expect(admit(0)).toBeGreaterThan(0);

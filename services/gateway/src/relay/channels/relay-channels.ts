@@ -10,7 +10,6 @@ import { newCallerPermits, shareAmongCallers } from '@reelgate/platform/limits/c
 import type { CallerPermits } from '@reelgate/platform/limits/caller-shares';
 import { listTimes, tellTakes } from '@reelgate/platform/limits/tell-takes';
 import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
-import { SECOND_MS } from '@reelgate/platform/limits/window-log';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -149,8 +148,8 @@ export function openRelayChannels(
     },
     learnCalls: (calls) => {
       for (const [id, { channel }] of current) {
-        // this process has counted its own
-        const earlier = calls.filter(({ peer, at }) => peer === id && at + SECOND_MS <= startedAt);
+        // this process has counted its own, and made hardly any in the second of its start
+        const earlier = calls.filter(({ peer, at }) => peer === id && at <= startedAt);
         channel.limits.learnTakes(listTimes(earlier, channel.settings.requestsPerMinute));
       }
     },
