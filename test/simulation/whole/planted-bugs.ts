@@ -63,10 +63,8 @@ export const FOUND_BUGS: Readonly<Record<string, FoundBug>> = {
     edits: [
       {
         file: SUBMIT_ATTEMPTS,
-        text: 'if (!(await deps.store.startAttempt(taskId, { number, owner, channel, inFlightMax, at: deps.clock.now() }))) {',
-        becomes: `const at = deps.clock.now();
-  void deps.clock.sleep(80).then(() => deps.store.startAttempt(taskId, { number, owner, channel, inFlightMax, at }))
-    .catch(() => undefined);
+        text: 'if (!(await deps.store.startAttempt(taskId, started))) {',
+        becomes: `void deps.clock.sleep(80).then(() => deps.store.startAttempt(taskId, started)).catch(() => undefined);
   if (number < 0) {`,
       },
     ],

@@ -42,7 +42,7 @@ export declare type ChannelCalls = Message<"reelgate.tasks.v1.ChannelCalls"> & {
   /**
    * The calls of this second. A larger number replaces a smaller one.
    *
-   * @generated from field: uint32 count = 4;
+   * @generated from field: int32 count = 4;
    */
   count: number;
 };
