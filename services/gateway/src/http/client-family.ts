@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export type ClientFamily = 'openai' | 'anthropic' | 'google';
 
 /** Paths that several families share. */
-const SHARED = /^\/v1\/models(\/[^/]*)?$/;
+const SHARED = /^\/v1\/models(\/.*)?$/;
 const KEY_IN_QUERY = /[?&]key=/;
 
 export interface RequestHead {

@@ -41,7 +41,7 @@ const NOT_FOUND = 404;
 const CLIENT_CODE = /^(?:HPE_\w+|ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/;
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 /** An action on a model in Google's syntax, such as `/v1/models/x:generateContent`. An unknown action is a 404. */
-const MODEL_ACTION = /^\/v1(beta)?\/models\/[^/]+:\w+$/;
+const MODEL_ACTION = /^\/v1(beta)?\/models\/.+:\w+$/;
 
 /** The steps that every route has in common. */
 interface RouteHooks {

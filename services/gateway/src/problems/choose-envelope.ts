@@ -6,7 +6,7 @@ const OTHERS: readonly (readonly [RegExp, EnvelopeName])[] = [
   [/^\/v1\/messages(\/|$)/, 'anthropic'],
   [/^\/v1beta(\/|$)/, 'google'],
   [/^\/mcp(\/|$)/, 'mcp'],
-  [/^\/v1\/models\/[^/]+:\w+$/, 'google'],
+  [/^\/v1\/models\/.+:\w+$/, 'google'],
 ];
 
 /** Chooses the envelope of a refusal at this path, whether a route has it or not. */

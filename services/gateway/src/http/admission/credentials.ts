@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 
 const KEY = /^[\x21-\x7e]{8,256}$/;
 const BEARER = /^bearer +(\S+) *$/i;
-const GOOGLE_ROUTE = /^\/v1beta\/|^\/v1\/models(\/[^/]+)?$/;
+const GOOGLE_ROUTE = /^\/v1beta\/|^\/v1\/models(\/.+)?$/;
 /** A browser cannot set headers on a WebSocket, so its realtime client sends the token as a subprotocol. */
 const SUBPROTOCOL = /(?:^|,\s*)openai-insecure-api-key\.([\w.~+/-]+)/;
 

@@ -14,7 +14,7 @@ import { takeWebhookUrl } from '../relay/take-webhook-url.ts';
 import type { MatchedEndpoint } from '../relay/read-call.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { readIdempotencyKey, readPreferredWait, setPollHints } from '../headers.ts';
-import { matchPath } from './route.ts';
+import { matchPath, withoutLastSlash } from './route.ts';
 import type { RouteEntry } from './route.ts';
 
 const PREFIX = '/async';
@@ -127,9 +127,8 @@ async function queueCall(parts: GatewayParts, exchange: Exchange): Promise<void>
   exchange.body = { id, status: 'queued' };
 }
 
-/** A last slash changes no route, as with the synchronous ones. */
 function matchEndpoint(written: string): MatchedEndpoint {
-  const path = written.endsWith('/') ? written.slice(0, -1) : written;
+  const path = withoutLastSlash(written);
   for (const endpoint of relayEndpoints.filter(({ method }) => method === 'POST')) {
     const params = matchPath(endpoint.path, path);
     if (params !== undefined) return { endpoint, params: decodeParams(params) };

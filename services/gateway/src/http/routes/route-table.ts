@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import Router from '@koa/router';
 import { relayEndpoints } from '../../relay/endpoints.ts';
-import { toRouterPath } from './route.ts';
+import { toRouterPath, withoutLastSlash } from './route.ts';
 import type { RouteEntry } from './route.ts';
 
 /** Words that never are task ids: SDKs use them for features that this service lacks; `estimate` and `models` have routes of their own. */
@@ -89,7 +89,8 @@ function findFirstMatch(rows: readonly Row[], method: string, path: string): Fou
 /** Returns the parameters of a path that a route matches; undefined if the route does not mean this path. */
 function matchRow({ entry, layer }: Row, path: string): Readonly<Record<string, string>> | undefined {
   const { regexp } = layer();
-  const found = regexp.exec(path);
+  // the router would count a last slash to the id of a model
+  const found = regexp.exec(entry.path.endsWith(MODEL) ? withoutLastSlash(path) : path);
   if (found === null) return undefined;
   const params = layer().params(path, found.slice(1));
   return isReservedId(entry, params) ? undefined : params;

@@ -14,7 +14,7 @@ export interface RouteEntry {
   readonly kind: RouteKind;
   /** `all`: the route answers every method alike. */
   readonly methods: readonly Method[] | 'all';
-  /** As in OpenAPI: `{task_id}` is one segment, `{+rest}` any number of segments. */
+  /** As in OpenAPI: `{task_id}` is one segment, `{model}` and `{+rest}` any number of segments. */
   readonly path: string;
   /** Absent if the route needs no token, or if its signed link authorizes the request. */
   readonly token?: {
@@ -69,9 +69,13 @@ export interface RouteDoc {
   readonly envelopes?: readonly EnvelopeName[];
 }
 
+/** The part of a path that is the id of a model. An id may have slashes. */
+const MODEL_PART = /\{model\}/;
+
 /** The path in the router's syntax. */
 export function toRouterPath(path: string): string {
   return path
+    .replace(MODEL_PART, '{+model}')
     .replace(/\{\+(\w+)\}/g, '*$1')
     .replace(/:(?=\w+$)/, '\\:')
     .replace(/\{(\w+)\}/g, ':$1');
@@ -79,9 +83,17 @@ export function toRouterPath(path: string): string {
 
 /** The parameters of an actual path; undefined if the path does not match. */
 export function matchPath(path: string, actual: string): Readonly<Record<string, string>> | undefined {
-  const pattern = path.replace(/[.:]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
+  const pattern = path
+    .replace(/[.:]/g, '\\$&')
+    .replace(MODEL_PART, '(?<model>.+)')
+    .replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
   const found = new RegExp(`^${pattern}$`).exec(actual);
   return found === null ? undefined : { ...found.groups };
+}
+
+/** A last slash changes no route. */
+export function withoutLastSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
 /** The refusals of every route with a token. */
