@@ -4,6 +4,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { channelSettings } from '../testing/channel-settings.ts';
 import { LOST, refused } from '../testing/fake-upstream.ts';
 import { useWorlds } from '../testing/open-world.ts';
+import type { World } from '../testing/open-world.ts';
 import { anOrder } from '../testing/orders.ts';
 import type { Submission } from './channels/channel.ts';
 import { tasksSelfChecks } from './tasks-self-checks.ts';
@@ -101,6 +102,9 @@ describe('of the attempts on a channel', () => {
     for (const accountId of served) await world.create(anOrder(), { accountId });
     world.upstream.answer('first', ...accounts.map(() => submission));
     for (const accountId of accounts) await world.create(anOrder(), { accountId }).catch(() => undefined);
+    return runAttemptCheck(world);
+  };
+  const runAttemptCheck = async (world: World) => {
     const stores = {
       ...{ backlog: sqlBacklog(world.sql), checks: sqlSelfChecks(world.sql) },
       ...{ jobs: { pendingJobs: async () => [] }, softDeadlineMs: HOUR_MS },
@@ -130,6 +134,23 @@ describe('of the attempts on a channel', () => {
     expect(found?.detail).toMatch(
       /^channel first: of 5 attempts in 15 minutes 5 were not accepted, all of account acme, 0 without an answer; /,
     );
+  });
+
+  test('orders that the channel cannot express, so that nothing was sent, are none', async () => {
+    const [found] = await checkAfter(refused('unfit'), SEVERAL);
+
+    expect(found).toMatchObject({ grade: 'ok', detail: '12 in 15 minutes, no channel stands out' });
+  });
+
+  test('attempts for which the channel had no room, so that nothing was sent, are none', async () => {
+    const world = await open({ channels: [channelSettings({ id: 'first', priority: 1 }), channelSettings()] });
+    Object.assign(world.deps.channels.find('first')!.creates, { admit: async () => Infinity });
+    for (const accountId of SEVERAL) await world.create(anOrder(), { accountId });
+
+    const refusals = (await sqlSelfChecks(world.sql).attemptsSince(0)).filter(({ outcome }) => outcome === 'refused');
+    expect(refusals.map(({ channel }) => channel)).toEqual(ALONE.map(() => 'first'));
+    const [found] = await runAttemptCheck(world);
+    expect(found).toMatchObject({ grade: 'ok', detail: '12 in 15 minutes, no channel stands out' });
   });
 
   test('doctor reports no refusals of content', async () => {

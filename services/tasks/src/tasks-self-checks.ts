@@ -124,29 +124,36 @@ function inWords(ms: number): string {
 
 /**
  * One verdict for each channel of which too many attempts failed. Refusals of the order or its content say nothing against
- * a channel. The faults of one account may come from its orders, so they count only if the channel took no order of
+ * a channel, and attempts of which nothing was sent say nothing at all. The faults of one account may come from its orders, so they count only if the channel took no order of
  * another one.
  */
 function judgeRecentAttempts(recent: readonly RecentAttempt[]): Verdict | readonly Verdict[] {
-  const failing = [...Map.groupBy(recent, ({ channel }) => channel)].flatMap(([channel, all]): Verdict[] => {
-    const bad = all.filter(isFault);
-    if (all.length < ATTEMPTS_MIN || bad.length / all.length <= REFUSED_SHARE_MAX) return [];
-    const [account, ...others] = new Set(bad.map(({ accountId }) => accountId));
-    const isOfOne = others.length === 0;
-    if (isOfOne && all.some(({ accountId, outcome }) => accountId !== account && outcome === 'accepted')) return [];
-    const lost = bad.filter(({ outcome }) => outcome === 'unknown').length;
-    return [
-      {
-        grade: lost > 0 ? 'fail' : 'warn',
-        detail:
-          `channel ${channel}: of ${all.length} attempts in 15 minutes ${bad.length} were not accepted, ` +
-          `${isOfOne ? `all of account ${account}, ` : ''}${lost} without an answer; ` +
-          `the last one: ${shortenError(bad[0]?.error ?? '')}`,
-        advice: `reelgate channel test ${channel}; the upstream's status`,
-      },
-    ];
-  });
+  const failing = [...Map.groupBy(recent.filter(wasAsked), ({ channel }) => channel)].flatMap(
+    ([channel, all]): Verdict[] => {
+      const bad = all.filter(isFault);
+      if (all.length < ATTEMPTS_MIN || bad.length / all.length <= REFUSED_SHARE_MAX) return [];
+      const [account, ...others] = new Set(bad.map(({ accountId }) => accountId));
+      const isOfOne = others.length === 0;
+      if (isOfOne && all.some(({ accountId, outcome }) => accountId !== account && outcome === 'accepted')) return [];
+      const lost = bad.filter(({ outcome }) => outcome === 'unknown').length;
+      return [
+        {
+          grade: lost > 0 ? 'fail' : 'warn',
+          detail:
+            `channel ${channel}: of ${all.length} attempts in 15 minutes ${bad.length} were not accepted, ` +
+            `${isOfOne ? `all of account ${account}, ` : ''}${lost} without an answer; ` +
+            `the last one: ${shortenError(bad[0]?.error ?? '')}`,
+          advice: `reelgate channel test ${channel}; the upstream's status`,
+        },
+      ];
+    },
+  );
   return failing.length > 0 ? failing : ok(`${recent.length} in 15 minutes, no channel stands out`);
+}
+
+/** A refusal without a sent request is that of this service: the channel does not fit the order, or has no room. */
+function wasAsked({ outcome, fault }: RecentAttempt): boolean {
+  return outcome !== 'refused' || (fault !== undefined && fault !== 'unfit');
 }
 
 function isFault({ outcome, failureCode }: RecentAttempt): boolean {

@@ -38,6 +38,8 @@ export interface RecentAttempt {
   readonly accountId: string;
   readonly outcome: string;
   readonly error: string;
+  /** The class of its refusal; undefined: the upstream was not asked, or did not refuse it. */
+  readonly fault: string | undefined;
   /** The code with which its task failed; undefined if it has not failed. */
   readonly failureCode: string | undefined;
 }

@@ -53,6 +53,8 @@ export interface ReturnedAttempt {
   readonly owner: string;
   readonly channel: string;
   readonly error: string;
+  /** The class of the refusal; absent: the upstream was not asked. */
+  readonly fault?: string | undefined;
   readonly at: number;
   /** The lane in which it waits from now on; absent: as before. */
   readonly lane?: string | undefined;

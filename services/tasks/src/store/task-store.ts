@@ -43,8 +43,16 @@ export interface Attempt {
   readonly upstreamId?: string | undefined;
   readonly outcome: 'started' | 'accepted' | 'refused' | 'unknown';
   readonly error?: string | undefined;
+  /** The class of a refusal, as adapters name it; absent: the upstream was not asked. */
+  readonly fault?: string | undefined;
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
+}
+
+/** An attempt that ends as refused. */
+export interface RefusedAttempt extends Pick<Attempt, 'number' | 'channel' | 'fault'> {
+  readonly error: string;
+  readonly at: number;
 }
 
 /** An attempt that begins. */
@@ -123,10 +131,7 @@ export interface AttemptStore {
     },
   ): Promise<'accepted' | 'id_known' | undefined>;
   /** Ends an attempt as refused. Another attempt of the task may follow. */
-  refuseAttempt(
-    taskId: string,
-    attempt: { readonly number: number; readonly channel: string; readonly error: string; readonly at: number },
-  ): Promise<void>;
+  refuseAttempt(taskId: string, attempt: RefusedAttempt): Promise<void>;
   /** The answer was lost: the task lives on and is never submitted again. Returns the task if this call changed it. */
   leaveUnknown(
     taskId: string,

@@ -128,6 +128,17 @@ describe('the orders of one account', () => {
   });
 });
 
+test('orders that a channel cannot express are no failures of the channel in the counts', async () => {
+  const world = await open({ channels: [channelSettings({ id: 'first', priority: 1 }), channelSettings()] });
+  world.upstream.answer('first', refused('unfit'));
+  await world.create();
+
+  expect(world.counted.filter((one) => one.startsWith('attempt'))).toEqual([
+    'attempt first unfit',
+    'attempt main accepted',
+  ]);
+});
+
 test('refusals that one account alone meets are no failures of the channel in the counts', async () => {
   const world = await open({ channels: [channelSettings({ id: 'first' })] });
   await world.create(anOrder(), { accountId: 'other' });

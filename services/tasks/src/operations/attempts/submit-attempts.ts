@@ -6,7 +6,7 @@ import type { Channel, PlannedAttempt, Submission } from '../../channels/channel
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Task, TaskOrigin } from '../../domain/task.ts';
-import type { NewTask } from '../../store/task-store.ts';
+import type { NewTask, RefusedAttempt } from '../../store/task-store.ts';
 import type { CreateContext } from '../creates/create-context.ts';
 import type { Deps } from '../deps.ts';
 import { contentRejected, noChannel, orderRejected, throttleRefusal, unfit } from '../task-refusals.ts';
@@ -66,8 +66,8 @@ export async function submitAttempts(
       skipped.push(obstacle);
       continue;
     }
-    const { submission, updatedTask } = await submitAndRecord(deps, create, attempt, (error) =>
-      refuseAttempt(deps, task, attempt, error),
+    const { submission, updatedTask } = await submitAndRecord(deps, create, attempt, (error, refusal) =>
+      refuseAttempt(deps, task, attempt, { error, fault: refusal?.fault }),
     );
     if (updatedTask !== undefined) showTask(deps, updatedTask);
     if (submission.outcome !== 'refused') return updatedTask;
@@ -122,7 +122,7 @@ async function admitStarted(
   const { id: channel } = runtime.channel.settings;
   const obstacle = await takeSubmission(runtime, accountId, mayWait);
   if (obstacle === undefined) deps.log.info({ taskId, channel, number }, 'an attempt was started');
-  else await refuseAttempt(deps, task, { runtime, number }, NOT_ADMITTED);
+  else await refuseAttempt(deps, task, { runtime, number }, { error: NOT_ADMITTED });
   return obstacle;
 }
 
@@ -130,10 +130,10 @@ async function refuseAttempt(
   { store, clock }: Deps,
   { id: taskId }: NewTask,
   { runtime, number }: NumberedAttempt,
-  error: string,
+  refused: Pick<RefusedAttempt, 'error' | 'fault'>,
 ): Promise<void> {
   const { id: channel } = runtime.channel.settings;
-  await store.refuseAttempt(taskId, { number, channel, error, at: clock.now() });
+  await store.refuseAttempt(taskId, { ...refused, number, channel, at: clock.now() });
 }
 
 /** Takes one submission of the channel for an account, or returns the reason why there is none. */
@@ -246,18 +246,20 @@ function isRedirect(status: number): boolean {
 }
 
 /**
- * A refusal of the order or its content is counted apart: it says nothing against the channel. So is one that this account
- * alone meets while the channel takes the orders of others.
+ * A refusal of the order or its content is counted apart: it says nothing against the channel. So is an order that the
+ * channel cannot express, which was not sent, and one that this account alone meets while the channel takes the orders of
+ * others.
  */
 function toCountedOutcome(
   { witnesses }: ChannelRuntime,
   submission: Submission,
   accountId: string,
-): Submission['outcome'] | 'rejected' | 'unconfirmed' {
+): Submission['outcome'] | 'rejected' | 'unfit' | 'unconfirmed' {
   const { outcome } = submission;
   if (outcome === 'accepted') witnesses.accepted(accountId);
   if (outcome !== 'refused') return outcome;
   if (submission.fault === 'order' || submission.fault === 'content') return 'rejected';
+  if (submission.fault === 'unfit') return 'unfit';
   return submission.isUnreachable !== true && witnesses.isAloneWithFault(accountId) ? 'unconfirmed' : 'refused';
 }
 

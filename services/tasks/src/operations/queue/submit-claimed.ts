@@ -86,7 +86,7 @@ async function submitOrGiveBack(deps: Deps, turn: Turn, runtime: ChannelRuntime)
   } catch (error) {
     if (error instanceof UncertainOutcome) throw error;
     if (isPassing(error)) await giveBack(deps, turn, { error: String(error) });
-    else await passOn(deps, turn, String(error));
+    else await passOn(deps, turn, { error: String(error) });
     return undefined;
   }
 }
@@ -99,14 +99,14 @@ function isPassing(error: unknown): boolean {
 async function applyRefusal(deps: Deps, turn: Turn, refusal: Refusal): Promise<void> {
   const { fault, error } = refusal;
   turn.onRefused(refusal);
-  if (fault === 'content') return fail(deps, turn, { error, problem: contentRejected() });
-  if (fault === 'order') return fail(deps, turn, { error, problem: orderRejected() });
-  if (fault === 'unfit') return passOn(deps, turn, error);
-  if (fault === 'throttle') return giveBack(deps, turn, { error, notBefore: findThrottledTurn(deps, turn) });
+  if (fault === 'content') return fail(deps, turn, { error, fault, problem: contentRejected() });
+  if (fault === 'order') return fail(deps, turn, { error, fault, problem: orderRejected() });
+  if (fault === 'unfit') return passOn(deps, turn, { error, fault });
+  if (fault === 'throttle') return giveBack(deps, turn, { error, fault, notBefore: findThrottledTurn(deps, turn) });
   const refusals = turn.place.refusals + 1;
-  if (refusals < TRIES_IN_CLASS) return giveBack(deps, turn, { error, refusals });
+  if (refusals < TRIES_IN_CLASS) return giveBack(deps, turn, { error, fault, refusals });
   return giveBack(deps, turn, {
-    ...{ error, refusals },
+    ...{ error, fault, refusals },
     lane: nameLastLane(turn.place.lane),
     notBefore: deps.clock.now() + computePause(refusals),
   });
@@ -128,29 +128,32 @@ function computePause(refusals: number): number {
 }
 
 /** The channel cannot do this task, whenever it is asked. The task goes on in the lane without it. */
-async function passOn(deps: Deps, turn: Turn, error: string): Promise<void> {
+async function passOn(deps: Deps, turn: Turn, refused: Pick<ReturnedAttempt, 'error' | 'fault'>): Promise<void> {
   const lane = nameLaneWithout(turn.place.lane, turn.channel);
-  if (listLaneChannels(deps, lane).length === 0) await fail(deps, turn, { error, problem: unfit() });
-  else await giveBack(deps, turn, { error, lane });
+  if (listLaneChannels(deps, lane).length === 0) await fail(deps, turn, { ...refused, problem: unfit() });
+  else await giveBack(deps, turn, { ...refused, lane });
 }
 
 async function giveBack(
   { store, clock, log, queue, processId: owner }: Deps,
   { task, number, channel, place }: Turn,
-  { error, lane, notBefore, refusals }: Pick<ReturnedAttempt, 'error' | 'lane' | 'notBefore' | 'refusals'>,
+  returned: Omit<ReturnedAttempt, 'number' | 'owner' | 'channel' | 'at'>,
 ): Promise<void> {
-  await store.returnToQueue(task.id, { number, owner, channel, error, at: clock.now(), lane, notBefore, refusals });
-  queue.lanes.add(lane ?? place.lane);
+  await store.returnToQueue(task.id, { ...returned, number, owner, channel, at: clock.now() });
+  queue.lanes.add(returned.lane ?? place.lane);
   log.info({ taskId: task.id, channel, number }, 'a task returned to its place in the queue');
 }
 
 async function fail(
   deps: Deps,
   { task, number, channel }: Turn,
-  { error, problem: { reason, message } }: { readonly error: string; readonly problem: Problem },
+  {
+    problem: { reason, message },
+    ...refused
+  }: Pick<ReturnedAttempt, 'error' | 'fault'> & { readonly problem: Problem },
 ): Promise<void> {
   const at = deps.clock.now();
-  await deps.store.refuseAttempt(task.id, { number, channel, error, at });
+  await deps.store.refuseAttempt(task.id, { ...refused, number, channel, at });
   await endTask(deps, task, { state: 'failed', at, failure: { code: reason, message } });
   await deps.store.removePlace(task.id);
 }

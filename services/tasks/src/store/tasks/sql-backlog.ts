@@ -133,7 +133,8 @@ export function sqlSelfChecks(sql: Sql): SelfCheckStore {
     attemptsSince: async (since) =>
       (
         await sql.read(
-          `SELECT attempts.channel, attempts.outcome, attempts.error, tasks.account_id, tasks.failure_json
+          `SELECT attempts.channel, attempts.outcome, attempts.error, attempts.fault, tasks.account_id,
+             tasks.failure_json
            FROM attempts JOIN tasks ON tasks.id = attempts.task_id WHERE attempts.task_id >= $1
            ORDER BY attempts.task_id DESC, attempts.number DESC LIMIT $2`,
           [firstIdAt('task', since), ATTEMPTS_MAX],
@@ -143,6 +144,7 @@ export function sqlSelfChecks(sql: Sql): SelfCheckStore {
         accountId: text(row['account_id']),
         outcome: text(row['outcome']),
         error: text(row['error']),
+        fault: optionalText(row['fault']),
         failureCode: FAILURE.read(row)?.code,
       })),
   };

@@ -141,15 +141,16 @@ function sqlAttempts(sql: Sql, note: WriteNote, withPermits: WithPermits): Attem
       });
     },
 
-    refuseAttempt: (taskId, { number, channel, error, at }) =>
+    refuseAttempt: (taskId, { number, channel, error, fault, at }) =>
       sql.transaction(async (query) => {
         const [row] = await query<CountedRow & { readonly account_id: string }>(
           `UPDATE tasks SET in_flight_json = in_flight_json WHERE id = $1 RETURNING account_id, ${COUNTED_COLUMNS}`,
           [taskId],
         );
         await query(
-          "UPDATE attempts SET outcome = 'refused', error = $1, ended_at = $2 WHERE task_id = $3 AND number = $4",
-          [error, at, taskId, number],
+          `UPDATE attempts SET outcome = 'refused', error = $1, fault = $2, ended_at = $3
+           WHERE task_id = $4 AND number = $5`,
+          [error, fault ?? null, at, taskId, number],
         );
         if (row !== undefined)
           leaveSome(query, taskId, row, [channelScope(channel), channelAccountScope(channel, row.account_id)]);

@@ -9,6 +9,7 @@ export const ATTEMPT = recordColumns<Attempt>({
   upstreamId: inOptionalText('upstream_id'),
   outcome: inText('outcome'),
   error: inOptionalText('error'),
+  fault: inOptionalText('fault'),
   startedAt: inNumber('started_at'),
   endedAt: inOptionalNumber('ended_at'),
 });

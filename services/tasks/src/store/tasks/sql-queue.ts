@@ -91,7 +91,7 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
           const place = await lockPlace(query, taskId, 1);
           if (place === undefined) return false;
           await refund(query, place);
-          const { number, owner, channel, error, at } = attempt;
+          const { number, owner, channel, error, fault, at } = attempt;
           const returned = moveReturned(place, attempt);
           // its end gave its token room
           if (returned === place) await countPlaces(query, place, 1, 'waiting = waiting + $1, ready = 1');
@@ -106,9 +106,9 @@ function sqlPlaces(sql: Sql, { note, finishIn }: QueueWrites): Places {
           );
           if (row === undefined) throw new Vanished();
           await query(
-            `UPDATE attempts SET outcome = 'refused', error = $1, ended_at = $2
-             WHERE task_id = $3 AND number = $4 AND channel = $5`,
-            [error, at, taskId, number, channel],
+            `UPDATE attempts SET outcome = 'refused', error = $1, fault = $2, ended_at = $3
+             WHERE task_id = $4 AND number = $5 AND channel = $6`,
+            [error, fault ?? null, at, taskId, number, channel],
           );
           leaveCounters(query, taskId, row);
           return true;

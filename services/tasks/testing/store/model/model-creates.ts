@@ -101,11 +101,11 @@ function modelAttempts(state: ModelState): Attempts {
       return 'accepted';
     },
 
-    refuseAttempt: async (taskId, { number, channel, error, at }) => {
+    refuseAttempt: async (taskId, { number, channel, error, fault, at }) => {
       const task = findTask(state, taskId);
       if (task === undefined) return;
       for (const attempt of task.attempts)
-        if (attempt.number === number) Object.assign(attempt, { outcome: 'refused', error, endedAt: at });
+        if (attempt.number === number) Object.assign(attempt, { outcome: 'refused', error, fault, endedAt: at });
       leaveScopes(task, [channelScope(channel)]);
     },
 
