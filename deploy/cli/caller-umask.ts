@@ -2,3 +2,13 @@ import { PRIVATE_UMASK } from '../program/private-umask.ts';
 
 /** The mask of the caller, for files that the caller names. From here on every other new file is private. */
 export const CALLER_UMASK = process.umask(PRIVATE_UMASK);
+
+/** Runs a part of a command whose new files are the caller's own, as those of an editor. */
+export async function withCallerUmask<T>(write: () => Promise<T> | T): Promise<T> {
+  process.umask(CALLER_UMASK);
+  try {
+    return await write();
+  } finally {
+    process.umask(PRIVATE_UMASK);
+  }
+}

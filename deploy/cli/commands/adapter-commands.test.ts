@@ -1,4 +1,15 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -6,7 +17,12 @@ import { runCommand } from '../run-command.ts';
 
 const EXAMPLE = path.join(import.meta.dirname, '../../../services/tasks/adapter-kit/example');
 const TEST_FILES = ['cancels', 'lists', 'polls', 'submit-answers', 'submit-requests', 'tests'];
+const MAIN = path.join(import.meta.dirname, '../main.ts');
+/** A list of cases on the page, after the name of its file. */
+const SHOWN_CASE = /^`[\w-]+\.fixtures\/([\w-]+)\.json`.*\n\n```json\n([^]*?)^```$/gm;
 const IMPORTED = /^import type .* from '(.*)';$/gm;
+const listInside = (folder: string): readonly string[] =>
+  statSync(folder).isFile() ? [] : readdirSync(folder, { recursive: true, encoding: 'utf8' });
 let folder = '';
 let file = '';
 
@@ -80,6 +96,51 @@ describe('adapter new', () => {
 
     expect(readdirSync(own('sky-lark.fixtures'))).toEqual(TEST_FILES.map((name) => `${name}.json`));
     expect(existsSync(own('sky-lark.tested.json'))).toBe(true);
+  });
+
+  test.each([
+    ['027', ['new', 'skylark', '--in', 'own'], 0o640, 0o750],
+    ['002', ['new', 'skylark', '--in', 'own'], 0o664, 0o775],
+    ['027', ['test', 'borealis.ts'], 0o640, 0o750],
+  ])('under umask %s, adapter %j makes files that its caller shares so', (umask, args, fileMode, folderMode) => {
+    if (args[0] === 'test') cpSync(EXAMPLE, folder, { recursive: true });
+    const before = new Set(readdirSync(folder));
+    const node = [process.execPath, '--disable-warning=ExperimentalWarning', MAIN, 'adapter', ...args];
+    const options = { env: { ...process.env, INIT_CWD: folder }, stdio: 'pipe' } as const;
+    execFileSync('sh', ['-c', 'umask "$1"; shift; exec "$@"', 'sh', umask, ...node], options);
+
+    const made = readdirSync(folder).filter((name) => !before.has(name));
+    const all = made.flatMap((name) => [
+      name,
+      ...listInside(path.join(folder, name)).map((one) => path.join(name, one)),
+    ]);
+    expect(all).not.toEqual([]);
+    for (const name of all) {
+      const stat = statSync(path.join(folder, name));
+      expect([name, stat.mode & 0o777]).toEqual([name, stat.isFile() ? fileMode : folderMode]);
+    }
+  });
+
+  test('shows cases on its page that the adapter passes, with `json` and `body` in their places', async () => {
+    await callNew('skylark', '--in', 'own');
+    const shown = [...read('README.md').matchAll(SHOWN_CASE)];
+    expect(shown.map(([, name]) => name)).toEqual(['submit-requests', 'submit-answers']);
+    for (const [, name, text] of shown) writeFileSync(own(`skylark.fixtures/${name}.json`), text ?? '');
+
+    expect(await runCommand(['adapter', 'test', own('skylark.ts')], {})).toBe(0);
+  });
+
+  test.each([
+    ['submit-requests', '"body"', '"json"', 'the request of "a text" has json; expected body'],
+    ['submit-answers', '"json"', '"body"', 'the answer of "an id" has body; expected json, or text'],
+  ])('its cases of %s say which of the two words is wrong', async (name, right, wrong, refusal) => {
+    await callNew('skylark', '--in', 'own');
+    const cases = own(`skylark.fixtures/${name}.json`);
+    writeFileSync(cases, readFileSync(cases, 'utf8').replaceAll(right, wrong));
+
+    expect(await runCommand(['adapter', 'test', own('skylark.ts')], {})).toBe(1);
+
+    expect(err).toHaveBeenCalledWith(expect.stringContaining(refusal));
   });
 
   test('writes into ./adapters if no folder is named', async () => {

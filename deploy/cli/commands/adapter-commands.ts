@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { withCallerUmask } from '../caller-umask.ts';
 import { CommandFailed, defineCommand, readSingleId } from '../command.ts';
 import { resolveTypedPath } from '../environment.ts';
 
@@ -13,7 +14,9 @@ export const adapterNew = defineCommand({
     const name = readSingleId(words, 'adapter');
     // most other commands need no part of the tasks service
     const { writeOwnAdapter } = await import('@reelgate/tasks/app');
-    const { written, kept } = tryWrite(() => writeOwnAdapter(resolveTypedPath(environment, folder), name));
+    const { written, kept } = await withCallerUmask(() =>
+      writeOwnAdapter(resolveTypedPath(environment, folder), name),
+    ).catch(fail);
     const toTyped = (file: string): string => path.join(folder, file);
     return {
       answer: { written: written.map(toTyped), kept: kept.map(toTyped) },
@@ -35,13 +38,15 @@ export const adapterTest = defineCommand({
     const file = resolveTypedPath(environment, readSingleId(words, 'file'));
     // the suite is a part of the service, which no other command needs
     const { testOwnAdapter } = await import('@reelgate/tasks/app');
-    const cases = await testOwnAdapter(file, ({ name, failure }) => {
-      print(
-        failure === undefined
-          ? `ok      ${dropControls(name)}`
-          : `failed  ${dropControls(name)}\n        ${dropControls(failure).replaceAll('\n', '\n        ')}`,
-      );
-    }).catch(fail);
+    const cases = await withCallerUmask(() =>
+      testOwnAdapter(file, ({ name, failure }) => {
+        print(
+          failure === undefined
+            ? `ok      ${dropControls(name)}`
+            : `failed  ${dropControls(name)}\n        ${dropControls(failure).replaceAll('\n', '\n        ')}`,
+        );
+      }),
+    ).catch(fail);
     const failed = cases.filter(({ failure }) => failure !== undefined).length;
     const ok = failed === 0;
     return {
@@ -51,14 +56,6 @@ export const adapterTest = defineCommand({
     };
   },
 });
-
-function tryWrite<T>(write: () => T): T {
-  try {
-    return write();
-  } catch (error) {
-    return fail(error);
-  }
-}
 
 function fail(error: unknown): never {
   throw new CommandFailed(dropControls(error instanceof Error ? error.message : String(error)));

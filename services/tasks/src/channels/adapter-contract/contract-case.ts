@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Json } from '@reelgate/adapter-kit';
+import { readList, readObject } from '@reelgate/adapter-kit/kit';
 import type { Report } from '../../domain/report.ts';
 import type { ChannelAdapter } from '../channel-adapter.ts';
 import type { FindOutcome, ListedWork, LostAttempt, PlannedAttempt, PollResult, Submission } from '../channel.ts';
@@ -109,7 +111,21 @@ export interface TestCase extends Case {
 export function readCases<C extends Case>({ fixtures }: AdapterSubject, file: string): readonly C[] {
   const cases = readFixture(path.join(fixtures, `${file}.json`));
   if (!Array.isArray(cases)) throw new Error(`${path.join(fixtures, `${file}.json`)}: expected a list of cases`);
+  for (const one of cases.map(readObject)) {
+    const fault = findWrongWord(one);
+    if (fault !== undefined) throw new Error(`${path.join(fixtures, `${file}.json`)}: ${fault}`);
+  }
   return cases as readonly C[];
+}
+
+/** The words of the kit, `json` of a request and `body` of an answer, would be ignored here. */
+function findWrongWord({ name, request, requests, answer, answers }: Json): string | undefined {
+  const has = (word: string, ...values: readonly unknown[]): boolean =>
+    values.some((value) => Object.hasOwn(readObject(value), word));
+  if (has('json', request, ...readList(requests))) return `the request of "${String(name)}" has json; expected body`;
+  return has('body', answer, ...readList(answers))
+    ? `the answer of "${String(name)}" has body; expected json, or text`
+    : undefined;
 }
 
 export function readSuiteFacts({ fixtures }: AdapterSubject): SuiteFacts {
