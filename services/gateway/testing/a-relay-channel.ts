@@ -9,6 +9,7 @@ export function aRelayChannel(over: Partial<CheckedRelayChannel> = {}): CheckedR
     base_url: 'http://127.0.0.1:1',
     api_key: 'upstream-secret-key',
     auth: 'bearer',
+    ask_usage: true,
     endpoints: [...new Set(relayEndpoints.map(({ name }) => name))],
     models: { 'some-model': 'upstream-model-2026' },
     priority: 0,

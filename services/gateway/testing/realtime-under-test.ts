@@ -98,6 +98,7 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
     baseUrl: `http://${upstream.host}/${id}`,
     apiKey: new Secret(RELAY_KEYS[id]!),
     auth: 'bearer',
+    asksUsage: true,
     endpoints: ['realtime'],
     models: { voice: UPSTREAM_MODELS[id] },
     priority: id === 'main' ? 1 : 0,

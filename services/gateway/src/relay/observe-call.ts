@@ -36,6 +36,8 @@ export interface CallObserver {
   /** The head of the upstream's answer has arrived. */
   firstByte(): void;
   attempt(channel: RelayChannel, result: AttemptResult, startedAt: number): void;
+  /** The channel serves the call only if it is not asked for its usage. */
+  usageRefused(channel: RelayChannel): void;
   /** Without an outcome, the call was refused. */
   end(outcome: CallOutcome | undefined, charge: Charge): void;
 }
@@ -95,6 +97,13 @@ function observeCall({ clock, log }: ObserverDeps, meters: CallMetrics, call: Re
       addAttemptSpan(span, call, channel, { result, resends: attempts, at: startedAt });
       if (isFault(result)) logFault(log, call, channel, { result, ms: clock.now() - startedAt });
       attempts += 1;
+    },
+    usageRefused: ({ settings: { id: channel } }) => {
+      const { requestId, model } = call;
+      log.warn(
+        { requestId, channel, model },
+        'a channel refuses to report the usage of streams; each of them costs its hold; ask_usage: false turns the request off',
+      );
     },
     end: (outcome, charge) => {
       meters.calls.labels(endpoint, outcome === undefined ? 'refused' : toResultLabel(outcome.result)).inc();

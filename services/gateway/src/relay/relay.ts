@@ -8,7 +8,7 @@ import { scrubError } from './answers/scrub-error.ts';
 import { blamesItsChannel, tellCircuit } from './attempts/attempt-result.ts';
 import type { CallOutcome, ErrorAnswer } from './attempts/attempt-result.ts';
 import type { CallContext, CallWatch } from './attempts/forward-call.ts';
-import { forwardCall } from './attempts/forward-call.ts';
+import { attemptCall } from './attempts/attempt-call.ts';
 import { refuseVerdict } from './attempts/refuse-verdict.ts';
 import { channelsBusy, listServingChannels, noChannelAvailable, tryInTurn } from './channels/serving-channels.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
@@ -131,13 +131,11 @@ async function relayCall(deps: RelayDeps, context: RelayContext): Promise<Answer
 
 /** Tries a channel. The next one is tried only before the first byte, and only after a fault of the channel. */
 async function tryChannel(context: CallContext, channel: RelayChannel): Promise<TurnResult<CallOutcome>> {
-  const { call, clock, observer } = context;
-  const startedAt = clock.now();
+  const { call } = context;
   try {
-    const result = await forwardCall(context, channel);
+    const result = await attemptCall(context, channel);
     tellCircuit(channel, result, call.principal.accountId);
     if (result.kind === 'error') channel.obeyAnswer(result.answer);
-    observer.attempt(channel, result, startedAt);
     const isFinal = !blamesItsChannel(result);
     const isShown = isFinal || (result.kind === 'error' && result.answer.verdict.isShown);
     return { isFinal, outcome: isShown ? { result, channel } : undefined };

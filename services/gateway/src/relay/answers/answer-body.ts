@@ -45,6 +45,8 @@ export interface AnswerContext {
   /** It keeps the beginning of the answer back until something was delivered. */
   readonly sink: HeldHead;
   readonly status: number;
+  /** True if only the gateway has requested the usage. */
+  readonly asksUsage: boolean;
   /** The headers for the client. */
   readonly headers: AnswerHeaders;
   /** The upstream's declaration. */

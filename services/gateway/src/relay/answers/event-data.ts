@@ -31,15 +31,16 @@ export function readErrorText(frame: Buffer): string | undefined {
   return isErrorEvent(frame) ? joinData(frame, findDataSpans(frame)).toString('utf8').trim() : undefined;
 }
 
-/** Edits the data of a frame. A frame whose data takes several lines stays as it is. */
+/** Edits the JSON of a frame. Data of several lines becomes one line, because a break between them is white space. */
 export function editData(frame: Buffer, edit: (json: Buffer) => Buffer): Buffer {
-  const [span, second] = findDataSpans(frame);
-  if (span === undefined || second !== undefined) return frame;
-  return Buffer.concat([
-    frame.subarray(0, span.start),
-    edit(frame.subarray(span.start, span.end)),
-    frame.subarray(span.end),
-  ]);
+  const spans = findDataSpans(frame);
+  return replaceData(frame, spans, edit(joinData(frame, spans, ' ')));
+}
+
+function replaceData(frame: Buffer, spans: readonly Span[], data: Buffer): Buffer {
+  const [first, last] = [spans[0], spans.at(-1)];
+  if (first === undefined || last === undefined) return frame;
+  return Buffer.concat([frame.subarray(0, first.start), data, frame.subarray(last.end)]);
 }
 
 /**
@@ -52,10 +53,7 @@ export function scrubFrame(frame: Buffer, identities: Identities, isFault = fals
   const spans = findDataSpans(frame);
   const data = joinData(frame, spans);
   const scrubbed = isFault || reportsFault(data) ? scrubError(data, identities) : undefined;
-  const [first] = spans;
-  if (scrubbed === undefined || first === undefined) return frame;
-  const last = spans.at(-1) ?? first;
-  return Buffer.concat([frame.subarray(0, first.start), scrubbed, frame.subarray(last.end)]);
+  return scrubbed === undefined ? frame : replaceData(frame, spans, scrubbed);
 }
 
 /**
@@ -100,10 +98,10 @@ function findDataSpans(frame: Buffer): readonly Span[] {
   return spans;
 }
 
-function joinData(frame: Buffer, spans: readonly Span[]): Buffer {
+function joinData(frame: Buffer, spans: readonly Span[], lineBreak = '\n'): Buffer {
   const [first] = spans;
   if (spans.length === 1 && first !== undefined) return frame.subarray(first.start, first.end);
-  return Buffer.from(spans.map(({ start, end }) => frame.toString('utf8', start, end)).join('\n'));
+  return Buffer.from(spans.map(({ start, end }) => frame.toString('utf8', start, end)).join(lineBreak));
 }
 
 function parseObject(json: Buffer): JsonObject | undefined {

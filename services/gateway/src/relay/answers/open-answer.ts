@@ -22,6 +22,8 @@ export interface AnswerHead {
   readonly clock: Clock;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  /** True if only the gateway has requested the usage. */
+  readonly asksUsage: boolean;
   /** Stops the upstream until the sink has drained. */
   readonly pause: () => void;
 }
@@ -44,14 +46,13 @@ export function openAnswerBody(head: AnswerHead, type: string): AnswerBody {
   return newReadAnswer(context, { isJson, isStream });
 }
 
-function toAnswerContext({ call, sink, channel, clock, status, headers, pause }: AnswerHead): AnswerContext {
+function toAnswerContext({ call, sink, channel, clock, headers, ...head }: AnswerHead): AnswerContext {
   const identities = channel.findIdentities(call.model);
   const length = headers['content-length'];
   return {
+    ...head,
     call,
     sink: holdHead(sink, clock),
-    status,
-    pause,
     headers: identities.headersBack(headers),
     contentLength: typeof length === 'string' ? Number(length) : undefined,
     hider: identities.hider,

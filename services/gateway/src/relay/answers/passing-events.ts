@@ -6,7 +6,6 @@ import { mentionsAny, mentionsBareFault, mentionsFault } from '../protocols/ment
 import type { JsonObject, StreamRules } from '../protocols/protocol.ts';
 import { resolveUsage } from '../protocols/resolve-usage.ts';
 import type { Counters } from '../protocols/usage-counters.ts';
-import { buildUsageRequest } from '../requests/upstream-request.ts';
 import { WHOLE } from './answer-body.ts';
 import type { AnswerBody, AnswerContext, AnswerEnding } from './answer-body.ts';
 import { editData, isDone, isErrorEvent, parseEvent, readErrorText, scrubFrame } from './event-data.ts';
@@ -38,10 +37,9 @@ export interface PassingEvents {
 }
 
 export function passingEvents(context: AnswerContext): PassingEvents {
-  const { call, sink, hider, hides, identities } = context;
+  const { call, sink, hider, hides, identities, asksUsage } = context;
   const { protocol } = call.endpoint;
   const rules = protocol.stream;
-  const asked = buildUsageRequest(call)?.name !== undefined;
   const long = newLongEvent(protocol, hides ? hider : undefined);
   const seen = newAnswerState(context);
   let counters: Counters | undefined;
@@ -64,9 +62,9 @@ export function passingEvents(context: AnswerContext): PassingEvents {
       const event = tellsUsage || seen.mustRead(raw) ? parseEvent(raw) : undefined;
       const isFault = seen.see(raw, event);
       if (event !== undefined && tellsUsage) counters = rules.countersAfter(event, counters);
-      if (event !== undefined && asked && rules.isOnlyUsage?.(event) === true) return;
+      if (event !== undefined && asksUsage && rules.isOnlyUsage?.(event) === true) return;
       const shown =
-        event !== undefined && tellsUsage && asked ? editData(raw, (data) => withoutMember(data, 'usage')) : raw;
+        event !== undefined && tellsUsage && asksUsage ? editData(raw, (data) => withoutMember(data, 'usage')) : raw;
       const told = scrubFrame(shown, identities, isFault);
       out.push(hides ? hider.hide(told) : told);
     },

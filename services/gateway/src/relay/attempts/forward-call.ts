@@ -15,6 +15,7 @@ import { readEnding, toFailedResult } from './failed-answer.ts';
 import { judgeError } from './judge-error.ts';
 import type { CallSink } from '../answers/call-sink.ts';
 import type { CallObserver } from '../observe-call.ts';
+import type { UsageRequest } from '../protocols/protocol.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 
 /** The longest time that an answer may take after its first byte. */
@@ -28,14 +29,18 @@ const FAILED = new Error('the upstream reported a fault');
 const OVERRUN = new Error('the answer goes on for too long');
 
 /** One attempt: sends the call to one channel and passes the answer to the sink. It never throws. */
-export function forwardCall(context: CallContext, channel: RelayChannel): Promise<AttemptResult> {
+export function forwardCall(
+  context: CallContext,
+  channel: RelayChannel,
+  usageRequest?: UsageRequest,
+): Promise<AttemptResult> {
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   if (context.gone.aborted) return Promise.resolve({ kind: 'gone', wasSent: false, progress: undefined });
   const { call } = context;
-  const { path, headers, body } = buildUpstreamRequest(call, channel);
+  const { path, headers, body } = buildUpstreamRequest(call, channel, usageRequest);
   channel.pool.dispatch(
     { method: call.endpoint.method, path, headers, body },
-    unpackAnswers(newAttemptHandler(context, channel, resolve)),
+    unpackAnswers(newAttemptHandler(context, channel, { asksUsage: usageRequest !== undefined, finish: resolve })),
   );
   return promise;
 }
@@ -43,7 +48,7 @@ export function forwardCall(context: CallContext, channel: RelayChannel): Promis
 function newAttemptHandler(
   context: CallContext,
   channel: RelayChannel,
-  finish: (result: AttemptResult) => void,
+  { asksUsage, finish }: { readonly asksUsage: boolean; readonly finish: (result: AttemptResult) => void },
 ): Dispatcher.DispatchHandler {
   const { call, sink, gone, clock, observer } = context;
   let controller: Dispatcher.DispatchController | undefined;
@@ -80,7 +85,7 @@ function newAttemptHandler(
       sink.onDrain(() => controller?.resume());
       answerHeaders = headers;
       body = openAnswerBody(
-        { call, sink, channel, clock, status: code, headers, pause: () => controller?.pause() },
+        { call, sink, channel, clock, status: code, headers, asksUsage, pause: () => controller?.pause() },
         type,
       );
     },

@@ -17,7 +17,14 @@ export const relayChannelSchema = {
     [RELAY_ADAPTER]: [...new Set([...relayEndpoints.map(({ name }) => name), REALTIME_ENDPOINT])],
   },
   required: [],
-  properties: { auth: { enum: AUTHS, default: 'bearer' } },
+  properties: {
+    auth: { enum: AUTHS, default: 'bearer' },
+    ask_usage: {
+      type: 'boolean',
+      default: true,
+      description: 'whether streams of chats are asked for their usage, by stream_options',
+    },
+  },
   limits: {},
   timeouts: { first_byte: duration('300s'), idle: duration('120s') },
 } as const;
@@ -28,6 +35,8 @@ export interface RelayChannelSettings {
   readonly baseUrl: string;
   readonly apiKey: Secret;
   readonly auth: RelayAuth;
+  /** True if streams are asked for their usage, if their protocol needs that. */
+  readonly asksUsage: boolean;
   /** The names of its endpoints. */
   readonly endpoints: readonly string[];
   /** Public id: upstream id. */
@@ -52,6 +61,7 @@ export interface CheckedRelayChannel {
   readonly base_url: string;
   readonly api_key: string;
   readonly auth: RelayAuth;
+  readonly ask_usage: boolean;
   readonly endpoints: readonly string[];
   readonly models: Readonly<Record<string, string>>;
   readonly priority: number;
@@ -77,6 +87,7 @@ export function relayChannelSettings(channel: CheckedRelayChannel): RelayChannel
     enabled,
     baseUrl: channel.base_url,
     apiKey: new Secret(channel.api_key),
+    asksUsage: channel.ask_usage,
     requestsPerMinute: limits.requests_per_minute,
     inFlightMax: limits.in_flight,
     firstByteTimeoutMs: parseDuration(timeouts.first_byte) ?? 0,

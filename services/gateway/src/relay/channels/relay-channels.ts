@@ -21,6 +21,8 @@ import { newAnswerHeaderFilter } from '../headers.ts';
 import type { AnswerHeaderFilter } from '../headers.ts';
 import type { AnswerHeaders } from '../answers/call-sink.ts';
 import type { Identities } from '../answers/scrub-error.ts';
+import { newUsageRequests } from './usage-requests.ts';
+import type { UsageRequests } from './usage-requests.ts';
 
 const VERSION = /\/v\d\w*(?=\/|$)/;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -50,6 +52,7 @@ export interface RelayChannel {
   readonly credential: { readonly name: string; readonly value: string };
   /** The names that would identify the upstream in an answer, by the public id of the model. */
   readonly findIdentities: FindIdentities;
+  readonly usageRequests: UsageRequests;
   /** The upstream's path for one of the gateway's paths. */
   toUpstreamPath(path: string): string;
   /** Bounds the calls and sessions of this process that run on it. The accounts that want permits share them. */
@@ -195,6 +198,7 @@ function newChannel(settings: RelayChannelSettings, deps: NewChannelDeps): Relay
     },
     credential: CREDENTIALS[settings.auth](settings.apiKey.reveal()),
     toUpstreamPath: upstreamPath(pathname),
+    usageRequests: newUsageRequests(clock, settings.asksUsage),
     findIdentities: cacheIdentities(settings),
     pool: openPool(origin, settings),
     obeyAnswer: ({ status, headers, body }) => {

@@ -31,8 +31,11 @@ export const openaiChat: Protocol = {
         ? undefined
         : { name: 'stream_options', valueJson: JSON.stringify({ ...options, include_usage: true }) };
     },
+    usageRefusal: /stream[_ -]?options|include[_ -]?usage/i,
     isOnlyUsage: (event) =>
-      event['error'] === undefined && readList(event, 'choices').length === 0 && readCounters(event) !== undefined,
+      event['error'] === undefined &&
+      readList(event, 'choices').length === 0 &&
+      ((event['usage'] ?? null) !== null || readCounters(event) !== undefined),
   },
 };
 

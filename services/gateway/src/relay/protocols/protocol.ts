@@ -67,6 +67,12 @@ export interface StreamFault {
   readonly status: number;
 }
 
+/** A member of the body that requests the usage of a stream. */
+export interface UsageRequest {
+  readonly name: string;
+  readonly valueJson: string;
+}
+
 /** The streaming rules of a protocol. Each event is one JSON object. */
 export interface StreamRules {
   /** An event without any of these words reports no usage, and is not parsed. */
@@ -80,7 +86,9 @@ export interface StreamRules {
   /** Set if the protocol also streams JSON lists; a fault is then an element like the body of an error. */
   readonly streamsLists?: true;
   /** The member of the body that requests usage, if the upstream needs one and the client has not set it. */
-  askUsage?(json: JsonObject): { readonly name: string; readonly valueJson: string } | undefined;
+  askUsage?(json: JsonObject): UsageRequest | undefined;
+  /** What an error says that refuses the request for usage. */
+  readonly usageRefusal?: RegExp;
   /** Reports whether the upstream sent an event only because usage was requested. */
   isOnlyUsage?(event: JsonObject): boolean;
 }

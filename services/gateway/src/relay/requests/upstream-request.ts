@@ -1,4 +1,5 @@
 import { encodePathPart } from '../endpoints.ts';
+import type { UsageRequest } from '../protocols/protocol.ts';
 import type { RelayCall } from './relay-call.ts';
 import { withMember, withModel } from '../../json-bytes/json-members.ts';
 import { setFormField } from './form-parts.ts';
@@ -11,14 +12,21 @@ export interface UpstreamRequest {
   readonly body: Buffer;
 }
 
-/** Builds the request for one channel from the call alone, so it keeps nothing of an earlier attempt. */
-export function buildUpstreamRequest(call: RelayCall, channel: RelayChannel): UpstreamRequest {
+/**
+ * Builds the request for one channel from the call alone, so it keeps nothing of an earlier attempt. With a request for
+ * usage the body has that member too.
+ */
+export function buildUpstreamRequest(
+  call: RelayCall,
+  channel: RelayChannel,
+  usageRequest?: UsageRequest,
+): UpstreamRequest {
   const { name, value } = channel.credential;
   const { upstreamModel } = channel.findIdentities(call.model);
   return {
     path: channel.toUpstreamPath(buildPath(call, upstreamModel)) + call.search,
     headers: [...call.headers, name, value, 'accept-encoding', 'identity'],
-    body: buildBody(call, upstreamModel),
+    body: buildBody(call, upstreamModel, usageRequest),
   };
 }
 
@@ -28,7 +36,7 @@ function buildPath({ endpoint, path, model }: RelayCall, upstreamModel: string):
   return `${endpoint.path.slice(0, endpoint.path.indexOf('{'))}${encodePathPart(upstreamModel)}${verb}`;
 }
 
-function buildBody(call: RelayCall, upstreamModel: string): Buffer {
+function buildBody(call: RelayCall, upstreamModel: string, asked: UsageRequest | undefined): Buffer {
   const { endpoint, content, parts, body, model } = call;
   if (parts !== undefined)
     return model === upstreamModel && !isNamedTwice(parts)
@@ -36,15 +44,11 @@ function buildBody(call: RelayCall, upstreamModel: string): Buffer {
       : setFormField(body, parts, { name: 'model', value: upstreamModel });
   if (content.json === undefined) return body;
   const named = endpoint.model === 'body' ? withModel(body, model, upstreamModel) : body;
-  const asked = buildUsageRequest(call);
   return asked === undefined ? named : withMember(named, asked.name, asked.valueJson);
 }
 
 /** Returns the member that requests usage; undefined if the client has sent it or the upstream needs no request. */
-export function buildUsageRequest({
-  endpoint: { protocol },
-  content,
-}: RelayCall): { readonly name: string; readonly valueJson: string } | undefined {
+export function buildUsageRequest({ endpoint: { protocol }, content }: RelayCall): UsageRequest | undefined {
   if (protocol.stream.askUsage === undefined || content.json === undefined || !protocol.isStream(content))
     return undefined;
   return protocol.stream.askUsage(content.json);
