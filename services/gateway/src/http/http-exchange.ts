@@ -15,8 +15,8 @@ export interface ExchangeState {
   span: Span;
   /** Absent on routes that need no token. */
   principal?: Principal;
-  /** The token of the session; absent on routes that take the token of the request. */
-  sessionToken?: string;
+  /** The token that was accepted; absent on routes that need none. */
+  token?: string;
   /** The operator who is signed in at the operator console. */
   operator?: SignedInOperator;
   /** For the log line. */

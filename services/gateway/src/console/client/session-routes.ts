@@ -1,5 +1,5 @@
 import type { Me } from '../../../console/api/session.ts';
-import { readToken } from '../../http/admission/credentials.ts';
+import { readTokens } from '../../http/admission/credentials.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { Principal } from '../../clients/billing-client.ts';
@@ -38,7 +38,7 @@ export function sessionRoutes(parts: GatewayParts, sessions: ClientSessions): Ro
       path: PATH,
       handle: async (exchange) => {
         const { token } = signIn(await readJsonBody(exchange, parts));
-        const key = readToken({ authorization: `Bearer ${token.trim()}` });
+        const [key = ''] = readTokens({ authorization: `Bearer ${token.trim()}` });
         const principal = await principals.of(key, exchange.state);
         await takeRate(parts, principal, 'console');
         await sessions.begin(exchange, { key, tokenId: principal.tokenId });

@@ -22,6 +22,11 @@ describe('a token', () => {
     ['with another case', { authorization: `bearer  ${TOKEN}` }],
     ["as Anthropic's clients spell it", { 'x-api-key': TOKEN }],
     ["as Google's clients spell it", { 'x-goog-api-key': TOKEN }],
+    ["as Azure's clients spell it", { 'api-key': TOKEN }],
+    ['beside a malformed one', { authorization: 'Basic x', 'x-api-key': TOKEN }],
+    ['beside a placeholder', { authorization: 'Bearer placeholder', 'x-api-key': TOKEN }],
+    ['before a placeholder', { authorization: `Bearer ${TOKEN}`, 'api-key': 'placeholder' }],
+    ['beside one that has expired', { 'x-api-key': 'expired-token', 'x-goog-api-key': TOKEN }],
     [
       "as a browser's realtime client has to",
       {
@@ -31,7 +36,17 @@ describe('a token', () => {
       },
     ],
   ] as [string, Record<string, string>][])('%s', async (_what, headers) => {
+    under.billing.tokens.set('expired-token', { expiresAtMs: under.clock.now() });
+
     expect((await models(headers)).status).toBe(200);
+  });
+  test('of several that are refused, a known one decides about the refusal', async () => {
+    under.billing.tokens.set('disabled-token', { disabled: true });
+    const [unknown, disabled] = ['unknown-token', 'disabled-token'];
+    const first = await models({ authorization: `Bearer ${unknown}`, 'api-key': disabled });
+    const last = await models({ authorization: `Bearer ${disabled}`, 'api-key': unknown });
+
+    for (const { status, json } of [first, last]) expect([status, json.error.code]).toEqual([403, 'token_disabled']);
   });
   test.each([
     ['none', {}],
@@ -41,7 +56,6 @@ describe('a token', () => {
     ['too short', { authorization: 'Bearer sk' }],
     ['too long', { authorization: `Bearer ${'x'.repeat(257)}` }],
     ['two', { authorization: `Bearer ${TOKEN} ${TOKEN}` }],
-    ['in a second header beside a malformed one', { authorization: 'Basic x', 'x-api-key': TOKEN }],
     ['as a subprotocol without an upgrade', { 'sec-websocket-protocol': `openai-insecure-api-key.${TOKEN}` }],
   ] as [string, Record<string, string>][])('%s is not a token, and billing is not called', async (_what, headers) => {
     const answer = await call(under.url, 'GET', '/v1/videos', { headers, token: null });

@@ -3,9 +3,10 @@ import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import type { GatewayLimits } from '../../config.ts';
 import type { ClientSessions } from '../../console/session/client-sessions.ts';
+import { findPrincipal } from '../../operations/find-principal.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { Principals } from '../../operations/principals.ts';
-import { readToken } from './credentials.ts';
+import { readTokens } from './credentials.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { limitRate } from './limit-rate.ts';
 import type { RouteEntry } from '../routes/route.ts';
@@ -22,17 +23,17 @@ export interface AdmitDeps {
 export function admit(deps: AdmitDeps, exchange: Exchange, { token }: RouteEntry): MaybePromise<void> {
   if (token === undefined) return undefined;
   const { state } = exchange;
-  const { requestId, source, span } = state;
-  const principal =
+  const accepted =
     token.from === 'session'
       ? thenMaybe(readSessionToken(deps, exchange), (key) => {
-          state.sessionToken = key;
-          return deps.principals.of(key, { requestId, source, span, freshMs: SESSION_FRESH_MS });
+          const { requestId, source, span } = state;
+          return findPrincipal(deps.principals, [key], { requestId, source, span, freshMs: SESSION_FRESH_MS });
         })
-      : deps.principals.of(readToken(exchange.req.headers, exchange.req.url), state);
-  return thenMaybe(principal, (found) => {
-    state.principal = found;
-    return limitRate(deps, exchange, found, token.counts);
+      : findPrincipal(deps.principals, readTokens(exchange.req.headers, exchange.req.url), state);
+  return thenMaybe(accepted, (found) => {
+    state.token = found.token;
+    state.principal = found.principal;
+    return limitRate(deps, exchange, found.principal, token.counts);
   });
 }
 

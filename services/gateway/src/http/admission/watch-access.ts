@@ -5,7 +5,6 @@ import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import { isTokenRefusal, watchToken } from '../../operations/watch-token.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
-import { readToken } from './credentials.ts';
 
 /** A watch takes some microseconds to begin, so most requests have none. */
 const SHORT_MS = 900;
@@ -71,7 +70,7 @@ export async function waitWithAccess<T>(
 }
 
 function readPrincipalNow({ principals }: Pick<AccessParts, 'principals'>, exchange: Exchange) {
-  const { requestId, source, sessionToken } = exchange.state;
-  const token = sessionToken ?? readToken(exchange.req.headers, exchange.req.url);
+  const { requestId, source, token } = exchange.state;
+  if (token === undefined) throw new Error('a route without a token has no access to watch');
   return async (): Promise<Principal> => principals.of(token, { requestId, source, freshMs: SESSION_FRESH_MS });
 }

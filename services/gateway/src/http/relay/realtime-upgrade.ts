@@ -10,13 +10,14 @@ import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../../clients/billing-client.ts';
+import { findPrincipal } from '../../operations/find-principal.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { TokenCall } from '../../operations/principals.ts';
 import type { Realtime } from '../../relay/realtime/realtime.ts';
 import { readHandshake } from '../../relay/realtime/handshake.ts';
 import type { AdmitDeps } from '../admission/admit.ts';
 import { toAnswer, toProblem } from '../answer-problem.ts';
-import { readToken } from '../admission/credentials.ts';
+import { readTokens } from '../admission/credentials.ts';
 import type { Upgrades } from '../http-server.ts';
 import { takeRate } from '../admission/limit-rate.ts';
 import { readLabel, readOrCreateRequestId } from '../headers.ts';
@@ -101,11 +102,10 @@ async function admitAndServe(
   socket.once('close', () => gone.abort());
   socket.on('error', () => gone.abort());
   try {
-    const token = readToken(request.headers);
     const call: TokenCall = { requestId, span, source: () => readSource(request) };
+    const { token, principal } = await findPrincipal(admission.principals, readTokens(request.headers), call);
     const principalNow = (): MaybePromise<Principal> =>
       admission.principals.of(token, { ...call, freshMs: SESSION_FRESH_MS });
-    const principal = await admission.principals.of(token, call);
     await takeRate(admission, principal, 'calls');
     const handshake = readHandshake(request);
     const label = readLabel(request.headers['reelgate-label']) ?? principal.label;
