@@ -17,7 +17,7 @@ export const REASONS = {
       'have an address without a user name',
       'have an address on port 80 or 443',
       String.raw`have an address of at most \d+ characters`,
-      'be a data URL with a media type',
+      'be a data URL with base64',
     )}`,
   ),
   port: /must have an address on port 80 or 443$/,
@@ -27,7 +27,7 @@ export const REASONS = {
   upstream: /names an upstream file \(asset:\/\/ or mm_file:\/\/\) that this account may not use/,
   bytes: new RegExp(
     anyOf(
-      'must be an image, a video or audio of a supported type',
+      String.raw`must be (?:an image|a video|audio) \([^)]+\); its bytes are of none of these`,
       'must be a complete file of its type',
       'must be a single picture',
       'has more pixels than are accepted$',

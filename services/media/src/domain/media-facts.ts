@@ -42,14 +42,17 @@ export type ProbeFault =
   | 'not_decoded'
   | 'overrun';
 
-/** The text for a client. It continues a sentence that begins with the name of the item. */
-export const PROBE_FAULTS: Readonly<Record<ProbeFault, string>> = {
-  unknown_type: 'must be an image, a video or audio of a supported type; its bytes are of none of these',
-  broken: 'must be a complete file of its type; it is truncated or damaged',
-  too_many_pixels: 'has more pixels than are accepted',
-  several_frames: 'must be a single picture; it has several frames or pages',
-  no_video: 'must have a readable video track; it has none',
-  no_audio: 'must have a readable audio track; it has none',
-  not_decoded: 'must use a codec that this service decodes',
-  overrun: 'could not be read within the time and memory limits for one file',
+/**
+ * The text for a client. It continues a sentence that begins with the name of the item. `types` are the kinds of files
+ * that the item can be.
+ */
+export const PROBE_FAULTS: Readonly<Record<ProbeFault, (types: string) => string>> = {
+  unknown_type: (types) => `must be ${types}; its bytes are of none of these`,
+  broken: () => 'must be a complete file of its type; it is truncated or damaged',
+  too_many_pixels: () => 'has more pixels than are accepted',
+  several_frames: () => 'must be a single picture; it has several frames or pages',
+  no_video: () => 'must have a readable video track; it has none',
+  no_audio: () => 'must have a readable audio track; it has none',
+  not_decoded: () => 'must use a codec that this service decodes',
+  overrun: () => 'could not be read within the time and memory limits for one file',
 };

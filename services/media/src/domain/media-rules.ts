@@ -70,6 +70,11 @@ export function isDecoded(videoCodec: string): boolean {
   return DECODED.includes(videoCodec);
 }
 
+/** The kinds of files that are taken for media of this family, such as `an image (JPEG, PNG)`. */
+export function nameTypes(family: Family): string {
+  return MEDIA_TYPES[family].named;
+}
+
 /** Reports whether a medium has a type that is accepted for this use. */
 export function isOfCategory(category: Category, { mediaType }: MediaFacts): boolean {
   return MEDIA_TYPES[FAMILY_OF[category]].types.includes(mediaType);
@@ -81,7 +86,7 @@ export function isOfCategory(category: Category, { mediaType }: MediaFacts): boo
  */
 export function findMediaFault(category: Category, facts: MediaFacts): string | undefined {
   if (!isOfCategory(category, facts))
-    return `must be ${MEDIA_TYPES[FAMILY_OF[category]].named}; its bytes are ${facts.mediaType}`;
+    return `must be ${nameTypes(FAMILY_OF[category])}; its bytes are ${facts.mediaType}`;
   switch (facts.family) {
     case 'image':
       return findSidesFault(facts) ?? findAspectFault(facts);

@@ -9,15 +9,18 @@ export function isDataUrl(text: string): boolean {
   return text.slice(0, 5).toLowerCase() === 'data:';
 }
 
-/** Reads `data:image/png;base64,…`. Like browsers, it allows white space in the base64, and nothing else. */
+/**
+ * Reads `data:image/png;base64,…`. Like browsers, it allows white space in the base64, and nothing else. The type may
+ * be absent.
+ */
 export function parseDataUrl(text: string): ParsedDataUrl {
   const comma = text.slice(0, HEADER_CHARACTERS_MAX).indexOf(',');
   const [declaredType = '', ...parameters] = text
     .slice('data:'.length, Math.max(comma, 0))
     .split(';')
     .map((part) => part.trim().toLowerCase());
-  if (comma < 0 || declaredType === '' || parameters.at(-1) !== 'base64')
-    return { fault: 'must be a data URL of the form data:image/png;base64,… with the type of its bytes' };
+  if (comma < 0 || parameters.at(-1) !== 'base64')
+    return { fault: 'must be a data URL with base64, such as data:image/png;base64,…' };
   const base64 = text.slice(comma + 1).replace(/[\t\n\f\r ]+/g, '');
   if (base64 === '') return { fault: 'must be a data URL with at least one byte' };
   if (NOT_BASE64.test(base64.replace(PADDING, '')) || !isWholeBase64(base64))

@@ -89,6 +89,7 @@ describe('classifyReference', () => {
 
   test('a data URL yields its type and its base64', () => {
     expect(classifyReference(png, BASE)).toEqual({ kind: 'data', declaredType: 'image/png', base64: 'iVBORw0KGgo=' });
+    expect(classifyReference('data:;base64,abcd', BASE)).toEqual({ kind: 'data', declaredType: '', base64: 'abcd' });
     expect(classifyReference('DATA:Image/PNG;name=a.png;BASE64,iVBO\r\nRw0K Ggo', BASE)).toEqual({
       kind: 'data',
       declaredType: 'image/png',
@@ -101,7 +102,6 @@ describe('classifyReference', () => {
     'data:image/png;base64,',
     'data:image/png;base64',
     'data:image/png,abcd',
-    'data:;base64,abcd',
     'data:,',
     'data:image/png;base64,abcde',
     'data:image/png;base64,ab=c',

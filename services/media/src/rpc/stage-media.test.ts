@@ -233,16 +233,22 @@ describe('an external address', () => {
 });
 
 describe('a data URL', () => {
-  test('is staged with its bytes', async () => {
-    const media = await stage(dataUrl('image/png', fixture('image.png')));
+  test.each(['image/png', '', 'application/octet-stream'])('of the type "%s" is staged by its bytes', async (type) => {
+    const media = await stage(dataUrl(type, fixture('image.png')));
 
     expect(media).toMatchObject({ mediaType: 'image/png', width: 640 });
     expect(await pixelsOf(await bytesOf(media.object))).toEqual(await pixelsOf(fixture('image.png')));
   });
 
   test.each<[string, string, Category, RegExp]>([
-    ['of another type', dataUrl('text/html', Buffer.from('<b>x</b>')), Category.IMAGE, /declared as image/],
-    ['with a false type', dataUrl('image/png', Buffer.from('<b>x</b>')), Category.IMAGE, /none of these/],
+    ['of another type', dataUrl('text/html', Buffer.from('<b>x</b>')), Category.IMAGE, /declared as text/],
+    ['with a false type', dataUrl('image/png', Buffer.from('<b>x</b>')), Category.IMAGE, /JPEG.*none of these/],
+    [
+      'without a type, of none that is taken',
+      dataUrl('', Buffer.from('<b>x</b>')),
+      Category.IMAGE,
+      /JPEG.*none of these/,
+    ],
     ['with damaged bytes', 'data:image/png;base64,!!!!', Category.IMAGE, /base64/],
     ['of an image that is too small', dataUrl('image/png', fixture('small.png')), Category.IMAGE, /32×32/],
     ['of too many bytes', dataUrl('audio/wav', wav(4)), Category.AUDIO, /20 KiB/],

@@ -290,12 +290,6 @@ describe('an invalid body is refused with the names of its fields', () => {
       'input_reference',
     ],
     [
-      'a data URL without a type',
-      { ...whole, input_reference: 'data:;base64,AAAA' },
-      'invalid_media',
-      'input_reference',
-    ],
-    [
       'a data URL of another family',
       { ...whole, content: [{ type: 'image_url', image_url: { url: 'data:text/html;base64,AAAA' } }] },
       'invalid_media',
@@ -364,11 +358,14 @@ test('the bytes of data URLs are kept apart from the order', () => {
   ]);
 });
 
-test('the first frame can be base64 without a data URL', () => {
-  const bare = 'iVBOR'.repeat(120);
-
-  expect(decode({ model: 'Alpha-H3', prompt: 'a boat', input_reference: bare }).inline).toEqual([
-    { item: 1, field: 'input_reference', declaredType: '', bytes: { base64: bare } },
+const BARE = 'iVBOR'.repeat(120);
+test.each([
+  ['without a data URL', BARE],
+  ['in a data URL without a type', `data:;base64,${BARE}`],
+  ['in a data URL whose type says nothing', `data:application/octet-stream;base64,${BARE}`],
+])('the first frame can be base64 %s', (_how, given) => {
+  expect(decode({ model: 'Alpha-H3', prompt: 'a boat', input_reference: given }).inline).toEqual([
+    { item: 1, field: 'input_reference', declaredType: '', bytes: { base64: BARE } },
   ]);
 });
 

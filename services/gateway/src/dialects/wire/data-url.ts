@@ -1,14 +1,22 @@
 import { Problem } from '@reelgate/platform/problem';
 import { MediaKind } from '@reelgate/proto/tasks/v1/order';
 
-/** The head, such as `data:image/png;base64,`. The base64 after it is checked while it is stored. */
-const DATA_URL_HEAD = /^data:([a-z]+\/[a-z0-9.+-]+)((?:;[a-z0-9-]+=[^;,"]*)*);base64,/i;
+/**
+ * The head, such as `data:image/png;base64,`. The type may be absent. The base64 after it is checked while it is stored.
+ */
+const DATA_URL_HEAD = /^data:((?:[a-z]+\/[a-z0-9.+-]+)?)((?:;[a-z0-9-]+=[^;,"]*)*);base64,/i;
 const HEAD_CHARACTERS_MAX = 256;
 
-const FAMILIES: Readonly<Partial<Record<MediaKind, string>>> = {
-  [MediaKind.IMAGE]: 'image',
-  [MediaKind.VIDEO]: 'video',
-  [MediaKind.AUDIO]: 'audio',
+/**
+ * Types that say nothing about the bytes. The parser of forms assumes `text/plain` for a part without a type, as
+ * Python's `requests` sends it.
+ */
+const UNSPECIFIC_TYPES: ReadonlySet<string> = new Set(['application/octet-stream', 'text/plain']);
+
+const FAMILIES: Readonly<Partial<Record<MediaKind, { readonly family: string; readonly example: string }>>> = {
+  [MediaKind.IMAGE]: { family: 'image', example: 'image/png' },
+  [MediaKind.VIDEO]: { family: 'video', example: 'video/mp4' },
+  [MediaKind.AUDIO]: { family: 'audio', example: 'audio/wav' },
 };
 
 /** The bytes of a data URL, still as text. */
@@ -21,10 +29,8 @@ export interface DataUrl {
 export function readDataUrl(url: string, kind: MediaKind, field: string): DataUrl | undefined {
   if (!/^data:/i.test(url)) return undefined;
   const [head, declaredType = ''] = DATA_URL_HEAD.exec(url.slice(0, HEAD_CHARACTERS_MAX)) ?? [];
-  if (head === undefined)
-    throw invalidMedia(field, 'must be a data URL with a media type and base64, such as data:image/png;base64,…');
-  assertDeclaredFamily(declaredType, kind, field);
-  return { declaredType: declaredType.toLowerCase(), base64: url.slice(head.length) };
+  if (head === undefined) throw invalidMedia(field, 'must be a data URL with base64, such as data:image/png;base64,…');
+  return { declaredType: readDeclaredType(declaredType, kind, field), base64: url.slice(head.length) };
 }
 
 /** Longer than any link of this service, which has only these characters too. */
@@ -36,14 +42,19 @@ export function isBareBase64(text: string): boolean {
   return text.length >= BARE_CHARACTERS_MIN && !NOT_BARE.test(text);
 }
 
-/** Refuses a declared type of another family. The media service checks the bytes themselves. */
-export function assertDeclaredFamily(declaredType: string, kind: MediaKind, field: string): void {
-  const family = FAMILIES[kind] ?? '';
-  if (!declaredType.toLowerCase().startsWith(`${family}/`))
-    throw invalidMedia(
-      field,
-      `must have a media type of ${family}/…; it declares ${JSON.stringify(declaredType.slice(0, 64))}`,
-    );
+/**
+ * Reads a declared type; empty if it says nothing. Refuses a type of another family. The media service checks the bytes
+ * themselves.
+ */
+export function readDeclaredType(declared: string, kind: MediaKind, field: string): string {
+  const declaredType = declared.toLowerCase();
+  if (declaredType === '' || UNSPECIFIC_TYPES.has(declaredType)) return '';
+  const { family, example } = FAMILIES[kind] ?? { family: '', example: '' };
+  if (declaredType.startsWith(`${family}/`)) return declaredType;
+  throw invalidMedia(
+    field,
+    `must have a media type of ${family}/…, such as ${example}; it declares ${JSON.stringify(declared.slice(0, 64))}`,
+  );
 }
 
 export function invalidMedia(field: string, message: string): Problem {

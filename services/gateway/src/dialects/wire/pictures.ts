@@ -3,15 +3,10 @@ import type { FormFile, Schema } from '../dialect.ts';
 import { invalid } from './body-validator.ts';
 import { readMedia, toWireMedia } from './content-items.ts';
 import type { DecodedItem, Role } from './content-items.ts';
-import { assertDeclaredFamily, invalidMedia } from './data-url.ts';
+import { invalidMedia, readDeclaredType } from './data-url.ts';
 
 /** The largest number of pictures in one field that is read. The tasks service checks how many a model takes. */
 const LIST_MAX = 16;
-/**
- * Types that say nothing about the bytes. The parser assumes `text/plain` for a part without a type, as Python's
- * `requests` sends it.
- */
-const UNSPECIFIC_TYPES: ReadonlySet<string> = new Set(['application/octet-stream', 'text/plain']);
 
 /** The names of the first frame. OpenAI's clients send it under the first one, which may be a file in a form. */
 const FIRST_FRAME = ['input_reference', 'image', 'first_frame', 'first_frame_image'] as const;
@@ -97,8 +92,7 @@ function readPicture(given: Picture | undefined, role: Role, field: string): Dec
 
 function readFrameFile({ mediaType, chunks }: FormFile): DecodedItem {
   if (chunks.length === 0) throw invalidMedia(FRAME_FILE, 'must not be an empty file');
-  const declaredType = UNSPECIFIC_TYPES.has(mediaType) ? '' : mediaType;
-  if (declaredType !== '') assertDeclaredFamily(declaredType, MediaKind.IMAGE, FRAME_FILE);
+  const declaredType = readDeclaredType(mediaType, MediaKind.IMAGE, FRAME_FILE);
   return {
     item: toWireMedia(MediaKind.IMAGE, 'first_frame', { declaredType }),
     field: FRAME_FILE,

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { mayDeclare } from '../../domain/formats.ts';
 import type { Family } from '../../domain/formats.ts';
-import { FAMILY_OF, formatBytes } from '../../domain/media-rules.ts';
+import { FAMILY_OF, formatBytes, nameTypes } from '../../domain/media-rules.ts';
 import type { Category } from '../../domain/media-rules.ts';
 import type { Upload } from '../../store/media-store.ts';
 import { invalidMedia } from '../media-refusals.ts';
@@ -30,7 +30,7 @@ export async function beginUpload(
   { accountId, family, declaredType, bytes }: UploadOrder,
 ): Promise<Upload> {
   if (!mayDeclare(declaredType, family))
-    throw invalidMedia(`must be ${family}/…, the type of the kind; it is ${declaredType}`);
+    throw invalidMedia(`must be ${nameTypes(family)}; it is declared as ${declaredType}`);
   const bytesMax = computeBytesMax(deps, family);
   if (bytes !== undefined && bytes > bytesMax)
     throw new Problem({

@@ -10,7 +10,7 @@ import { PROBE_FAULTS } from '../../domain/media-facts.ts';
 import type { MediaFacts } from '../../domain/media-facts.ts';
 import { isKept } from '../../domain/media-object.ts';
 import type { Blob, MediaObject } from '../../domain/media-object.ts';
-import { FAMILY_OF, findMediaFault, formatBytes, isOfCategory } from '../../domain/media-rules.ts';
+import { FAMILY_OF, findMediaFault, formatBytes, isOfCategory, nameTypes } from '../../domain/media-rules.ts';
 import type { Category } from '../../domain/media-rules.ts';
 import { classifyReference } from '../../domain/reference.ts';
 import { FetchFault, NOT_REACHED } from '../../fetch/fetch-fault.ts';
@@ -231,9 +231,9 @@ async function withRedrawn<T>(
   if (file === undefined || outcome === undefined)
     throw outcome === undefined
       ? unknownMedia()
-      : invalidMedia(PROBE_FAULTS['fault' in outcome ? outcome.fault : 'broken']);
+      : invalidMedia(PROBE_FAULTS['fault' in outcome ? outcome.fault : 'broken'](nameTypes(FAMILY_OF[order.category])));
   try {
-    const facts = requireFacts(outcome);
+    const facts = requireFacts(outcome, order);
     checkFacts(order, facts);
     checkSize(deps, order, file.bytes);
     return await use({ found: { file }, facts });
@@ -247,18 +247,18 @@ async function readFacts(
   order: StageOrder,
   found: FoundMedia,
 ): Promise<MediaFacts> {
-  if ('file' in found) return requireFacts(await parsers.probe(found.file.path, order));
+  if ('file' in found) return requireFacts(await parsers.probe(found.file.path, order), order);
   const { blob } = found;
   if (blob.facts !== undefined) return blob.facts;
   const outcome = await blobs.withFile(blob.key, (path) => parsers.probe(path, order));
   if (outcome === undefined) throw unknownMedia();
-  const facts = requireFacts(outcome);
+  const facts = requireFacts(outcome, order);
   await store.noteFacts(blob.sha256, facts);
   return facts;
 }
 
-function requireFacts(outcome: ProbeOutcome): MediaFacts {
-  if ('fault' in outcome) throw invalidMedia(PROBE_FAULTS[outcome.fault]);
+function requireFacts(outcome: ProbeOutcome, { category }: StageOrder): MediaFacts {
+  if ('fault' in outcome) throw invalidMedia(PROBE_FAULTS[outcome.fault](nameTypes(FAMILY_OF[category])));
   return outcome.facts;
 }
 
@@ -275,5 +275,5 @@ function checkSize({ bytesMax }: StageDeps, { category }: StageOrder, bytes: num
 function checkDeclared(declaredType: string, category: Category): void {
   const family = FAMILY_OF[category];
   if (!mayDeclare(declaredType, family))
-    throw invalidMedia(`must be declared as ${family}/…; it is declared as ${declaredType}`);
+    throw invalidMedia(`must be ${nameTypes(family)}; it is declared as ${declaredType}`);
 }
