@@ -1,4 +1,5 @@
 import { ConfigError } from '@reelgate/platform/config/config-file';
+import { isPlain } from '@reelgate/platform/describe-error';
 import { Problem } from '@reelgate/platform/problem';
 import { PROGRAM_VERSION } from '../program/version.ts';
 import { COMMANDS } from './command-table.ts';
@@ -79,7 +80,8 @@ function explain(error: unknown, name: string | undefined): number {
   }
   if (error instanceof Problem)
     console.error(`refused: ${error.field === undefined ? '' : `${error.field} `}${error.message} (${error.reason})`);
-  else if (error instanceof ConfigError || error instanceof CommandFailed) console.error(error.message);
+  else if (error instanceof ConfigError || error instanceof CommandFailed || isPlain(error))
+    console.error(error.message);
   else console.error(error);
   return 1;
 }

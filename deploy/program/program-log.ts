@@ -1,6 +1,7 @@
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { ConfigError } from '@reelgate/platform/config/config-file';
+import { isPlain } from '@reelgate/platform/describe-error';
 import { isLogLevel, openLog } from '@reelgate/platform/log';
 import type { LogLevel, ProgramLog } from '@reelgate/platform/log';
 import { logGrpcTo } from '@reelgate/platform/rpc/grpc-log';
@@ -44,7 +45,7 @@ export function openProcessLog(
 
 /** The program with all services is started by a person. */
 function failInWords(what: string, error: unknown): void {
-  if (error instanceof ConfigError) console.error(`${what}:\n${error.message}`);
+  if (error instanceof ConfigError || isPlain(error)) console.error(`${what}:\n${error.message}`);
   else console.error(`${what}:`, error instanceof Error ? (error.stack ?? error.message) : error);
 }
 

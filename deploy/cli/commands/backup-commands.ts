@@ -1,4 +1,4 @@
-import { StoreTooNew } from '@reelgate/platform/sql/schema-state';
+import { StoreRefused } from '@reelgate/platform/sql/sql';
 import { readProgramConfig } from '../../program/config/program-config.ts';
 import { CommandFailed, WrongCall, defineCommand, readSingleId } from '../command.ts';
 import type { Outcome } from '../command.ts';
@@ -65,7 +65,7 @@ export const restore = defineCommand({
         ].join('\n'),
       };
     } catch (error) {
-      if (error instanceof StoreTooNew) throw new CommandFailed(`${folder}: ${error.message}`);
+      if (error instanceof StoreRefused) throw new CommandFailed(`${folder}: ${error.message}`);
       throw error;
     }
   },

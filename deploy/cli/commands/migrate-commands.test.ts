@@ -78,7 +78,7 @@ test('a database that is away is named, without its address and without a stack'
   const { status, stdout, stderr } = reelgate('tasks: { database: "postgres://me:word@127.0.0.1:1/x" }', 'tasks');
 
   expect([status, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(/^tasks: a store cannot be used: [^\n]+\n$/);
+  expect(stderr).toMatch(/^tasks cannot use the database x at 127\.0\.0\.1:1 as the role me: [^\n]+\n$/);
   expect(stderr).not.toContain('word');
 });
 

@@ -1,7 +1,6 @@
 import { checkStore, migrateStore } from '@reelgate/platform/sql/migrate-store';
 import type { SchemaReport } from '@reelgate/platform/sql/migrate-store';
-import { StoreTooNew } from '@reelgate/platform/sql/schema-state';
-import { StoreUnavailable } from '@reelgate/platform/sql/sql';
+import { StoreRefused, StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { CALLED_SERVICES, readProgramConfig } from '../../program/config/program-config.ts';
 import type { CalledService } from '../../program/config/program-config.ts';
 import { CommandFailed, WrongCall, defineCommand } from '../command.ts';
@@ -25,8 +24,9 @@ export const migrate = defineCommand({
         ? reportPending(service, await checkStore(store))
         : reportApplied(service, await migrateStore(store));
     } catch (error) {
-      if (error instanceof StoreUnavailable || error instanceof StoreTooNew)
-        throw new CommandFailed(`${service}: ${error.message}`);
+      // a known fault names the service
+      const isNameless = error instanceof StoreUnavailable && error.fault === undefined;
+      if (isNameless || error instanceof StoreRefused) throw new CommandFailed(`${service}: ${error.message}`);
       throw error;
     }
   },

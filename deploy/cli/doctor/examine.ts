@@ -5,6 +5,7 @@ import type { DiagnosedService } from '../diagnosed-services.ts';
 import { askBooks } from './ask-books.ts';
 import { askChannels } from './ask-channels.ts';
 import { askService } from './ask-service.ts';
+import { askStore } from './ask-store.ts';
 import { compareClocks } from './compare-clocks.ts';
 import type { ClockReading } from './compare-clocks.ts';
 import { ENOUGH_MS, awaitFor, inSeconds } from './deadline.ts';
@@ -34,7 +35,7 @@ export async function examine(
   tell(...first);
   const audience = { tell, awaited };
   const clocks: DoctorLine[] = [];
-  const asking = askServices(diagnosed, deadline, audience, (...lines) => {
+  const asking = askServices({ config, diagnosed, deadline }, audience, (...lines) => {
     clocks.push(...lines);
     tell(...lines);
   });
@@ -46,8 +47,7 @@ export async function examine(
 }
 
 async function askServices(
-  diagnosed: readonly DiagnosedService[],
-  deadline: Deadline,
+  { config, diagnosed, deadline }: Omit<ExamineOptions, 'services'>,
   audience: Audience,
   tellClock: Audience['tell'],
 ): Promise<readonly DoctorLine[]> {
@@ -56,7 +56,9 @@ async function askServices(
     subject: service.name,
     advice: `look at the log of ${service.name} and at its processor`,
     ask: async (_signal, tell) => {
-      read.push(...(await askService(service, { deadline, tell, tellClock })));
+      const clocks = await askService(service, { deadline, tell, tellClock });
+      read.push(...clocks);
+      if (clocks.length === 0 && service.name !== 'gateway') await askStore(config, service.name, deadline, tell);
     },
   }));
   const lines = await askAll(questions, deadline, audience);

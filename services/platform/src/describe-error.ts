@@ -46,7 +46,7 @@ export function describeError(error: unknown, bound: Bound = { left: ERRORS_MAX 
 function describe(error: Error, bound: Bound): DescribedError {
   const { name, message, stack, cause } = error;
   const { code, reason, errors } = error as { readonly code?: unknown; reason?: unknown; errors?: unknown };
-  const frames = readFrames(stack);
+  const frames = isPlain(error) ? '' : readFrames(stack);
   const described: DescribedError = {
     type: cut(toText(name), NAME_LENGTH_MAX),
     ...readCode(code ?? reason),
@@ -56,7 +56,9 @@ function describe(error: Error, bound: Bound): DescribedError {
   const list = Array.isArray(errors) ? describeAll(errors, bound) : [];
   return {
     ...described,
-    ...(cause === undefined || cause === null || bound.left <= 0 ? {} : { cause: describeError(cause, bound) }),
+    ...(cause === undefined || cause === null || bound.left <= 0 || isPlain(error)
+      ? {}
+      : { cause: describeError(cause, bound) }),
     ...(list.length === 0 ? {} : { errors: list }),
   };
 }
@@ -73,6 +75,11 @@ function describeAll(errors: readonly unknown[], bound: Bound): DescribedError[]
 function readCode(code: unknown): { readonly code?: string } {
   const text = typeof code === 'number' ? String(code) : code;
   return typeof text === 'string' && CODE.test(text) ? { code: text } : {};
+}
+
+/** Reports whether the message says everything to an operator: what is wrong and what helps. A stack adds nothing. */
+export function isPlain(error: unknown): error is Error {
+  return isError(error) && (error as { readonly isPlain?: unknown }).isPlain === true;
 }
 
 /** The stack begins with the message, which is cut elsewhere. */

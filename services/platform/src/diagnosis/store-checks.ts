@@ -3,6 +3,7 @@ import type { TimeSource } from '../clock.ts';
 import { describeServer, describeError } from '../lifecycle/when-reachable.ts';
 import { readSchema } from '../sql/migrate.ts';
 import type { SqlOptions } from '../sql/open-sql.ts';
+import { StoreUnavailable } from '../sql/sql.ts';
 import type { Sql } from '../sql/sql.ts';
 import type { WatchedSql } from '../sql/watch-writes.ts';
 import { ok } from './self-checks.ts';
@@ -26,6 +27,12 @@ export function storeChecks(watched: WatchedSql, store: SqlOptions, clock: TimeS
     { part: 'schema', check: () => checkSchema(sql, store) },
     ...(store.url === undefined ? [diskCheck('disk', store.dataDir)] : []),
   ];
+}
+
+/** The verdict on a fault that an operator can mend; undefined for any other error. */
+export function describeStoreFault(error: unknown): Verdict | undefined {
+  if (!(error instanceof StoreUnavailable) || error.fault === undefined) return undefined;
+  return { grade: 'fail', detail: error.fault.detail, advice: error.fault.remedy };
 }
 
 /** The free space of the disk of a folder. */
@@ -52,6 +59,8 @@ async function checkAnswer(
   try {
     await sql.read('SELECT 1 AS one');
   } catch (error) {
+    const known = describeStoreFault(error);
+    if (known !== undefined) return known;
     return {
       grade: 'fail',
       detail: `${where} does not answer: ${describeError(error)}`,
@@ -63,13 +72,15 @@ async function checkAnswer(
   }
   const fault = writeFault();
   if (fault !== undefined)
-    return {
-      grade: 'fail',
-      detail:
-        `${where} answers reads, and refused the last write, ${Math.round((clock.now() - fault.at) / 1000)} s ago: ` +
-        describeError(fault.error.cause),
-      advice: 'make room on its disk, or mend what it names; the next write that succeeds ends this',
-    };
+    return (
+      describeStoreFault(fault.error) ?? {
+        grade: 'fail',
+        detail:
+          `${where} answers reads, and refused the last write, ${Math.round((clock.now() - fault.at) / 1000)} s ago: ` +
+          describeError(fault.error.cause),
+        advice: 'make room on its disk, or mend what it names; the next write that succeeds ends this',
+      }
+    );
   const ms = clock.now() - begun;
   const { inUse, idle, waiting, waitedMs } = sql.pool();
   const detail =

@@ -8,7 +8,7 @@ import { measureSql } from './measure-sql.ts';
 import { openSql } from './open-sql.ts';
 import type { SqlOptions } from './open-sql.ts';
 import type { Sql } from './sql.ts';
-import { StoreUnavailable } from './sql.ts';
+import { StoreRefused, StoreUnavailable } from './sql.ts';
 import { watchWrites } from './watch-writes.ts';
 
 export interface SqlDeps {
@@ -21,7 +21,7 @@ export interface SqlDeps {
 /** Opens the database of a service as soon as it can be used, and measures its statements. */
 export async function awaitSql(options: SqlOptions, { clock, log, metrics, checks }: SqlDeps): Promise<Sql> {
   const { url, name } = options;
-  const sql = await whenReachable(() => openSql(options), {
+  const sql = await whenReachable(() => openNamed(options), {
     clock,
     log,
     dependency: url === undefined ? `the embedded store of ${name}` : describeServer('PostgreSQL', url.reveal()),
@@ -30,4 +30,13 @@ export async function awaitSql(options: SqlOptions, { clock, log, metrics, check
   const watched = watchWrites(sql, clock);
   checks?.add(...storeChecks(watched, options, clock));
   return measureSql(watched.sql, metrics, { service: name, clock });
+}
+
+/** A refusal names the service, because a program has several stores. */
+async function openNamed(options: SqlOptions): Promise<Sql> {
+  try {
+    return await openSql(options);
+  } catch (error) {
+    throw error instanceof StoreRefused ? new StoreRefused(`${options.name}: ${error.message}`) : error;
+  }
 }

@@ -8,6 +8,9 @@ import type { StoreSettings } from './store-settings.ts';
 /** An index of a large table takes longer than a statement of a service may. */
 const MIGRATION_MS = 30 * 60_000;
 
+/** It needs the right to write, and writes no row. */
+const NO_WRITE = 'UPDATE schema_migrations SET name = name WHERE FALSE';
+
 type Store = StoreSettings & { readonly dataDir: string };
 
 /** The names of the migrations that have not run, and of those that only a newer release knows. */
@@ -29,6 +32,22 @@ export async function checkStore(store: Store): Promise<SchemaReport> {
   return withStore(store, async (sql) => {
     const { pending, unknown } = await readSchema(sql, store.migrations);
     return { pending: pending.map(({ name }) => name), unknown };
+  });
+}
+
+/** Rejects with what a start would meet, and changes nothing. Opens no new embedded store. */
+export async function probeStore(store: Store): Promise<void> {
+  const { pending } = await checkStore(store);
+  if (store.url === undefined || store.mode === 'check') return;
+  const undone = new Error('the transaction is undone');
+  const write = pending.length > 0 ? 'CREATE TABLE reelgate_probe (id INTEGER)' : NO_WRITE;
+  await withStore(store, (sql) =>
+    sql.transaction(async (query) => {
+      await query(write);
+      throw undone;
+    }),
+  ).catch((error: unknown) => {
+    if (error !== undone) throw error;
   });
 }
 

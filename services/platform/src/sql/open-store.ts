@@ -25,5 +25,5 @@ export function storeFile({ dataDir, name }: StorePlace): string {
 export async function openStore(store: Store, postgres: Partial<PostgresSettings> | undefined): Promise<Sql> {
   if (store.url === undefined) return openSqlite(storeFile(store), store.openLog);
   const { openPostgres } = await import('./postgres.ts');
-  return openPostgres(store.url.reveal(), postgres);
+  return openPostgres(store.url.reveal(), postgres, store.name);
 }

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from './sql.ts';
 
 /** Node's codes of a refused or broken connection. */
-const NETWORK: ReadonlySet<string> = new Set([
+export const NETWORK: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
@@ -19,7 +19,7 @@ const NETWORK: ReadonlySet<string> = new Set([
   'ENOBUFS',
 ]);
 /** The driver's messages for a lost connection. They have no code. */
-const GIVEN_UP = new RegExp(
+export const GIVEN_UP = new RegExp(
   '^(Connection terminated|Connection ended|timeout exceeded when trying to connect|Query read timeout|' +
     'Client has encountered a connection error|Client was closed|Client is closed)',
 );
@@ -28,9 +28,9 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 const ENDING = /^(08|57P0[1-5]|25P0[34])/;
 /**
  * The server did not run the statement, but could later: resources, locks, timeouts, conflicts, disk, connections, a
- * standby, a name of a statement that it does not have.
+ * standby, rights that an operator grants, a name of a statement that it does not have.
  */
-const LATER = /^(53|58|28|40001|40P01|55P03|57014|25006|26000|42P05)/;
+const LATER = /^(53|58|28|40001|40P01|55P03|57014|25006|26000|42P05|42501|3D000|3F000)/;
 /** A conflict, a deadlock, a lock that was not free in time, or a statement that waited too long. */
 const CONTENTION = /^(40001|40P01|55P03|57014)/;
 

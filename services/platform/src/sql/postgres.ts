@@ -4,6 +4,7 @@ import { postgresFault } from './postgres-faults.ts';
 import type { StatementResult } from './postgres-message.ts';
 import { openPipeline } from './postgres-pipeline.ts';
 import type { Pipeline } from './postgres-pipeline.ts';
+import { newFaultExplainer } from './postgres-remedies.ts';
 import { POSTGRES_DEFAULTS } from './postgres-settings.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { runWork } from './transaction.ts';
@@ -13,12 +14,13 @@ import { StoreUnavailable } from './sql.ts';
 /**
  * PostgreSQL by its URL, directly or behind a pooler in transaction mode. It uses nothing that outlives a transaction:
  * no session lock, LISTEN or temporary table, and named statements only on a connection without a pooler. A silent
- * server is given up shortly after the time limit of a statement.
+ * server is given up shortly after the time limit of a statement. Faults that an operator can mend name the service.
  */
-export function openPostgres(url: string, settings: Partial<PostgresSettings> = {}): Sql {
+export function openPostgres(url: string, settings: Partial<PostgresSettings> = {}, service = 'reelgate'): Sql {
   const allSettings = { ...POSTGRES_DEFAULTS, ...settings };
   const connections = openConnections(url, allSettings);
   const reserved = openConnections(url, { ...allSettings, connections: 1 });
+  const explain = newFaultExplainer(url, service);
   const running = new Set<Promise<unknown>>();
   let closing: Promise<unknown> | undefined;
   const track = async <T>(begin: () => Promise<T>): Promise<T> => {
@@ -27,6 +29,8 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     running.add(work);
     try {
       return await work;
+    } catch (error) {
+      throw explain(error);
     } finally {
       running.delete(work);
     }

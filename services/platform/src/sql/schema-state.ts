@@ -1,4 +1,6 @@
 import type { Migration } from './migration-files.ts';
+import { listWithdrawn } from './withdrawn-migrations.ts';
+import { StoreRefused } from './sql.ts';
 import type { Sql, SqlQuery } from './sql.ts';
 
 /** The migrations that a database has, compared with those of this program. */
@@ -7,11 +9,6 @@ export interface SchemaState {
   readonly pending: readonly Migration[];
   /** Migrations of a newer release, which this program does not know. */
   readonly unknown: readonly string[];
-}
-
-/** A newer release has removed what this program uses, so that it must not touch the store. */
-export class StoreTooNew extends Error {
-  override readonly name = 'StoreTooNew';
 }
 
 const EXISTING = {
@@ -42,9 +39,16 @@ export async function readSchemaState(
   );
   if (tables?.contracts === 1)
     assertContracts(await query<Contract>('SELECT name, needs FROM schema_contracts'), known);
+  const [withdrawn] = listWithdrawn(done);
+  if (withdrawn !== undefined)
+    throw new StoreRefused(
+      `a Reelgate from before the first release wrote this store (it has ${withdrawn}), and this one cannot read it; ` +
+        'carry its balances over into a new store with reelgate account export, as deploy/README.md says under ' +
+        "'A store from before the first release'",
+    );
   for (const { name, checksum } of migrations)
     if (done.has(name) && done.get(name) !== checksum)
-      throw new Error(`migration ${name} was edited after it ran; restore it and add a new file`);
+      throw new StoreRefused(`migration ${name} was edited after it ran; restore it and add a new file`);
   return {
     pending: migrations.filter(({ name }) => !done.has(name)),
     unknown: [...done.keys()].filter((name) => !known.has(name)).sort(),
@@ -56,7 +60,7 @@ type Contract = Readonly<Record<'name' | 'needs', string>>;
 function assertContracts(contracts: readonly Contract[], known: ReadonlySet<string>): void {
   for (const { name, needs } of contracts)
     if (!known.has(needs))
-      throw new StoreTooNew(
+      throw new StoreRefused(
         `a newer release wrote this store: ${name} needs a program with ${needs}, and this one ends at ` +
           `${[...known].sort().at(-1) ?? 'none'}; start that release or a later one, or restore a backup of this one`,
       );

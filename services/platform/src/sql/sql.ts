@@ -117,15 +117,38 @@ export class StoreUnavailable extends Error {
   /** Other transactions were in its way. The store works, and nothing is written. */
   readonly isContention: boolean;
 
-  constructor(
-    cause: unknown,
-    {
-      maybeWritten = false,
-      isContention = false,
-    }: { readonly maybeWritten?: boolean; readonly isContention?: boolean } = {},
-  ) {
-    super(`a store cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  /** The fault as an operator mends it; undefined if its cause is not known. */
+  readonly fault: StoreFault | undefined;
+  readonly isPlain: boolean;
+
+  constructor(cause: unknown, { maybeWritten = false, isContention = false, fault }: UnavailableOptions = {}) {
+    super(
+      fault === undefined
+        ? `a store cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`
+        : `${fault.detail}; ${fault.remedy}`,
+      { cause },
+    );
     this.maybeWritten = maybeWritten;
     this.isContention = isContention;
+    this.fault = fault;
+    this.isPlain = fault !== undefined;
   }
+}
+
+interface UnavailableOptions {
+  readonly maybeWritten?: boolean;
+  readonly isContention?: boolean;
+  readonly fault?: StoreFault;
+}
+
+/** A fault of a store in words: the service, the database, the role and the reason, and what an operator does. */
+export interface StoreFault {
+  readonly detail: string;
+  readonly remedy: string;
+}
+
+/** The program must not use the store, and waiting does not help. The message says why, and what an operator does. */
+export class StoreRefused extends Error {
+  override readonly name = 'StoreRefused';
+  readonly isPlain = true;
 }

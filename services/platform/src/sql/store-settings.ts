@@ -58,7 +58,7 @@ export function storeSettings(
   { database, postgres, migrations: mode = 'run' }: StoreEntry,
   service: ServiceSchema,
 ): StoreSettings {
-  const fault = database === undefined ? undefined : postgresTlsFault(database);
+  const fault = database === undefined ? undefined : (addressFault(database) ?? postgresTlsFault(database));
   if (fault !== undefined) throw new ConfigError(`${service.name}.database: ${fault}`);
   return {
     ...service,
@@ -66,4 +66,10 @@ export function storeSettings(
     postgres: postgresSettings(postgres),
     mode,
   };
+}
+
+/** The text is not shown, because it can have a password. */
+function addressFault(database: string): string | undefined {
+  if (URL.canParse(database)) return undefined;
+  return 'is no URL; expected postgres://role:password@host/name, with / # ? @ : of the password written as %2F %23 %3F %40 %3A';
 }
