@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { accountCredit, accountList, accountShow } from './commands/account-commands.ts';
+import { accountCredit, accountExport, accountList, accountShow } from './commands/account-commands.ts';
 import { actList } from './commands/act-commands.ts';
 import { adapterNew, adapterTest } from './commands/adapter-commands.ts';
 import { attentionList, attentionResolve } from './commands/attention-commands.ts';
@@ -54,6 +54,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   'account list': accountList,
   'account show': accountShow,
   'account credit': accountCredit,
+  'account export': accountExport,
   'token create': tokenCreate,
   'token list': tokenList,
   'token limit': tokenLimit,

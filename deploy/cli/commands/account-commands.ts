@@ -1,6 +1,7 @@
 import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
 import type { Account } from '@reelgate/proto/billing/v1/account_service';
-import { ACTOR_OPTION, readActor } from '../environment.ts';
+import { readProgramConfig } from '../../program/config/program-config.ts';
+import { ACTOR_OPTION, readActor, resolveTypedPath } from '../environment.ts';
 import { WrongCall, assertNoWords, defineCommand, readSingleId } from '../command.ts';
 import { formatNanos, parseNanos } from '../format/quantities.ts';
 import { limitOption, readLimit } from '../format/list-options.ts';
@@ -73,6 +74,25 @@ export const accountCredit = defineCommand({
       actor: readActor(options.actor, environment),
     });
     return { answer: toAccountJson(account) };
+  },
+});
+
+export const accountExport = defineCommand({
+  summary: 'print the accounts of a store of any release as configuration for a new one; no service needs to run',
+  words: '',
+  options: {
+    from: { value: 'DIR', means: 'a backup, or a data_dir; default: the billing store of the configuration' },
+  },
+  example: 'account export --from /var/backups/reelgate/monday',
+  run: async ({ words, options, environment }) => {
+    assertNoWords(words);
+    const { from } = options;
+    const config = readProgramConfig(environment);
+    const folder = from === undefined ? undefined : resolveTypedPath(environment, from);
+    // it loads the billing service
+    const { writeOpeningAccounts } = await import('../opening-accounts.ts');
+    const { text, ...answer } = await writeOpeningAccounts(config, folder);
+    return { answer: { ...answer, configuration: text }, text };
   },
 });
 

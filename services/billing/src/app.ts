@@ -58,6 +58,10 @@ const COUNT_IDLE_MS = 1000;
 const OLD_RECORDS_IDLE_MS = 600_000;
 const MONEY_IDLE_MS = 10_000;
 
+export { keyHasher } from './operations/tokens/hash-key.ts';
+export { readOpeningAccounts } from './store/accounts/read-opening-accounts.ts';
+export type { OpeningAccount } from './store/accounts/read-opening-accounts.ts';
+
 export interface RunningBilling extends RunningService {
   /** The keys that this start made, to be shown to the operator once. They are not stored. */
   readonly newKeys: readonly NewKey[];
