@@ -33,6 +33,7 @@ const REFUSALS = {
   result_expired: [410, 'invalid_request_error', 'bad_request_error', 2013],
   body_too_large: [413, 'invalid_request_error', 'bad_request_error', 2013],
   unsupported_media_type: [415, 'invalid_request_error', 'bad_request_error', 2013],
+  unsupported_content_encoding: [415, 'invalid_request_error', 'bad_request_error', 2013],
   content_rejected: [422, 'invalid_request_error', 'unprocessable_entity_error', 1026],
   idempotency_key_reused: [422, 'invalid_request_error', 'bad_request_error', 2013],
   upgrade_required: [426, 'invalid_request_error', 'bad_request_error', 2013],

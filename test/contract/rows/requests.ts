@@ -50,9 +50,9 @@ const bodies = CREATES.flatMap(([path, body, refuse]) => {
       refuse('unsupported_media_type'),
     ],
     [
-      `${name(path)} refuses a compressed body`,
-      post(path, body, { ...REFUSED, headers: { 'content-encoding': 'gzip' } }),
-      refuse('unsupported_media_type'),
+      `${name(path)} refuses a body in an unknown encoding`,
+      post(path, body, { ...REFUSED, headers: { 'content-encoding': 'compress' } }),
+      refuse('unsupported_content_encoding'),
     ],
     [
       `${name(path)} refuses a body over 64 MiB before it is sent`,

@@ -43,7 +43,7 @@ export function toAnswer(problem: Problem, { path, family, requestId, submitted 
   const byPath = chooseEnvelope(path);
   return {
     status: row.status,
-    headers: buildRetryHeaders(row, problem, submitted),
+    headers: { ...row.headers, ...buildRetryHeaders(row, problem, submitted) },
     body: enclose(byPath === 'openai' ? (family ?? byPath) : byPath, {
       row,
       requestId,
@@ -83,7 +83,6 @@ function buildRetryHeaders(row: ErrorRow, problem: Problem, submitted: boolean):
   return {
     ...(row.final === true || uncertain ? { 'x-should-retry': 'false' } : {}),
     ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
-    ...(row.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import { CONTENT_CODINGS } from '@reelgate/platform/http/content-codings';
 import type { ProblemKind } from '@reelgate/platform/problem';
 
 /** A kind of error in the vendor's envelope: its type, and the number at the end of the message. */
@@ -50,6 +51,8 @@ export interface ErrorRow {
   readonly final?: true;
   /** A create with this answer has not reached a generator, so the client can send it again. */
   readonly untouched?: true;
+  /** Headers that every answer of this row has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const row = (
@@ -60,7 +63,7 @@ const row = (
 
 const BY_KIND: Readonly<Record<ProblemKind, ErrorRow>> = {
   invalid: row(400, VENDOR.params),
-  unauthenticated: row(401, VENDOR.authorization),
+  unauthenticated: row(401, VENDOR.authorization, { headers: { 'www-authenticate': 'Bearer' } }),
   forbidden: row(403, VENDOR.authorization),
   not_found: row(404, VENDOR.params),
   conflict: row(409, VENDOR.params, { final: true }),
@@ -80,6 +83,7 @@ const BY_REASON: Readonly<Record<string, ErrorRow>> = {
   body_too_large: row(413, VENDOR.params),
   body_too_slow: row(408, VENDOR.params),
   unsupported_media_type: row(415, VENDOR.params),
+  unsupported_content_encoding: row(415, VENDOR.params, { headers: { 'accept-encoding': CONTENT_CODINGS } }),
   upgrade_required: row(426, VENDOR.params),
   method_not_allowed: row(405, VENDOR.params, { code: 'not_found' }),
   api_not_implemented: row(501, VENDOR.server, { final: true }),

@@ -36,6 +36,8 @@ const REMOVED = groupByLength([
   'host',
   'expect',
   'accept-encoding',
+  // the body is forwarded unpacked
+  'content-encoding',
   'authorization',
   'x-api-key',
   'api-key',

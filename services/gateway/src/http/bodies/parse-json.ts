@@ -7,7 +7,9 @@ import {
   parseJsonInTurns,
 } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
+import { isPacked } from './unpack-body.ts';
 
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 /** A body that declares at most this much is checked when it is parsed. */
 const SHORT_BYTES = 64 * 1024;
 
@@ -25,8 +27,15 @@ export function checkCallBody(headers: IncomingHttpHeaders): CheckChunk | undefi
 }
 
 function checkArrival(headers: IncomingHttpHeaders, bounds: typeof SMALL_JSON): CheckChunk | undefined {
-  const bytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  return bytes <= SHORT_BYTES ? undefined : newBoundsCheck(bounds);
+  const isShort = !isPacked(headers) && Number(headers['content-length'] ?? Number.NaN) <= SHORT_BYTES;
+  return isShort ? undefined : newBoundsCheck(bounds);
+}
+
+/** A body without its byte order mark, which JSON may not have (RFC 8259, 8.1). Many upstreams refuse it. */
+export function dropByteOrderMark(body: Buffer): Buffer {
+  return body.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? body.subarray(BYTE_ORDER_MARK.length)
+    : body;
 }
 
 /** Parses the JSON of a request that names what to do. It must be UTF-8 and within the bounds. */

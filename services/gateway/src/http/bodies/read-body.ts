@@ -9,7 +9,8 @@ import type { BodyBudget, BodyOwner } from './body-budget.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { checkJsonBody, parseJsonBody } from './parse-json.ts';
 import { readRawBody, receiveBody } from './receive-body.ts';
-import type { ReceiveOptions, Sink } from './receive-body.ts';
+import type { ReceiveOptions } from './receive-body.ts';
+import type { Sink } from './unpack-body.ts';
 
 /** A content type of JSON, or none, with whatever parameters follow. */
 const JSON_TYPE = /^\s*(?:application\/(?:[\w.-]+\+)?json\s*)?(?:;|$)/i;
@@ -34,9 +35,6 @@ async function readBody(request: IncomingMessage, options: ReadBodyOptions): Pro
 
 /** Reads the kind of a body from its headers. Refuses a kind that the route does not take. */
 export function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean): 'json' | 'form' {
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity')
-    throw mediaTypeProblem(`the body must not be compressed; content-encoding is ${encoding.slice(0, 40)}`);
   const declared = headers['content-type'] ?? '';
   if (JSON_TYPE.test(declared)) return 'json';
   const [type = ''] = declared
@@ -44,19 +42,17 @@ export function readBodyType(headers: IncomingHttpHeaders, takesForms: boolean):
     .split(';', 1)
     .map((part) => part.trim());
   if (type === 'multipart/form-data' && takesForms) return 'form';
-  throw mediaTypeProblem(
-    `content-type must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`,
-  );
+  throw new Problem({
+    kind: 'invalid',
+    reason: 'unsupported_media_type',
+    message: `content-type must be application/json${takesForms ? ' or multipart/form-data' : ''}; it is ${type.slice(0, 80)}`,
+  });
 }
 
 async function receiveForm(request: IncomingMessage, options: ReceiveOptions): Promise<ClientBody> {
   const parser = multipartParser(request.headers, options.bytesMax);
   await receiveBody(request, options, parser.sink);
   return { form: await parser.end() };
-}
-
-function mediaTypeProblem(message: string): Problem {
-  return new Problem({ kind: 'invalid', reason: 'unsupported_media_type', message });
 }
 
 type Parser = InstanceType<typeof Busboy>;

@@ -3,6 +3,8 @@ import { Problem } from '@reelgate/platform/problem';
 import type { BodyBudget, BodyOwner, CountedBody } from './body-budget.ts';
 import { collectBytes } from './collect-bytes.ts';
 import type { CheckChunk } from './parse-json.ts';
+import { readUnpacker, unpackTo } from './unpack-body.ts';
+import type { Sink, Unpacking } from './unpack-body.ts';
 
 export interface ReceiveOptions {
   readonly bytesMax: number;
@@ -19,49 +21,68 @@ export interface ReceiveOptions {
   sendContinue(): void;
 }
 
-/** Consumes a chunk. The next one comes when it has resolved. */
-export type Sink = (chunk: Buffer) => Promise<unknown> | undefined;
-
 /** The client closed the connection before its request was complete, so no answer is possible. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
 /**
- * Passes a body to the sink chunk by chunk, within the limits of one body, of its owner and of all bodies. Nothing is
- * counted before it arrives. The rest of a refused body stays unread.
+ * Passes a body to the sink chunk by chunk, unpacked, within the limits of one body, of its owner and of all bodies.
+ * Nothing is counted before it arrives. The rest of a refused body stays unread.
  */
 export async function receiveBody(request: IncomingMessage, options: ReceiveOptions, sink: Sink): Promise<void> {
   const { bytesMax, heldMax = bytesMax } = options;
+  const open = readUnpacker(request.headers);
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > bytesMax) throw tooLarge(bytesMax);
   const body = options.budget.count(options.owner);
   options.whenOver(body.release);
   if (!(await body.waitForTurn(Math.min(declared, heldMax), options.gone()))) throw tooMany();
   options.sendContinue();
-  await passChunks(request, { body, bytesMax, heldMax, sink });
+  const hold = countHeld(body, { bytesMax, heldMax, sink });
+  const input = open === undefined ? { write: hold } : unpackTo(open, hold);
+  await passChunks(request, { body, bytesMax, input });
+}
+
+/** Counts the bytes that the sink gets, which are more than arrive if the body is packed. */
+function countHeld(
+  body: CountedBody,
+  { bytesMax, heldMax, sink }: { readonly bytesMax: number; readonly heldMax: number; readonly sink: Sink },
+): Sink {
+  let passed = 0;
+  return (chunk) => {
+    const held = Math.min(passed + chunk.length, heldMax) - Math.min(passed, heldMax);
+    passed += chunk.length;
+    if (passed > bytesMax) throw tooLarge(bytesMax);
+    if (!body.take(0, held)) throw tooMany();
+    return sink(chunk);
+  };
 }
 
 interface ChunkPath {
   readonly body: CountedBody;
+  /** The most bytes that may arrive. */
   readonly bytesMax: number;
-  readonly heldMax: number;
-  readonly sink: Sink;
+  readonly input: { readonly write: Sink } & Partial<Omit<Unpacking, 'write'>>;
 }
 
-function passChunks(request: IncomingMessage, { body, bytesMax, heldMax, sink }: ChunkPath): Promise<undefined> {
+function passChunks(request: IncomingMessage, { body, bytesMax, input }: ChunkPath): Promise<undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-  let received = 0;
+  let arrived = 0;
   let isOver = false;
+  const detach = (): void => {
+    request.off('data', take).off('end', end).off('close', breakOff);
+  };
   const finish = (settle: () => void): void => {
     if (isOver) return;
     isOver = true;
-    request.off('data', take).off('end', end).off('close', breakOff);
+    detach();
     body.end();
     settle();
   };
   const refuse = (error: unknown): void => {
     finish(() => {
+      input.stop?.();
       body.drop();
       request.pause();
       reject(error);
@@ -79,25 +100,30 @@ function passChunks(request: IncomingMessage, { body, bytesMax, heldMax, sink }:
       refuse(error);
     }
   };
-  const pass = (chunk: Buffer): void => {
-    const held = Math.min(received + chunk.length, heldMax) - Math.min(received, heldMax);
-    received += chunk.length;
-    if (received > bytesMax) throw tooLarge(bytesMax);
-    if (!body.take(chunk.length, held)) throw tooMany();
-    const taken = sink(chunk);
-    if (taken !== undefined) void waitFor(taken);
-  };
   const take = (chunk: Buffer): void => {
     try {
-      pass(chunk);
+      arrived += chunk.length;
+      if (arrived > bytesMax) throw tooLarge(bytesMax);
+      body.take(chunk.length, 0);
+      const taken = input.write(chunk);
+      if (taken !== undefined) void waitFor(taken);
     } catch (error) {
       refuse(error);
     }
   };
-  const end = (): void => {
+  const succeed = (): void => {
     finish(() => {
       resolve(undefined);
     });
+  };
+  const end = (): void => {
+    if (input.end === undefined) {
+      succeed();
+      return;
+    }
+    detach();
+    body.pause();
+    input.end().then(succeed, refuse);
   };
   const breakOff = (cause?: unknown): void => {
     const error = request.complete ? cause : undefined;

@@ -4,7 +4,9 @@ import { Busboy } from '@fastify/busboy';
 import { Problem } from '@reelgate/platform/problem';
 import { readBodyType, waitForDrain } from './read-body.ts';
 import { receiveBody, tooLarge } from './receive-body.ts';
-import type { ReceiveOptions, Sink } from './receive-body.ts';
+import type { ReceiveOptions } from './receive-body.ts';
+import { isPacked } from './unpack-body.ts';
+import type { Sink } from './unpack-body.ts';
 
 const LIMITS = { fieldNameSize: 100, fieldSize: 1024, fields: 8, files: 1, parts: 9, headerPairs: 50 };
 const FILE_FIELD = 'file';
@@ -28,6 +30,7 @@ export interface FileFormOptions extends ReceiveOptions {
 
 /** The size of a file in a form that declares its length, or a little more. */
 export function readFileBytes(headers: IncomingHttpHeaders): number | undefined {
+  if (isPacked(headers)) return undefined;
   const declared = Number(headers['content-length'] ?? Number.NaN);
   return Number.isSafeInteger(declared) ? declared : undefined;
 }

@@ -8,7 +8,7 @@ import type { FormPart } from '../../relay/requests/form-parts.ts';
 import type { CallRequest, RelayCall } from '../../relay/requests/relay-call.ts';
 import { listForwardedHeaders } from '../../relay/headers.ts';
 import { toReceiveOptions, readBodyType } from '../bodies/read-body.ts';
-import { checkCallBody, parseCallBody } from '../bodies/parse-json.ts';
+import { checkCallBody, dropByteOrderMark, parseCallBody } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/receive-body.ts';
 import { readLabel } from '../headers.ts';
 import { requirePrincipal } from '../http-exchange.ts';
@@ -38,7 +38,7 @@ export async function readCall(parts: GatewayParts, exchange: Exchange, matched:
     endpoint: matched.endpoint,
     path: toEndpointPath(matched.endpoint, matched.params),
     params: matched.params,
-    body,
+    body: type === 'json' ? dropByteOrderMark(body) : body,
     contentType: req.headers['content-type'],
     search: removeKeyParameter(exchange.search),
     headers: listForwardedHeaders(req.rawHeaders, req.headers.connection),

@@ -1,42 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from 'node:zlib';
 import type { Dispatcher } from 'undici';
+import { findUnpacker } from '@reelgate/platform/http/content-codings';
+import type { OpenUnpacker } from '@reelgate/platform/http/content-codings';
 
 /**
  * The most bytes of an unpacked answer. The answer passes in pieces; this limit bounds the work for a small answer that
  * unpacks endlessly.
  */
 const UNPACKED_BYTES_MAX = 1024 * 1024 * 1024;
-/** 8 MiB, the most that a reader must support (RFC 9659). */
-const ZSTD_WINDOW_LOG_MAX = 23;
-/** In the low half of a zlib header's first byte (RFC 1950); some upstreams send deflate without this header. */
-const ZLIB_METHOD = 8;
 const TOO_LARGE = new Error('the unpacked answer is longer than 1 GiB');
-
-const { Z_SYNC_FLUSH, ZSTD_d_windowLogMax: WINDOW_LOG } = constants;
-/** A truncated body is read as far as it goes, as other clients do. */
-const ZLIB = { finishFlush: Z_SYNC_FLUSH };
-const gzip = (): Transform => createGunzip(ZLIB);
-type Open = (first: number) => Transform;
-const OPEN: ReadonlyMap<string, Open> = new Map<string, Open>([
-  ['gzip', gzip],
-  ['x-gzip', gzip],
-  ['deflate', (first) => ((first & 0x0f) === ZLIB_METHOD ? createInflate(ZLIB) : createInflateRaw(ZLIB))],
-  ['br', () => createBrotliDecompress()],
-  ['zstd', () => createZstdDecompress({ params: { [WINDOW_LOG]: ZSTD_WINDOW_LOG_MAX } })],
-]);
 
 /**
  * Decompresses answers for a handler, because some upstreams compress although the request does not allow it. A body
- * with an unknown encoding stays as it is.
+ * with an unknown encoding stays as it is. A truncated one is read as far as it goes, as other clients do.
  */
 export function unpackAnswers(handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
   let unpacker: Unpacker | undefined;
@@ -44,7 +21,7 @@ export function unpackAnswers(handler: Dispatcher.DispatchHandler): Dispatcher.D
     onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
     onResponseStart: (controller, status, headers, message) => {
       const { 'content-encoding': encoding } = headers;
-      const open = encoding === undefined ? undefined : OPEN.get(String(encoding).trim().toLowerCase());
+      const open = encoding === undefined ? undefined : findUnpacker(String(encoding), { readsTruncated: true });
       if (open !== undefined) unpacker = newUnpacker(open, controller, handler);
       handler.onResponseStart?.(
         unpacker?.controller ?? controller,
@@ -77,7 +54,7 @@ interface Unpacker {
 }
 
 function newUnpacker(
-  open: Open,
+  open: OpenUnpacker,
   upstream: Dispatcher.DispatchController,
   handler: Dispatcher.DispatchHandler,
 ): Unpacker {
