@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { formatDecimal, parseNanos } from './decimal.ts';
+import { formatDecimal, formatNumber, parseNanos } from './decimal.ts';
 
 test.each([
   [0n, '0'],
@@ -47,3 +47,34 @@ test.each(['', '.5', '5.', '+1', '1e3', '1,5', ' 1', '0x1', '0.0000000001', '100
     expect(parseNanos(text)).toBeUndefined();
   },
 );
+
+test.each([
+  [0.4, '0.4'],
+  [0.1, '0.1'],
+  [40, '40'],
+  [0, '0'],
+  [-1.5, '-1.5'],
+  [1e-9, '0.000000001'],
+  [999_999_999.99, '999999999.99'],
+  [123_456.789_012_345, '123456.789012345'],
+])('the number %s is the decimal %s', (number, text) => {
+  expect(formatNumber(number)).toBe(text);
+});
+
+test.each([0.1 + 0.2, 1e-10, 0.1234567891, 123_456_789.123_456_78, 1e21, 1e16, 2 ** 53, Infinity])(
+  'the number %s has too many digits to be exact',
+  (number) => {
+    expect(formatNumber(number)).toBeUndefined();
+  },
+);
+
+test('a decimal of up to 15 digits is read back from its number exactly', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), fc.integer({ min: 0, max: 9 }), (digits, places) => {
+      const nanos = BigInt(digits) * 10n ** BigInt(9 - places);
+      const text = formatNumber(Number(formatDecimal(nanos)));
+
+      expect(text).toBe(formatDecimal(nanos));
+    }),
+  );
+});

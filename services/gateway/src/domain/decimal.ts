@@ -22,3 +22,19 @@ export function parseNanos(decimal: string): bigint | undefined {
   if (nanos > AMOUNT_NANOS_MAX) return undefined;
   return sign === '-' ? -nanos : nanos;
 }
+
+/** A number of JSON with more digits may be another decimal than the one that was written. */
+const NUMBER_DIGITS_MAX = 15;
+const NUMBER = /^-?\d+(?:\.\d{1,9})?$/;
+
+/**
+ * Formats a number of JSON as the decimal that its sender wrote. Returns undefined if it has more than 15 digits or more
+ * than nine after the point.
+ */
+export function formatNumber(value: number): string | undefined {
+  const shortest = String(value);
+  // a small number has an exponent
+  const text = shortest.includes('e') ? value.toFixed(NANO_DIGITS).replace(/0+$/, '') : shortest;
+  const digits = text.replace(/[-.]/g, '').replace(/^0+/, '');
+  return NUMBER.test(text) && digits.length <= NUMBER_DIGITS_MAX && Number(text) === value ? text : undefined;
+}

@@ -5,7 +5,14 @@ import { isFailed } from '../dialects/wire/task-fields.ts';
 import { buildObjectSchema } from './mcp-tool.ts';
 import type { ToolAnswer, ToolCall, ToolParts } from './mcp-tool.ts';
 import { pickAccountCaller } from './read-video.ts';
-import { VIDEO_REQUIRED, encodeShownVideo, hasExpired, videoSchemas } from './shown-video.ts';
+import {
+  VIDEO_REQUIRED,
+  encodeNextCall,
+  encodeShownVideo,
+  hasExpired,
+  nextCallSchema,
+  videoSchemas,
+} from './shown-video.ts';
 
 /** A link is a secret in a transcript, so it ends soon. Each answer has a new one. */
 const LINK_MS = 60 * 60 * 1000;
@@ -17,6 +24,7 @@ export const shownVideoSchema = buildObjectSchema(
   {
     ...videoSchemas,
     link: { type: 'string', description: 'Plays and downloads the video without a token, for one hour.' },
+    next_call: nextCallSchema,
   },
   VIDEO_REQUIRED,
 );
@@ -35,7 +43,11 @@ export async function describeVideo(
   ]);
   const link = hasExpired(task, now) ? undefined : parts.links.toVideoUrl(task, now + LINK_MS);
   return {
-    structured: { ...encodeShownVideo(task, charge), ...(link === undefined ? {} : { link }) },
+    structured: {
+      ...encodeShownVideo(task, charge),
+      ...(link === undefined ? {} : { link }),
+      ...encodeNextCall(task),
+    },
     sentence: describeNext(task, link !== undefined),
     attachments: [...(link === undefined ? [] : [toResourceLink(task, link)]), ...(thumbnail ? [thumbnail] : [])],
   };

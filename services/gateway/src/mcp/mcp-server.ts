@@ -19,6 +19,7 @@ import { TASKS_EXTENSION, startTask, taskMethods } from './task-methods.ts';
 import type { TaskMethod } from './task-methods.ts';
 import { cleanText, refusalSchema, refuseCall } from './tool-refusal.ts';
 import { toToolResult } from './tool-result.ts';
+import { toPublishedSchema } from './published-schema.ts';
 import { listTools } from './tools/index.ts';
 import { waitForCall } from './wait-for-call.ts';
 import type { TellProgress } from './wait-for-call.ts';
@@ -56,6 +57,8 @@ interface ServerDeps {
   readonly sdk: typeof sdkModule;
   readonly parts: ToolParts;
   readonly tools: ReadonlyMap<string, McpTool>;
+  /** The same tools as clients list them. */
+  readonly published: Tool[];
   readonly results: CountFamily<Counter>;
 }
 
@@ -66,7 +69,7 @@ export function openMcpServer(sdk: typeof sdkModule, parts: ToolParts, metrics: 
     'tool',
     'result',
   ]);
-  const deps = { sdk, parts, tools, results };
+  const deps = { sdk, parts, tools, published: [...tools.values()].map(encodeTool), results };
   const calls = new WeakMap<Request, RequestCall>();
   const newInstance = ({ requestInfo }: McpRequestContext): McpServer => {
     const call = requestInfo && calls.get(requestInfo);
@@ -87,7 +90,7 @@ export function openMcpServer(sdk: typeof sdkModule, parts: ToolParts, metrics: 
 }
 
 function newServer(deps: ServerDeps, requested: RequestCall): McpServer {
-  const { sdk, tools } = deps;
+  const { sdk } = deps;
   const instance = new sdk.McpServer(SERVER_INFO, {
     capabilities: { tools: {}, extensions: { [TASKS_EXTENSION]: {} } },
     instructions: INSTRUCTIONS,
@@ -95,7 +98,7 @@ function newServer(deps: ServerDeps, requested: RequestCall): McpServer {
   });
   // the methods themselves: refusals of arguments are ours, and the package would write its own
   const { server } = instance;
-  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(encodeTool) }));
+  server.setRequestHandler('tools/list', () => ({ tools: deps.published }));
   server.setRequestHandler('tools/call', ({ params: { name, arguments: given } }, context) =>
     runTool(deps, findTool(deps, name), given, readCall(requested, context)),
   );
@@ -115,8 +118,8 @@ function findTool({ sdk, tools }: ServerDeps, name: string): McpTool {
 
 /** Clients validate a refusal against the output schema too. */
 function encodeTool({ name, title, description, input, output, hints }: McpTool): Tool {
-  const outputSchema = { type: 'object' as const, anyOf: [output, refusalSchema] };
-  return { name, title, description, inputSchema: input, outputSchema, annotations: hints };
+  const outputSchema = toPublishedSchema({ type: 'object', anyOf: [output, refusalSchema] });
+  return { name, title, description, inputSchema: toPublishedSchema(input), outputSchema, annotations: hints };
 }
 
 interface CapabilityDeclaration {

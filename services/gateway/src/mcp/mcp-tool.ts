@@ -4,6 +4,7 @@ import type { Principal } from '../clients/billing-client.ts';
 import type { Schema } from '../dialects/dialect.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
 import type { GatewayParts } from '../http/gateway-parts.ts';
+import { dropEmptyArguments, readAmounts } from './tool-arguments.ts';
 
 /** The parts that tools are made of. A tool calls the operations that the HTTP routes call. */
 export type ToolParts = GatewayParts;
@@ -75,6 +76,8 @@ export interface McpTool {
 }
 
 export interface ToolSpec<A extends object> extends Omit<McpTool, 'run' | 'wait'> {
+  /** The arguments that are amounts of money: a JSON number is taken too. */
+  readonly amounts?: readonly string[];
   readonly wait?: AwaitResult<A>;
   /** Runs with arguments that the input schema has accepted. */
   run(args: A, call: ToolCall): Promise<ToolAnswer | StartedTask>;
@@ -83,11 +86,12 @@ export interface ToolSpec<A extends object> extends Omit<McpTool, 'run' | 'wait'
 /** Builds a tool that checks its arguments. The first call compiles the check. */
 export function buildTool<A extends object>(spec: ToolSpec<A>): McpTool {
   const check = bodyValidator<A>(spec.input);
-  const { wait, ...rest } = spec;
+  const { wait, amounts = [], ...rest } = spec;
+  const read = (given: unknown): A => check(readAmounts(amounts, dropEmptyArguments(spec.input, given)));
   return {
     ...rest,
-    ...(wait && { wait: async (given, call, showProgress) => wait(check(given ?? {}), call, showProgress) }),
-    run: async (given, call) => spec.run(check(given ?? {}), call),
+    ...(wait && { wait: async (given, call, showProgress) => wait(read(given), call, showProgress) }),
+    run: async (given, call) => spec.run(read(given), call),
   };
 }
 

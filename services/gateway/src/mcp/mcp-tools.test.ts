@@ -68,7 +68,7 @@ describe.each(LINES)('an agent with the client %s', (line) => {
     expect(tools.map(({ name }) => name)).toEqual(NAMES);
     for (const tool of tools)
       expect(tool).toMatchObject({
-        inputSchema: { type: 'object', additionalProperties: false },
+        inputSchema: { type: 'object' },
         outputSchema: { type: 'object' },
         annotations: { openWorldHint: false },
       });

@@ -63,6 +63,32 @@ describe.each(LINES)('a wait of an agent with the client %s', (line) => {
 
     expect([isError, structuredContent.done]).toEqual([undefined, false]);
   });
+  test('ends by itself before the hastiest client gives up, and says what to call next', async () => {
+    const agent = await connect(line);
+    const waiting = agent.call('video_wait', { id: TASK_ID });
+    await untilWaiting(1);
+    await under.clock.advance(4000);
+    const { structuredContent, content } = await waiting;
+
+    expect(structuredContent).toMatchObject({ done: false, next_call: 'video_wait' });
+    expect(content[1]?.text).toContain('Call video_wait with this id');
+  });
+  test('may take longer for an agent that asks for progress', async () => {
+    const agent = await connect(line);
+    const shown: number[] = [];
+    const waiting = agent.call(
+      'video_wait',
+      { id: TASK_ID },
+      { onprogress: ({ progress }) => void shown.push(progress) },
+    );
+    await untilWaiting(1);
+    for (let second = 0; second < 20; second += 5) await under.clock.advance(5000);
+    expect(await countWaits()).toBe(1);
+    await under.clock.advance(5000);
+
+    expect((await waiting).structuredContent.done).toBe(false);
+    expect(shown).toEqual([0]);
+  });
   test('shows each new percentage once, to an agent that asks for it', async () => {
     const agent = await connect(line);
     const shown: number[] = [];

@@ -18,7 +18,19 @@ export const moneySchemas = {
   currency: { type: 'string', description: 'ISO 4217.' },
 } as const satisfies Readonly<Record<string, Schema>>;
 
-export const statusSchema: Schema = { enum: ['queued', 'in_progress', 'completed', 'failed'] };
+export const statusSchema: Schema = { type: 'string', enum: ['queued', 'in_progress', 'completed', 'failed'] };
+
+/** Some clients show a model the structured content alone, so it says what to call next, as the sentence does. */
+export const nextCallSchema: Schema = {
+  type: 'string',
+  enum: ['video_wait'],
+  description: 'The tool to call next with this id; absent if nothing is to be waited for.',
+};
+
+/** Names the tool to call while a task goes on. */
+export function encodeNextCall(task: Task): { readonly next_call?: 'video_wait' } {
+  return isFinal(task) ? {} : { next_call: 'video_wait' };
+}
 
 /** The members of a video in every list. */
 export const videoSchemas: Readonly<Record<string, Schema>> = {
@@ -31,7 +43,7 @@ export const videoSchemas: Readonly<Record<string, Schema>> = {
   size: { type: 'string', description: 'Width x height of the result.' },
   label: text,
   ...moneySchemas,
-  charge: { enum: ['held', 'charged', 'released'], description: 'The state of the amount.' },
+  charge: { type: 'string', enum: ['held', 'charged', 'released'], description: 'The state of the amount.' },
   created_at: time,
   expires_at: { ...time, description: 'The end of the result, ISO 8601.' },
   poll_after_seconds: { type: 'integer', description: 'While it is not done.' },

@@ -46,7 +46,7 @@ export const videoArguments: Readonly<Record<string, Schema>> = {
     description: 'Pictures, videos and sound to follow.',
     items: buildObjectSchema(
       {
-        role: { enum: Object.keys(ITEM_TYPES) },
+        role: { type: 'string', enum: Object.keys(ITEM_TYPES) },
         url: {
           type: 'string',
           maxLength: URL_MAX,

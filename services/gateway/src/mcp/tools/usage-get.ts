@@ -25,7 +25,7 @@ export function usageGet(parts: ToolParts): McpTool {
     input: buildObjectSchema({
       from: { type: 'string', maxLength: 40, description: 'A date such as 2026-11-01; default: 30 days ago.' },
       to: { type: 'string', maxLength: 40, description: 'A date, inclusive; default: now.' },
-      group_by: { enum: Object.keys(USAGE_GROUPINGS), default: 'day' },
+      group_by: { type: 'string', enum: Object.keys(USAGE_GROUPINGS), default: 'day' },
     }),
     output: buildObjectSchema(
       {

@@ -10,7 +10,7 @@ import { buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolCall, ToolParts } from '../mcp-tool.ts';
 import { pickAccountCaller } from '../read-video.ts';
 import { toStateName } from '../../dialects/wire/task-fields.ts';
-import { moneySchemas, statusSchema } from '../shown-video.ts';
+import { encodeNextCall, moneySchemas, nextCallSchema, statusSchema } from '../shown-video.ts';
 import { decodeVideoOrder, videoArguments } from '../video-order.ts';
 import type { VideoArguments } from '../video-order.ts';
 
@@ -39,7 +39,7 @@ export function videoCreate(parts: ToolParts): McpTool {
         max_amount: {
           type: 'string',
           maxLength: 24,
-          description: 'The most that may be held, a decimal number: that of video_quote.',
+          description: 'The most that may be held, a decimal such as "0.40": that of video_quote.',
         },
         currency: { type: 'string', maxLength: 3, description: 'The currency of max_amount.' },
         idempotency_key: {
@@ -59,9 +59,11 @@ export function videoCreate(parts: ToolParts): McpTool {
         held: { ...moneySchemas.amount, description: 'The amount that is held until the end.' },
         currency: moneySchemas.currency,
         poll_after_seconds: { type: 'integer' },
+        next_call: nextCallSchema,
       },
       ['id', 'status', 'currency', 'poll_after_seconds'],
     ),
+    amounts: ['max_amount'],
     hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: async (args, call) => {
       const task = await createVideo(parts, args, call);
@@ -74,6 +76,7 @@ export function videoCreate(parts: ToolParts): McpTool {
           ...(charge && { held: formatDecimal(charge.amountNanos) }),
           currency: args.currency,
           poll_after_seconds: Math.ceil(computePollDelayMs(task) / 1000),
+          ...encodeNextCall(task),
         },
         sentence: 'Call video_wait with this id.',
       };

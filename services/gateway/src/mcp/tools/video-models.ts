@@ -27,8 +27,8 @@ const entry = buildObjectSchema(
   {
     id: { type: 'string' },
     operations: texts,
-    supported_resolutions: { type: ['array', 'null'], items: { type: 'string' } },
-    supported_aspect_ratios: { type: ['array', 'null'], items: { type: 'string' } },
+    supported_resolutions: texts,
+    supported_aspect_ratios: texts,
     duration: { type: 'object', description: 'Whole seconds.' },
     defaults: { type: 'object' },
     prompt_max: { type: 'integer', description: 'Characters.' },
@@ -64,7 +64,10 @@ export function videoModels(parts: ToolParts): McpTool {
   });
 }
 
+/** Clients of some vendors cannot read a member that is a list or null, so an unknown list is left out. */
 function encodeEntry(model: VideoModel): object {
   const all = encodeVideoModel(model) as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(MEMBERS.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
+  return Object.fromEntries(
+    MEMBERS.flatMap((name) => ((all[name] ?? undefined) === undefined ? [] : [[name, all[name]]])),
+  );
 }

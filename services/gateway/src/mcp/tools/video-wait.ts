@@ -6,8 +6,10 @@ import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, RequestCall, ShowProgress, ToolParts } from '../mcp-tool.ts';
 import { idSchema, readVideo, toVideoRef } from '../read-video.ts';
 
-/** Clients give up a call after a minute. */
-const SECONDS = { min: 1, max: 50, fallback: 25 };
+/** Clients give up a call after a minute, and the hastiest of them after five seconds. */
+const SECONDS = { min: 1, max: 50, fallback: 4 };
+/** A client that asks for progress sees that its call is alive. */
+const WATCHED_FALLBACK_SECONDS = 25;
 /** Between two looks at the progress of a task, for a client that asks for it. */
 const PROGRESS_MS = 5000;
 
@@ -17,18 +19,26 @@ export function videoWait(parts: ToolParts): McpTool {
     name: 'video_wait',
     title: 'Wait for a video',
     description:
-      'Waits until a video is done, at most the given seconds, and shows it as video_get does. ' +
+      'Waits some seconds until a video is done, and shows it as video_get does. ' +
       'Repeat it while done is false. That is no error: a video takes minutes.',
     input: buildObjectSchema(
       {
         id: idSchema,
-        seconds: { type: 'integer', minimum: SECONDS.min, maximum: SECONDS.max, default: SECONDS.fallback },
+        seconds: {
+          type: 'integer',
+          minimum: SECONDS.min,
+          maximum: SECONDS.max,
+          description:
+            `The longest wait; default: ${SECONDS.fallback}, or ${WATCHED_FALLBACK_SECONDS} for a client that asks for ` +
+            'progress. Clients may give up a longer call.',
+        },
       },
       ['id'],
     ),
     output: shownVideoSchema,
     hints: READ_ONLY,
-    wait: async ({ id, seconds = SECONDS.fallback }, call, showProgress) => {
+    wait: async ({ id, seconds: given }, call, showProgress) => {
+      const seconds = given ?? (showProgress === undefined ? SECONDS.fallback : WATCHED_FALLBACK_SECONDS);
       if (!parts.waits.tryAcquire()) return;
       try {
         await waitForEnd(parts, { id, ms: seconds * 1000, call, showProgress });
