@@ -22,6 +22,9 @@ import { postgresServer } from '../servers/postgres-server.ts';
 const TIMEOUT_MS = 120_000;
 const PAGES = path.resolve(import.meta.dirname, '../../deploy/examples/mcp');
 
+/** Of a token whose agent has to ask a person above 0.30. */
+const CAREFUL_KEY = 'sk-careful-0123456789';
+
 /** Waits over MCP until the video is done. */
 async function waitFor(agent: Agent, id: string): Promise<ToolResult> {
   for (;;) {
@@ -33,7 +36,14 @@ async function waitFor(agent: Agent, id: string): Promise<ToolResult> {
 describe('one program', () => {
   let scripted: ScriptedProgram;
   beforeAll(async () => {
-    scripted = await startScriptedProgram();
+    scripted = await startScriptedProgram({}, (config) => ({
+      ...config,
+      accounts: config.accounts.map((account) =>
+        account.id === 'demo'
+          ? { ...account, tokens: [...account.tokens, { key: CAREFUL_KEY, models: ['*'], confirm_above: '0.30' }] }
+          : account,
+      ),
+    }));
   }, TIMEOUT_MS);
   afterAll(() => scripted.end(), TIMEOUT_MS);
 
@@ -107,6 +117,21 @@ describe('one program', () => {
       { models: [] },
     ]);
     expect(listed).toEqual([]);
+  });
+  test('a price above confirm_above of the token needs a person, who is asked or told of', async () => {
+    const questions: string[] = [];
+    const answer = (question: string): 'accept' => (questions.push(question), 'accept');
+    const asking = await connectAgent('2.x', scripted.program.base, { token: CAREFUL_KEY, answer });
+    const plain = await connectAgent('1.x', scripted.program.base, { token: CAREFUL_KEY });
+    const asked = await asking.call('video_create', order('asked', 'careful-1'));
+    const refused = (await plain.call('video_create', order('told', 'careful-2'))).structuredContent.error;
+    const { confirmation } = refused.metadata as Record<string, string>;
+    const told = await plain.call('video_create', { ...order('told', 'careful-2'), confirmation });
+    await Promise.all([asking.close(), plain.close()]);
+
+    expect(questions).toEqual(['This video costs 0.4 USD. Order it?']);
+    expect(refused).toMatchObject({ code: 'confirmation_required', metadata: { amount: '0.4', currency: 'USD' } });
+    expect([asked, told].map(({ structuredContent }) => structuredContent.held)).toEqual(['0.4', '0.4']);
   });
   test('words of an upstream and of a prompt stay data', async () => {
     const agent = await connect('2.x');

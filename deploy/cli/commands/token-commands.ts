@@ -55,6 +55,11 @@ const LABEL_OPTION = {
   means: 'the label of what it orders, if a request names none, for the accounts of its client',
 } as const;
 
+const CONFIRM_OPTION = {
+  value: 'AMOUNT',
+  means: 'the price above which an order of an agent needs a person',
+} as const;
+
 /** The options of the limits that a token has of its own. */
 const OWN_LIMIT_OPTIONS = {
   'creates-per-minute': { value: 'N', means: "the token's own rate limit of creates" },
@@ -85,6 +90,7 @@ export const tokenCreate = defineCommand({
     },
     ...QUEUE_OPTIONS,
     label: LABEL_OPTION,
+    'confirm-above': CONFIRM_OPTION,
     actor: ACTOR_OPTION,
   },
   example: 'token create --account demo --models "*" --limit 5.00 --expires 30d',
@@ -105,6 +111,7 @@ export const tokenCreate = defineCommand({
       tokens: TOKEN_RIGHTS[options.tokens ?? ''] ?? TokenRight.UNSPECIFIED,
       ...readQueue(options),
       label: options.label ?? '',
+      ...readConfirm(options),
       actor: readActor(options.actor, environment),
     });
     return { answer: { token_id: made.token?.id, key: made.key } };
@@ -131,6 +138,11 @@ const COLUMNS: readonly Column<Token>[] = [
   { title: 'CLASS', of: ({ queue }) => findName(CLASSES, queue?.class), isWide: true },
   { title: 'KEY', of: ({ hint }) => (hint === '' ? '' : `…${hint}`), isWide: true },
   { title: 'LABEL', of: ({ label }) => label, isWide: true },
+  {
+    title: 'CONFIRM ABOVE',
+    of: ({ confirmAboveNanos: above }) => (above === undefined ? '' : formatNanos(above)),
+    isWide: true,
+  },
   { title: 'LAST CHARGED', of: ({ lastChargedAt }) => isoTime(lastChargedAt) ?? '', isWide: true },
 ];
 
@@ -147,7 +159,7 @@ export const tokenList = defineCommand({
 });
 
 export const tokenLimit = defineCommand({
-  summary: 'replace the limits of a token; one that is left out is removed, --wait, --class and --label stay',
+  summary: 'replace the limits of a token; one that is left out is removed, the options from --wait on stay',
   words: 'TOKEN_ID',
   options: {
     limit: { value: 'AMOUNT', means: 'the most that the token may spend in total' },
@@ -155,6 +167,7 @@ export const tokenLimit = defineCommand({
     none: { means: 'remove every limit' },
     ...QUEUE_OPTIONS,
     label: { ...LABEL_OPTION, means: `${LABEL_OPTION.means}; "" removes it` },
+    'confirm-above': { ...CONFIRM_OPTION, means: `${CONFIRM_OPTION.means}; never removes it` },
     reason: { value: 'TEXT', means: 'the reason, for the record' },
     actor: ACTOR_OPTION,
   },
@@ -172,6 +185,7 @@ export const tokenLimit = defineCommand({
       limits,
       ...readQueue(options),
       ...(options.label === undefined ? {} : { label: options.label }),
+      ...(options['confirm-above'] === 'never' ? { confirmAboveNanos: -1n } : readConfirm(options)),
       actor: readActor(options.actor, environment),
       reason,
     });
@@ -274,6 +288,12 @@ function readQueue({ wait = '', class: best = '' }: { readonly wait?: string; re
   return { queue: { wait: WAITS[wait] ?? TokenWait.UNSPECIFIED, class: CLASSES[best] ?? TokenClass.UNSPECIFIED } };
 }
 
+function readConfirm({ 'confirm-above': above }: { readonly 'confirm-above'?: string }): {
+  readonly confirmAboveNanos?: bigint;
+} {
+  return above === undefined ? {} : { confirmAboveNanos: parseNanos(above) };
+}
+
 function webhookRightName(right: WebhookRight): string {
   return findName(WEBHOOK_RIGHTS, right);
 }
@@ -298,6 +318,7 @@ function toTokenJson(token: Token): object {
     tokens: tokenRightName(token.tokens) || undefined,
     queue: toQueueJson(token.queue),
     label: token.label || undefined,
+    confirm_above: token.confirmAboveNanos === undefined ? undefined : formatNanos(token.confirmAboveNanos),
     key_hint: token.hint || undefined,
     made_by: token.madeByTokenId || undefined,
     last_charged_at: isoTime(token.lastChargedAt),

@@ -81,6 +81,10 @@ const token = {
     },
     name: { type: 'string', maxLength: 256 },
     limit: decimal,
+    confirm_above: {
+      ...decimal,
+      description: 'the price above which an order of an agent needs a person, a decimal in quotes such as "1.00"',
+    },
     limits: {
       type: 'object',
       description: 'limits of its own, such as { creates_per_minute: 600, in_flight: 100 }',

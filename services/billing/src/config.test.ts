@@ -35,7 +35,7 @@ accounts:
     credit: "100.00"
     tokens:
       - { key: \${REELGATE_API_KEY:-}, models: ["*"] }
-      - { key: sk-given, models: [Alpha-H3], name: ci, limit: "10.00", expires: 2027-01-31, queue: { class: batch } }
+      - { key: sk-given, models: [Alpha-H3], name: ci, limit: "10.00", expires: 2027-01-31, queue: { class: batch }, confirm_above: "0.50" }
 `;
 
 describe('the configuration', () => {
@@ -71,6 +71,7 @@ describe('the configuration', () => {
             limit: 10_000_000_000n,
             expiresAt: Date.UTC(2027, 0, 31),
             queue: { wait: 'channels', class: 'batch' },
+            confirmAbove: 500_000_000n,
           },
         ],
       },

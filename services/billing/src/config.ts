@@ -62,6 +62,7 @@ interface CheckedToken {
   readonly models: readonly string[];
   readonly name?: string;
   readonly limit?: string;
+  readonly confirm_above?: string;
   readonly expires?: string;
   readonly limits?: {
     readonly creates_per_minute?: number;
@@ -136,9 +137,10 @@ function priceEntries(
 }
 
 function tokenEntry(
-  { key, models, name = '', limit, expires, limits = {}, webhooks = 'write', tokens = 'none', queue }: CheckedToken,
+  { key, models, name = '', limit, expires, limits = {}, webhooks = 'write', tokens = 'none', ...more }: CheckedToken,
   path: Path,
 ): TokenEntry {
+  const { queue, confirm_above: confirmAbove } = more;
   return {
     key: key === undefined ? undefined : new Secret(key),
     models,
@@ -154,6 +156,7 @@ function tokenEntry(
     webhooks,
     tokens,
     queue: { ...DEFAULT_QUEUE, ...queue },
+    confirmAbove: confirmAbove === undefined ? undefined : readAmount(confirmAbove, [...path, 'confirm_above']),
   };
 }
 

@@ -69,6 +69,7 @@ const BODY_WAIT_MS_MAX = 60_000;
 
 /** The tasks service derives the same key with this purpose. */
 const CALLBACK_KEY_PURPOSE = 'upstream-callbacks';
+const CONFIRMATION_PURPOSE = 'confirmations';
 
 export type RunningGateway = RunningService & {
   /** The address that it listens on, which can differ from its public URL. */
@@ -119,6 +120,7 @@ export async function startGateway(
       catalogue: () => catalogue,
       ...openBounds(config, clock),
       callbackKeys: foundation.acceptedKeys.signatures.map((key) => deriveSecret(key, CALLBACK_KEY_PURPOSE)),
+      confirmationKeys: foundation.acceptedKeys.signatures.map((key) => deriveSecret(key, CONFIRMATION_PURPOSE)),
     };
     registerGauges(metrics, parts);
     await subscribeToEvents(foundation, parts, lifecycle);

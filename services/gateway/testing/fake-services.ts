@@ -208,6 +208,7 @@ export interface FakeBilling {
       readonly webhooks?: WebhookRight;
       readonly tokens?: TokenRight;
       readonly label?: string;
+      readonly confirmAboveNanos?: bigint;
     }
   >;
 }
@@ -267,6 +268,7 @@ export function fakeBilling(): FakeBilling {
             webhooks: rights.webhooks,
             tokens: rights.tokens,
             label: rights.label,
+            confirmAboveNanos: token.confirmAboveNanos,
             ...(limits === undefined ? {} : { limits: create(TokenLimitsSchema, limits) }),
             ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }),
           },

@@ -43,11 +43,14 @@ export interface AgentOptions {
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly capabilities?: object;
+  /** Answers a question to the user, in the revision that has it. */
+  readonly answer?: (question: string) => 'accept' | 'decline' | 'cancel';
 }
 
 /** Connects a client of a line. Rejects as the client does. */
 export async function connectAgent(line: Line, url: string, options: AgentOptions = {}): Promise<Agent> {
-  const { token = TOKEN, headers = {}, capabilities = {} } = options;
+  const { token = TOKEN, headers = {}, answer } = options;
+  const capabilities = { ...options.capabilities, ...(answer && { elicitation: {} }) };
   // after an aborted request the connections of `fetch` stay open for seconds
   const connections = new Connections();
   const address = new URL('/mcp', url);
@@ -75,6 +78,8 @@ export async function connectAgent(line: Line, url: string, options: AgentOption
     capabilities,
     ...(line === '2.x' && { versionNegotiation: { mode: 'auto' } }),
   });
+  if (answer !== undefined)
+    client.setRequestHandler('elicitation/create', ({ params }) => ({ action: answer(params.message), content: {} }));
   await client.connect(new NewTransport(address, transport));
   return {
     call: async (name, args = {}, settings = {}) =>

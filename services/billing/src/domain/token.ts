@@ -43,6 +43,8 @@ export interface ChangeableLimits {
   readonly limit: Nanos | undefined;
   readonly limits: TokenLimits;
   readonly queue: TokenQueue;
+  /** The price above which an order of an agent needs a person; undefined if none does. */
+  readonly confirmAbove?: Nanos | undefined;
 }
 
 /** The rights of a token. Times are milliseconds since 1970. */
@@ -100,6 +102,12 @@ export function boundQueue({ token, makers }: Principal): TokenQueue {
     wait: TOKEN_WAITS.find((wait) => all.some((queue) => queue.wait === wait)) ?? token.queue.wait,
     class: TOKEN_CLASSES.find((best) => all.some((queue) => queue.class === best)) ?? token.queue.class,
   };
+}
+
+/** Returns the price above which an order of an agent needs a person. That of each of its makers holds too. */
+export function boundConfirmation({ token, makers }: Principal): Nanos | undefined {
+  const all = [token, ...makers].flatMap(({ confirmAbove }) => (confirmAbove === undefined ? [] : [confirmAbove]));
+  return all.reduce<Nanos | undefined>((least, one) => (least === undefined || one < least ? one : least), undefined);
 }
 
 /** Returns the reason for which a token cannot be used now; undefined if it can be used. */

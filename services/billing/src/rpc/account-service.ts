@@ -81,9 +81,13 @@ function tokenMethods(deps: BillingDeps) {
       const { token, madeRevoked } = await revokeToken(deps, request);
       return { token: toWireToken(token), madeRevoked };
     },
-    updateTokenLimits: async ({ id, limitNanos, limits, queue, label, actor, reason }, { caller }) => {
+    updateTokenLimits: async ({ id, limitNanos, limits, actor, reason, ...more }, { caller }) => {
       assertOwner(caller, (await deps.tokens.find(id))?.accountId, 'id');
-      const replaced = { limit: limitNanos, limits: fromWireLimits(limits), queue: fromWireQueue(queue), label };
+      const { queue, label, confirmAboveNanos: above } = more;
+      const replaced = {
+        ...{ limit: limitNanos, limits: fromWireLimits(limits), queue: fromWireQueue(queue), label },
+        confirmAbove: above !== undefined && above < 0n ? ('never' as const) : above,
+      };
       const change = { id, ...replaced, actor: actor || caller.name, reason };
       return { token: toWireToken(await changeTokenLimits(deps, change)) };
     },

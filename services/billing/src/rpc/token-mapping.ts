@@ -8,7 +8,7 @@ import { TokenClass as WireClass, TokenWait as WireWait } from '@reelgate/proto/
 import type { TokenQueue as WireQueue, TokenQueueSchema } from '@reelgate/proto/billing/v1/token_queue';
 import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
-import { DEFAULT_QUEUE, NO_LIMITS, boundQueue } from '../domain/token.ts';
+import { DEFAULT_QUEUE, NO_LIMITS, boundConfirmation, boundQueue } from '../domain/token.ts';
 import type { Principal, Token, TokenLimits, TokenQueue, TokenRight, WebhookRight } from '../domain/token.ts';
 import type { TokenRequest } from '../operations/tokens/create-token.ts';
 import type { ListedToken } from '../operations/tokens/list-tokens.ts';
@@ -72,6 +72,7 @@ export function fromWireTokenRequest(request: CreateTokenRequest, caller: string
     tokens: TOKEN_RIGHTS[tokens],
     queue: fromWireQueue(request.queue) ?? DEFAULT_QUEUE,
     label: request.label,
+    confirmAbove: request.confirmAboveNanos,
     makerId: makerTokenId || undefined,
     configuredLimits: fromWireLimits(request.configuredLimits),
     actor: actor || caller,
@@ -110,6 +111,7 @@ function toWireQueue(queue: TokenQueue): WholeMessage<typeof TokenQueueSchema> {
 export function toWirePrincipal(principal: Principal): WholeMessage<typeof PrincipalSchema> {
   const { token, makers } = principal;
   const { id, accountId, name, models, expiresAt, limits, webhooks, tokens } = token;
+  const confirmAboveNanos = boundConfirmation(principal);
   return {
     accountId,
     tokenId: id,
@@ -121,12 +123,13 @@ export function toWirePrincipal(principal: Principal): WholeMessage<typeof Princ
     makers: makers.map((maker) => ({ tokenId: maker.id, limits: toWireLimits(maker.limits) })),
     queue: toWireQueue(boundQueue(principal)),
     label: token.label,
+    ...(confirmAboveNanos === undefined ? {} : { confirmAboveNanos }),
     ...optionalTime('expiresAt', expiresAt),
   };
 }
 
 export function toWireToken(token: Token, lastChargedAt?: number): WholeMessage<typeof TokenSchema> {
-  const { id, accountId, name, limit } = token;
+  const { id, accountId, name, limit, confirmAbove } = token;
   return {
     id,
     accountId,
@@ -142,6 +145,7 @@ export function toWireToken(token: Token, lastChargedAt?: number): WholeMessage<
     label: token.label,
     hint: token.hint,
     ...(limit === undefined ? {} : { limitNanos: limit }),
+    ...(confirmAbove === undefined ? {} : { confirmAboveNanos: confirmAbove }),
     ...optionalTime('expiresAt', token.expiresAt),
     ...optionalTime('revokedAt', token.revokedAt),
     ...optionalTime('lastChargedAt', lastChargedAt),

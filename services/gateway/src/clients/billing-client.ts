@@ -68,6 +68,8 @@ export interface Principal extends CountedToken {
   readonly tokens: TokenRight;
   /** The label of what it orders, unless the request names another one; undefined: none. */
   readonly label?: string | undefined;
+  /** The price above which an order of an agent needs a person, in billionths; undefined if none does. */
+  readonly confirmAboveNanos?: bigint | undefined;
 }
 
 const EVERY_MODEL = '*';
@@ -88,7 +90,7 @@ export type Authenticate = (key: string, requestId: string, span?: Span) => Prom
 export function billingAuthenticate(billing: BillingClient): Authenticate {
   return async (key, requestId, span) => {
     const { principal } = await billing.authenticate({ key }, { timeoutMs: DEADLINE_MS, requestId, span });
-    const { accountId, tokenId, models, expiresAt, limits, webhooks, tokens, name, makers, label } =
+    const { accountId, tokenId, models, expiresAt, limits, webhooks, tokens, name, makers, label, confirmAboveNanos } =
       requireValue(principal);
     return {
       accountId,
@@ -104,6 +106,7 @@ export function billingAuthenticate(billing: BillingClient): Authenticate {
       webhooks: WEBHOOK_RIGHTS[webhooks],
       tokens: TOKEN_RIGHTS[tokens],
       label: label || undefined,
+      confirmAboveNanos,
     };
   };
 }

@@ -45,6 +45,8 @@ export interface TokenSettings extends TokenLimits {
 /** A site token without its key. */
 export interface SiteToken extends TokenSettings {
   readonly queue: TokenQueue;
+  /** The price above which an order of an agent needs a person; undefined if none does. */
+  readonly confirmAboveNanos?: bigint | undefined;
   readonly id: string;
   readonly accountId: string;
   /** The last characters of its key; undefined: not known. */
@@ -204,6 +206,7 @@ function fromWireToken(wire: WireToken): SiteToken {
     queue: fromWireQueue(wire.queue),
     label: emptyToUndefined(wire.label),
     hint: emptyToUndefined(wire.hint),
+    confirmAboveNanos: wire.confirmAboveNanos,
     createdAt: toMs(wire.createdAt) ?? 0,
     expiresAt: toMs(wire.expiresAt),
     revokedAt: toMs(wire.revokedAt),

@@ -62,6 +62,8 @@ export interface GatewayParts extends RequestBounds {
   readonly counters: RateCounters;
   /** Verifies the addresses of callbacks. The tasks service derives the same key and signs them. */
   readonly callbackKeys: readonly Secret[];
+  /** Sign the prices that users of agents confirm; the first one signs. */
+  readonly confirmationKeys: readonly Secret[];
   /** Aborted when the gateway stops; then waiting reads are answered at once. */
   readonly stopping: AbortSignal;
   /** The catalogue of the last reload. */

@@ -14,7 +14,7 @@ import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Problem } from '@reelgate/platform/problem';
 import { toProblem } from '../http/answer-problem.ts';
 import { API } from '../openapi/document.ts';
-import type { McpTool, RequestCall, ToolCall, ToolParts } from './mcp-tool.ts';
+import type { McpTool, RequestCall, ToolCall, ToolParts, ToolQuestion, UserAnswers } from './mcp-tool.ts';
 import { TASKS_EXTENSION, startTask, taskMethods } from './task-methods.ts';
 import type { TaskMethod } from './task-methods.ts';
 import { cleanText, refusalSchema, refuseCall } from './tool-refusal.ts';
@@ -33,6 +33,8 @@ const INSTRUCTIONS =
 /** The tools are the same for every client. */
 const LIST_HINT = { ttlMs: 300_000, cacheScope: 'public' } as const;
 const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
+/** Names the question of a call and its answer. */
+const QUESTION = 'confirm';
 const INTERNAL = -32_603;
 const INVALID_PARAMS = -32_602;
 
@@ -100,11 +102,11 @@ function newServer(deps: ServerDeps, requested: RequestCall): McpServer {
   const { server } = instance;
   server.setRequestHandler('tools/list', () => ({ tools: deps.published }));
   server.setRequestHandler('tools/call', ({ params: { name, arguments: given } }, context) =>
-    runTool(deps, findTool(deps, name), given, readCall(requested, context)),
+    runTool(deps, findTool(deps, name), given, readCall(deps, requested, context)),
   );
   for (const [name, method] of Object.entries(taskMethods))
     server.setRequestHandler(name, { params: TASK_PARAMS, result: ANY_RESULT }, ({ taskId }, context) =>
-      runTaskMethod(deps, method, taskId, readCall(requested, context)),
+      runTaskMethod(deps, method, taskId, readCall(deps, requested, context)),
     );
   return instance;
 }
@@ -124,34 +126,52 @@ function encodeTool({ name, title, description, input, output, hints }: McpTool)
 
 interface CapabilityDeclaration {
   readonly extensions?: object;
+  readonly elicitation?: object;
 }
 
-/** The extension counts only if this very request declares it, in the revision that has it. */
-function readCall(requested: RequestCall, { mcpReq }: ServerContext): ToolCall {
+/** A capability counts only if this very request declares it, in the revision that has it. */
+function readCall({ sdk }: ServerDeps, requested: RequestCall, { mcpReq }: ServerContext): ToolCall {
   const declared = (mcpReq.envelope as Readonly<Record<string, CapabilityDeclaration>> | undefined)?.[
     CLIENT_CAPABILITIES
   ];
+  const view = sdk.inputResponse(mcpReq.inputResponses, QUESTION);
+  const answers: UserAnswers = {
+    canAsk: declared?.elicitation !== undefined && asksByForm(declared.elicitation),
+    answer: view.kind === 'elicit' ? view.action : undefined,
+    state: mcpReq.requestState<string>(),
+  };
   return {
     ...requested,
     followsTasks: declared?.extensions !== undefined && TASKS_EXTENSION in declared.extensions,
+    answers,
   };
 }
 
+/** A declaration without modes means the form alone. */
+function asksByForm(elicitation: object): boolean {
+  return 'form' in elicitation || !('url' in elicitation);
+}
+
+/** The question has no form to fill in: to accept it is the answer. */
+function askUser({ sdk }: ServerDeps, { question, state }: ToolQuestion): object {
+  const elicitation = { message: question, requestedSchema: { type: 'object' as const, properties: {} } };
+  return sdk.inputRequired({
+    inputRequests: { [QUESTION]: sdk.inputRequired.elicit(elicitation) },
+    requestState: state,
+  });
+}
+
 /** A refusal is a result: the model that called the tool can read it. */
-async function runTool(
-  { parts, results }: ServerDeps,
-  tool: McpTool,
-  given: unknown,
-  call: ToolCall,
-): Promise<CallToolResult> {
+async function runTool(deps: ServerDeps, tool: McpTool, given: unknown, call: ToolCall): Promise<CallToolResult> {
+  const { parts, results } = deps;
   call.noteTool(tool.name);
   try {
     const answer = await tool.run(given, call);
+    results.labels(tool.name, 'question' in answer ? 'input_required' : 'ok').inc();
+    if ('question' in answer) return askUser(deps, answer) as CallToolResult;
     // the package takes the result of the extension, and has no type for it
-    const result =
-      'startedTaskId' in answer ? await startTask(parts, answer.startedTaskId, call) : toToolResult(answer);
-    results.labels(tool.name, 'ok').inc();
-    return result as CallToolResult;
+    if ('startedTaskId' in answer) return (await startTask(parts, answer.startedTaskId, call)) as CallToolResult;
+    return toToolResult(answer);
   } catch (thrown) {
     const problem = readProblem(parts, thrown, call);
     results.labels(tool.name, problem.reason).inc();

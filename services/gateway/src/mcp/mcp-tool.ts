@@ -28,6 +28,17 @@ export interface RequestCall {
 export interface ToolCall extends RequestCall {
   /** True if this request declares that its client follows tasks. */
   readonly followsTasks: boolean;
+  readonly answers: UserAnswers;
+}
+
+/** The answer of a user to a question of an earlier call. Everything of it is written by the client. */
+export interface UserAnswers {
+  /** True if this request declares that its client asks its user. */
+  readonly canAsk: boolean;
+  /** Undefined if no question was asked. */
+  readonly answer: 'accept' | 'decline' | 'cancel' | undefined;
+  /** The state of the question, as the client repeats it. */
+  readonly state: string | undefined;
 }
 
 /** Tells a client how much is done, in percent. */
@@ -51,6 +62,12 @@ export interface StartedTask {
   readonly startedTaskId: string;
 }
 
+/** A question to the user, after whose answer the client repeats the call with the state. */
+export interface ToolQuestion {
+  readonly question: string;
+  readonly state: string;
+}
+
 /** Hints for the client alone. They protect nothing. */
 export interface ToolHints {
   readonly readOnlyHint: boolean;
@@ -72,7 +89,7 @@ export interface McpTool {
   /** Comes before the run of a tool that waits. Refuses as the run does. */
   readonly wait?: AwaitResult<unknown>;
   /** Refuses with a Problem. */
-  run(given: unknown, call: ToolCall): Promise<ToolAnswer | StartedTask>;
+  run(given: unknown, call: ToolCall): Promise<ToolAnswer | StartedTask | ToolQuestion>;
 }
 
 export interface ToolSpec<A extends object> extends Omit<McpTool, 'run' | 'wait'> {
@@ -80,7 +97,7 @@ export interface ToolSpec<A extends object> extends Omit<McpTool, 'run' | 'wait'
   readonly amounts?: readonly string[];
   readonly wait?: AwaitResult<A>;
   /** Runs with arguments that the input schema has accepted. */
-  run(args: A, call: ToolCall): Promise<ToolAnswer | StartedTask>;
+  run(args: A, call: ToolCall): Promise<ToolAnswer | StartedTask | ToolQuestion>;
 }
 
 /** Builds a tool that checks its arguments. The first call compiles the check. */

@@ -10,6 +10,9 @@ const LINK = /\b(?:[a-z][a-z\d+.-]*:\/\/|www\.|data:)\S*/gi;
 const CONTROL = /[\p{Cc}\p{Cf}\s]+/gu;
 const RETRIED: ReadonlySet<string> = new Set(['idempotency_key_in_use', 'task_not_completed']);
 const NOT_IMPLEMENTED = 501;
+const CONFIRM_ADVICE =
+  'Nothing is ordered. Tell the user the amount and ask. If the user agrees, repeat the call with exactly the same ' +
+  'arguments and with confirmation from error.metadata. If not, do not repeat it.';
 
 /** The schema of a refusal, which a client validates as the result of its tool. */
 export const refusalSchema: Schema = buildObjectSchema(
@@ -64,7 +67,7 @@ export function refuseCall(problem: Problem): ToolAnswer {
         ...(problem.metadata && { metadata: problem.metadata }),
       },
     },
-    sentence: adviseRetry(isRetryable, after),
+    sentence: problem.reason === 'confirmation_required' ? CONFIRM_ADVICE : adviseRetry(isRetryable, after),
   };
 }
 

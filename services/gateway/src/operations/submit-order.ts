@@ -58,17 +58,10 @@ export interface SubmittedTask {
  * own copies by then. If the answer is lost, the bytes stay until they expire.
  */
 export async function submitOrder(deps: SubmitOrderDeps, submission: Submission): Promise<SubmittedTask> {
-  const { decoded, requestId, span } = submission;
+  const { decoded } = submission;
   if (decoded.inline.length === 0) return sendOrder(deps, submission, decoded.order);
 
-  const { task: earlier } = await inClientTerms(
-    decoded,
-    deps.tasks.checkOrder(toOrderRequest(submission, toPendingOrder(decoded)), {
-      timeoutMs: CHECK_DEADLINE_MS,
-      requestId,
-      span,
-    }),
-  );
+  const earlier = await checkSubmission(deps, submission);
   if (earlier !== undefined) return { task: earlier, replayed: true, applied: {} };
   const stored = new Map<number, string>();
   let isUncertainYet = false;
@@ -84,6 +77,17 @@ export async function submitOrder(deps: SubmitOrderDeps, submission: Submission)
   } finally {
     if (!isUncertainYet) await removeStored(deps, [...stored.values()]);
   }
+}
+
+/** Refuses an order that would be refused now. Returns the task of an earlier request with the same key. */
+export async function checkSubmission(
+  { tasks }: Pick<SubmitOrderDeps, 'tasks'>,
+  submission: Omit<Submission, 'onSubmit'>,
+): Promise<Task | undefined> {
+  const { decoded, requestId, span } = submission;
+  const request = toOrderRequest(submission, toPendingOrder(decoded));
+  const call = { timeoutMs: CHECK_DEADLINE_MS, requestId, span };
+  return (await inClientTerms(decoded, tasks.checkOrder(request, call))).task;
 }
 
 async function sendOrder({ tasks }: SubmitOrderDeps, submission: Submission, order: Order): Promise<SubmittedTask> {
@@ -139,7 +143,10 @@ type OrderRequest = Omit<CreateTaskRequest, keyof Message | keyof BesideOrder | 
   Partial<BesideOrder> & { readonly label?: string };
 
 /** Builds the request for an order. It has no models or limits: the tasks service reads them from the token. */
-function toOrderRequest({ principal, decoded, label, idempotency, wait }: Submission, order: Order): OrderRequest {
+function toOrderRequest(
+  { principal, decoded, label, idempotency, wait }: Omit<Submission, 'onSubmit'>,
+  order: Order,
+): OrderRequest {
   const { accountId, tokenId } = principal;
   return {
     ...decoded.beside,

@@ -191,6 +191,13 @@ export declare type Token = Message<"reelgate.billing.v1.Token"> & {
    * @generated from field: string hint = 17;
    */
   hint: string;
+
+  /**
+   * The price above which an order of an agent needs a person, in billionths; absent: none does.
+   *
+   * @generated from field: optional int64 confirm_above_nanos = 18;
+   */
+  confirmAboveNanos?: bigint | undefined;
 };
 
 /**
@@ -405,6 +412,14 @@ export declare type CreateTokenRequest = Message<"reelgate.billing.v1.CreateToke
    * @generated from field: string label = 13;
    */
   label: string;
+
+  /**
+   * The price above which an order of an agent needs a person, in billionths; absent: none does. That of a maker holds
+   * too.
+   *
+   * @generated from field: optional int64 confirm_above_nanos = 14;
+   */
+  confirmAboveNanos?: bigint | undefined;
 };
 
 /**
@@ -610,6 +625,13 @@ export declare type UpdateTokenLimitsRequest = Message<"reelgate.billing.v1.Upda
    * @generated from field: optional string label = 7;
    */
   label?: string | undefined;
+
+  /**
+   * The price above which an order of an agent needs a person, in billionths; -1: none does; absent: as before.
+   *
+   * @generated from field: optional int64 confirm_above_nanos = 8;
+   */
+  confirmAboveNanos?: bigint | undefined;
 };
 
 /**

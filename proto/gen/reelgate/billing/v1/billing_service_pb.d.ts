@@ -121,6 +121,14 @@ export declare type Principal = Message<"reelgate.billing.v1.Principal"> & {
    * @generated from field: string label = 11;
    */
   label: string;
+
+  /**
+   * The price above which an order of an agent needs a person, in billionths: the lowest of the token and those that made
+   * it; absent: none does.
+   *
+   * @generated from field: optional int64 confirm_above_nanos = 12;
+   */
+  confirmAboveNanos?: bigint | undefined;
 };
 
 /**

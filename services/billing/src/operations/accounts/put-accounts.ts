@@ -18,6 +18,7 @@ export interface TokenEntry {
   readonly webhooks: WebhookRight;
   readonly tokens: TokenRight;
   readonly queue: TokenQueue;
+  readonly confirmAbove?: Nanos | undefined;
 }
 
 export interface AccountEntry {
@@ -87,7 +88,7 @@ function insert(
   entry: TokenEntry,
   { key, origin }: { key: Secret; origin: string | undefined },
 ): Promise<boolean> {
-  const { name, models, limit, expiresAt, limits, webhooks, tokens: right, queue } = entry;
+  const { name, models, limit, expiresAt, limits, webhooks, tokens: right, queue, confirmAbove } = entry;
   const token = {
     id: newId('token'),
     accountId,
@@ -100,6 +101,7 @@ function insert(
     webhooks,
     tokens: right,
     queue,
+    confirmAbove,
     madeByTokenId: undefined,
     used: 0n,
     createdAt: clock.now(),

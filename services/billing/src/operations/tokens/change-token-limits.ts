@@ -17,7 +17,7 @@ export interface LimitsChange extends NewLimits {
  */
 export async function changeTokenLimits(
   { tokens, clock, newId, announceToken }: BillingDeps,
-  { id, limit, limits, queue, label, actor, reason }: LimitsChange,
+  { id, limit, limits, queue, label, confirmAbove, actor, reason }: LimitsChange,
 ): Promise<Token> {
   const act = {
     id: newId(ACT_PREFIX),
@@ -27,9 +27,14 @@ export async function changeTokenLimits(
     subject: id,
     reason,
   } as const;
-  const token = await tokens.changeLimits(id, { limit, limits, queue, label }, (before): Act => {
+  const token = await tokens.changeLimits(id, { limit, limits, queue, label, confirmAbove }, (before): Act => {
     const { accountId, name } = before;
-    const after = describeLimits({ limit, limits, queue: queue ?? before.queue, label: label ?? before.label });
+    const after = describeLimits({
+      ...{ limit, limits },
+      queue: queue ?? before.queue,
+      label: label ?? before.label,
+      confirmAbove: confirmAbove === 'never' ? undefined : (confirmAbove ?? before.confirmAbove),
+    });
     return { ...act, detail: { account: accountId, name, ...after, before: describeLimits(before) } };
   });
   if (token === undefined) throw unknownToken('id');
@@ -38,7 +43,13 @@ export async function changeTokenLimits(
 }
 
 /** As the configuration names them. What the token does not have is left out. */
-function describeLimits({ limit, limits, queue, label }: ChangeableLimits & Pick<Token, 'label'>): ActDetail {
+function describeLimits({
+  limit,
+  limits,
+  queue,
+  label,
+  confirmAbove,
+}: ChangeableLimits & Pick<Token, 'label'>): ActDetail {
   return {
     limit: amountDetail(limit),
     creates_per_minute: limits.createsPerMinute,
@@ -47,5 +58,6 @@ function describeLimits({ limit, limits, queue, label }: ChangeableLimits & Pick
     in_flight: limits.inFlight,
     queue: { ...queue },
     label: label || undefined,
+    confirm_above: amountDetail(confirmAbove),
   };
 }

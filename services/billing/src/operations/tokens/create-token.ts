@@ -104,6 +104,7 @@ function creation(token: Token, { id, actor }: { readonly id: string; readonly a
       name: token.name,
       models: token.models,
       limit: amountDetail(token.limit),
+      confirm_above: amountDetail(token.confirmAbove),
       webhooks: token.webhooks,
       tokens: token.tokens,
       queue: { ...token.queue },

@@ -51,6 +51,31 @@ describeOnEngines('a token with the right to manage tokens', (open) => {
     });
   });
 
+  test('has the price that needs a person, and in its principal the lowest of it and of its makers', async () => {
+    const on = await open(CONFIG);
+    const [low, high] = [50n * CENT, 200n * CENT];
+    const { token, key } = await on.accounts.createToken({
+      ...A_TOKEN,
+      confirmAboveNanos: high,
+      makerTokenId: on.tokenId,
+    });
+    const readBound = async (): Promise<bigint | undefined> =>
+      (await on.billing.authenticate({ key })).principal?.confirmAboveNanos;
+    const first = await readBound();
+    const seen = [];
+    for (const confirmAboveNanos of [low, undefined, -1n, 0n]) {
+      await on.accounts.updateTokenLimits({
+        id: on.tokenId,
+        ...(confirmAboveNanos !== undefined && { confirmAboveNanos }),
+      });
+      seen.push(await readBound());
+    }
+    const detail = (await acts(on)).find(({ action }) => action === 'token_limits_changed')?.detail;
+
+    expect([token?.confirmAboveNanos, first, ...seen]).toEqual([high, high, low, low, high, 0n]);
+    expect(detail).toMatchObject({ confirm_above: '0' });
+  });
+
   test('of the release before may not see tokens', async () => {
     const on = await open(CONFIG);
     await on.sql.write('UPDATE tokens SET token_right = NULL', []);

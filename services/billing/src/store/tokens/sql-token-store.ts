@@ -24,11 +24,16 @@ const LIST_OF_ACCOUNT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE account_id = 
 
 /** Changes nothing, but locks the row. */
 const LOCK = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 RETURNING ${TOKEN_COLUMNS}`;
-const SET_LIMITS = buildStatement<'id' | 'limit' | keyof TokenLimits | 'wait' | 'class' | 'label'>(
+const SET_LIMITS = buildStatement<
+  'id' | 'limit' | keyof TokenLimits | 'wait' | 'class' | 'label' | 'confirmAbove' | 'never'
+>(
   (value) => `UPDATE tokens SET limit_nanos = ${value('limit')}, creates_per_minute = ${value('createsPerMinute')},
     reads_per_minute = ${value('readsPerMinute')}, calls_per_minute = ${value('callsPerMinute')},
     in_flight = ${value('inFlight')}, queue_wait = COALESCE(${value('wait')}, queue_wait),
-    queue_class = COALESCE(${value('class')}, queue_class), label = COALESCE(${value('label')}, label) WHERE id = ${value('id')} RETURNING ${TOKEN_COLUMNS}`,
+    queue_class = COALESCE(${value('class')}, queue_class), label = COALESCE(${value('label')}, label),
+    confirm_above_nanos = CASE WHEN ${value('never')} = 1 THEN NULL
+      ELSE COALESCE(${value('confirmAbove')}, confirm_above_nanos) END
+    WHERE id = ${value('id')} RETURNING ${TOKEN_COLUMNS}`,
 );
 /** A token is made by one that exists and never changes its maker, so a line of makers ends. */
 const FIND_MAKERS = `WITH RECURSIVE line (maker_id, distance) AS (
@@ -109,7 +114,7 @@ async function insertWith(query: SqlWork, made: NewToken, act: Act): Promise<boo
 
 async function changeLimits(
   query: SqlWork,
-  { id, limits: { limit, limits, queue, label } }: { readonly id: string; readonly limits: NewLimits },
+  { id, limits: { limit, limits, queue, label, confirmAbove } }: { readonly id: string; readonly limits: NewLimits },
   describe: (before: Token) => Act,
 ): Promise<Token | undefined> {
   const [before] = await query<TokenRow>(LOCK, [id]);
@@ -117,7 +122,13 @@ async function changeLimits(
   const { createsPerMinute = null, readsPerMinute = null, callsPerMinute = null, inFlight = null } = limits;
   const { wait = null, class: best = null } = queue ?? {};
   const changed = { limit: limit ?? null, createsPerMinute, readsPerMinute, callsPerMinute, inFlight };
-  const [row] = await query<TokenRow>(...SET_LIMITS({ id, ...changed, wait, class: best, label: label ?? null }));
+  const confirm = {
+    confirmAbove: confirmAbove === 'never' ? null : (confirmAbove ?? null),
+    never: confirmAbove === 'never' ? 1 : 0,
+  };
+  const [row] = await query<TokenRow>(
+    ...SET_LIMITS({ id, ...changed, wait, class: best, label: label ?? null, ...confirm }),
+  );
   await recordAct(query, describe(toToken(before)));
   return row && toToken(row);
 }

@@ -24,6 +24,7 @@ export type TokenRow = {
   queue_class: TokenQueue['class'];
   label: string;
   hint: string;
+  confirm_above_nanos: SqlInteger | null;
 };
 
 const COLUMNS = [
@@ -47,6 +48,7 @@ const COLUMNS = [
   'queue_class',
   'label',
   'hint',
+  'confirm_above_nanos',
 ] as const satisfies readonly (keyof TokenRow)[];
 export const TOKEN_COLUMNS = COLUMNS.join(', ');
 const INSERT = buildInsert('tokens', [...COLUMNS, 'key_hash', 'origin'], 'ON CONFLICT DO NOTHING RETURNING id');
@@ -75,6 +77,7 @@ export function insertToken({ token, keyHashes: [keyHash = ''], origin }: NewTok
     queue_class: token.queue.class,
     label: token.label,
     hint: token.hint,
+    confirm_above_nanos: token.confirmAbove ?? null,
     key_hash: keyHash,
     origin: origin ?? null,
   });
@@ -103,6 +106,7 @@ export function toToken(row: TokenRow): Token {
     queue: { wait: row.queue_wait, class: row.queue_class },
     label: row.label,
     hint: row.hint,
+    confirmAbove: row.confirm_above_nanos === null ? undefined : BigInt(row.confirm_above_nanos),
   };
 }
 

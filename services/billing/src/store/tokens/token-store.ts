@@ -1,12 +1,15 @@
 import type { Act } from '../../domain/act.ts';
+import type { Nanos } from '../../domain/money.ts';
 import type { ChangeableLimits, Token, TokenQueue } from '../../domain/token.ts';
 
 /** The limits that replace those of a token. Without a limit, its account's money or the configured number bounds it. */
-export interface NewLimits extends Omit<ChangeableLimits, 'queue'> {
+export interface NewLimits extends Omit<ChangeableLimits, 'queue' | 'confirmAbove'> {
   /** Undefined: as before. */
   readonly queue: TokenQueue | undefined;
   /** Undefined: as before. Empty: none. */
   readonly label: string | undefined;
+  /** Undefined: as before. */
+  readonly confirmAbove: Nanos | 'never' | undefined;
 }
 
 export interface NewToken {

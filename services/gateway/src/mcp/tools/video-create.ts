@@ -4,10 +4,14 @@ import { LABEL_SCHEMA } from '../../openapi/document.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { computePollDelayMs } from '../../http/headers.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
-import { submitOrder } from '../../operations/submit-order.ts';
+import type { DecodedOrder } from '../../dialects/dialect.ts';
+import { checkSubmission, submitOrder } from '../../operations/submit-order.ts';
+import type { Submission } from '../../operations/submit-order.ts';
 import type { Task } from '../../clients/tasks-client.ts';
 import { buildTool, buildObjectSchema } from '../mcp-tool.ts';
-import type { McpTool, ToolCall, ToolParts } from '../mcp-tool.ts';
+import type { McpTool, ToolCall, ToolParts, ToolQuestion } from '../mcp-tool.ts';
+import { askToConfirm, readConfirmed } from '../confirm-order.ts';
+import { estimateVideo } from '../estimate-video.ts';
 import { pickAccountCaller } from '../read-video.ts';
 import { toStateName } from '../../dialects/wire/task-fields.ts';
 import { encodeNextCall, moneySchemas, nextCallSchema, statusSchema } from '../shown-video.ts';
@@ -19,6 +23,7 @@ interface CreateArguments extends VideoArguments {
   readonly currency: string;
   readonly idempotency_key: string;
   readonly label?: string;
+  readonly confirmation?: string;
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -49,6 +54,11 @@ export function videoCreate(parts: ToolParts): McpTool {
           description: 'New for each video, the same on a retry; visible ASCII.',
         },
         label: { ...LABEL_SCHEMA, description: 'A word for the accounts of the user, such as a project.' },
+        confirmation: {
+          type: 'string',
+          maxLength: 400,
+          description: 'That of a refusal confirmation_required, only after the user has agreed to its amount.',
+        },
       },
       ['max_amount', 'currency', 'idempotency_key'],
     ),
@@ -66,7 +76,9 @@ export function videoCreate(parts: ToolParts): McpTool {
     amounts: ['max_amount'],
     hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: async (args, call) => {
-      const task = await createVideo(parts, args, call);
+      const created = await createVideo(parts, args, call);
+      if ('question' in created) return created;
+      const task = created;
       if (call.followsTasks) return { startedTaskId: task.id };
       const { charge } = await parts.charges.read(task, pickAccountCaller(call));
       return {
@@ -84,30 +96,54 @@ export function videoCreate(parts: ToolParts): McpTool {
   });
 }
 
-async function createVideo(parts: ToolParts, args: CreateArguments, call: ToolCall): Promise<Task> {
-  const { idempotency_key: key, label, ...order } = args;
+/**
+ * Creates the video, or asks for the agreement of the user if its price is above the amount of the token. What was not
+ * agreed to is never held: the bound of the order is lowered to it, so a price that rises meanwhile is refused.
+ */
+async function createVideo(
+  parts: ToolParts,
+  { idempotency_key: key, label, confirmation, ...order }: CreateArguments,
+  call: ToolCall,
+): Promise<Task | ToolQuestion> {
   await takeRate(parts, call.principal, 'creates');
-  const { task } = await submitOrder(parts, {
+  const fingerprint = await computeFingerprint({
+    method: 'POST',
+    path: FINGERPRINT_PATH,
+    body: { json: { ...order, idempotency_key: key } },
+  });
+  const submission = {
     decoded: await decodeVideoOrder(parts, order, call),
     label,
     principal: call.principal,
     requestId: call.requestId,
     span: call.span,
     wait: undefined,
-    onSubmit: () => {
-      call.noteSubmit();
-    },
-    idempotency: {
-      key: readKey(key),
-      fingerprint: await computeFingerprint({
-        method: 'POST',
-        path: FINGERPRINT_PATH,
-        body: { json: { ...order, idempotency_key: key } },
-      }),
-    },
-  });
+    idempotency: { key: readKey(key), fingerprint },
+  };
+  const agreed =
+    readConfirmed(parts.confirmationKeys, { call, fingerprint }, confirmation, parts.clock.now()) ??
+    call.principal.confirmAboveNanos;
+  const { maxAmountNanos = 0n } = submission.decoded.beside;
+  if (agreed === undefined || maxAmountNanos <= agreed) return submitVideo(parts, submission, call);
+  const price = await estimateVideo(parts, submission.decoded, call);
+  if (price.nanos <= agreed)
+    return submitVideo(parts, { ...submission, decoded: lowerBound(submission.decoded, agreed) }, call);
+  // a user is not asked about an order that would be refused, or that exists
+  const earlier = await checkSubmission(parts, submission);
+  return earlier ?? askToConfirm(parts.confirmationKeys, { call, fingerprint, ...price }, parts.clock.now());
+}
+
+async function submitVideo(parts: ToolParts, submission: Omit<Submission, 'onSubmit'>, call: ToolCall): Promise<Task> {
+  const onSubmit = (): void => {
+    call.noteSubmit();
+  };
+  const { task } = await submitOrder(parts, { ...submission, onSubmit });
   call.noteTask(task.id);
   return task;
+}
+
+function lowerBound(decoded: DecodedOrder, maxAmountNanos: bigint): DecodedOrder {
+  return { ...decoded, beside: { ...decoded.beside, maxAmountNanos } };
 }
 
 function readKey(key: string): string {

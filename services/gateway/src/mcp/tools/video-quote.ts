@@ -1,13 +1,11 @@
 import { formatDecimal } from '../../domain/decimal.ts';
-import { inClientTerms, toPendingOrder } from '../../operations/submit-order.ts';
+import { estimateVideo } from '../estimate-video.ts';
 import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { readBalanceLeft } from '../read-balance.ts';
 import { moneySchemas } from '../shown-video.ts';
 import { decodeVideoOrder, videoArguments } from '../video-order.ts';
 import type { VideoArguments } from '../video-order.ts';
-
-const DEADLINE_MS = 15_000;
 
 /** Says what a video would cost and how it would be made, without ordering it. */
 export function videoQuote(parts: ToolParts): McpTool {
@@ -33,15 +31,8 @@ export function videoQuote(parts: ToolParts): McpTool {
     hints: READ_ONLY,
     run: async (args, call) => {
       const decoded = await decodeVideoOrder(parts, args, call);
-      const { accountId, tokenId } = call.principal;
-      const [{ amountNanos, maxAmountNanos, currency, facts }, left] = await Promise.all([
-        inClientTerms(
-          decoded,
-          parts.tasks.estimateOrder(
-            { accountId, tokenId, order: toPendingOrder(decoded) },
-            { timeoutMs: DEADLINE_MS, requestId: call.requestId, span: call.span },
-          ),
-        ),
+      const [{ amountNanos, nanos, currency, facts }, left] = await Promise.all([
+        estimateVideo(parts, decoded, call),
         readBalanceLeft(parts, call),
       ]);
       const { model, duration, resolution, ratio } = decoded.order;
@@ -49,7 +40,7 @@ export function videoQuote(parts: ToolParts): McpTool {
       return {
         structured: {
           amount: formatDecimal(amountNanos),
-          max_amount: formatDecimal(maxAmountNanos ?? amountNanos),
+          max_amount: formatDecimal(nanos),
           currency,
           model,
           ...(seconds > 0 && { seconds }),
