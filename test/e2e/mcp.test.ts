@@ -15,6 +15,7 @@ import type { ScriptedProgram } from '../harness/scripted-program.ts';
 import { startScriptedUpstream } from '../harness/scripted-upstream.ts';
 import type { ScriptedUpstream } from '../harness/scripted-upstream.ts';
 import { KEYS } from '../harness/test-config.ts';
+import type { TestConfig } from '../harness/test-config.ts';
 import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 import { postgresServer } from '../servers/postgres-server.ts';
@@ -36,14 +37,14 @@ async function waitFor(agent: Agent, id: string): Promise<ToolResult> {
 describe('one program', () => {
   let scripted: ScriptedProgram;
   beforeAll(async () => {
-    scripted = await startScriptedProgram({}, (config) => ({
-      ...config,
-      accounts: config.accounts.map((account) =>
-        account.id === 'demo'
-          ? { ...account, tokens: [...account.tokens, { key: CAREFUL_KEY, models: ['*'], confirm_above: '0.30' }] }
-          : account,
-      ),
-    }));
+    scripted = await startScriptedProgram({}, (config) => {
+      const careful = { key: CAREFUL_KEY, models: ['*'], confirm_above: '0.30' };
+      const accounts = config.accounts.map(({ tokens, ...account }) => ({
+        ...account,
+        tokens: account.id === 'demo' ? [...tokens, careful] : tokens,
+      }));
+      return { ...config, accounts: accounts as TestConfig['accounts'] };
+    });
   }, TIMEOUT_MS);
   afterAll(() => scripted.end(), TIMEOUT_MS);
 
