@@ -1,15 +1,12 @@
-import type { EstimateOrderResponse } from '@reelgate/proto/tasks/v1/task_service';
+import type { TasksClient } from '../clients/tasks-client.ts';
 import type { DecodedOrder } from '../dialects/dialect.ts';
 import { inClientTerms, toPendingOrder } from '../operations/submit-order.ts';
 import type { ToolCall, ToolParts } from './mcp-tool.ts';
 
 const DEADLINE_MS = 15_000;
 
-/** The price of an order. */
-export interface VideoEstimate extends EstimateOrderResponse {
-  /** The most that the order may hold, in billionths. */
-  readonly nanos: bigint;
-}
+/** The price of an order. `nanos` is the most that the order may hold, in billionths. */
+export type VideoEstimate = Awaited<ReturnType<TasksClient['estimateOrder']>> & { readonly nanos: bigint };
 
 /** Computes what an order would cost now. */
 export async function estimateVideo(

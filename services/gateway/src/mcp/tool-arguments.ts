@@ -1,14 +1,13 @@
 import { formatNumber } from '../domain/decimal.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
 import type { Schema } from '../dialects/dialect.ts';
-import type { ObjectSchema } from './mcp-tool.ts';
 
 /**
  * Returns the arguments without those that a client writes to say nothing: null, an empty text, and an empty list. Some
  * clients send every argument of a schema, and models fill the others. A required one is missing then, and its check
  * names it. An unknown name stays, and is refused.
  */
-export function dropEmptyArguments({ properties }: ObjectSchema, given: unknown): unknown {
+export function dropEmptyArguments({ properties }: Schema, given: unknown): unknown {
   if (given === null || given === undefined) return {};
   if (typeof given !== 'object' || Array.isArray(given)) return given;
   const known = properties as Readonly<Record<string, Schema>>;
