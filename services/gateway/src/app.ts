@@ -34,6 +34,7 @@ import { admit } from './http/admission/admit.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
 import type { GatewayParts, RequestBounds } from './http/gateway-parts.ts';
 import type { GatewayPorts } from './http/gateway-ports.ts';
+import { crossOrigin } from './http/cross-origin.ts';
 import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
 import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
@@ -126,7 +127,7 @@ export async function startGateway(
     await subscribeToEvents(foundation, parts, lifecycle);
 
     const observe = observer({ clock, log, metrics });
-    const agentTools = config.isForAgents ? [agentRoute(foundation, parts, isAllowedHost)] : [];
+    const agentTools = config.isForAgents ? [agentRoute(config, foundation, parts, isAllowedHost)] : [];
     const api = gatewayRoutes(dialects, parts, foundation.publicUrl, { hasBatches: config.hasBatches, agentTools });
     const deps = { foundation, clients, parts, api, observe, channels, pauses };
     const consoles = await openConsoles(config, deps, lifecycle);
@@ -188,8 +189,14 @@ function openRedis(
   return openLimits(foundation, lifecycle, { service: 'gateway', url, deadlineMs });
 }
 
-function agentRoute({ publicUrl, metrics }: Foundation, parts: GatewayParts, isAllowedHost: HostCheck): RouteEntry {
-  const addresses = { publicOrigin: new URL(publicUrl).origin, isAllowedHost };
+function agentRoute(
+  { cors }: GatewayConfig,
+  { publicUrl, metrics }: Foundation,
+  parts: GatewayParts,
+  isAllowedHost: HostCheck,
+): RouteEntry {
+  const { allows } = crossOrigin(cors);
+  const addresses = { publicOrigin: new URL(publicUrl).origin, isAllowedHost, allowsOrigin: allows };
   return mcpRoute({ parts, addresses, metrics });
 }
 

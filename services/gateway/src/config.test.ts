@@ -66,6 +66,12 @@ channels:
   expect(catalogue.offered).toEqual(['A', 'B', 'C']);
 });
 
+test('an origin is written as browsers send it', () => {
+  const origins = ['*', 'https://app.example', 'http://localhost:5173', 'http://[::1]:8080', 'tauri://localhost'];
+
+  expect(read(`gateway: { cors: { origins: ${JSON.stringify(origins)} } }`).cors).toEqual({ origins, links: false });
+});
+
 describe('an invalid key prevents the start; the error names the line and the expected value', () => {
   test.each([
     ['gateway:\n  port: 8080\n', /:2: gateway\.port: no such key; expected one of: listen/],
@@ -75,6 +81,18 @@ describe('an invalid key prevents the start; the error names the line and the ex
     ['gateway:\n  limits: { reads_per_minute: 2147483648 }\n', /reads_per_minute: expected a whole number/],
     ['gateway:\n  connections: { per_source: 0 }\n', /connections\.per_source: expected a whole number from 1/],
     ['gateway:\n  redis: localhost\n', /gateway\.redis: expected a Redis address/],
+    ...[
+      'https://app.example/',
+      'https://app.example:443',
+      'http://app.example:80',
+      'https://App.example',
+      'app.example',
+      'https://*.example',
+      'null',
+    ].map((origin): [string, RegExp] => [
+      `gateway: { cors: { origins: ["https://a.example", "${origin}"] } }\n`,
+      /gateway\.cors\.origins\.1: expected an origin as browsers send it, such as https/,
+    ]),
   ])('%j', (text, message) => {
     expect(() => read(text)).toThrow(message);
   });

@@ -11,6 +11,8 @@ import { isRelayChannel, relayChannelSettings } from './relay/channels/relay-cha
 import type { RelayChannelSettings } from './relay/channels/relay-channel-config.ts';
 import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-settings.ts';
 import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
+import { corsProperties } from './http/cors-settings.ts';
+import type { CorsSettings } from './http/cors-settings.ts';
 import { chooseDefaults } from './domain/model-defaults.ts';
 import type { Model, Models } from './domain/model-defaults.ts';
 
@@ -132,6 +134,7 @@ export const gatewaySchema = {
       workers: { ...count(256), minimum: 0, description: `a whole number from 0 to ${COUNT_MAX}` },
       drain: { type: 'string', format: 'duration', default: '5s' },
     }),
+    cors: section(corsProperties),
     mcp: {
       type: 'boolean',
       default: true,
@@ -205,6 +208,8 @@ export interface GatewayConfig {
   readonly jobs: { readonly workers: number; readonly drainMs: number };
   /** The number of receivers that webhooks are delivered to at once, and the longest wait of a stop for attempts. */
   readonly webhooks: { readonly workers: number; readonly drainMs: number };
+  /** The pages of other origins that may use the public port. */
+  readonly cors: CorsSettings;
   /** True if the public port has the tools for agents. */
   readonly isForAgents: boolean;
   readonly console: ConsoleConfig;
@@ -254,6 +259,7 @@ interface CheckedConfig {
     readonly realtime: CheckedRealtime;
     readonly async: { readonly workers: number; readonly drain: string };
     readonly webhooks: { readonly workers: number; readonly drain: string };
+    readonly cors: CorsSettings;
     readonly mcp: boolean;
     readonly console: { readonly clients: boolean; readonly session: string };
   };
@@ -278,6 +284,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     realtime,
     async: jobs,
     webhooks,
+    cors,
     mcp: isForAgents,
     console: pages,
   } = (value as CheckedConfig).gateway;
@@ -305,6 +312,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
     realtime: realtimeSettings(realtime),
     jobs: { workers: jobs.workers, drainMs: parseDuration(jobs.drain) ?? 0 },
     webhooks: { workers: webhooks.workers, drainMs: parseDuration(webhooks.drain) ?? 0 },
+    cors: { origins: cors.origins, links: cors.links },
     isForAgents,
     console: {
       isForClients: pages.clients,

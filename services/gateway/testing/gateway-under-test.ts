@@ -95,6 +95,7 @@ export interface TestSettings {
   readonly bodies?: { readonly memory?: string; readonly idle?: string; readonly least_speed?: string };
   /** Whether clients have files and batches. */
   readonly batches?: boolean;
+  readonly cors?: { readonly origins?: readonly string[]; readonly links?: boolean };
   /** Default: true. */
   readonly mcp?: boolean;
   readonly admin?: string;
@@ -139,6 +140,7 @@ export function checkedConfig({
   trustedProxies = [],
   redis,
   host = '127.0.0.1',
+  cors = {},
   mcp = true,
   adminUrl,
   operators = Object.entries(OPERATOR_KEYS).map(([role, key]) => ({ name: role, role, key })),
@@ -148,6 +150,7 @@ export function checkedConfig({
       listen: `${host}:0`,
       batches,
       trusted_proxies: trustedProxies,
+      cors,
       mcp,
       ...(admin === undefined ? {} : { admin }),
       ...(adminUrl === undefined ? {} : { admin_url: adminUrl }),

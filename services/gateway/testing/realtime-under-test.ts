@@ -209,6 +209,7 @@ async function startServer(clock: FakeClock, realtime: Realtime, refused: () => 
   const handle: RequestListener = (_, response) => void response.writeHead(418).end();
   const server = await openPublicPort({
     isAllowedHost: () => true,
+    cors: { origins: [], links: false },
     listen: { host: '127.0.0.1', port: 0 },
     ready: async () => true,
     metrics: undefined,

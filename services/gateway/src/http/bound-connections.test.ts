@@ -23,6 +23,7 @@ async function opened(trustedProxies: readonly string[] = []) {
   const log = { warn: (fields: object) => void lines.push(fields) };
   port = await openPublicPort({
     isAllowedHost: () => true,
+    cors: { origins: [], links: false },
     listen: { host: ONE, port: 0 },
     ready: async () => true,
     metrics: undefined,

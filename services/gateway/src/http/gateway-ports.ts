@@ -36,7 +36,7 @@ interface PortParts {
 }
 
 export async function openGatewayPorts(
-  { listen, admin, connectionsPerSource, trustedProxies }: GatewayConfig,
+  { listen, admin, connectionsPerSource, trustedProxies, cors }: GatewayConfig,
   { metrics, newId, clock, log }: PortParts,
   ready: ReadyCheck,
   isAllowedHost: HostCheck,
@@ -52,6 +52,7 @@ export async function openGatewayPorts(
       isAllowedHost,
       metrics: admin === undefined ? withoutChannels(metrics) : undefined,
       starting: refuseAll(newId),
+      cors,
       countConnection: boundConnections(
         { perSourceMax: connectionsPerSource, trustedProxies },
         { clock, log, metrics },

@@ -13,6 +13,7 @@ const isQueued = process.platform === 'linux' && Number(readLinux('/proc/sys/net
 (isQueued ? test : test.skip)('a burst of connections waits for a busy program, and none is dropped', async () => {
   const port = await openPublicPort({
     isAllowedHost: () => true,
+    cors: { origins: [], links: false },
     listen: { host: '127.0.0.1', port: 0 },
     ready: async () => true,
     metrics: undefined,

@@ -12,6 +12,8 @@ import { closeHttp, openRunningRequests } from '@reelgate/platform/http/running-
 import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import type { HostPort } from '@reelgate/platform/config/units';
+import type { CorsSettings } from './cors-settings.ts';
+import { crossOrigin } from './cross-origin.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
 /** Long enough for a body of 64 MiB over a slow connection. */
@@ -62,6 +64,7 @@ export interface PublicPortOptions {
   readonly isAllowedHost: HostCheck;
   /** Refuses requests as temporary until the application is set. */
   readonly starting: RequestListener;
+  readonly cors: CorsSettings;
   /** Sees each new connection first, and resets it if there are too many. */
   readonly countConnection: (socket: Socket) => void;
 }
@@ -72,6 +75,7 @@ export async function openPublicPort({
   metrics,
   isAllowedHost,
   starting,
+  cors,
   countConnection,
 }: PublicPortOptions): Promise<PublicPort> {
   const requests = openRunningRequests();
@@ -82,8 +86,9 @@ export async function openPublicPort({
   const answerProbe: HttpRoute = (request, response) =>
     health(request, response) ||
     (request.url === METRICS_PATH && isLocal(request) && healthAndMetrics(request, response));
+  const { permit } = crossOrigin(cors);
   const take: RequestListener = (request, response) => {
-    if (answerProbe(request, response)) return;
+    if (answerProbe(request, response) || permit(request, response)) return;
     requests.add(response);
     application.handle(request, response);
   };

@@ -53,6 +53,13 @@ describe('a header of a request', () => {
     'sentry-trace',
     'X-Amzn-Trace-Id',
     'X-Cloud-Trace-Context',
+    'Origin',
+    'Referer',
+    'DNT',
+    'Sec-Fetch-Site',
+    'sec-ch-ua',
+    'Sec-WebSocket-Key',
+    'Access-Control-Request-Method',
   ])('%s is not forwarded', (name) => {
     expect(listForwardedHeaders(['a', '1', name, 'v', 'b', '2'], undefined)).toEqual(['a', '1', 'b', '2']);
   });

@@ -49,6 +49,10 @@ const REMOVED = groupByLength([
   'x-client-ip',
   'true-client-ip',
   'cf-connecting-ip',
+  // of a page in a browser: its site does not concern the upstream, and some upstreams refuse pages
+  'origin',
+  'referer',
+  'dnt',
   'x-request-id',
   'openai-organization',
   'openai-project',
@@ -72,7 +76,8 @@ const REMOVED = groupByLength([
   'x-amzn-trace-id',
   'x-cloud-trace-context',
 ]);
-const REMOVED_PREFIX = 'x-forwarded-';
+/** The second one is that of what browsers say about a page and of handshakes. */
+const REMOVED_PREFIXES = ['x-forwarded-', 'sec-', 'access-control-'];
 
 /** Lists the headers of a request that go to an upstream. Names and values alternate. */
 export function listForwardedHeaders(rawHeaders: readonly string[], connection: string | undefined): readonly string[] {
@@ -83,7 +88,9 @@ export function listForwardedHeaders(rawHeaders: readonly string[], connection: 
     const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
     const lower = name.toLowerCase();
     const isRemoved =
-      REMOVED[lower.length]?.includes(lower) === true || lower.startsWith(REMOVED_PREFIX) || named?.has(lower) === true;
+      REMOVED[lower.length]?.includes(lower) === true ||
+      REMOVED_PREFIXES.some((prefix) => lower.startsWith(prefix)) ||
+      named?.has(lower) === true;
     if (isRemoved) continue;
     // the upstream could read a second content-type where the gateway has read the first
     if (lower === 'content-type' && hasType) continue;
@@ -129,14 +136,15 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'www-authenticate',
   'content-security-policy',
   'content-security-policy-report-only',
-  'access-control-allow-origin',
-  'access-control-allow-credentials',
+  // the permissions of pages are those of this gateway
+  'vary',
+  'timing-allow-origin',
   'openai-model',
   'openai-version',
 ]);
 const HIDDEN_PARTS = [
   /organi[sz]ation|project|account|request-?id|trace|ratelimit|rate-limit|correlation|upstream|backend/,
-  /^cf-|^x-amz|^x-goog-|^x-envoy|^x-vercel|^x-azure|^x-kong|^x-forwarded/,
+  /^access-control-|^cross-origin-|^cf-|^x-amz|^x-goog-|^x-envoy|^x-vercel|^x-azure|^x-kong|^x-forwarded/,
 ];
 
 /** The most header names whose verdict is cached. */

@@ -10,8 +10,6 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const CREDENTIAL = 'openai-insecure-api-key.';
 /** The organization and project of the client's key, in the same way. */
 const OWNERS = /^openai-(organization|project)\./;
-/** Headers of this connection, and the origin of a browser's page, which does not concern the upstream. */
-const STAYS = /^(sec-websocket-|origin$)/i;
 
 /** The session that a client requests. */
 export interface Handshake {
@@ -48,12 +46,11 @@ export function readHandshake({ url = '', method, headers, rawHeaders }: Incomin
       field: 'model',
       message: 'is required in the query: the id of a model',
     });
-  const on = listForwardedHeaders(rawHeaders, headers.connection);
   return {
     model,
     search,
     protocols: readProtocols(headers['sec-websocket-protocol']),
-    headers: on.filter((_, at) => !STAYS.test(on[at - (at % 2)] ?? '')),
+    headers: listForwardedHeaders(rawHeaders, headers.connection),
   };
 }
 
