@@ -16,7 +16,14 @@ const listCallPurposes = (caller: Identity, callees: readonly CalledService[]): 
 /** The purposes that each service has keys for. The command line runs with the gateway's. */
 const PURPOSES: Readonly<Record<ServiceName, readonly string[]>> = {
   gateway: [
-    ...[LINKS_PURPOSE, 'upstream-callbacks', 'console-session', 'operator-session', 'console-operator'],
+    ...[
+      LINKS_PURPOSE,
+      'upstream-callbacks',
+      'upstream-state',
+      'console-session',
+      'operator-session',
+      'console-operator',
+    ],
     ...listAcceptedCalls('gateway'),
     ...listCallPurposes('gateway', ['tasks', 'billing', 'media']),
     ...listCallPurposes('operator', ['tasks', 'billing', 'media']),

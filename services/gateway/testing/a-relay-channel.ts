@@ -10,6 +10,7 @@ export function aRelayChannel(over: Partial<CheckedRelayChannel> = {}): CheckedR
     api_key: 'upstream-secret-key',
     auth: 'bearer',
     ask_usage: true,
+    open_to: [],
     endpoints: [...new Set(relayEndpoints.map(({ name }) => name))],
     models: { 'some-model': 'upstream-model-2026' },
     priority: 0,

@@ -99,6 +99,8 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
     apiKey: new Secret(RELAY_KEYS[id]!),
     auth: 'bearer',
     asksUsage: true,
+    upstreamAccount: undefined,
+    openTo: [],
     endpoints: ['realtime'],
     models: { voice: UPSTREAM_MODELS[id] },
     priority: id === 'main' ? 1 : 0,

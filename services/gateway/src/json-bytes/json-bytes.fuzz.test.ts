@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { editStrings, newStringEditor, toPlaces } from './edit-strings.ts';
 import { countTextBytes, withMember, withoutMember, iterateMembers, withModel } from './json-members.ts';
 import { findLastObject, findObjectAtEnd } from './find-objects.ts';
 import type { JsonObject } from './find-objects.ts';
@@ -305,3 +306,48 @@ function isJson(text: string): boolean {
     return false;
   }
 }
+
+describe('an edited string', () => {
+  const PATHS = ['model', 'usage.text', 'usage[].model', 'text.*', 'text.*[]'];
+  const places = toPlaces(PATHS.map((path) => ({ path })));
+  const mark = { edit: (_place: object, value: string | undefined) => value && `${value}!` };
+  const edit = (bytes: Buffer): Buffer => editStrings(bytes, places, mark);
+  const fold = (name: string): string => name.toUpperCase().toLowerCase().replaceAll('_', '');
+  /** Edits a parsed value at the paths whose rest is left here. */
+  const editParsed = (value: unknown, left: readonly (readonly string[])[]): unknown => {
+    const below = (step: string, or = step): string[][] => {
+      const named = left.filter(([first]) => first === step);
+      return (named.length > 0 ? named : left.filter(([first]) => first === or)).map((path) => path.slice(1));
+    };
+    if (typeof value === 'string') return left.some((path) => path.length === 0) ? mark.edit({}, value) : value;
+    if (Array.isArray(value)) return value.map((one) => editParsed(one, below('[]')));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, editParsed(inner, below(fold(name), '*'))]),
+    );
+  };
+  const paths = PATHS.map((path) => path.match(/\[\]|[^.[\]]+/g)!);
+
+  test('stands at one of the places, and nothing else changes', () => {
+    check(edit, (text, json) => {
+      expect(JSON.parse(edit(Buffer.from(text)).toString())).toEqual(editParsed(json, paths));
+    });
+  });
+
+  test('is the same wherever the text is cut', () => {
+    fc.assert(
+      fc.property(texts, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (text, cuts) => {
+        const bytes = Buffer.from(text);
+        const editor = newStringEditor(places, mark);
+        const out: Buffer[] = [];
+        for (let at = 0, cut = 0; at < bytes.length; cut += 1) {
+          const size = cuts[cut % cuts.length]!;
+          out.push(editor.take(bytes.subarray(at, at + size)));
+          at += size;
+        }
+        expect(Buffer.concat([...out, editor.rest()]).toString()).toBe(edit(bytes).toString());
+      }),
+      { numRuns: 1000, seed: SEED },
+    );
+  });
+});

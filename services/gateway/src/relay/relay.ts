@@ -4,7 +4,7 @@ import { Problem } from '@reelgate/platform/problem';
 import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './answers/call-sink.ts';
 import { gateAnswer } from './answers/call-sink.ts';
-import { scrubError } from './answers/scrub-error.ts';
+import { quoteSentIds, scrubError } from './answers/scrub-error.ts';
 import { blamesItsChannel, tellCircuit } from './attempts/attempt-result.ts';
 import type { CallOutcome, ErrorAnswer } from './attempts/attempt-result.ts';
 import type { CallContext, CallWatch } from './attempts/forward-call.ts';
@@ -19,6 +19,8 @@ import type { CallHold, ChargedCall, JobHold } from './charges/call-money.ts';
 import type { RelayObserver } from './observe-call.ts';
 import type { Usage } from './protocols/protocol.ts';
 import type { RelayCall } from './requests/relay-call.ts';
+import { fitsState, keptElsewhere, readCallState, refuseUnfit } from './state/read-state.ts';
+import type { SignIdsFor } from './state/sign-ids.ts';
 
 const TOO_BUSY = 429;
 const RELEASED: Charge = { basis: 'released' };
@@ -71,6 +73,7 @@ export interface RelayDeps {
   readonly charges: CallCharges;
   readonly watch: CallWatch;
   readonly observer: RelayObserver;
+  readonly signIdsFor: SignIdsFor;
   readonly clock: Clock;
   readonly newId: NewId;
 }
@@ -82,23 +85,40 @@ interface RelayContext extends CallContext, ChargedCall {
 
 export function openRelay(deps: RelayDeps): Relay {
   const { clock, watch, charges } = deps;
-  const listServing = ({ principal, endpoint, model }: RelayCall): readonly RelayChannel[] =>
-    listServingChannels(deps.channels, principal, endpoint.name, model);
   return {
-    call: async (call, sink, gone, job) => {
-      const channels = listServing(call);
-      return deps.observer.observe(call, (observer) =>
-        relayCall(deps, { call, channels, sink, gone, job, clock, watch, observer }),
+    call: async (sent, sink, gone, job) => {
+      const routed = routeCall(deps, sent);
+      return deps.observer.observe(routed.call, (observer) =>
+        relayCall(deps, { ...routed, sink, gone, job, clock, watch, observer }),
       );
     },
     hold: async (call, job) => {
-      await holdCall(deps, { call, channels: listServing(call), job });
+      await holdCall(deps, { ...routeCall(deps, call), job });
     },
     release: (callId) => {
       charges.settle({ callId, charge: RELEASED });
     },
-    assertServed: (call) => void listServing(call),
+    assertServed: (call) => void routeCall(deps, call),
   };
+}
+
+/**
+ * Finds the channels that can take a call. A call that names what one account of an upstream keeps goes to the channels of
+ * that account alone, with the ids as the upstream knows them.
+ */
+function routeCall(
+  { channels, signIdsFor }: RelayDeps,
+  call: RelayCall,
+): Pick<RelayContext, 'call' | 'channels' | 'ids'> {
+  const { principal, endpoint, model } = call;
+  const serving = listServingChannels(channels, principal, endpoint.name, model);
+  const ids = signIdsFor(principal.accountId);
+  const state = readCallState(call, ids);
+  if (state === undefined) return { call, channels: serving, ids };
+  const fitting = serving.filter((channel) => fitsState(state, channel));
+  if (fitting.length === 0) throw refuseUnfit(state, channels.listed(endpoint.name, model));
+  const { body, quoted, demands } = state;
+  return { call: { ...call, body, kept: { field: demands[0]?.field, quoted } }, channels: fitting, ids };
 }
 
 /** Holds the money of a call, tries its channels, finishes its answer and settles it. */
@@ -118,7 +138,7 @@ async function relayCall(deps: RelayDeps, context: RelayContext): Promise<Answer
       durable,
     ]);
     isHeld = true;
-    if (tried instanceof Problem) throw tried;
+    if (tried instanceof Problem) throw nameKept(context, tried);
     outcome = tried;
     if (job !== undefined && isTooBusy(outcome)) throw channelsBusy(findWaitMs(context.channels));
     return finishCall(answering, outcome);
@@ -144,6 +164,12 @@ async function tryChannel(context: CallContext, channel: RelayChannel): Promise<
   }
 }
 
+/** Tells a client which of its ids leaves no other channel. */
+function nameKept({ call: { kept } }: CallContext, refusal: Problem): Problem {
+  const isAway = kept?.field !== undefined && refusal.reason === 'no_channel_available';
+  return isAway ? keptElsewhere(kept.field, refusal) : refusal;
+}
+
 function finishCall(context: CallContext, { result, channel }: CallOutcome): AnswerEnd {
   switch (result.kind) {
     case 'answered':
@@ -154,7 +180,7 @@ function finishCall(context: CallContext, { result, channel }: CallOutcome): Ans
       showError(context, channel, result.answer);
       return { status: result.answer.status, how: 'whole', usage: undefined };
     case 'unreachable':
-      throw noChannelAvailable(result.error);
+      throw nameKept(context, noChannelAvailable(result.error));
     case 'unknown':
       throw new Problem({
         kind: 'unavailable',
@@ -175,9 +201,10 @@ function finishCall(context: CallContext, { result, channel }: CallOutcome): Ans
 function showError({ call, sink }: CallContext, channel: RelayChannel, answer: ErrorAnswer): void {
   const { status, headers, body } = answer;
   const identities = channel.findIdentities(call.model);
-  const refusal = refuseVerdict(answer, identities.inErrors);
+  const inErrors = quoteSentIds(identities.inErrors, call);
+  const refusal = refuseVerdict(answer, inErrors);
   if (refusal !== undefined) throw refusal;
-  const scrubbed = scrubError(body, identities.inErrors);
+  const scrubbed = scrubError(body, inErrors);
   if (scrubbed === undefined) throw refuseStatus(status);
   sink.begin(status, {
     ...identities.headersBack(headers),

@@ -31,6 +31,7 @@ import type { Realtime } from './realtime/realtime.ts';
 import { openRelayObserver } from './observe-call.ts';
 import { openRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
+import { newIdSigners } from './state/sign-ids.ts';
 
 /** A circuit stays open for half a minute or until a call works. */
 const CIRCUITS_IDLE_MS = 5000;
@@ -83,6 +84,7 @@ export async function startRelay(
       channels,
       charges,
       watch,
+      signIdsFor: newIdSigners(foundation.acceptedKeys),
       clock,
       newId,
       observer: openRelayObserver({ metrics, clock, log }, channels),

@@ -1,7 +1,7 @@
+import type { AnswerEdits } from './answer-edits.ts';
 import type { HeldHead } from './held-head.ts';
 import type { AnswerHeaders } from './call-sink.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
-import type { ModelHider } from '../../json-bytes/hide-model.ts';
 import type { Identities } from './scrub-error.ts';
 import type { Fault } from '../protocols/faults.ts';
 import type { AnswerPart, StreamFault } from '../protocols/protocol.ts';
@@ -51,11 +51,9 @@ export interface AnswerContext {
   readonly headers: AnswerHeaders;
   /** The upstream's declaration. */
   readonly contentLength: number | undefined;
-  readonly hider: ModelHider;
+  readonly edits: AnswerEdits;
   /** Names that an error within a stream must not show. */
   readonly identities: Identities;
-  /** True if the model's name must be hidden. */
-  readonly hides: boolean;
   /** Stops the upstream until the sink has drained. */
   pause(): void;
 }

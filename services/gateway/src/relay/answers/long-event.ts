@@ -1,5 +1,4 @@
-import { hideInPieces } from '../../json-bytes/hide-model.ts';
-import type { ModelHider } from '../../json-bytes/hide-model.ts';
+import type { StringEditor } from '../../json-bytes/edit-strings.ts';
 import { mentionsAny } from '../protocols/mentions.ts';
 import type { Protocol } from '../protocols/protocol.ts';
 import type { Counters } from '../protocols/usage-counters.ts';
@@ -7,7 +6,7 @@ import { findUsageHolders, keepLastBytes } from './usage-in-bytes.ts';
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** An event that is too long to be held. It passes in pieces; its model is hidden, and the usage at its end is read. */
+/** An event that is too long to be held. It passes in pieces; it is edited, and the usage at its end is read. */
 export interface LongEvent {
   /** Returns the bytes that can be sent now. */
   take(piece: Buffer, endsEvent: boolean): Buffer;
@@ -19,16 +18,18 @@ export interface LongEvent {
   countersAfter(before: Counters | undefined): Counters | undefined;
 }
 
-/** `hider` is undefined if the model need not be hidden. */
-export function newLongEvent(protocol: Protocol, hider: ModelHider | undefined): LongEvent {
+export function newLongEvent(protocol: Protocol, openEditor: () => StringEditor | undefined): LongEvent {
   const rules = protocol.stream;
-  const pieces = hider === undefined ? undefined : hideInPieces(hider);
+  let pieces: StringEditor | undefined;
+  let isBegun = false;
   let tail = NOTHING;
   let isMarked = false;
   let isEnd = false;
   const rest = (): Buffer => pieces?.rest() ?? NOTHING;
   return {
     take: (piece, endsEvent) => {
+      if (!isBegun) pieces = openEditor();
+      isBegun = true;
       isMarked ||= rules.usageMarks.some((mark) => piece.includes(mark));
       isEnd ||= mentionsAny(piece, protocol.delivery.events.endMarks);
       tail = keepLastBytes(tail, piece);
@@ -42,6 +43,7 @@ export function newLongEvent(protocol: Protocol, hider: ModelHider | undefined):
       tail = NOTHING;
       isMarked = false;
       isEnd = false;
+      isBegun = false;
       return after;
     },
   };

@@ -1,12 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '@reelgate/platform/clock';
+import { nameUpstream } from '../channels/relay-channel-config.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
 import { NOTHING_CAME } from '../protocols/faults.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
+import type { IdSigner } from '../state/sign-ids.ts';
 import type { AnswerBody, AnswerContext } from './answer-body.ts';
+import { newAnswerEdits } from './answer-edits.ts';
 import type { CallSink } from './call-sink.ts';
 import { hasWords } from './has-words.ts';
 import { holdHead } from './held-head.ts';
+import { quoteSentIds } from './scrub-error.ts';
 import { newElementsAnswer, newEventAnswer } from './stream-answers.ts';
 import { newHeldAnswer, newPassedAnswer, NO_PROGRESS } from './whole-answers.ts';
 
@@ -24,6 +28,7 @@ export interface AnswerHead {
   readonly headers: IncomingHttpHeaders;
   /** True if only the gateway has requested the usage. */
   readonly asksUsage: boolean;
+  readonly ids: IdSigner;
   /** Stops the upstream until the sink has drained. */
   readonly pause: () => void;
 }
@@ -46,7 +51,7 @@ export function openAnswerBody(head: AnswerHead, type: string): AnswerBody {
   return newReadAnswer(context, { isJson, isStream });
 }
 
-function toAnswerContext({ call, sink, channel, clock, headers, ...head }: AnswerHead): AnswerContext {
+function toAnswerContext({ call, sink, channel, clock, headers, ids, ...head }: AnswerHead): AnswerContext {
   const identities = channel.findIdentities(call.model);
   const length = headers['content-length'];
   return {
@@ -55,9 +60,12 @@ function toAnswerContext({ call, sink, channel, clock, headers, ...head }: Answe
     sink: holdHead(sink, clock),
     headers: identities.headersBack(headers),
     contentLength: typeof length === 'string' ? Number(length) : undefined,
-    hider: identities.hider,
-    hides: call.model !== identities.upstreamModel,
-    identities: identities.inErrors,
+    edits: newAnswerEdits({
+      hider: call.model === identities.upstreamModel ? undefined : identities.hider,
+      state: call.endpoint.protocol.state,
+      sign: ids.signFor(nameUpstream(channel.settings)),
+    }),
+    identities: quoteSentIds(identities.inErrors, call),
   };
 }
 

@@ -37,10 +37,10 @@ export interface PassingEvents {
 }
 
 export function passingEvents(context: AnswerContext): PassingEvents {
-  const { call, sink, hider, hides, identities, asksUsage } = context;
+  const { call, sink, edits, identities, asksUsage } = context;
   const { protocol } = call.endpoint;
   const rules = protocol.stream;
-  const long = newLongEvent(protocol, hides ? hider : undefined);
+  const long = newLongEvent(protocol, edits.inPieces);
   const seen = newAnswerState(context);
   let counters: Counters | undefined;
   let textBytes = 0;
@@ -65,8 +65,7 @@ export function passingEvents(context: AnswerContext): PassingEvents {
       if (event !== undefined && asksUsage && rules.isOnlyUsage?.(event) === true) return;
       const shown =
         event !== undefined && tellsUsage && asksUsage ? editData(raw, (data) => withoutMember(data, 'usage')) : raw;
-      const told = scrubFrame(shown, identities, isFault);
-      out.push(hides ? hider.hide(told) : told);
+      out.push(edits.event(scrubFrame(shown, identities, isFault)));
     },
     onPiece: (piece, endsEvent) => {
       out.push(long.take(piece, endsEvent));

@@ -1,5 +1,6 @@
 import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
 import type { JsonObject } from '../protocols/protocol.ts';
+import type { RelayCall } from '../requests/relay-call.ts';
 
 const DEPTH_MAX = 16;
 const HIDDEN_NAMES =
@@ -12,6 +13,10 @@ const OWNER_ID = /\b(org|proj|acct)(-|_(?=\w*[\dA-Z]))[\w-]{6,}/;
 const REQUEST_ID = /\b(req|user)[-_]([A-Za-z\d]{12,}|(?=\w*[\dA-Z])\w{12,})/;
 const API_KEY = /\b(sk|pk|rk|xai|gsk)[-_*][A-Za-z0-9*_.-]{5,}[A-Za-z0-9*]|\bAIza[\w*.-]{6,}/;
 const IDS = new RegExp([OWNER_ID, REQUEST_ID, API_KEY].map(({ source }) => source).join('|'), 'g');
+/** Ids of what an upstream keeps. */
+const STATE_ID = /\b(resp|rs|msg|fc|fs|ws|ci|ig|cu|mcp[rl]?|conv|cntr|cfile|file)[_-][\da-f]{20,}\b/;
+const QUOTED_IDS_MAX = 1000;
+const META = /[\\^$.*+?()[\]{}|]/g;
 const URL = /\bhttps?:\/\/[^\s"'<>)]*[^\s"'<>).,]/g;
 const MASK = '***';
 
@@ -21,6 +26,13 @@ export interface Identities {
   readonly publicModel: string;
   /** Hosts, keys, the channel's name. */
   readonly hidden: readonly string[];
+  /** The ids of the request as the upstream knows them, and as the client sent them. */
+  readonly quoted?: ReadonlyMap<string, string> | undefined;
+}
+
+/** Names an upstream's ids in errors as the client sent them. */
+export function quoteSentIds(identities: Identities, { kept }: RelayCall): Identities {
+  return kept === undefined ? identities : { ...identities, quoted: kept.quoted };
 }
 
 /** Removes the upstream's identities from an error body; undefined if the body cannot be read as an object or list. */
@@ -45,8 +57,17 @@ function scrub(value: unknown, identities: Identities, depth: number): unknown {
   return Object.fromEntries(members.map(([name, inner]) => [name, scrub(inner, identities, depth - 1)]));
 }
 
-export function scrubText(text: string, { upstreamModel, publicModel, hidden }: Identities): string {
+export function scrubText(text: string, { upstreamModel, publicModel, hidden, quoted }: Identities): string {
   const named = upstreamModel === publicModel ? text : text.replaceAll(upstreamModel, publicModel);
   const withoutHidden = hidden.reduce((left, word) => left.replaceAll(word, MASK), named);
-  return withoutHidden.replace(URL, MASK).replace(IDS, MASK);
+  return replaceStateIds(withoutHidden.replace(URL, MASK).replace(IDS, MASK), quoted);
+}
+
+/** Replaces the ids of an upstream by those that the client knows. A text that is an id alone stays: it has a place. */
+function replaceStateIds(text: string, quoted: ReadonlyMap<string, string> = new Map()): string {
+  const sent = [...quoted.keys()]
+    .slice(0, QUOTED_IDS_MAX)
+    .map((id) => `(?<![\\w-])${id.replace(META, '\\$&')}(?![\\w-])`);
+  const ids = new RegExp([...sent, STATE_ID.source].join('|'), 'g');
+  return text.replace(ids, (id) => quoted.get(id) ?? (id === text ? id : MASK));
 }

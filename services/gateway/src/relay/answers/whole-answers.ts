@@ -1,4 +1,3 @@
-import { hideInPieces } from '../../json-bytes/hide-model.ts';
 import { countTextBytes } from '../../json-bytes/json-members.ts';
 import { NOTHING_CAME } from '../protocols/faults.ts';
 import { UNBUFFERED, WHOLE } from './answer-body.ts';
@@ -57,9 +56,9 @@ export function newHeldAnswer(context: AnswerContext, isJson: boolean): AnswerBo
         usage,
         announcedBytes: context.contentLength,
       };
-      const hidden = context.hides ? context.hider.hide(answer) : answer;
-      context.sink.begin(context.status, { ...context.headers, 'content-length': String(hidden.length) });
-      context.sink.end(hidden, trailers);
+      const edited = context.edits.whole(answer);
+      context.sink.begin(context.status, { ...context.headers, 'content-length': String(edited.length) });
+      context.sink.end(edited, trailers);
       return WHOLE;
     },
     broken: (fault) => passed?.broken(fault),
@@ -84,20 +83,19 @@ export const NO_PROGRESS: Progress = {
 
 /** Passes bytes as they arrive: sound, pictures, and JSON that is too long to be held. */
 export function newPassedAnswer(context: AnswerContext, isJson: boolean): AnswerBody {
-  const { sink, hider, call, hides, contentLength } = context;
-  const rewrites = isJson && hides;
+  const { sink, call, contentLength } = context;
+  const pieces = isJson ? context.edits.inPieces() : undefined;
   const { imageMarks } = call.endpoint.protocol;
   const images = isJson && imageMarks !== undefined ? countImagesInPieces(imageMarks) : undefined;
   const seeker = isJson ? seekDelivery() : undefined;
   let tail: Buffer = Buffer.alloc(0);
   let bytes = 0;
-  const pieces = hideInPieces(hider);
   const write = (piece: Buffer): void => {
     if (piece.length > 0 && !sink.write(piece)) context.pause();
   };
   sink.begin(context.status, {
     ...context.headers,
-    ...(contentLength === undefined || rewrites ? UNBUFFERED : { 'content-length': String(contentLength) }),
+    ...(contentLength === undefined || pieces !== undefined ? UNBUFFERED : { 'content-length': String(contentLength) }),
   });
   const readProgress = (): Progress => {
     const usage = isJson ? readUsage(tail, call) : undefined;
@@ -116,13 +114,13 @@ export function newPassedAnswer(context: AnswerContext, isJson: boolean): Answer
       images?.take(chunk);
       seeker?.take(chunk);
       if (isJson) tail = keepLastBytes(tail, chunk);
-      write(rewrites ? pieces.take(chunk) : chunk);
+      write(pieces?.take(chunk) ?? chunk);
     },
     failure: () => undefined,
     end: (trailers) => {
       if (bytes === 0) return { how: 'failed', fault: NOTHING_CAME };
-      const rest = pieces.rest();
-      sink.end(rest.length === 0 ? undefined : rest, trailers);
+      const rest = pieces?.rest();
+      sink.end(rest?.length === 0 ? undefined : rest, trailers);
       return seeker?.isFound() === false ? { how: 'broken', fault: NOTHING_CAME } : WHOLE;
     },
     broken: () => {

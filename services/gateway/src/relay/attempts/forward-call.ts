@@ -17,6 +17,7 @@ import type { CallSink } from '../answers/call-sink.ts';
 import type { CallObserver } from '../observe-call.ts';
 import type { UsageRequest } from '../protocols/protocol.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
+import type { IdSigner } from '../state/sign-ids.ts';
 
 /** The longest time that an answer may take after its first byte. */
 export const ANSWER_MS_MAX = 3_600_000;
@@ -50,7 +51,7 @@ function newAttemptHandler(
   channel: RelayChannel,
   { asksUsage, finish }: { readonly asksUsage: boolean; readonly finish: (result: AttemptResult) => void },
 ): Dispatcher.DispatchHandler {
-  const { call, sink, gone, clock, observer } = context;
+  const { call, sink, gone, clock, observer, ids } = context;
   let controller: Dispatcher.DispatchController | undefined;
   let body: AnswerBody | undefined;
   let error: ErrorCollector | undefined;
@@ -85,7 +86,7 @@ function newAttemptHandler(
       sink.onDrain(() => controller?.resume());
       answerHeaders = headers;
       body = openAnswerBody(
-        { call, sink, channel, clock, status: code, headers, asksUsage, pause: () => controller?.pause() },
+        { call, sink, channel, clock, ids, status: code, headers, asksUsage, pause: () => controller?.pause() },
         type,
       );
     },
@@ -211,6 +212,8 @@ export interface CallContext {
   readonly clock: Clock;
   readonly watch: CallWatch;
   readonly observer: CallObserver;
+  /** Signs the ids of answers for the account of the call. */
+  readonly ids: IdSigner;
 }
 
 const CHECK_EVERY_MS = 1000;

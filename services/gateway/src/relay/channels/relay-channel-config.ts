@@ -24,6 +24,14 @@ export const relayChannelSchema = {
       default: true,
       description: 'whether streams of chats are asked for their usage, by stream_options',
     },
+    open_to: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      uniqueItems: true,
+      default: [],
+      description:
+        'a list of accounts that can name what the operator keeps at the upstream, or ["*"] for every account',
+    },
   },
   limits: {},
   timeouts: { first_byte: duration('300s'), idle: duration('120s') },
@@ -37,6 +45,10 @@ export interface RelayChannelSettings {
   readonly auth: RelayAuth;
   /** True if streams are asked for their usage, if their protocol needs that. */
   readonly asksUsage: boolean;
+  /** Undefined if no other channel has the same account of the upstream. */
+  readonly upstreamAccount: string | undefined;
+  /** The accounts that can name what the operator keeps at the upstream; `*` is every account. */
+  readonly openTo: readonly string[];
   /** The names of its endpoints. */
   readonly endpoints: readonly string[];
   /** Public id: upstream id. */
@@ -62,6 +74,8 @@ export interface CheckedRelayChannel {
   readonly api_key: string;
   readonly auth: RelayAuth;
   readonly ask_usage: boolean;
+  readonly upstream_account?: string;
+  readonly open_to: readonly string[];
   readonly endpoints: readonly string[];
   readonly models: Readonly<Record<string, string>>;
   readonly priority: number;
@@ -85,6 +99,8 @@ export function relayChannelSettings(channel: CheckedRelayChannel): RelayChannel
     priority,
     weight,
     enabled,
+    upstreamAccount: channel.upstream_account,
+    openTo: channel.open_to,
     baseUrl: channel.base_url,
     apiKey: new Secret(channel.api_key),
     asksUsage: channel.ask_usage,
@@ -93,4 +109,9 @@ export function relayChannelSettings(channel: CheckedRelayChannel): RelayChannel
     firstByteTimeoutMs: parseDuration(timeouts.first_byte) ?? 0,
     idleTimeoutMs: parseDuration(timeouts.idle) ?? 0,
   };
+}
+
+/** The account of an upstream that a channel calls. Channels with the same one know each other's ids. */
+export function nameUpstream({ id, upstreamAccount }: RelayChannelSettings): string {
+  return upstreamAccount === undefined ? `channel ${id}` : `account ${upstreamAccount}`;
 }

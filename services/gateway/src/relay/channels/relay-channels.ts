@@ -73,6 +73,8 @@ export interface RelayChannels {
   all(): readonly RelayChannel[];
   /** Reports whether an enabled channel has this endpoint and model, paused or not. */
   knows(endpoint: string, model: string): boolean;
+  /** The enabled channels with this endpoint and model, paused ones included. */
+  listed(endpoint: string, model: string): readonly RelayChannel[];
   /** The enabled channels with this endpoint and model that are not paused, in the order in which they are tried. */
   serving(endpoint: string, model: string): readonly RelayChannel[];
   /** Counts the calls that earlier processes made to the minute of each channel. */
@@ -140,11 +142,13 @@ export function openRelayChannels(
     index = indexChannels([...current.values()].map(({ channel }) => channel));
   };
   replace(settings);
+  const list = (endpoint: string, model: string): readonly RelayChannel[] => index.get(endpoint)?.get(model) ?? [];
   return {
     all: () => [...current.values()].map(({ channel }) => channel),
     knows: (endpoint, model) => index.get(endpoint)?.has(model) === true,
+    listed: list,
     serving: (endpoint, model) => {
-      const listed = index.get(endpoint)?.get(model) ?? [];
+      const listed = list(endpoint, model);
       const isAnyPaused = listed.some(({ settings }) => isPaused(settings.id));
       const channels = isAnyPaused ? listed.filter(({ settings }) => !isPaused(settings.id)) : listed;
       return channels.length < 2 ? channels : orderChannels(channels, chance);

@@ -3,6 +3,7 @@ import { countDelivery, messagesDelivery } from './delivery.ts';
 import { quoteWords } from './mentions.ts';
 import type { Protocol, StreamFault } from './protocol.ts';
 import { readAnswerUsage } from './resolve-usage.ts';
+import { messagesState } from './state.ts';
 import { raiseCounters } from './usage-counters.ts';
 
 const OVERLOADED = 529;
@@ -23,6 +24,7 @@ export const anthropicMessages: Protocol = {
   usageIn: readAnswerUsage,
   readsOnlyUsage: true,
   delivery: messagesDelivery,
+  state: messagesState,
   faultBody: encodeAnthropicFault,
   stream: {
     usageMarks: quoteWords('message_start', 'message_delta'),

@@ -6,6 +6,7 @@ import { USAGE_MARKS } from './protocol.ts';
 import type { Protocol, StreamFault } from './protocol.ts';
 import { resolveUsage } from './resolve-usage.ts';
 import { countSearchQueries } from './searches.ts';
+import { generateState } from './state.ts';
 import { raiseCounters, raiseSearches, readCounters } from './usage-counters.ts';
 
 const STATUS: Readonly<Record<number, string>> = {
@@ -33,6 +34,7 @@ export const googleGenerate: Protocol = {
   usageIn: (answer) => resolveUsage(raiseSearches(readCounters(answer), countSearchQueries(answer))),
   searchMark: quoteWord('webSearchQueries'),
   delivery: contentDelivery,
+  state: generateState,
   faultBody: encodeGoogleFault,
   stream: {
     usageMarks: USAGE_MARKS,

@@ -6,6 +6,7 @@ import { inputTokensMax, outputTokensMax, searchesMax } from './quantities.ts';
 import { readList, readObject } from './members.ts';
 import { readAnswerUsage, resolveUsage } from './resolve-usage.ts';
 import { countSearchCalls } from './searches.ts';
+import { chatState, responsesState } from './state.ts';
 import { raiseCounters, raiseSearches, readCounters } from './usage-counters.ts';
 
 export const openaiChat: Protocol = {
@@ -19,6 +20,7 @@ export const openaiChat: Protocol = {
   usageIn: readAnswerUsage,
   readsOnlyUsage: true,
   delivery: chatDelivery,
+  state: chatState,
   faultBody: encodeOpenaiFault,
   stream: {
     usageMarks: USAGE_MARKS,
@@ -51,6 +53,7 @@ export const openaiResponses: Protocol = {
   readsOnlyUsage: true,
   searchMark: quoteWord('web_search_call'),
   delivery: responsesDelivery,
+  state: responsesState,
   faultBody: encodeOpenaiFault,
   stream: {
     // the usage is in the event that ends the response, whatever its type

@@ -15,6 +15,7 @@ import { quoteWords } from './mentions.ts';
 import { USAGE_MARKS } from './protocol.ts';
 import type { AnswerPart, CallContent, Protocol, StreamRules, Usage } from './protocol.ts';
 import { readAnswerUsage } from './resolve-usage.ts';
+import { imagesState } from './state.ts';
 import { raiseCounters, readQuantity } from './usage-counters.ts';
 
 /** The documents of one unit of a rerank, as Cohere bills it. */
@@ -74,6 +75,7 @@ export const rerank: Protocol = {
 export const images: Protocol = {
   name: 'images',
   delivery: imagesDelivery,
+  state: imagesState,
   faultBody: encodeOpenaiFault,
   stream: {
     ...EVENTS,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
 import type { DeliveryRules } from './delivery-rules.ts';
+import type { StateRules } from './state.ts';
 import type { Counters } from './usage-counters.ts';
 
 export type { JsonObject } from '../../json-bytes/find-objects.ts';
@@ -115,6 +116,8 @@ export interface Protocol {
   /** The names of members of which each with a text is an image, in quotes. */
   readonly imageMarks?: readonly Buffer[];
   readonly delivery: DeliveryRules;
+  /** Set if bodies or answers have ids that belong to one account of an upstream. */
+  readonly state?: StateRules;
   /** The body of an error answer, as the protocol's clients read it. */
   faultBody(fault: StreamFault): string;
   readonly stream: StreamRules;

@@ -22,6 +22,14 @@ export interface CallRequest {
   readonly label?: string | undefined;
 }
 
+/** The ids of a request that belong to one account of an upstream. */
+export interface KeptState {
+  /** The field of the first id that the upstream looks up; undefined if any channel can take the call. */
+  readonly field: string | undefined;
+  /** The ids as the upstream knows them, and as the client sent them. */
+  readonly quoted: ReadonlyMap<string, string>;
+}
+
 /** A call of a synchronous route as the client sent it. Nothing changes it: each attempt starts from it anew. */
 export interface RelayCall extends CallRequest {
   /** The positions of the parts of a form in the body. */
@@ -30,4 +38,6 @@ export interface RelayCall extends CallRequest {
   readonly content: CallContent;
   /** Public id. */
   readonly model: string;
+  /** Set if the request has ids that belong to one account of an upstream. */
+  readonly kept?: KeptState;
 }
