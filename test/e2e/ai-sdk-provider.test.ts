@@ -280,6 +280,31 @@ test(
   RUN_TIMEOUT_MS,
 );
 
+test(
+  'what the page says builds the package, installs it, and its program makes a video',
+  async () => {
+    const repository = path.join(folder, 'repository');
+    const app = path.join(folder, 'installed');
+    mkdirSync(app);
+    cpSync(PACKAGE, path.join(repository, 'deploy/examples/ai-sdk-provider'), { recursive: true });
+    for (const file of ['tsconfig.json', '.npmrc', 'package.json'])
+      cpSync(path.join(EXAMPLES, '../..', file), path.join(repository, file));
+    symlinkSync(MODULES, path.join(repository, 'node_modules'));
+    const page = readFileSync(path.join(PACKAGE, 'README.md'), 'utf8');
+    const [, commands = ''] = /^```sh\n([^]*?)^```$/m.exec(page) ?? [];
+    const [, program = ''] = /^```ts\n([^]*?)^```$/m.exec(page) ?? [];
+    await runExample('sh', ['-euc', commands], { cwd: repository, environment: { APP: app } });
+    writeFileSync(path.join(app, 'boat.mts'), program);
+    const environment = environmentFor(world.program);
+    const out = await runExample(process.execPath, ['boat.mts'], { cwd: app, environment });
+
+    expect(commands).toContain('npm install');
+    expect(out).toMatch(/^task_\w+ is saved in boat\.mp4\n$/);
+    expect(VIDEO.equals(readFileSync(path.join(app, 'boat.mp4')))).toBe(true);
+  },
+  RUN_TIMEOUT_MS,
+);
+
 /** The configuration of the compiler for a copy of the package outside the repository. */
 function rebasedConfig(): string {
   const config = JSON.parse(readFileSync(path.join(PACKAGE, 'tsconfig.build.json'), 'utf8')) as { extends: string };

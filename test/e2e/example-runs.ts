@@ -17,6 +17,8 @@ export interface Run {
   /** A folder that comes first in the PATH. */
   readonly path?: string | undefined;
   readonly environment?: Readonly<Record<string, string>>;
+  /** What a person types. */
+  readonly input?: string;
 }
 
 /** What the examples read of their environment, for this program. */
@@ -35,7 +37,7 @@ export const environmentFor = (program: Program): Readonly<Record<string, string
 export function runExample(
   file: string,
   args: readonly string[],
-  { cwd, path: front, environment = {} }: Run,
+  { cwd, path: front, environment = {}, input = '' }: Run,
 ): Promise<string> {
   const env = {
     ...process.env,
@@ -44,9 +46,15 @@ export function runExample(
     ...environment,
   };
   return new Promise((resolve, reject) => {
-    execFile(file, args, { cwd, env, timeout: RUN_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX }, (error, out, err) => {
-      if (error === null) resolve(out);
-      else reject(new Error(`${path.basename(file)} ended with ${String(error.code)}: ${out}${err}`));
-    });
+    const child = execFile(
+      file,
+      args,
+      { cwd, env, timeout: RUN_TIMEOUT_MS, maxBuffer: OUTPUT_BYTES_MAX },
+      (error, out, err) => {
+        if (error === null) resolve(out);
+        else reject(new Error(`${path.basename(file)} ended with ${String(error.code)}: ${out}${err}`));
+      },
+    );
+    child.stdin?.end(input);
   });
 }

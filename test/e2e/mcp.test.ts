@@ -150,11 +150,11 @@ describe('one program', () => {
       const [, json = ''] = /```json\n([\s\S]*?)```/.exec(readFileSync(path.join(PAGES, page), 'utf8')) ?? [];
       const { mcpServers, servers = mcpServers } = JSON.parse(json) as Record<
         string,
-        { readonly reelgate: { readonly url: string; readonly headers: Readonly<Record<string, string>> } }
+        { readonly reelgate: { readonly url?: string; readonly httpUrl?: string; readonly headers: object } }
       >;
-      const { url, headers } = servers!.reelgate;
+      const { httpUrl = '', url = httpUrl, headers } = servers!.reelgate;
       const filled = Object.entries(headers).map(
-        ([name, value]) => [name, value.replace(/\$\{.*\}/, KEYS.demo)] as const,
+        ([name, value]: [string, string]) => [name, value.replace(/\$\{.*\}|\$\w+/, KEYS.demo)] as const,
       );
       const client = new Client({ name: page, version: '1' });
       await client.connect(

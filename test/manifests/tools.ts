@@ -25,12 +25,28 @@ const goTool = (version: string, program: string, module: string): Tool => ({
   environment: (folder) => ({ GOBIN: folder }),
 });
 
-/** Programs of the Go module proxy and PyPI that render and check what deploy/ has. */
+/** Programs of the Go module proxy, PyPI and npm that render, check and use what deploy/ has. */
 export const TOOLS = {
   kustomize: goTool('v5.8.1', 'kustomize', 'sigs.k8s.io/kustomize/kustomize/v5'),
   'kube-score': goTool('v1.20.0', 'kube-score', 'github.com/zegl/kube-score/cmd/kube-score'),
   /** The parser of Compose files that `docker compose` uses. */
   compose: goTool('v2.14.0', 'cmd', 'github.com/compose-spec/compose-go/v2/cmd'),
+  'gemini-cli': {
+    version: '0.61.0',
+    program: 'node_modules/.bin/gemini',
+    install: (folder, version) => [
+      [
+        'npm',
+        'install',
+        '--silent',
+        '--no-save',
+        '--ignore-scripts',
+        '--prefix',
+        folder,
+        `@google/gemini-cli@${version}`,
+      ],
+    ],
+  },
   'kubernetes-validate': {
     version: '1.37.0',
     program: 'bin/kubernetes-validate',
@@ -71,6 +87,11 @@ export function installTool(name: ToolName): string | undefined {
     }
   }
   return undefined;
+}
+
+/** The path of an installed tool. */
+export function findTool(name: ToolName): string {
+  return programOf(name);
 }
 
 export interface ToolRun {

@@ -161,7 +161,7 @@ function writeAiSdk({ publicUrl, path, body, order }: ProgramFacts): readonly st
   if (path !== VIDEOS || order.kind !== 'generation' || prompt === undefined || 'content' in body) return undefined;
   const own = { ...(resolution === undefined ? {} : { resolution }), ...(isEmpty(extra) ? {} : { extra }) };
   return [
-    '// npm install ai @reelgate/ai-sdk-provider zod',
+    '// npm install ai zod, and @reelgate/ai-sdk-provider: its page says how to pack it',
     "import { writeFile } from 'node:fs/promises';",
     "import { createReelgate } from '@reelgate/ai-sdk-provider';",
     "import { experimental_generateVideo as generateVideo } from 'ai';",
