@@ -60,6 +60,11 @@ const CONTENT = Object.fromEntries(
 ) as Record<ContentField, Carrier>;
 
 const prompt = 'a boat';
+const openrouter = (over: object): object => ({ model: 'Alpha-H3', prompt, duration: 4, ...over });
+const atUrl = (family: Carrier['family'], url: string): object => ({
+  type: `${family}_url`,
+  [`${family}_url`]: { url },
+});
 const FLAT = {
   '/v1/videos input_reference': {
     target: '/v1/videos',
@@ -90,6 +95,26 @@ const FLAT = {
     target: '/v1/video/generations',
     family: 'image',
     body: (url) => compat({ prompt, images: [url] }),
+  },
+  '/api/v1/videos frame_images': {
+    target: '/api/v1/videos',
+    family: 'image',
+    body: (url) => openrouter({ frame_images: [{ ...atUrl('image', url), frame_type: 'first_frame' }] }),
+  },
+  '/api/v1/videos input_references image': {
+    target: '/api/v1/videos',
+    family: 'image',
+    body: (url) => openrouter({ input_references: [atUrl('image', url)] }),
+  },
+  '/api/v1/videos input_references video': {
+    target: '/api/v1/videos',
+    family: 'video',
+    body: (url) => openrouter({ input_references: [atUrl('video', url)] }),
+  },
+  '/api/v1/videos input_references audio': {
+    target: '/api/v1/videos',
+    family: 'audio',
+    body: (url) => openrouter({ input_references: [atUrl('image', PNG), atUrl('audio', url)] }),
   },
   '/v1/videos base_video': {
     target: '/v1/videos',

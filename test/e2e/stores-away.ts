@@ -25,6 +25,7 @@ const COMPAT = { model: 'Alpha-H3', prompt: 'a boat', seconds: '4', size: '1280x
 /** Of a model whose price no other request reads: billing keeps a price for a second. */
 const UNREAD_PRICE = { ...COMPAT, model: 'Beta-V1', seconds: '5' };
 const WITH_BYTES = { ...COMPAT, input_reference: { image_url: `data:image/png;base64,${PNG}` } };
+const OPENROUTER = { model: 'Alpha-H3', prompt: 'a boat', duration: 4 };
 const VENDOR = { model: 'Alpha-H3', content: TEXT, duration: 4, resolution: '768P', ratio: '16:9' };
 const CONTEXT = { model: 'Alpha-H3', content: TEXT, duration: 4, ratio: '16:9' };
 const CHAT = { model: 'talk', messages: [{ role: 'user', content: 'hello' }] };
@@ -40,6 +41,7 @@ const AT_THE_DOOR: readonly Row[] = [
   ['GET', `/v1/videos/${UNREAD}`],
   ['POST', '/v1/videos', COMPAT],
   ['POST', '/v1/video/generations', COMPAT],
+  ['POST', '/api/v1/videos', OPENROUTER],
   ['GET', `/v2/query/video_generation/${UNREAD}`],
   ['POST', '/v2/video_generation', VENDOR],
   ['POST', '/v2/h3_context_ir', CONTEXT],
@@ -51,6 +53,7 @@ const AT_THE_DOOR: readonly Row[] = [
 const WITHOUT_BILLING: readonly Row[] = [
   ['POST', '/v1/videos', COMPAT],
   ['POST', '/v1/video/generations', COMPAT],
+  ['POST', '/api/v1/videos', OPENROUTER],
   ['POST', '/v1/videos/estimate', UNREAD_PRICE],
   ['POST', '/v2/video_generation', VENDOR],
   ['POST', '/v2/h3_context_ir', CONTEXT],
@@ -62,12 +65,14 @@ const WITHOUT_BILLING: readonly Row[] = [
 const WITHOUT_TASKS: readonly Row[] = [
   ['GET', `/v1/videos/${UNREAD}`],
   ['GET', `/v1/video/generations/${UNREAD}`],
+  ['GET', `/api/v1/videos/${UNREAD}`],
   ['GET', `/v2/query/video_generation/${UNREAD}`],
   ['GET', '/v1/videos'],
   ['GET', '/v2/query/video_generation'],
   ['GET', `/v1/videos/${UNREAD}/content`],
   ['POST', '/v1/videos', COMPAT],
   ['POST', '/v1/video/generations', COMPAT],
+  ['POST', '/api/v1/videos', OPENROUTER],
   ['POST', '/v2/video_generation', VENDOR],
   ['POST', '/v2/h3_context_ir', CONTEXT],
   ['POST', '/v1/videos/{done}/remix', { model: 'Alpha-H3', resolution: '2K' }],
@@ -104,6 +109,8 @@ function envelopeOf(target: string): object {
       error: { type: 'server_error', message: SERVER, http_code: '503' },
       request_id: expect.any(String),
     };
+  if (target.startsWith('/api/v1/'))
+    return { error: { code: 503, message: SERVER, metadata: { reason: 'service_unavailable' } } };
   if (target.startsWith('/v1/messages'))
     return { type: 'error', error: { type: 'overloaded_error', message: SERVER }, request_id: expect.any(String) };
   if (target.startsWith('/v1beta/')) return { error: { code: 503, message: SERVER, status: 'UNAVAILABLE' } };

@@ -9,7 +9,8 @@ const ENVELOPES: readonly (readonly [RegExp, unknown])[] = [
     { type: 'error', error: { type: is.text, message: /\S \(\d{4}\)$/, http_code: /^\d{3}$/ }, request_id: is.text },
   ],
   [/^\/mcp(\/|$)/, { jsonrpc: '2.0', id: null, error: { code: /^-?\d+$/, message: is.text, data: { code: is.text } } }],
-  [/^\/v1\/messages(\/|$)/, { type: 'error', error: { type: is.text, message: is.text } }],
+  [/^(\/api)?\/v1\/messages(\/|$)/, { type: 'error', error: { type: is.text, message: is.text } }],
+  [/^\/api\/v1(\/|$)/, { error: { code: is.count, message: is.text, metadata: { reason: is.text } } }],
   [/^\//, { error: { message: is.text, type: is.text, code: is.textOrNull } }],
 ];
 /** Text that would reveal the inside of the service. */

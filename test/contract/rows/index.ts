@@ -8,6 +8,7 @@ import { asyncRows } from './async.ts';
 import { officialRefusalRows } from './official-refusals.ts';
 import { mediaRows } from './media.ts';
 import { officialRows } from './official.ts';
+import { openrouterRows } from './openrouter.ts';
 import { readRows } from './reads.ts';
 import { relayRows } from './relay.ts';
 import { requestRows } from './requests.ts';
@@ -25,6 +26,7 @@ export const ROWS: readonly Row[] = [
   ...officialRows,
   ...officialRefusalRows,
   ...wrongValueRows,
+  ...openrouterRows,
   ...routingRows,
   ...mediaRows,
   ...readRows,

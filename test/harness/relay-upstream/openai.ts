@@ -40,7 +40,7 @@ export const openaiResponses: Vendor = {
 export const chat: Answer = (asked) => {
   const { input, output } = usedBy(asked);
   const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
-  const base = { id: 'chatcmpl-1', created: CREATED, model: asked.model };
+  const base = { id: 'chatcmpl-1', created: CREATED, model: asked.model, system_fingerprint: 'fp_1' };
   if (asked.json?.stream !== true) {
     const choice = {
       index: 0,

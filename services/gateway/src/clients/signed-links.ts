@@ -12,5 +12,6 @@ export function newLinkSigner(publicUrl: string, key: Secret): Links {
       const seconds = Math.floor(Math.min(timestampMs(expiresAt), endsAt) / 1000);
       return `${publicUrl}${path}?${signPath(key, path, seconds)}`;
     },
+    toAddress: (path) => `${publicUrl}${path}`,
   };
 }

@@ -82,6 +82,8 @@ export interface Links {
    * `endsAt`, in milliseconds since 1970, if that is earlier.
    */
   toVideoUrl(task: Task, endsAt?: number): string | undefined;
+  /** Returns the public address of a path of this service. */
+  toAddress(path: `/${string}`): string;
 }
 
 interface RouteSummary {
@@ -103,6 +105,8 @@ export interface CreateRoute extends RouteSummary {
   readonly form?: Schema;
   /** Every field of an open dialect, for the refusal of an unknown one. A strict dialect lists none here. */
   readonly known?: readonly string[];
+  /** The status of its answer; default 200. */
+  readonly status?: 202;
   /** Pure: it throws a Problem to refuse, and calls no service. */
   decode(body: ClientBody, context: DecodeContext): DecodedOrder;
   /** Depends only on the task, and not on its place, so that a replayed create has the same answer. */

@@ -2,7 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { nothingBegun } from '@reelgate/platform/service-unavailable';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { chooseEnvelope } from '../problems/choose-envelope.ts';
-import { enclose } from '../problems/envelopes.ts';
+import { enclose, fitRow } from '../problems/envelopes.ts';
 import { findErrorRow, isUncertain } from '../problems/error-table.ts';
 import type { ErrorRow } from '../problems/error-table.ts';
 import { detectClientFamily } from './client-family.ts';
@@ -39,12 +39,14 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
 
 /** Turns a refusal into an answer, in the envelope of the client's family. */
 export function toAnswer(problem: Problem, { path, family, requestId, submitted = false }: RefusalContext): Answer {
-  const row = findErrorRow(problem);
   const byPath = chooseEnvelope(path);
+  const envelope = byPath === 'openai' ? (family ?? byPath) : byPath;
+  const uncertain = submitted && isUncertain(problem);
+  const row = fitRow(envelope, findErrorRow(problem), uncertain);
   return {
     status: row.status,
-    headers: { ...row.headers, ...buildRetryHeaders(row, problem, submitted) },
-    body: enclose(byPath === 'openai' ? (family ?? byPath) : byPath, {
+    headers: { ...row.headers, ...buildRetryHeaders(row, problem, uncertain) },
+    body: enclose(envelope, {
       row,
       requestId,
       code: row.code ?? problem.reason,
@@ -76,8 +78,7 @@ export function toProblem(thrown: unknown): Problem {
  * A create that was sent to the tasks service and then failed may still have taken effect. The client must not
  * repeat it, unless the failed service says that it did not start the work.
  */
-function buildRetryHeaders(row: ErrorRow, problem: Problem, submitted: boolean): Record<string, string> {
-  const uncertain = submitted && isUncertain(problem);
+function buildRetryHeaders(row: ErrorRow, problem: Problem, uncertain: boolean): Record<string, string> {
   const silent = uncertain || row.type === 'insufficient_quota';
   const seconds = silent ? undefined : (toWholeSeconds(problem.retryAfterMs) ?? row.retryAfterS);
   return {

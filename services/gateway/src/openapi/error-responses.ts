@@ -55,6 +55,16 @@ const SCHEMAS: Readonly<Record<EnvelopeName, Schema>> = {
     { jsonrpc: { const: '2.0' }, id: { type: ['string', 'number', 'null'] } },
     ['data'],
   ),
+  openrouter: envelope('OpenRouterError', {
+    code: { type: 'integer', description: 'The status.' },
+    message: text,
+    metadata: {
+      type: 'object',
+      required: ['reason'],
+      additionalProperties: text,
+      description: 'The reason as a word, and in `param` the field, if there is one.',
+    },
+  }),
   google: envelope('GoogleError', { code: { type: 'integer' }, message: text, status: text }),
 };
 const UPSTREAM: Schema = {
@@ -66,12 +76,13 @@ const UPSTREAM: Schema = {
 const RELAYED: Schema = {
   title: 'RelayedError',
   description: "The gateway's own error in the shape of the path's API, or the upstream's.",
-  anyOf: [SCHEMAS.openai, SCHEMAS.anthropic, SCHEMAS.google, UPSTREAM],
+  anyOf: [SCHEMAS.openai, SCHEMAS.anthropic, SCHEMAS.google, SCHEMAS.openrouter, UPSTREAM],
 };
 
 const DESCRIPTIONS: Readonly<Record<RefusedStatus, string>> = {
   400: 'The request is invalid; the message names the field.',
   401: 'The token is missing or unknown.',
+  402: 'The balance is exhausted.',
   403: 'The token is disabled or expired or has no right to this, or the link is invalid.',
   404: 'The task, model or path does not exist, or the token has no access to it.',
   405: 'The path does not support this method.',
@@ -83,6 +94,7 @@ const DESCRIPTIONS: Readonly<Record<RefusedStatus, string>> = {
   415: 'The media type of the body is not supported.',
   416: 'The range is outside the bytes.',
   422: 'The content is refused, a limit of the account is reached, or the idempotency key belongs to another body.',
+  424: 'The service failed, and the work may have been done: a repeat may be paid for twice.',
   426: 'The request does not ask for a WebSocket.',
   429: 'A rate limit, a cap or the balance is exhausted.',
   500: 'Internal error.',
@@ -94,8 +106,10 @@ const DESCRIPTIONS: Readonly<Record<RefusedStatus, string>> = {
 
 const MORE_HEADERS: Readonly<Partial<Record<RefusedStatus, readonly ResponseHeader[]>>> = {
   401: ['www-authenticate'],
+  402: ['x-should-retry'],
   409: ['retry-after', 'x-should-retry'],
   416: ['content-range'],
+  424: ['retry-after', 'x-should-retry'],
   426: ['upgrade'],
   429: ['retry-after', 'x-should-retry'],
   500: ['x-should-retry'],
@@ -112,6 +126,7 @@ const OWN: ReadonlySet<number> = new Set(WITH_TOKEN.filter((status) => status !=
 const NAMES: Readonly<Record<RefusedStatus, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
+  402: 'PaymentRequired',
   403: 'Forbidden',
   404: 'NotFound',
   405: 'MethodNotAllowed',
@@ -123,6 +138,7 @@ const NAMES: Readonly<Record<RefusedStatus, string>> = {
   415: 'UnsupportedMediaType',
   416: 'RangeNotSatisfiable',
   422: 'UnprocessableContent',
+  424: 'FailedDependency',
   426: 'UpgradeRequired',
   429: 'TooManyRequests',
   500: 'InternalError',
@@ -137,6 +153,7 @@ const ENVELOPE_NAMES: Readonly<Record<EnvelopeName, string>> = {
   anthropic: 'Messages',
   google: 'Google',
   mcp: 'Mcp',
+  openrouter: 'OpenRouter',
 };
 
 interface ErrorResponse {

@@ -10,8 +10,30 @@ export interface Refusal {
   readonly requestId: string;
 }
 
-export type EnvelopeName = 'openai' | 'vendor' | 'anthropic' | 'google' | 'mcp';
+export type EnvelopeName = 'openai' | 'vendor' | 'anthropic' | 'google' | 'mcp' | 'openrouter';
 type Envelope = (refusal: Refusal) => object;
+
+/**
+ * OpenRouter's clients know 402 as the lack of money. They repeat every 5xx for an hour, whatever `x-should-retry` says,
+ * so a refusal that must not be repeated is a 424, which they show at once.
+ */
+const OPENROUTER_STATUSES = { noMoney: 402, notToRepeat: 424 } as const;
+/** The statuses that only rows have whose refusals must not be repeated. */
+const NEVER_REPEATED: ReadonlySet<number> = new Set([501, 502, 504]);
+
+/** Returns the row of a refusal with the status that one family of clients knows. */
+export function fitRow(name: EnvelopeName, row: ErrorRow, isUncertain: boolean): ErrorRow {
+  if (name !== 'openrouter') return row;
+  const { noMoney, notToRepeat } = OPENROUTER_STATUSES;
+  if (row.type === 'insufficient_quota') return { ...row, status: noMoney };
+  return row.status >= 500 && (row.final === true || isUncertain) ? { ...row, status: notToRepeat } : row;
+}
+
+/** Returns the statuses of a route that spends money, as one family of clients knows them. */
+export function fitStatuses<S extends number>(name: EnvelopeName, statuses: readonly S[]): readonly (S | 402 | 424)[] {
+  if (name !== 'openrouter') return statuses;
+  return [...statuses.filter((status) => !NEVER_REPEATED.has(status)), ...Object.values(OPENROUTER_STATUSES)];
+}
 
 const ANTHROPIC_TYPES: Readonly<Partial<Record<ErrorStatus, string>>> = {
   401: 'authentication_error',
@@ -30,6 +52,7 @@ const ANTHROPIC_TYPES: Readonly<Partial<Record<ErrorStatus, string>>> = {
 const GOOGLE_STATUS: Readonly<Record<ErrorStatus, string>> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',
+  402: 'RESOURCE_EXHAUSTED',
   403: 'PERMISSION_DENIED',
   404: 'NOT_FOUND',
   405: 'NOT_FOUND',
@@ -39,6 +62,7 @@ const GOOGLE_STATUS: Readonly<Record<ErrorStatus, string>> = {
   413: 'INVALID_ARGUMENT',
   415: 'INVALID_ARGUMENT',
   422: 'FAILED_PRECONDITION',
+  424: 'FAILED_PRECONDITION',
   426: 'FAILED_PRECONDITION',
   429: 'RESOURCE_EXHAUSTED',
   500: 'INTERNAL',
@@ -77,6 +101,13 @@ const ENVELOPES: Readonly<Record<EnvelopeName, Envelope>> = {
     request_id: requestId,
   }),
   google: ({ row, message }) => ({ error: { code: row.status, message, status: GOOGLE_STATUS[row.status] } }),
+  openrouter: ({ row, code, message, param, metadata }) => ({
+    error: {
+      code: row.status,
+      message,
+      metadata: { ...metadata, reason: code, ...(param === undefined ? {} : { param }) },
+    },
+  }),
   mcp: ({ code, message }) => ({
     jsonrpc: '2.0',
     id: null,

@@ -70,6 +70,10 @@ test.each<[string, EnvelopeName]>([
   ['/v2', 'vendor'],
   ['/v2x', 'openai'],
   ['/v3/video_generation', 'openai'],
+  ['/api/v1/videos', 'openrouter'],
+  ['/api/v1', 'openrouter'],
+  ['/api/v1/messages', 'anthropic'],
+  ['/api/v2', 'openai'],
   ['/async/v1/messages', 'openai'],
   ['/', 'openai'],
   ['/ximg/a.mp4', 'openai'],
@@ -101,10 +105,14 @@ test('every envelope is as in the golden file', () => {
       requestId: 'req_1',
     },
   };
-  const envelopes = { openai: true, vendor: true, anthropic: true, google: true, mcp: true } satisfies Record<
-    EnvelopeName,
-    true
-  >;
+  const envelopes = {
+    openai: true,
+    vendor: true,
+    anthropic: true,
+    google: true,
+    mcp: true,
+    openrouter: true,
+  } satisfies Record<EnvelopeName, true>;
   const names = Object.keys(envelopes) as EnvelopeName[];
 
   expectGolden(

@@ -19,6 +19,7 @@ const VENDOR = {
 const TYPES = {
   400: 'invalid_request_error',
   401: 'authentication_error',
+  402: 'insufficient_quota',
   403: 'permission_error',
   404: 'invalid_request_error',
   405: 'invalid_request_error',
@@ -28,6 +29,7 @@ const TYPES = {
   413: 'invalid_request_error',
   415: 'invalid_request_error',
   422: 'invalid_request_error',
+  424: 'server_error',
   426: 'invalid_request_error',
   429: 'rate_limit_error',
   500: 'server_error',

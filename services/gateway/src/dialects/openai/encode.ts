@@ -10,6 +10,7 @@ import {
   isCompleted,
   readKind,
   dropUndefined,
+  toJsonNumber,
   toUnixSeconds,
   statusSchema,
   toStatusName,
@@ -125,14 +126,6 @@ function encodeCharge(charge: Charge, usage: ReturnType<typeof encodeUsage>): ob
     ...(cost === undefined ? {} : { usage: { ...usage, cost: toJsonNumber(cost) } }),
     charge: { state, amount: formatDecimal(amountNanos), currency },
   };
-}
-
-// the types of the language lack it
-const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => object };
-
-/** A number of JSON with the exact digits of an amount in billionths: a float would round large ones. */
-function toJsonNumber(nanos: bigint): object {
-  return rawJSON(formatDecimal(nanos));
 }
 
 /** Returns the size that the client sent, otherwise the size of the result. */

@@ -245,7 +245,12 @@ test('a decoded and encoded body is what the client wrote', () => {
       const { order } = decodeGeneration({ json });
       const { model, duration, resolution, ratio } = json;
 
-      expect(encodeVendorTask(aTask({ order, seconds: duration }), { toVideoUrl: () => undefined })).toMatchObject({
+      expect(
+        encodeVendorTask(aTask({ order, seconds: duration }), {
+          toVideoUrl: () => undefined,
+          toAddress: (path) => path,
+        }),
+      ).toMatchObject({
         model,
         duration,
         resolution,

@@ -18,6 +18,8 @@ const REASONS: Readonly<Record<string, string>> = {
   last_frame: 'invalid_content',
   last_frame_image: 'invalid_content',
   reference_images: 'invalid_content',
+  frame_images: 'invalid_content',
+  input_references: 'invalid_content',
   aspect_ratio: 'invalid_ratio',
   duration: 'invalid_duration',
   seconds: 'invalid_duration',

@@ -44,7 +44,7 @@ export interface DecodedItem {
   readonly inline?: Omit<InlineMedia, 'item'>;
 }
 
-const URL_OBJECT: Schema = {
+export const URL_OBJECT: Schema = {
   type: 'object',
   required: ['url'],
   additionalProperties: false,
@@ -108,9 +108,10 @@ export const contentSchema: Schema = {
   description: 'Text and media for the model.',
 };
 
-export function readContent(items: readonly WireItem[]): DecodedItem[] {
+/** Reads the items of a list. `list` is its name in the body. */
+export function readContent(items: readonly WireItem[], list = 'content'): DecodedItem[] {
   return items.map((item, index) => {
-    const field = `content[${index}]`;
+    const field = `${list}[${index}]`;
     return item.type === 'text'
       ? readText(item.text, field, `${field}.text`)
       : readMedia({

@@ -9,6 +9,7 @@ import type { DecodedItem } from './content-items.ts';
 import { readOwn } from '../../domain/read-own.ts';
 import { dropUndefined } from './task-fields.ts';
 import { describeRightField } from './unknown-fields.ts';
+import type { RightFields } from './unknown-fields.ts';
 
 /** The limit on the characters of all texts and URLs together: more than any model reads, less than a call can hold. */
 const ORDER_CHARACTERS_MAX = 1_000_000;
@@ -25,14 +26,15 @@ export interface DecodedParts extends Beside {
   readonly names?: Readonly<Record<string, string>>;
   /** Every field of an open dialect, for the refusal of an unknown one. A strict dialect lists none here. */
   readonly known?: readonly string[];
+  readonly right?: RightFields;
 }
 
-export function toDecodedOrder({ order, items, names = {}, known, ...beside }: DecodedParts): DecodedOrder {
+export function toDecodedOrder({ order, items, names = {}, known, right, ...beside }: DecodedParts): DecodedOrder {
   const decoded = {
     order: toWireOrder(order, items),
     inline: items.flatMap(({ inline }, item) => (inline === undefined ? [] : [{ ...inline, item }])),
     clientField: (field: string) => toClientField(field, { ...BESIDE_NAMES, ...names }, items),
-    ...(known && { describeRight: (field: string) => describeRightField(field, known) }),
+    ...(known && { describeRight: (field: string) => describeRightField(field, known, right) }),
     beside: dropUndefined(beside),
   };
   assertFits(decoded, items);

@@ -3,6 +3,7 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, Usage } from '@reelgate/proto/tasks/v1/task';
+import { formatDecimal } from '../../domain/decimal.ts';
 import { toPlainPlace } from '../../clients/task-queue.ts';
 import type { Schema } from '../dialect.ts';
 
@@ -91,6 +92,14 @@ export function encodeUsage(task: Task): Readonly<Record<string, number>> | unde
       usage[from] === undefined ? [] : [[field, Number(usage[from])]],
     ),
   );
+}
+
+// the types of the language lack it
+const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => object };
+
+/** A number of JSON with the exact digits of an amount in billionths: a float would round large ones. */
+export function toJsonNumber(nanos: bigint): object {
+  return rawJSON(formatDecimal(nanos));
 }
 
 const UNIX_SECONDS = { type: 'integer', description: 'Unix seconds.' };

@@ -12,42 +12,63 @@ const LIKE_A_URL = /:\/\/|^\s*[/\\]{2}|^\s*data:|;base64,|\/ximg\//i;
 const TWO_LETTERS_FROM = 8;
 const ONE_LETTER_FROM = 4;
 
-const SOUND = 'send sound as an audio_url item of content';
 const ONE_VIDEO = 'a create makes one video; send it again for another one';
+
+/** What a dialect says in place of a field that it calls otherwise. */
+export interface RightFields {
+  readonly length: string;
+  readonly ratio: string;
+  readonly lastFrame: string;
+  readonly references: string;
+  readonly pictures: string;
+  readonly video: string;
+  /** Sound that the client has. */
+  readonly sound: string;
+  /** Whether and how sound is made. */
+  readonly soundMade: string;
+  readonly source: string;
+}
+
+/** The fields of the dialects with a content. */
+const RIGHT_FIELDS: RightFields = {
+  length: 'send seconds',
+  ratio: 'send ratio',
+  lastFrame: 'send last_frame',
+  references: 'send reference_images',
+  pictures: 'send input_reference for the first frame, last_frame for the last one, reference_images for others',
+  video: 'send a video as a video_url item of content',
+  sound: 'send sound as an audio_url item of content',
+  soundMade: 'no field chooses the sound that is made; describe it in prompt',
+  source: 'send source_task_id',
+};
 
 /**
  * The meanings of names of other APIs, the first match first. They are compared without case and signs, so `imageUrl`
  * and `IMAGE-URL` are one name.
  */
-const MEANINGS: readonly (readonly [RegExp, string])[] = [
+const MEANINGS: readonly (readonly [RegExp, string | keyof RightFields])[] = [
   [/fps|framerate|framespersecond/, 'a generator chooses the frame rate'],
   [/negative/, 'write into prompt what the video must not show'],
   [/steps?$|iteration|inference|guidance|^cfg|sampler|scheduler/, 'a generator chooses how it computes'],
   [/camera|(?<!pro)motion|movement/, 'describe it in prompt'],
-  [/numframes|framecount|nframes/, 'send seconds'],
+  [/numframes|framecount|nframes/, 'length'],
   [/callback|webhook|notif|hook/, 'send webhook_url'],
-  [/(last|end|tail|final).*(frame|ima?ge?|pic|photo)|(frame|ima?ge?).*(tail|end|last)/, 'send last_frame'],
-  [/(ref|style|subject|character|element).*(ima?ge?|pic|photo|frame)|reference|subject/, 'send reference_images'],
+  [/(last|end|tail|final).*(frame|ima?ge?|pic|photo)|(frame|ima?ge?).*(tail|end|last)/, 'lastFrame'],
+  [/(ref|style|subject|character|element).*(ima?ge?|pic|photo|frame)|reference|subject/, 'references'],
   [/^(n|no|num|number)(of)?(video|clip|image|output|sample|result|generation|variation)s?$|^num(ber)?$/, ONE_VIDEO],
   [/(?<!ac|dis)counts?$|samples?$|variation|outputs$|quantity|batch/, ONE_VIDEO],
-  [
-    /ima?ge|img|picture|^pic|(input|first|start|init)pic|photo|frame(?!work)/,
-    'send input_reference for the first frame, last_frame for the last one, reference_images for others',
-  ],
-  [/duration|second(?!ary)|secs|length|runtime/, 'send seconds'],
-  [/(sound|audio|music|speech|(?<!in)voice)(ur[il]|file|link)|^(input)?(sound|audio|music|speech)s?$/, SOUND],
-  [
-    /audio|sound|(?<!in)voice|music|speech|lipsync|narrat/,
-    'no field chooses the sound that is made; describe it in prompt',
-  ],
-  [/aspect|ratio(?!n)|orientation|shape/, 'send ratio'],
+  [/ima?ge|img|picture|^pic|(input|first|start|init)pic|photo|frame(?!work)/, 'pictures'],
+  [/duration|second(?!ary)|secs|length|runtime/, 'length'],
+  [/(sound|audio|music|speech|(?<!in)voice)(ur[il]|file|link)|^(input)?(sound|audio|music|speech)s?$/, 'sound'],
+  [/audio|sound|(?<!in)voice|music|speech|lipsync|narrat/, 'soundMade'],
+  [/aspect|ratio(?!n)|orientation|shape/, 'ratio'],
   [/resolution|quality|definition|upscale/, 'send resolution'],
   [/(?<!band)width|height|dimension|(?<!re)size|pixel/, 'send size'],
-  [/video|(?<!e)clip|footage/, 'send a video as a video_url item of content'],
+  [/video|(?<!e)clip|footage/, 'video'],
   [/amount|price|cost(?!ume)|budget|spend|charge|money|maxpay/, 'send max_amount'],
   [/prompt|(?<!con)text(?!ure)|description|caption|instruction/, 'send prompt'],
   [/model|engine|checkpoint/, 'send model'],
-  [/(?<!re)source|(?<!trans)parent|remix|original/, 'send source_task_id'],
+  [/(?<!re)source|(?<!trans)parent|remix|original/, 'source'],
 ];
 
 /**
@@ -113,6 +134,7 @@ export interface FieldTable {
   readonly passed?: readonly string[];
   /** The known fields that the answer lists as ignored if no generator takes them. */
   readonly optional?: readonly string[];
+  readonly right?: RightFields;
 }
 
 /**
@@ -122,14 +144,14 @@ export interface FieldTable {
  */
 export function readExtra(
   body: object,
-  { known, passed = [], optional = [] }: FieldTable,
+  { known, passed = [], optional = [], right }: FieldTable,
 ): Pick<Order, 'extraJson' | 'optionalExtra'> {
   const extra = Object.entries(body).filter(
     ([name]) => !known.includes(name) || passed.includes(name) || optional.includes(name),
   );
   const impossible =
     extra.find(([name, value]) => !known.includes(name) && !canBeExtra(name, value, known)) ?? extra[EXTRA_FIELDS_MAX];
-  if (impossible !== undefined) throw refuseUnknown(impossible[0], known);
+  if (impossible !== undefined) throw refuseUnknown(impossible[0], known, right);
   return {
     extraJson: extra.length === 0 ? '' : JSON.stringify(Object.fromEntries(extra)),
     optionalExtra: optional.filter((name) => Object.hasOwn(body, name)),
@@ -144,22 +166,23 @@ function canBeExtra(name: string, value: unknown, known: readonly string[]): boo
 }
 
 /** Returns the refusal of a field that the dialect does not know. */
-export function refuseUnknown(field: string, known: readonly string[]): Problem {
+export function refuseUnknown(field: string, known: readonly string[], right?: RightFields): Problem {
   return invalid(
     field.slice(0, SHOWN_CHARACTERS_MAX),
-    `is an unknown field; ${describeRightField(field, known)}`,
+    `is an unknown field; ${describeRightField(field, known, right)}`,
     'unknown_field',
   );
 }
 
 /** Says what to send in place of an unknown field: a known one with a like name, or one that means the same. */
-export function describeRightField(field: string, known: readonly string[]): string {
+export function describeRightField(field: string, known: readonly string[], right: RightFields = RIGHT_FIELDS): string {
   const plain = toPlainName(field.replace(/\[.*$/s, '').slice(0, SHOWN_CHARACTERS_MAX));
   if (known.includes(field)) return 'leave it out, or name a model whose generator takes it';
   const near = findNearest(plain, known);
   if (near !== undefined) return `did you mean ${near}`;
   const [, meaning] = MEANINGS.find(([pattern]) => pattern.test(plain)) ?? [];
-  return meaning ?? `known fields: ${known.join(', ')}`;
+  if (meaning === undefined) return `known fields: ${known.join(', ')}`;
+  return Object.hasOwn(right, meaning) ? right[meaning as keyof RightFields] : meaning;
 }
 
 function findNearest(plain: string, known: readonly string[]): string | undefined {
@@ -193,14 +216,14 @@ function countEdits(from: string, to: string): number {
 }
 
 /** Refuses metadata that would change the video or bound its price elsewhere, because here they change nothing. */
-export function assertMetadata(metadata: object | undefined): void {
+export function assertMetadata(metadata: object | undefined, field = 'metadata'): void {
   const names = Object.keys(metadata ?? {});
   const bound = names.find(meansBound);
   if (bound !== undefined)
-    throw invalid(`metadata.${bound}`, `bounds nothing; send ${MAX_AMOUNT} beside metadata`, 'unknown_field');
+    throw invalid(`${field}.${bound}`, `bounds nothing; send ${MAX_AMOUNT} beside ${field}`, 'unknown_field');
   const wrong = names.find((name) => NO_METADATA.has(toPlainName(name)));
   if (wrong !== undefined)
-    throw invalid(`metadata.${wrong}`, 'changes nothing here; send it as a field beside metadata', 'unknown_field');
+    throw invalid(`${field}.${wrong}`, `changes nothing here; send it as a field beside ${field}`, 'unknown_field');
 }
 
 /** Reports whether a name means the bound of a price, however it is written. */

@@ -71,6 +71,7 @@ const WAITS: readonly [string, () => Promise<Answer>][] = [
   ['a read of the videos API', () => wait(`/v1/videos/${TASK_ID}`)],
   ['a read in the shape of the vendor', () => wait(`/v2/query/video_generation/${TASK_ID}`)],
   ['a read in the generations shape', () => wait(`/v1/video/generations/${TASK_ID}`)],
+  ['a read in the shape of OpenRouter', () => wait(`/api/v1/videos/${TASK_ID}`)],
   ['a tool of an agent', callTool],
 ];
 

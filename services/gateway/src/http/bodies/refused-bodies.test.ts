@@ -8,6 +8,7 @@ const text = { type: 'text', text: 'a boat' };
 const base = { type: 'video_url', role: 'base_video', video_url: { url: URL } };
 const DATA = { type: 'image_url', role: 'reference_image', image_url: { url: 'data:image/png;base64,AAAA' } };
 const compat = { model: 'Alpha-H3', prompt: 'a boat', seconds: '5', size: '1280x720' };
+const openrouter = { model: 'Alpha-H3', prompt: 'a boat' };
 const generation = { model: 'Alpha-H3', content: [text], duration: 5, resolution: '768P', ratio: '16:9' };
 const regeneration = { model: 'Alpha-H3', resolution: '2K', content: [text, base] };
 const contextIr = { model: 'Alpha-H3', content: [text], duration: 5, ratio: '16:9' };
@@ -82,6 +83,13 @@ const ROWS: readonly (readonly [what: string, path: string, body: unknown])[] = 
   ['a remix without a model', REMIX, { resolution: '2K' }],
   ['two videos', '/v1/video/generations', { ...compat, n: 2 }],
   ['no text', '/v1/video/generations', { model: 'Alpha-H3' }],
+  ['a callback of OpenRouter', '/api/v1/videos', { ...openrouter, callback_url: URL }],
+  ['options of a provider', '/api/v1/videos', { ...openrouter, provider: { options: { runway: { a: 1 } } } }],
+  [
+    'a frame without its place',
+    '/api/v1/videos',
+    { ...openrouter, frame_images: [{ type: 'image_url', image_url: { url: URL } }] },
+  ],
   ['an estimate of an invalid create', '/v1/videos/estimate', { ...compat, seconds: 'five' }],
   ['an estimate for a path that is not a create', '/v1/videos/estimate?path=/v1/chat/completions', compat],
 ];

@@ -23,13 +23,9 @@ const PATHS = [
   ...['/v1', '/v1beta'].flatMap((prefix) =>
     ['', ...MODELS.map((model) => `/${model}`)].map((model) => `${prefix}/models${model}`),
   ),
-  ...['/v1/video/generations', '/v2/query/video_generation', '/v2/video_generation'].flatMap((path) => [
-    path,
-    `${path}/`,
-    `${path}/task_1`,
-    `${path}/edits`,
-    `${path}/task_1/content`,
-  ]),
+  ...['/v1/video/generations', '/v2/query/video_generation', '/v2/video_generation', '/api/v1/videos'].flatMap(
+    (path) => [path, `${path}/`, `${path}/task_1`, `${path}/edits`, `${path}/task_1/content`],
+  ),
   '/v1/videos',
   '/v2/video_regeneration',
   '/v2/h3_context_ir',

@@ -1,6 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Task } from '../../clients/tasks-client.ts';
+import type { TaskPath } from '../../dialects/dialect.ts';
 import { toStatusName } from '../../dialects/wire/task-fields.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { closeWithoutAccess } from '../admission/watch-access.ts';
@@ -32,34 +33,8 @@ const otherAnswers = (types: readonly string[]): NonNullable<RouteDoc['also']> =
 /** Serves the bytes of results: by task id with a token, or by signed link without one. */
 export function contentRoutes(parts: GatewayParts): RouteEntry[] {
   return [
-    {
-      kind: 'read',
-      methods: ['GET'],
-      path: '/v1/videos/{task_id}/content',
-      token: { counts: 'reads' },
-      handle: (exchange) => serveContent(parts, exchange),
-      doc: {
-        tag: 'Results',
-        operationId: 'getVideoContent',
-        summary: 'Fetch the result of a completed task',
-        description:
-          'Returns the video, with support for Range. A context-IR task returns its prompt as JSON. ' +
-          '409 until the task is completed; 410 after `expires_at`.',
-        parameters: [
-          {
-            name: 'variant',
-            description: 'Returns the video or its thumbnail.',
-            schema: { enum: ['video', 'thumbnail'] },
-          },
-          { name: 'index', description: 'The place of the video; a task has one.', schema: { const: 0 } },
-        ],
-        headers: ['Range'],
-        answers: { 'video/mp4': VIDEO, 'image/jpeg': VIDEO, 'application/json': PROMPT },
-        answerHeaders: BYTE_HEADERS,
-        also: otherAnswers(['video/mp4', 'image/jpeg']),
-        refuses: [400, 404, 409, 410, 412, 416],
-      },
-    },
+    contentRoute(parts, '/v1/videos/{task_id}/content', 'getVideoContent'),
+    contentRoute(parts, '/api/v1/videos/{task_id}/content', 'getOpenRouterVideoContent'),
     {
       kind: 'read',
       methods: ['GET'],
@@ -77,6 +52,37 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
       },
     },
   ];
+}
+
+function contentRoute(parts: GatewayParts, path: TaskPath, operationId: string): RouteEntry {
+  return {
+    kind: 'read',
+    methods: ['GET'],
+    path,
+    token: { counts: 'reads' },
+    handle: (exchange) => serveContent(parts, exchange),
+    doc: {
+      tag: 'Results',
+      operationId,
+      summary: 'Fetch the result of a completed task',
+      description:
+        'Returns the video, with support for Range. A context-IR task returns its prompt as JSON. ' +
+        '409 until the task is completed; 410 after `expires_at`.',
+      parameters: [
+        {
+          name: 'variant',
+          description: 'Returns the video or its thumbnail.',
+          schema: { enum: ['video', 'thumbnail'] },
+        },
+        { name: 'index', description: 'The place of the video; a task has one.', schema: { const: 0 } },
+      ],
+      headers: ['Range'],
+      answers: { 'video/mp4': VIDEO, 'image/jpeg': VIDEO, 'application/json': PROMPT },
+      answerHeaders: BYTE_HEADERS,
+      also: otherAnswers(['video/mp4', 'image/jpeg']),
+      refuses: [400, 404, 409, 410, 412, 416],
+    },
+  };
 }
 
 async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<void> {

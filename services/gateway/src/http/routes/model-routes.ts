@@ -4,10 +4,14 @@ import type { Schema } from '../../dialects/dialect.ts';
 import { detectClientFamily } from '../client-family.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
+import { REALTIME_ENDPOINT } from '../../relay/endpoints.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { MODEL_SHAPES } from './model-shapes.ts';
 import type { ListedModel, ModelShape } from './model-shapes.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
+
+/** The families of clients that share a path. */
+const FAMILIES = ['openai', 'anthropic', 'google'] as const;
 
 /** Lists the models that a token may use and an enabled channel has, in the shape of each family of clients. */
 export function modelRoutes(parts: GatewayParts): RouteEntry[] {
@@ -21,7 +25,7 @@ export function modelRoutes(parts: GatewayParts): RouteEntry[] {
       exchange.body = answer(exchange);
     },
   });
-  const { google } = MODEL_SHAPES;
+  const { google, openrouter } = MODEL_SHAPES;
   const models = (exchange: Exchange): readonly ListedModel[] => listModels(parts, exchange);
   const generating = (exchange: Exchange): readonly ListedModel[] =>
     models(exchange).filter(({ generates }) => generates);
@@ -39,6 +43,15 @@ export function modelRoutes(parts: GatewayParts): RouteEntry[] {
         withNotFound(describeModelRoute('getModel', 'Read a model that the token may use', anyShape('schema'))),
       ),
       (exchange) => shapeFor(exchange).one(requireListedModel(exchange, models(exchange))),
+    ),
+    entry(
+      '/api/v1/models',
+      describeModelRoute(
+        'listOpenRouterModels',
+        'List the models that the token may use, in the shape of OpenRouter',
+        openrouter.pageSchema,
+      ),
+      (exchange) => openrouter.page(models(exchange)),
     ),
     entry(
       '/v1beta/models',
@@ -67,15 +80,41 @@ function anyShape(which: 'schema' | 'pageSchema'): Schema {
     description:
       "The shape depends on the client: Anthropic's with anthropic-version or x-api-key, " +
       "Google's with x-goog-api-key or ?key=, otherwise OpenAI's.",
-    anyOf: Object.values(MODEL_SHAPES).map((shape) => shape[which]),
+    anyOf: FAMILIES.map((family) => MODEL_SHAPES[family][which]),
   };
 }
 
+/** What the models of an endpoint make, in OpenRouter's words. */
+const MAKES: Readonly<Record<string, string>> = {
+  chat: 'text',
+  responses: 'text',
+  messages: 'text',
+  generate_content: 'text',
+  embeddings: 'embeddings',
+  rerank: 'rerank',
+  'images.generations': 'image',
+  'images.edits': 'image',
+  'audio.speech': 'speech',
+  'audio.transcriptions': 'transcription',
+  'audio.translations': 'transcription',
+  [REALTIME_ENDPOINT]: 'audio',
+};
+
 function listModels({ catalogue }: GatewayParts, exchange: Exchange): readonly ListedModel[] {
   const current = catalogue();
-  const serving = current.relay.filter(({ enabled, endpoints }) => enabled && endpoints.includes('generate_content'));
-  const generating = new Set(serving.flatMap((channel) => Object.keys(channel.models)));
-  return listVisibleModels(requirePrincipal(exchange), current).map((id) => ({ id, generates: generating.has(id) }));
+  const endpoints = new Map<string, Set<string>>();
+  for (const channel of current.relay.filter(({ enabled }) => enabled))
+    for (const id of Object.keys(channel.models))
+      endpoints.set(id, new Set([...(endpoints.get(id) ?? []), ...channel.endpoints]));
+  return listVisibleModels(requirePrincipal(exchange), current).map((id) => {
+    const names = [...(endpoints.get(id) ?? [])];
+    const made = names.flatMap((name) => MAKES[name] ?? []);
+    return {
+      id,
+      generates: names.includes('generate_content'),
+      makes: [...new Set([...(current.models.has(id) ? ['video'] : []), ...made])],
+    };
+  });
 }
 
 function requireListedModel({ params }: Exchange, models: readonly ListedModel[]): ListedModel {
@@ -96,7 +135,7 @@ function requireListedModel({ params }: Exchange, models: readonly ListedModel[]
 const withEveryFamily = (doc: RouteDoc): RouteDoc => ({
   ...doc,
   headers: ['anthropic-version'],
-  envelopes: ['openai', 'anthropic', 'google'],
+  envelopes: FAMILIES,
 });
 const withNotFound = (doc: RouteDoc): RouteDoc => ({ ...doc, refuses: [404] });
 

@@ -5,6 +5,8 @@ export interface ListedModel {
   readonly id: string;
   /** True if a channel serves it at `generate_content`. */
   readonly generates: boolean;
+  /** What it makes, in OpenRouter's words. */
+  readonly makes: readonly string[];
 }
 
 /** The shape in which one family of clients reads models. */
@@ -18,6 +20,8 @@ export interface ModelShape {
 const OWNER = 'reelgate';
 /** These clients require a creation time, which the gateway does not know. */
 const UNKNOWN_TIME = '1970-01-01T00:00:00Z';
+/** OpenRouter's price of a model that has none in advance. */
+const UNKNOWN_PRICE = '-1';
 const METHODS = ['generateContent', 'streamGenerateContent'];
 
 const text = { type: 'string' };
@@ -32,12 +36,8 @@ const object = (title: string, properties: Schema): Schema => ({
 const nothing = { type: 'null' };
 const textOrNull = { type: ['string', 'null'] };
 
-const openaiModel = object('Model', {
-  id: text,
-  object: { const: 'model' },
-  created: { type: 'integer' },
-  owned_by: text,
-});
+const OPENAI_MEMBERS = { id: text, object: { const: 'model' }, created: { type: 'integer' }, owned_by: text };
+const openaiModel = object('Model', OPENAI_MEMBERS);
 const anthropicModel = object('MessagesModel', {
   type: { const: 'model' },
   id: text,
@@ -55,6 +55,27 @@ const googleModel = object('GenerateContentModel', {
   name: text,
   displayName: text,
   supportedGenerationMethods: { type: 'array', items: { enum: METHODS } },
+});
+
+const texts = { type: 'array', items: text };
+const unknownPrice = { const: UNKNOWN_PRICE, description: 'Not known in advance.' };
+const openrouterModel = object('OpenRouterModel', {
+  ...OPENAI_MEMBERS,
+  name: text,
+  canonical_slug: text,
+  architecture: object('OpenRouterModelArchitecture', {
+    modality: nothing,
+    input_modalities: texts,
+    output_modalities: texts,
+  }),
+  pricing: object('OpenRouterModelPricing', { prompt: unknownPrice, completion: unknownPrice }),
+  context_length: nothing,
+  default_parameters: nothing,
+  per_request_limits: nothing,
+  supported_parameters: texts,
+  supported_voices: nothing,
+  top_provider: object('OpenRouterTopProvider', { is_moderated: { const: false } }),
+  links: object('OpenRouterModelLinks', { details: text }),
 });
 
 const openaiOne = ({ id }: ListedModel): object => ({ id, object: 'model', created: 0, owned_by: OWNER });
@@ -78,8 +99,24 @@ const googleOne = ({ id, generates }: ListedModel): object => ({
   supportedGenerationMethods: generates ? METHODS : [],
 });
 
+/** The members that OpenAI's clients read, and those that OpenRouter's clients require. */
+const openrouterOne = (model: ListedModel): object => ({
+  ...openaiOne(model),
+  name: model.id,
+  canonical_slug: model.id,
+  architecture: { modality: null, input_modalities: [], output_modalities: model.makes },
+  pricing: { prompt: UNKNOWN_PRICE, completion: UNKNOWN_PRICE },
+  context_length: null,
+  default_parameters: null,
+  per_request_limits: null,
+  supported_parameters: [],
+  supported_voices: null,
+  top_provider: { is_moderated: false },
+  links: { details: `/v1/models/${encodeURIComponent(model.id)}` },
+});
+
 /** Each shape lists all models on one page. */
-export const MODEL_SHAPES: Readonly<Record<ClientFamily, ModelShape>> = {
+export const MODEL_SHAPES: Readonly<Record<ClientFamily | 'openrouter', ModelShape>> = {
   openai: {
     schema: openaiModel,
     one: openaiOne,
@@ -107,5 +144,21 @@ export const MODEL_SHAPES: Readonly<Record<ClientFamily, ModelShape>> = {
     one: googleOne,
     pageSchema: object('GenerateContentModelPage', { models: { type: 'array', items: googleModel } }),
     page: (models) => ({ models: models.map(googleOne) }),
+  },
+  openrouter: {
+    schema: openrouterModel,
+    one: openrouterOne,
+    pageSchema: object('OpenRouterModelPage', {
+      object: { const: 'list' },
+      data: { type: 'array', items: openrouterModel },
+      total_count: { type: 'integer' },
+      links: object('OpenRouterPageLinks', { next: nothing }),
+    }),
+    page: (models) => ({
+      object: 'list',
+      data: models.map(openrouterOne),
+      total_count: models.length,
+      links: { next: null },
+    }),
   },
 };

@@ -16,16 +16,31 @@ const DESCRIPTION =
   'The gateway passes the body to an upstream and the answer to the client; ' +
   'it changes only the name of the model. Served by the channels with the endpoint';
 
+/** The endpoints with the same bodies in OpenRouter's API, whose clients have the base address `/api/v1`. */
+const AT_OPENROUTER: ReadonlySet<string> = new Set([
+  'chat',
+  'responses',
+  'messages',
+  'embeddings',
+  'rerank',
+  'audio.speech',
+]);
+
 /** The routes of the synchronous endpoints. */
 export function relayRoutes(parts: GatewayParts): RouteEntry[] {
-  return relayEndpoints.map((endpoint): RouteEntry => ({
+  const entry = (endpoint: RelayEndpoint, path = endpoint.path): RouteEntry => ({
     kind: 'relay',
     methods: [endpoint.method],
-    path: endpoint.path,
+    path,
     token: { counts: 'calls' },
     handle: (exchange) => relay(parts, endpoint, exchange),
-    doc: describeRelayRoute(endpoint),
-  }));
+    doc: describeRelayRoute(endpoint, path),
+  });
+  const ofOpenRouter = relayEndpoints.filter(({ name }) => AT_OPENROUTER.has(name));
+  return [
+    ...relayEndpoints.map((endpoint) => entry(endpoint)),
+    ...ofOpenRouter.map((endpoint) => entry(endpoint, `/api${endpoint.path}`)),
+  ];
 }
 
 /** The relay writes the response itself. A failure before its first byte is refused as on any route. */
@@ -50,7 +65,7 @@ const FORM_WITH_MODEL = {
   properties: { ...WITH_MODEL.properties, file: BYTES, image: BYTES },
 };
 
-function describeRelayRoute({ name, path, model, takesForms, answersAlso, summary }: RelayEndpoint): RouteDoc {
+function describeRelayRoute({ name, model, takesForms, answersAlso, summary }: RelayEndpoint, path: string): RouteDoc {
   const json = model === 'body' ? WITH_MODEL : ANY_OBJECT;
   const operationId = `relay_${path.replace(/\W+/g, '_').replace(/^_|_$/g, '')}`;
   return {

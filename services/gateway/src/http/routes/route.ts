@@ -1,5 +1,7 @@
 import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
 import type { ResponseHeader } from '../../openapi/response-headers.ts';
+import { chooseEnvelope } from '../../problems/choose-envelope.ts';
+import { fitStatuses } from '../../problems/envelopes.ts';
 import type { EnvelopeName } from '../../problems/envelopes.ts';
 import type { ErrorStatus } from '../../problems/error-table.ts';
 import type { TraceClass } from '@reelgate/platform/trace/trace';
@@ -103,12 +105,14 @@ const RELAYED: readonly ErrorStatus[] = [404, 502, 504];
 const ANY_ROUTE: readonly ErrorStatus[] = [500, 503];
 
 /** The statuses with which the gateway itself refuses a request to a route. */
-export function listRefusalStatuses({ token, doc }: RouteEntry): ReadonlySet<RefusedStatus> {
-  return new Set<RefusedStatus>([
+export function listRefusalStatuses({ kind, path, token, doc }: RouteEntry): ReadonlySet<RefusedStatus> {
+  const statuses: readonly RefusedStatus[] = [
     ...(token === undefined ? [] : WITH_TOKEN),
     ...(doc.json === undefined ? [] : WITH_BODY),
     ...(doc.isRelayed === true ? RELAYED : []),
     ...ANY_ROUTE,
     ...(doc.refuses ?? []),
-  ]);
+  ];
+  const spends = kind === 'create' || doc.isRelayed === true;
+  return new Set(spends ? fitStatuses(chooseEnvelope(path), statuses) : statuses);
 }

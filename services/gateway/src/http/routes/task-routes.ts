@@ -49,6 +49,7 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
         headers: ['Idempotency-Key', 'Reelgate-Label', 'Prefer'],
         answerHeaders: ['idempotent-replayed', 'preference-applied'],
         refuses: [404, 409, 422],
+        ...(route.status === undefined ? {} : { status: route.status }),
         json: route.body,
         ...(route.form === undefined ? {} : { form: route.form }),
       },
@@ -98,7 +99,7 @@ async function createTask(parts: GatewayParts, route: CreateRoute, exchange: Exc
   if (replayed) exchange.set('idempotent-replayed', 'true');
   const preference = formatAppliedWait(applied);
   if (preference !== '') exchange.set('preference-applied', preference);
-  answer(exchange, route.encode(task, parts.links));
+  answer(exchange, route.encode(task, parts.links), route.status);
 }
 
 function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): RouteEntry {
@@ -197,8 +198,8 @@ async function endTask(parts: GatewayParts, route: EndRoute, exchange: Exchange)
   answer(exchange, route.encode(await cancelOrDeleteTask(parts, ref, route.ends, { requestId, span }), parts.links));
 }
 
-function answer(exchange: Exchange, body: object): void {
-  exchange.status = 200;
+function answer(exchange: Exchange, body: object, status: RouteDoc['status'] = 200): void {
+  exchange.status = status;
   exchange.body = body;
 }
 

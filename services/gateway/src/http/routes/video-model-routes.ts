@@ -19,18 +19,21 @@ export function videoModelRoutes({ videoModels }: GatewayParts): RouteEntry[] {
       exchange.body = await answer(exchange);
     },
   });
-  return [
+  const list = (path: string, operationId: string): RouteEntry =>
     entry(
-      PATH,
+      path,
       {
         tag: 'Models',
-        operationId: 'listVideoModels',
+        operationId,
         summary: 'List the video models that the token may use, with limits and prices',
         description: 'In the shape of OpenRouter, with more members. Every generation within the limits is valid.',
         answers: { 'application/json': listSchema },
       },
       async (exchange) => ({ data: (await videoModels.list(toTokenCaller(exchange))).map(encodeVideoModel) }),
-    ),
+    );
+  return [
+    list(PATH, 'listVideoModels'),
+    list(`/api${PATH}`, 'listOpenRouterVideoModels'),
     entry(
       `${PATH}/{model}`,
       {

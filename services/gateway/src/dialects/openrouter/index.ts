@@ -1,0 +1,37 @@
+import type { Dialect } from '../dialect.ts';
+import { decodeCreate } from './decode.ts';
+import { createBody } from './documented-body.ts';
+import { createdSchema, encodeCreated, encodeVideo, videoSchema } from './encode.ts';
+
+/** The videos API of OpenRouter, whose clients have the base address `/api/v1`. */
+export const openrouter: Dialect = {
+  name: 'Videos (OpenRouter shape)',
+  refusals: { envelope: 'openrouter', from: '/api/v1' },
+  creates: [
+    {
+      path: '/api/v1/videos',
+      operationId: 'createOpenRouterVideo',
+      summary: 'Create a generation in the shape of OpenRouter',
+      description:
+        'A field that is not listed here is refused with `unknown_field`, unless a generator of the model takes it with ' +
+        'this value, such as `negative_prompt`.',
+      status: 202,
+      body: createBody,
+      decode: decodeCreate,
+      answer: createdSchema,
+      encode: encodeCreated,
+    },
+  ],
+  reads: [
+    {
+      path: '/api/v1/videos/{task_id}',
+      operationId: 'getOpenRouterVideo',
+      summary: 'Read a task',
+      answer: videoSchema,
+      showsCharge: true,
+      encode: encodeVideo,
+    },
+  ],
+  lists: [],
+  ends: [],
+};
