@@ -122,8 +122,8 @@ describe('metadata', () => {
     expect(refuse(name)).toMatchObject({ reason: 'unknown_field', field: `metadata.${name}` });
   });
 
-  /** They say who asks, and in which money. */
-  const FREE = new Set(['user', 'currency', 'metadata']);
+  /** They say who asks, for what, and in which money. */
+  const FREE = new Set(['user', 'currency', 'metadata', 'session_id', 'trace', 'provider']);
   const listFields = (schema: Schema): string[] => [
     ...Object.keys((schema['properties'] as object | undefined) ?? {}),
     ...['oneOf', 'anyOf', 'allOf'].flatMap((name) =>

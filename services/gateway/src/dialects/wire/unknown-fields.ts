@@ -46,29 +46,38 @@ const RIGHT_FIELDS: RightFields = {
  * The meanings of names of other APIs, the first match first. They are compared without case and signs, so `imageUrl`
  * and `IMAGE-URL` are one name.
  */
-const MEANINGS: readonly (readonly [RegExp, string | keyof RightFields])[] = [
-  [/fps|framerate|framespersecond/, 'a generator chooses the frame rate'],
-  [/negative/, 'write into prompt what the video must not show'],
-  [/steps?$|iteration|inference|guidance|^cfg|sampler|scheduler/, 'a generator chooses how it computes'],
-  [/camera|(?<!pro)motion|movement/, 'describe it in prompt'],
-  [/numframes|framecount|nframes/, 'length'],
-  [/callback|webhook|notif|hook/, 'send webhook_url'],
-  [/(last|end|tail|final).*(frame|ima?ge?|pic|photo)|(frame|ima?ge?).*(tail|end|last)/, 'lastFrame'],
-  [/(ref|style|subject|character|element).*(ima?ge?|pic|photo|frame)|reference|subject/, 'references'],
-  [/^(n|no|num|number)(of)?(video|clip|image|output|sample|result|generation|variation)s?$|^num(ber)?$/, ONE_VIDEO],
-  [/(?<!ac|dis)counts?$|samples?$|variation|outputs$|quantity|batch/, ONE_VIDEO],
-  [/ima?ge|img|picture|^pic|(input|first|start|init)pic|photo|frame(?!work)/, 'pictures'],
-  [/duration|second(?!ary)|secs|length|runtime/, 'length'],
-  [/(sound|audio|music|speech|(?<!in)voice)(ur[il]|file|link)|^(input)?(sound|audio|music|speech)s?$/, 'sound'],
-  [/audio|sound|(?<!in)voice|music|speech|lipsync|narrat/, 'soundMade'],
-  [/aspect|ratio(?!n)|orientation|shape/, 'ratio'],
-  [/resolution|quality|definition|upscale/, 'send resolution'],
-  [/(?<!band)width|height|dimension|(?<!re)size|pixel/, 'send size'],
-  [/video|(?<!e)clip|footage/, 'video'],
-  [/amount|price|cost(?!ume)|budget|spend|charge|money|maxpay/, 'send max_amount'],
-  [/prompt|(?<!con)text(?!ure)|description|caption|instruction/, 'send prompt'],
-  [/model|engine|checkpoint/, 'send model'],
-  [/(?<!re)source|(?<!trans)parent|remix|original/, 'source'],
+const MEANINGS: readonly (readonly [RegExp, (right: RightFields) => string])[] = [
+  [/fps|framerate|framespersecond/, () => 'a generator chooses the frame rate'],
+  [/negative/, () => 'write into prompt what the video must not show'],
+  [/steps?$|iteration|inference|guidance|^cfg|sampler|scheduler/, () => 'a generator chooses how it computes'],
+  [/camera|(?<!pro)motion|movement/, () => 'describe it in prompt'],
+  [/numframes|framecount|nframes/, ({ length }) => length],
+  [/callback|webhook|notif|hook/, () => 'send webhook_url'],
+  [/(last|end|tail|final).*(frame|ima?ge?|pic|photo)|(frame|ima?ge?).*(tail|end|last)/, ({ lastFrame }) => lastFrame],
+  [
+    /(ref|style|subject|character|element).*(ima?ge?|pic|photo|frame)|reference|subject/,
+    ({ references }) => references,
+  ],
+  [
+    /^(n|no|num|number)(of)?(video|clip|image|output|sample|result|generation|variation)s?$|^num(ber)?$/,
+    () => ONE_VIDEO,
+  ],
+  [/(?<!ac|dis)counts?$|samples?$|variation|outputs$|quantity|batch/, () => ONE_VIDEO],
+  [/ima?ge|img|picture|^pic|(input|first|start|init)pic|photo|frame(?!work)/, ({ pictures }) => pictures],
+  [/duration|second(?!ary)|secs|length|runtime/, ({ length }) => length],
+  [
+    /(sound|audio|music|speech|(?<!in)voice)(ur[il]|file|link)|^(input)?(sound|audio|music|speech)s?$/,
+    ({ sound }) => sound,
+  ],
+  [/audio|sound|(?<!in)voice|music|speech|lipsync|narrat/, ({ soundMade }) => soundMade],
+  [/aspect|ratio(?!n)|orientation|shape/, ({ ratio }) => ratio],
+  [/resolution|quality|definition|upscale/, () => 'send resolution'],
+  [/(?<!band)width|height|dimension|(?<!re)size|pixel/, () => 'send size'],
+  [/video|(?<!e)clip|footage/, ({ video }) => video],
+  [/amount|price|cost(?!ume)|budget|spend|charge|money|maxpay/, () => 'send max_amount'],
+  [/prompt|(?<!con)text(?!ure)|description|caption|instruction/, () => 'send prompt'],
+  [/model|engine|checkpoint/, () => 'send model'],
+  [/(?<!re)source|(?<!trans)parent|remix|original/, ({ source }) => source],
 ];
 
 /**
@@ -180,9 +189,8 @@ export function describeRightField(field: string, known: readonly string[], righ
   if (known.includes(field)) return 'leave it out, or name a model whose generator takes it';
   const near = findNearest(plain, known);
   if (near !== undefined) return `did you mean ${near}`;
-  const [, meaning] = MEANINGS.find(([pattern]) => pattern.test(plain)) ?? [];
-  if (meaning === undefined) return `known fields: ${known.join(', ')}`;
-  return Object.hasOwn(right, meaning) ? right[meaning as keyof RightFields] : meaning;
+  const [, describe] = MEANINGS.find(([pattern]) => pattern.test(plain)) ?? [];
+  return describe?.(right) ?? `known fields: ${known.join(', ')}`;
 }
 
 function findNearest(plain: string, known: readonly string[]): string | undefined {
