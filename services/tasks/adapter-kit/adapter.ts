@@ -191,6 +191,8 @@ export interface LostAttempt {
   readonly model: string;
   /** Our URL for callbacks of the attempt, if it was sent. */
   readonly callbackUrl?: string | undefined;
+  /** The checked values of its extra fields. */
+  readonly extra?: Readonly<Record<string, ExtraValue>> | undefined;
   /** Milliseconds since 1970: before the attempt was sent, and after its answer was given up. */
   readonly startedAt: number;
   readonly endedAt: number;
@@ -239,11 +241,27 @@ export interface Callbacks {
   readonly readId: (body: Json, model?: string) => string | undefined;
 }
 
-/** The limits of the values of an extra field. */
-export type ExtraField =
-  | { readonly type: 'whole' | 'number'; readonly least: number; readonly most: number }
-  | { readonly type: 'flag' }
-  | { readonly type: 'text'; readonly charactersMax: number };
+/** An extra field with the limits of its values. */
+export type ExtraField = ExtraRules &
+  (
+    | { readonly type: 'whole' | 'number'; readonly least: number; readonly most: number }
+    | ({ readonly type: 'flag' } & PricedRules)
+    | ({ readonly type: 'word'; readonly words: readonly string[] } & PricedRules)
+    | { readonly type: 'text'; readonly charactersMax: number }
+  );
+
+export interface ExtraRules {
+  /**
+   * True if an operator must allow it: only a channel whose `extra_fields` name it takes it. So for a field that makes
+   * work dearer or slower, or turns off a check of the upstream.
+   */
+  readonly isForOperators?: boolean | undefined;
+}
+
+export interface PricedRules {
+  /** True if each of its values can have a price of its own, under `<model>__<field>_<value>`. */
+  readonly isPriced?: boolean | undefined;
+}
 
 export type ExtraFields = Readonly<Record<string, ExtraField>>;
 

@@ -98,6 +98,20 @@ export function toFields(fields: Json): Json {
   return known;
 }
 
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+const MIX_1 = 0x85ebca6b;
+const MIX_2 = 0xc2b2ae35;
+
+/** A number from 0 to 2^31 - 1 for the key of an attempt, always the same, and evenly spread over many keys. */
+export function hashKey(key: string): number {
+  let hash = FNV_OFFSET;
+  for (const character of key) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), FNV_PRIME);
+  hash = Math.imul(hash ^ (hash >>> 16), MIX_1);
+  hash = Math.imul(hash ^ (hash >>> 13), MIX_2);
+  return (hash ^ (hash >>> 16)) >>> 1;
+}
+
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
@@ -221,7 +235,7 @@ export function toNothingFound(
 const PAGES_MAX = 25;
 
 /** A list in pages. A page is built from its number, from 1, and from what the page before named as its successor. */
-export interface PagedList {
+export interface PagedList<W extends ListedWork = ListedWork> {
   readonly build: (page: { readonly number: number; readonly after: string }) => UpstreamRequest;
   /** Reads a page. `after`: what the next page is built from, absent in numbered lists; empty: this is the last. */
   readonly read: (body: Json) => {
@@ -229,17 +243,17 @@ export interface PagedList {
     readonly total?: unknown;
     readonly after?: string | undefined;
   };
-  readonly toWork: (item: unknown) => ListedWork;
+  readonly toWork: (item: unknown) => W;
   /** Reports whether a page shows that only older work follows. Default: one of its works is older. */
   readonly isLast?: (page: readonly ListedWork[], since: number) => boolean;
 }
 
 /** Reads pages until the last. An unreadable page or too many pages make the whole list unreadable. */
-export function* listPages(
+export function* listPages<W extends ListedWork = ListedWork>(
   since: number,
-  { build, read, toWork, isLast = holdsOlder }: PagedList,
-): Steps<readonly ListedWork[] | undefined> {
-  const works: ListedWork[] = [];
+  { build, read, toWork, isLast = holdsOlder }: PagedList<W>,
+): Steps<readonly W[] | undefined> {
+  const works: W[] = [];
   let [seen, after] = [0, ''];
   for (let number = 1; number <= PAGES_MAX; number += 1) {
     const answer: UpstreamAnswer = yield build({ number, after });

@@ -1,5 +1,5 @@
 import type { ExtraFields } from '@reelgate/adapter-kit';
-import { readExtraFields } from '../src/channels/extra-fields.ts';
+import { listChoices, readExtraFields } from '../src/channels/extra-fields.ts';
 import type {
   CallbackVerdict,
   Channel,
@@ -75,9 +75,12 @@ export function fakeUpstream(): FakeUpstream {
         const declared = upstream.extraFields.get(settings.id);
         return declared === undefined ? [] : readExtraFields(extraJson, declared).faults;
       };
+      const listChoicesOf: Channel['listChoices'] = ({ extraJson }) =>
+        listChoices(extraJson, upstream.extraFields.get(settings.id) ?? {});
       const channel: Channel = {
         settings,
         findExtraFaults,
+        listChoices: listChoicesOf,
         submit: async (attempt) => {
           const upstreamId = `up-${submitted.length + 1}`;
           const answer = answers.get(settings.id)?.shift() ?? accepted(upstreamId);
@@ -114,7 +117,10 @@ export function fakeUpstream(): FakeUpstream {
         close: async () => undefined,
       };
       // it asks no upstream, so it is no call of the journal
-      return Object.create(recorded(settings.id, channel, journal), { findExtraFaults: { value: findExtraFaults } });
+      return Object.create(recorded(settings.id, channel, journal), {
+        findExtraFaults: { value: findExtraFaults },
+        listChoices: { value: listChoicesOf },
+      });
     },
   };
   return upstream;

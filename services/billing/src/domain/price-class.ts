@@ -16,6 +16,11 @@ export function toClassKey(priceKey: string, ofClass: PriceClass): string {
   return `${priceKey}__${ofClass}`;
 }
 
+/** The key of the contract for an order with these choices, such as `Alpha-H3__generate_audio_false`. */
+export function toChoiceKey(priceKey: string, choices: readonly string[]): string {
+  return [priceKey, ...choices].join('__');
+}
+
 /** The key without the class that it ends with, if it ends with one. */
 export function dropClass(priceKey: string): string {
   const ending = TOKEN_CLASSES.find((ofClass) => priceKey.endsWith(toClassKey('', ofClass)));

@@ -71,7 +71,13 @@ interface WireWork {
 
 export function fromWireWork({ accountId, facts, currency = '' }: WireWork): PricedWork {
   const priceClass = fromWireClass(facts?.class ?? TokenClass.UNSPECIFIED);
-  return { accountId, facts: fromWireFacts(facts), priceClass, currency: currency === '' ? undefined : currency };
+  return {
+    accountId,
+    facts: fromWireFacts(facts),
+    priceClass,
+    choices: facts?.choices,
+    currency: currency === '' ? undefined : currency,
+  };
 }
 
 function toWireFacts(facts: PriceFacts): WirePriceFacts {
@@ -89,6 +95,7 @@ function toWireFacts(facts: PriceFacts): WirePriceFacts {
     characters,
     class: TokenClass.UNSPECIFIED,
     searches,
+    choices: [],
   } satisfies EveryField<WirePriceFacts>;
 }
 

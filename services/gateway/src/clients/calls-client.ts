@@ -100,6 +100,7 @@ function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0, se
     outputTokens: BigInt(known ? outputTokens : 0),
     characters: BigInt(characters),
     class: TokenClass.UNSPECIFIED,
+    choices: [],
     searches: BigInt(searches),
   };
 }

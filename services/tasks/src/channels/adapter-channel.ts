@@ -36,7 +36,7 @@ import type {
   PollResult,
   Submission,
 } from './channel.ts';
-import { readExtraFields } from './extra-fields.ts';
+import { listChoices, listFreeFields, readExtraFields } from './extra-fields.ts';
 import type { ExtraFault } from './extra-fields.ts';
 import { redactFailure } from './redact-failure.ts';
 import type { OpenPool } from './upstream-exchange.ts';
@@ -123,6 +123,7 @@ function openAdapterChannel(
   return {
     settings,
     findExtraFaults: (order) => findExtraFaults(connected, order),
+    listChoices: ({ extraJson }) => listChoices(extraJson, adapter.extraFields ?? {}),
     submit: (attempt, signal) => submit(connected, attempt, signal),
     poll,
     pollManyMax: pollMany === undefined ? 1 : (adapter.pollManyMax ?? 1),
@@ -135,7 +136,7 @@ function openAdapterChannel(
     findSettlesAfterMs: find === undefined ? Infinity : (adapter.visibleAfterMs ?? Infinity),
     find: async (lost, signal) => {
       if (find === undefined) return { outcome: 'cannot know', why: 'the upstream cannot be asked' };
-      const found = await runSteps<FindOutcome>(connected, find(lost), signal);
+      const found = await runSteps<FindOutcome>(connected, find(withExtra(adapter, lost)), signal);
       if ('lost' in found) return { outcome: 'cannot know', why: found.lost };
       return found.result.outcome === 'never arrived' && !isVisibleBy(connected, lost.endedAt)
         ? { outcome: 'cannot know', why: 'the upstream may not know the attempt yet' }
@@ -265,10 +266,14 @@ function readContent({ status, body }: WholeAnswer, submission: AdapterSubmissio
 }
 
 /** The attempt as the adapter gets it: with the checked values of the extra fields that it declares. */
-export function toAttempt(
+export function toAttempt(adapter: Pick<Adapter, 'extraFields'>, planned: PlannedAttempt): Attempt {
+  return withExtra(adapter, planned);
+}
+
+function withExtra<T extends { readonly extraJson?: string | undefined }>(
   { extraFields = {} }: Pick<Adapter, 'extraFields'>,
-  { extraJson, ...rest }: PlannedAttempt,
-): Attempt {
+  { extraJson, ...rest }: T,
+): Omit<T, 'extraJson'> & Required<Pick<Attempt, 'extra'>> {
   return { ...rest, extra: readExtraFields(extraJson, extraFields).values };
 }
 
@@ -278,7 +283,7 @@ function findExtraFaults(
 ): readonly ExtraFault[] {
   if (order.extraJson === undefined) return [];
   const taken = calls.listExtra?.(order) ?? Object.keys(extraFields);
-  const allowed = settings.extraFields ?? taken;
+  const allowed = settings.extraFields ?? listFreeFields(extraFields);
   return readExtraFields(
     order.extraJson,
     extraFields,

@@ -22,6 +22,7 @@ function openIdleRegistry(settings: readonly ChannelSettings[], chance = seededC
   const idle = (one: ChannelSettings): Channel => ({
     settings: one,
     findExtraFaults: () => [],
+    listChoices: () => [],
     submit: async () => ({ outcome: 'unknown', error: 'not asked' }),
     poll: async () => ({ found: false, gone: false, error: 'not asked' }),
     pollManyMax: 1,

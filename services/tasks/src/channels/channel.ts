@@ -5,7 +5,7 @@ import type {
   FindOutcome,
   Kind,
   ListedWork,
-  LostAttempt,
+  LostAttempt as LostOne,
   Submission as Outcome,
 } from '@reelgate/adapter-kit';
 import type { Clock } from '@reelgate/platform/clock';
@@ -15,7 +15,7 @@ import type { Report } from '../domain/report.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import type { ExtraFault } from './extra-fields.ts';
 
-export type { AttemptItem, Endpoint, FindOutcome, ListedWork, LostAttempt } from '@reelgate/adapter-kit';
+export type { AttemptItem, Endpoint, FindOutcome, ListedWork } from '@reelgate/adapter-kit';
 
 /** The configuration of a channel. */
 export interface ChannelSettings {
@@ -63,6 +63,11 @@ export interface PlannedAttempt extends Omit<Attempt, 'extra'> {
   readonly extraJson?: string | undefined;
 }
 
+/** An attempt whose answer was lost. The adapter of the channel reads its extra fields. */
+export interface LostAttempt extends Omit<LostOne, 'extra'> {
+  readonly extraJson?: string | undefined;
+}
+
 /** An order as far as the extra fields that an upstream takes depend on it, and its own. */
 export interface ExtraOrder extends ExtraQuestion {
   readonly extraJson?: string | undefined;
@@ -107,6 +112,8 @@ export interface Channel {
   readonly settings: ChannelSettings;
   /** Lists the extra fields of an order that would not reach the upstream. An attempt with such a field is refused. */
   findExtraFaults(order: ExtraOrder): readonly ExtraFault[];
+  /** Lists the values of extra fields that can have a price of their own, each as `<field>_<value>`. */
+  listChoices(order: ExtraOrder): readonly string[];
   submit(attempt: PlannedAttempt, signal: AbortSignal): Promise<Submission>;
   poll(upstreamId: string, signal: AbortSignal): Promise<PollResult>;
   /** The most works that one call of `pollMany` reads; 1 if the upstream reads one at a time. */

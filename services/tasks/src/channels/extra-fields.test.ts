@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ExtraField } from '@reelgate/adapter-kit';
-import { readExtraFields } from './extra-fields.ts';
+import { listChoices, listFreeFields, readExtraFields } from './extra-fields.ts';
 
 const WHOLE: ExtraField = { type: 'whole', least: 0, most: 9 };
 const NUMBER: ExtraField = { type: 'number', least: 0, most: 9 };
 const FLAG: ExtraField = { type: 'flag' };
+const WORD: ExtraField = { type: 'word', words: ['on', 'off'] };
 const readText = (charactersMax: number): ExtraField => ({ type: 'text', charactersMax });
 
 describe('an extra field is passed on as', () => {
@@ -22,6 +23,8 @@ describe('an extra field is passed on as', () => {
     ['a flag', FLAG, false, false],
     ['a flag from the text of a form', FLAG, 'true', true],
     ['nothing for a word', FLAG, 'constructor', undefined],
+    ['one of its words', WORD, 'on', 'on'],
+    ['nothing for another word', WORD, 'On', undefined],
     ['a text', readText(20), 'blurry: no hands', 'blurry: no hands'],
     ['nothing for a text that is too long', readText(3), 'ink!', undefined],
     ['nothing for an address', readText(99), 'see https://a.example', undefined],
@@ -38,6 +41,7 @@ describe('a field that does not reach the upstream is named, with', () => {
     ['the range of a whole number for a fraction', WHOLE, 1.5, 'a whole number from 0 to 9'],
     ['the range of a number', NUMBER, '10', 'a number from 0 to 9'],
     ['the words of a flag', FLAG, 1, 'true or false'],
+    ['the words of a word', WORD, 'loud', 'on or off'],
     ['the length of a text', readText(3), 'ink!', 'a text of at most 3 characters without a URL'],
   ])('%s', (_what, field, value, expected) => {
     const { faults } = readExtraFields(JSON.stringify({ field: value }), field === undefined ? {} : { field });
@@ -54,4 +58,25 @@ describe('a field that does not reach the upstream is named, with', () => {
   test('a declared field that this order cannot have is named like an unknown one', () => {
     expect(readExtraFields('{"field":7}', { field: WHOLE }, [])).toEqual({ values: {}, faults: [{ field: 'field' }] });
   });
+});
+
+test.each<[string, object, readonly string[]]>([
+  ['of a flag', { sound: false }, ['sound_false']],
+  ['of a flag from the text of a form', { sound: 'true' }, ['sound_true']],
+  ['of a word', { tier: 'flex' }, ['tier_flex']],
+  ['of each priced field', { sound: true, tier: 'flex' }, ['sound_true', 'tier_flex']],
+  ['no value of a field without a price', { seed: 7 }, []],
+  ['no value that the upstream does not take', { tier: 'gold', sound: null }, []],
+])('the choices with a price of their own are %s', (_what, sent, choices) => {
+  const declared = {
+    sound: { type: 'flag', isPriced: true },
+    tier: { type: 'word', words: ['flex'], isPriced: true },
+    seed: WHOLE,
+  } as const;
+
+  expect(listChoices(JSON.stringify(sent), declared)).toEqual(choices);
+});
+
+test('a field for operators to allow is none that a channel takes by itself', () => {
+  expect(listFreeFields({ seed: WHOLE, sound: { type: 'flag', isForOperators: true } })).toEqual(['seed']);
 });

@@ -4,6 +4,9 @@ import { readObject } from '@reelgate/adapter-kit/kit';
 /** Media reach an upstream only through the protected path, so a text that could be read as a URL is not passed on. */
 const LIKE_A_URL = /:\/\/|^\s*[/\\]{2}|^\s*data:|;base64,|\/ximg\/|^\s*www\./i;
 const WHOLE = /^-?\d{1,15}$/;
+/** A part of a price key, and the most of them that billing takes. */
+const CHOICE = /^[\w.-]{1,64}$/;
+export const CHOICES_MAX = 8;
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/;
 
 type FieldType = ExtraField['type'];
@@ -19,6 +22,7 @@ const READERS: { readonly [T in FieldType]: FieldReader<T> } = {
   number: (value, limits) => readWithin(parseNumber(value, DECIMAL), limits, Number.isFinite),
   flag: (value) =>
     value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined,
+  word: (value, { words }) => words.find((word) => word === value),
   text: (value, { charactersMax }) =>
     typeof value !== 'string' || value === '' || value.length > charactersMax || LIKE_A_URL.test(value)
       ? undefined
@@ -64,8 +68,27 @@ export function readExtraFields(
   return { values, faults: faults.filter(({ field }) => !WITHOUT_EFFECT.has(field)) };
 }
 
+/** The fields that reach an upstream whose channel names none. */
+export function listFreeFields(declared: ExtraFields): readonly string[] {
+  return Object.entries(declared).flatMap(([name, field]) => (field.isForOperators === true ? [] : [name]));
+}
+
+/** Lists the values of the priced fields, each as `<field>_<value>`, as far as it can be a part of a price key. */
+export function listChoices(json: string | undefined, declared: ExtraFields): readonly string[] {
+  const { values } = readExtraFields(json, declared);
+  return Object.entries(values)
+    .filter(([name]) => isPriced(declared[name]))
+    .map(([name, value]) => `${name}_${String(value)}`)
+    .filter((choice) => CHOICE.test(choice));
+}
+
+function isPriced(field: ExtraField | undefined): boolean {
+  return field !== undefined && 'isPriced' in field && field.isPriced === true;
+}
+
 function describeExpected(field: ExtraField): string {
   if (field.type === 'flag') return 'true or false';
+  if (field.type === 'word') return field.words.join(' or ');
   if (field.type === 'text') return `a text of at most ${field.charactersMax} characters without a URL`;
   return `a ${field.type === 'whole' ? 'whole number' : 'number'} from ${field.least} to ${field.most}`;
 }

@@ -175,6 +175,7 @@ function toWireFacts(facts: PriceFacts): WireFacts {
     characters: 0n,
     class: facts.class === undefined ? TokenClass.UNSPECIFIED : CLASSES[facts.class],
     searches: undefined,
+    choices: [...(facts.choices ?? [])],
   } satisfies EveryField<WireFacts>;
 }
 

@@ -11,6 +11,8 @@ export interface PriceFacts {
   readonly images: number;
   /** The class in which the task waits, for contracts with prices of their own for it; absent: none. */
   readonly class?: QueueClass | undefined;
+  /** The choices of the order that can have a price of their own, such as `generate_audio_false`; absent: none. */
+  readonly choices?: readonly string[] | undefined;
 }
 
 const KEYS: Readonly<Record<Kind, (model: string) => string>> = {

@@ -87,6 +87,15 @@ export declare type PriceFacts = Message<"reelgate.billing.v1.PriceFacts"> & {
    * @generated from field: optional int64 searches = 10;
    */
   searches?: bigint | undefined;
+
+  /**
+   * The choices of the order that can have a price of their own, such as `generate_audio_false`. Where the key has a
+   * contract of one, such as `Alpha-H3__generate_audio_false`, that one is used; of several, the one of all of them,
+   * joined by two underscores, comes first. Empty in a hold.
+   *
+   * @generated from field: repeated string choices = 11;
+   */
+  choices: string[];
 };
 
 /**

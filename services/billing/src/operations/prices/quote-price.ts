@@ -1,6 +1,6 @@
 import type { Nanos } from '../../domain/money.ts';
 import { computeLeastBound } from '../../domain/price-bound.ts';
-import { toClassKey } from '../../domain/price-class.ts';
+import { toChoiceKey, toClassKey } from '../../domain/price-class.ts';
 import type { PriceClass } from '../../domain/price-class.ts';
 import { computeAmount } from '../../domain/price.ts';
 import type { PriceContract, PriceFacts } from '../../domain/price.ts';
@@ -13,6 +13,8 @@ export interface PricedWork {
   readonly facts: PriceFacts;
   /** The class in which it waits; undefined: none. */
   readonly priceClass?: PriceClass | undefined;
+  /** The choices of the order that can have a price of their own. */
+  readonly choices?: readonly string[] | undefined;
   /** The currency that its account must have; undefined: any. */
   readonly currency?: string | undefined;
 }
@@ -44,11 +46,19 @@ export async function quotePrice(deps: BillingDeps, work: PricedWork): Promise<B
   return { amount, currency, contract: contract.key, version: contract.version, leastBound };
 }
 
-/** A contract of the class comes before the one of every class. */
-async function findContract(
-  { prices }: BillingDeps,
-  { facts: { priceKey }, priceClass }: PricedWork,
-): Promise<PriceContract | undefined> {
-  const ofClass = priceClass === undefined ? undefined : await prices.current(toClassKey(priceKey, priceClass));
-  return ofClass ?? prices.current(priceKey);
+/** Finds the first contract there is among those that can price the work. */
+async function findContract({ prices }: BillingDeps, work: PricedWork): Promise<PriceContract | undefined> {
+  for (const key of listContractKeys(work)) {
+    const contract = await prices.current(key);
+    if (contract !== undefined) return contract;
+  }
+  return undefined;
+}
+
+/** A contract of the choices comes before the one of the model, and one of the class before the one of every class. */
+function listContractKeys({ facts: { priceKey }, priceClass, choices = [] }: PricedWork): readonly string[] {
+  const sorted = choices.toSorted();
+  const chosen = [...new Set([toChoiceKey(priceKey, sorted), ...sorted.map((one) => toChoiceKey(priceKey, [one]))])];
+  const keys = sorted.length === 0 ? [priceKey] : [...chosen, priceKey];
+  return priceClass === undefined ? keys : keys.flatMap((key) => [toClassKey(key, priceClass), key]);
 }

@@ -90,7 +90,10 @@ function newBench({ subject }: Contract, upstream: ScriptedUpstream, opened: Cha
   const base = upstream.url + PREFIX;
   const open: Bench['open'] = (changes = {}, clock = systemClock) => {
     const hosts = Object.fromEntries(Object.keys(adapter.hosts ?? {}).map((host) => [host, base]));
-    const channel = channelFactory(adapter)({ ...newSettings(subject.name, base), hosts, ...changes }, clock);
+    // as of an operator who allows every field
+    const extraFields = Object.keys(adapter.extraFields ?? {});
+    const settings = { ...newSettings(subject.name, base), hosts, extraFields, ...changes };
+    const channel = channelFactory(adapter)(settings, clock);
     opened.push(channel);
     return channel;
   };

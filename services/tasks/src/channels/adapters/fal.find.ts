@@ -1,6 +1,6 @@
 import type { FindOutcome, Json, LostAttempt, Steps } from '@reelgate/adapter-kit';
-import { readList, readObject, readText } from '@reelgate/adapter-kit/kit';
-import { readApp } from './fal.models.ts';
+import { hashKey, readList, readObject, readText } from '@reelgate/adapter-kit/kit';
+import { listEndpoints, readApp } from './fal.models.ts';
 import type { FalModel } from './fal.models.ts';
 
 export const PLATFORM = 'platform';
@@ -9,22 +9,12 @@ const PAGE = 100;
 const PAGES_MAX = 20;
 /** The clock of the upstream can be behind ours. */
 const CLOCK_SLACK_MS = 60_000;
-const FNV_OFFSET = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
-const MIX_1 = 0x85ebca6b;
-const MIX_2 = 0xc2b2ae35;
 
 /**
  * The seed of an attempt, from 0 to 2^31 - 1. No seed at all is a random one at the upstream, so any seed does. The
  * same endpoint has no other work with it in the time of a search, but for one chance in two thousand million.
  */
-export function toSeed(key: string): number {
-  let hash = FNV_OFFSET;
-  for (const character of key) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), FNV_PRIME);
-  hash = Math.imul(hash ^ (hash >>> 16), MIX_1);
-  hash = Math.imul(hash ^ (hash >>> 13), MIX_2);
-  return (hash ^ (hash >>> 16)) >>> 1;
-}
+export const toSeed = hashKey;
 
 /**
  * Searches the history of the account for the input with the seed of the attempt. It is not known whether waiting work
@@ -35,11 +25,12 @@ export function* findBySeed(
   models: Readonly<Record<string, FalModel>>,
   { key, model, startedAt }: LostAttempt,
 ): Steps<FindOutcome> {
-  const endpoints = Object.values(models[model] ?? {}).filter(({ extra }) => extra?.includes('seed') === true);
+  const known = models[model] ?? {};
+  const endpoints = listEndpoints(known).filter(({ extra }) => extra?.includes('seed') === true);
   const app = readApp(model);
   if (endpoints.length === 0 || app === undefined)
     return { outcome: 'cannot know', why: `the model ${model} takes no seed to find work by` };
-  const ids = encodeURIComponent(endpoints.map(({ path }) => model + path).join(','));
+  const ids = encodeURIComponent(endpoints.map(({ path }) => (known.base ?? model) + path).join(','));
   const start = encodeURIComponent(new Date(startedAt - CLOCK_SLACK_MS).toISOString());
   const first = `${REQUESTS}?endpoint_id=${ids}&start=${start}&expand=payloads&limit=${PAGE}`;
   const found = new Set<string>();

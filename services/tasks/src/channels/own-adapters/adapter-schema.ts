@@ -14,8 +14,21 @@ const record = (properties: object, required: readonly string[]): object => ({
   properties,
 });
 const whole: object = { type: 'integer', minimum: 1, maximum: 1_000_000_000 };
+const flag: object = { type: 'boolean' };
+const extraRules = { isForOperators: flag };
+const pricedRules = { ...extraRules, isPriced: flag };
+const words: object = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 32,
+  items: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,32}$', description: 'a word of letters, digits, . _ and -' },
+};
 const numberField = (type: string): object =>
-  record({ type: { const: type }, least: { type: 'number' }, most: { type: 'number' } }, ['type', 'least', 'most']);
+  record({ type: { const: type }, least: { type: 'number' }, most: { type: 'number' }, ...extraRules }, [
+    'type',
+    'least',
+    'most',
+  ]);
 
 const OPTIONS = '#/definitions/options';
 const limit: object = { type: 'number' };
@@ -75,8 +88,9 @@ export const ADAPTER_SCHEMA: object = {
           anyOf: [
             numberField('whole'),
             numberField('number'),
-            record({ type: { const: 'flag' } }, ['type']),
-            record({ type: { const: 'text' }, charactersMax: whole }, ['type', 'charactersMax']),
+            record({ type: { const: 'flag' }, ...pricedRules }, ['type']),
+            record({ type: { const: 'word' }, words, ...pricedRules }, ['type', 'words']),
+            record({ type: { const: 'text' }, charactersMax: whole, ...extraRules }, ['type', 'charactersMax']),
           ],
         },
       },

@@ -24,7 +24,7 @@ import {
   tooManyTasks,
 } from '../task-refusals.ts';
 import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
-import { chooseByExtra } from './choose-extra.ts';
+import { chooseByExtra, listChoices } from './choose-extra.ts';
 import type { CreateRequest, OrderCaller, ResolvedOrder } from './create-context.ts';
 
 /** Runs the checks before the first write: the order, its key, then the things that the order names. */
@@ -87,7 +87,12 @@ export async function resolveOrder(deps: Deps, caller: OrderCaller, order: Order
     });
   }
   const chosen = chooseByExtra(order, filterGrantedChannels(deps, caller, order, sameAccount));
-  return { source, ...chosen, facts: priceFacts(order, source?.seconds) };
+  const choices = listChoices(chosen);
+  return {
+    source,
+    ...chosen,
+    facts: { ...priceFacts(order, source?.seconds), ...(choices.length > 0 && { choices }) },
+  };
 }
 
 /** A file of an upstream account goes only to that account, and only if the operator has granted the client its use. */

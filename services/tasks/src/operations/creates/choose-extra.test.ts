@@ -33,6 +33,18 @@ const caller = {
 } as const;
 const sentTo = (world: World): string[] => world.upstream.submitted.map(({ channel }) => channel);
 
+test('a choice that can have a price of its own is told to billing, in the estimate and in the hold', async () => {
+  const world = await openThree();
+  world.upstream.extraFields = new Map([['second', { ...SEED, sound: { type: 'flag', isPriced: true } }]]);
+  const order = withExtra({ sound: false, seed: 7 });
+
+  const { facts } = await estimateOrder(world.deps, { ...caller, order });
+  await world.create(order);
+
+  expect(facts.choices).toEqual(['sound_false']);
+  expect([...world.billing.holds.values()].map((hold) => hold.facts?.choices)).toEqual([['sound_false']]);
+});
+
 describe('an extra field goes only to a channel that takes it', () => {
   test.each<[string, object, readonly string[]]>([
     ['none', {}, ['first']],

@@ -1,6 +1,6 @@
 import type { ExtraOrder } from '../../channels/channel.ts';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
-import { listExtraFields } from '../../channels/extra-fields.ts';
+import { CHOICES_MAX, listExtraFields } from '../../channels/extra-fields.ts';
 import type { ExtraFault } from '../../channels/extra-fields.ts';
 import { isMedia, resolveRole } from '../../domain/order.ts';
 import type { Order } from '../../domain/order.ts';
@@ -44,6 +44,13 @@ export function chooseByExtra(order: Order, runtimes: readonly ChannelRuntime[])
     else throw refuseField(field, { value, expected, model: order.model, isAlone: taking.length === runtimes.length });
   }
   return { runtimes: taking, order: left.size === 0 ? order : withoutExtra(order, left) };
+}
+
+/** Lists the choices of an order that can have a price of their own at one of its channels. */
+export function listChoices({ order, runtimes }: Choice): readonly string[] {
+  if (order.extraJson === undefined) return [];
+  const choices = runtimes.flatMap((runtime) => runtime.channel.listChoices(toExtraOrder(order, runtime)));
+  return [...new Set(choices)].toSorted().slice(0, CHOICES_MAX);
 }
 
 /** Lists the optional fields that were left out of an order. */

@@ -92,6 +92,7 @@ async function describeLostAttempt(
     key: toAttemptKey(named),
     model,
     callbackUrl: settings.callbacks ? callbacks.buildUrl(named) : undefined,
+    extraJson: order.extraJson,
     startedAt: Math.min(createdAt, attempt.startedAt),
     endedAt: attempt.endedAt ?? updatedAt,
   };
