@@ -1,5 +1,6 @@
 import { startTimer } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import { unpackAnswers } from '@reelgate/platform/unpack-answers';
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
 import { openAnswerCollector } from './answer-collector.ts';
@@ -59,7 +60,7 @@ export function exchange(
     stop(new DOMException('no answer came in time', 'TimeoutError'));
   });
   const answer = openAnswerCollector();
-  dispatcher.dispatch(request, {
+  const handler = unpackAnswers({
     onRequestStart: (started) => {
       controller = started;
       if (isOver) started.abort(new Error('the answer is no longer awaited'));
@@ -79,6 +80,7 @@ export function exchange(
       reject(reason);
     },
   });
+  dispatcher.dispatch(request, handler);
   return promise;
 }
 

@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { UpstreamRequest } from '@reelgate/adapter-kit';
 import { CUT_TEXT } from '@reelgate/adapter-kit/kit';
@@ -232,5 +237,38 @@ describe('no answer', () => {
     ['the name does not exist', 'http://upstream.invalid'],
   ])('because %s means that nothing was sent', async (_why, origin) => {
     expect(await call({}, { origin })).toMatchObject({ kind: 'unreachable' });
+  });
+});
+
+describe('an answer that the upstream compresses unasked', () => {
+  let server: Server;
+  const encodings: Readonly<Record<string, (text: string) => Buffer>> = {
+    gzip: (text) => gzipSync(text),
+    deflate: (text) => deflateSync(text),
+    br: (text) => brotliCompressSync(text),
+    zstd: (text) => zstdCompressSync(text),
+  };
+
+  beforeAll(async () => {
+    server = createServer(({ url = '' }, response) => {
+      const [, encoding = '', length = '0'] = url.split('/');
+      const text = JSON.stringify({ id: 'work-1', more: 'x'.repeat(Number(length)) });
+      const body = encodings[encoding]?.(text) ?? Buffer.from('no gzip');
+      response.writeHead(200, { 'content-encoding': encoding === 'broken' ? 'gzip' : encoding }).end(body);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => server.close());
+
+  const get = (path: string): Promise<UpstreamResult> =>
+    call({ method: 'GET', path }, { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+
+  test.each(Object.keys(encodings))('is unpacked: %s', async (encoding) => {
+    expect(await get(`/${encoding}/10`)).toMatchObject({ kind: 'answer', status: 200, body: { id: 'work-1' } });
+    expect(await get(`/${encoding}/200000`)).toMatchObject({ kind: 'answer', body: { id: 'work-1', more: CUT_TEXT } });
+  });
+
+  test('is no answer if it cannot be unpacked', async () => {
+    expect(await get('/broken')).toMatchObject({ kind: 'lost' });
   });
 });

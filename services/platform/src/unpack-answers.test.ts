@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import type { Dispatcher } from 'undici';
 import { until } from '@reelgate/platform/testing/until';
-import { unpackAnswers } from './unpacking.ts';
+import { unpackAnswers } from './unpack-answers.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
