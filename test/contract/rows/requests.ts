@@ -118,6 +118,13 @@ const unsupported = [
   '/v1/fine-tunes/ft-1/cancel',
   '/v1/fine_tuning/jobs',
   '/v1/fine_tuning/jobs/ft-1',
+  '/v1/responses/resp_1',
+  '/v1/responses/resp_1/cancel',
+  '/v1/responses/compact',
+  '/v1/conversations',
+  '/v1/conversations/conv_1/items',
+  '/v1/containers/cntr_1',
+  '/v1/vector_stores',
 ];
 const noRetry = { 'x-should-retry': 'false' };
 const routes: readonly Row[] = [

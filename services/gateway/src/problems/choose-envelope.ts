@@ -4,7 +4,7 @@ import type { EnvelopeName } from './envelopes.ts';
 /** The routes without a dialect, also among those of one; a dialect names its own. */
 const OTHERS: readonly (readonly [RegExp, EnvelopeName])[] = [
   [/^(\/api)?\/v1\/messages(\/|$)/, 'anthropic'],
-  [/^\/v1beta(\/|$)/, 'google'],
+  [/^(\/upload)?\/v1(alpha|beta)(\/|$)/, 'google'],
   [/^\/mcp(\/|$)/, 'mcp'],
   [/^\/v1\/models\/.+:\w+$/, 'google'],
 ];

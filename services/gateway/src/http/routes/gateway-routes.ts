@@ -1,4 +1,3 @@
-import { Problem } from '@reelgate/platform/problem';
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { agentRoutes } from './agent-routes.ts';
@@ -16,22 +15,9 @@ import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
 import { usageRoute } from './account-usage-route.ts';
 import { listChargesRoute } from './charged-items-route.ts';
+import { notImplementedRoutes, UNSUPPORTED, WITHOUT_BATCHES } from './unsupported-routes.ts';
 import { videoModelRoutes } from './video-model-routes.ts';
 import { webhookRoutes } from './webhook-routes.ts';
-
-type UnsupportedRoute = readonly [path: string, operationId: string];
-
-/** Known routes that are not implemented. Every method, and every path below, gets the same answer. */
-const UNSUPPORTED: readonly UnsupportedRoute[] = [
-  ['/v1/images/variations', 'ImageVariations'],
-  ['/v1/fine-tunes', 'FineTunes'],
-  ['/v1/fine_tuning', 'FineTuning'],
-];
-/** Routes that an operator turns on with `gateway.batches`. */
-const WITHOUT_BATCHES: readonly UnsupportedRoute[] = [
-  ['/v1/files', 'Files'],
-  ['/v1/batches', 'Batches'],
-];
 
 /**
  * Every route of the gateway, with the tools for agents if there are any. The first route that matches a request handles
@@ -65,36 +51,4 @@ export function gatewayRoutes(
     homeRoute(publicUrl),
   ];
   return [...routes, ...agentRoutes(routes, publicUrl), ...pageRoutes(routes, publicUrl), ...callbackRoutes(parts)];
-}
-
-function notImplementedRoutes(routes: readonly UnsupportedRoute[]): RouteEntry[] {
-  return routes.flatMap(([path, operationId]) => [
-    entry(path, operationId),
-    entry(`${path}/{+rest}`, `${operationId}Below`),
-  ]);
-}
-
-function entry(path: string, operationId: string): RouteEntry {
-  return {
-    kind: 'unsupported',
-    methods: 'all',
-    path,
-    token: { counts: 'reads' },
-    handle: () => {
-      throw new Problem({
-        kind: 'unavailable',
-        reason: 'api_not_implemented',
-        message:
-          'this route is not implemented; ' +
-          'send a file to the route that uses it, as a URL, base64, a data URL or a form',
-      });
-    },
-    doc: {
-      tag: 'Not implemented',
-      operationId: `unsupported${operationId}`,
-      summary: 'Not implemented; always answers 501',
-      answers: {},
-      refuses: [501],
-    },
-  };
 }

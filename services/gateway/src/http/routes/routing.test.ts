@@ -106,6 +106,55 @@ describe('a route that is not implemented', () => {
     expect(new Set(bodies).size).toBe(1);
     expect(JSON.parse(bodies[0]!)).toMatchObject({ error: { code: 'api_not_implemented' } });
   });
+  test.each([
+    ['GET', '/v1/responses/resp_1', 'openai'],
+    ['DELETE', '/v1/responses/resp_1', 'openai'],
+    ['POST', '/v1/responses/resp_1/cancel', 'openai'],
+    ['GET', '/v1/responses/resp_1/input_items', 'openai'],
+    ['POST', '/v1/responses/compact', 'openai'],
+    ['POST', '/v1/responses/input_tokens', 'openai'],
+    ['POST', '/v1/conversations', 'openai'],
+    ['GET', '/v1/conversations/conv_1/items/msg_1', 'openai'],
+    ['GET', '/v1/chat/completions/chatcmpl-1', 'openai'],
+    ['GET', '/v1/chat/completions/chatcmpl-1/messages', 'openai'],
+    ['POST', '/v1/containers', 'openai'],
+    ['GET', '/v1/containers/cntr_1/files/cfile_1/content', 'openai'],
+    ['POST', '/v1/vector_stores/vs_1/search', 'openai'],
+    ['POST', '/v1/uploads/upload_1/parts', 'openai'],
+    ['POST', '/v1/threads/thread_1/runs', 'openai'],
+    ['POST', '/v1/realtime/client_secrets', 'openai'],
+    ['POST', '/v1/realtime/calls/rtc_1/hangup', 'openai'],
+    ['POST', '/v1/completions', 'openai'],
+    ['POST', '/v1/moderations', 'openai'],
+    ['POST', '/v1/messages/batches', 'anthropic'],
+    ['GET', '/v1/messages/batches/msgbatch_1/results', 'anthropic'],
+    ['POST', '/v1/skills', 'openai'],
+    ['POST', '/v1beta/cachedContents', 'google'],
+    ['PATCH', '/v1beta/cachedContents/a', 'google'],
+    ['POST', '/upload/v1beta/files', 'google'],
+    ['GET', '/v1beta/files/a', 'google'],
+    ['POST', '/v1beta/interactions', 'google'],
+  ])('%s %s, with an error that its clients read', async (method, path, envelope) => {
+    const ask = () => call(under.url, method, path, method === 'POST' ? { body: {} } : {});
+    const [first, second] = [await ask(), await ask()];
+    const errors: Readonly<Record<string, object>> = {
+      openai: { error: { code: 'api_not_implemented', type: 'not_implemented_error' } },
+      anthropic: { type: 'error', error: { type: 'api_error' } },
+      google: { error: { code: 501, status: 'UNIMPLEMENTED' } },
+    };
+
+    expect([first.status, first.headers['x-should-retry']]).toEqual([501, 'false']);
+    expect(first.json).toMatchObject(errors[envelope]!);
+    expect({ ...second.json, request_id: '' }).toEqual({ ...first.json, request_id: '' });
+  });
+  test('has no part in the routes that are', async () => {
+    expect((await call(under.url, 'GET', '/v1/responses')).status).toBe(405);
+    for (const path of ['/v1/responses', '/v1/responses/', '/v1/chat/completions/'])
+      expect((await call(under.url, 'POST', path, { body: {} })).json.error.code).toBe('missing_model');
+    expect((await call(under.url, 'POST', '/v1/messages/count_tokens', { body: {} })).status).toBe(400);
+    expect((await call(under.url, 'GET', '/v1/realtime')).status).toBe(426);
+    expect((await call(under.url, 'GET', '/v1beta/models')).status).toBe(200);
+  });
   test('requires a token first', async () => {
     expect((await call(under.url, 'POST', '/v1/files', { token: null })).status).toBe(401);
   });
