@@ -4,6 +4,7 @@ import type { Launcher } from './launcher.ts';
 import { natsServer } from './nats-server.ts';
 import { pgBouncerServer } from './pgbouncer-server.ts';
 import { postgresServer } from './postgres-server.ts';
+import { caddy, nginx } from './proxies.ts';
 import { redisServer } from './redis-server.ts';
 
 const PACKAGES: readonly (readonly [Pick<Launcher, 'name' | 'missing'>, string])[] = [
@@ -12,6 +13,8 @@ const PACKAGES: readonly (readonly [Pick<Launcher, 'name' | 'missing'>, string])
   [natsServer, 'nats-server'],
   [pgBouncerServer, 'pgbouncer'],
   [chromium, 'chromium'],
+  [nginx, 'nginx'],
+  [caddy, 'caddy'],
 ];
 
 /** Any value of this variable keeps the tests from installing packages. */
