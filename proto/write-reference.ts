@@ -2,9 +2,13 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { createFileRegistry, fromBinary, getOption, hasOption } from '@bufbuild/protobuf';
 import type { DescEnum, DescField, DescFile, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
-import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
+import { FileDescriptorSetSchema, MethodOptions_IdempotencyLevel as Level } from '@bufbuild/protobuf/wkt';
 import { Scope, access } from '@reelgate/proto/access/v1/access';
-import { field as fieldOption, oneof as oneofOption } from '@reelgate/proto/rules/v1/rules';
+import {
+  field as fieldOption,
+  oneof as oneofOption,
+  repeatable_with as repeatableWith,
+} from '@reelgate/proto/rules/v1/rules';
 import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
 import { replaceFile } from '../deploy/local/replace-file.ts';
 
@@ -14,7 +18,8 @@ const IMAGE_BYTES_MAX = 32 * 1024 * 1024;
 const HEAD = `# Reference
 
 \`npm run gen\` writes this page from the contracts. The server enforces the rules of the fields before a method runs. A
-field without \`required\` may be absent; its other rules hold when it is set.
+field without \`required\` may be absent; its other rules hold when it is set. Several calls of an RPC with the same answer
+again have the effect and the answer of one, so a call that may have run can be made again.
 `;
 
 /** Numbers of the parts of a descriptor, by which \`source_code_info\` names the place of a comment. */
@@ -72,13 +77,21 @@ function serviceSection(service: DescService, said: Said): string {
     `\`${stream(method, 'client')}${method.input.name}\``,
     `\`${stream(method, 'server')}${method.output.name}\``,
     accessOf(method),
+    repeatOf(method),
     said(PART.method, index),
   ]);
-  return section(service.name, said(), ['RPC', 'Request', 'Response', 'Scope and account', 'Does'], rows);
+  const heads = ['RPC', 'Request', 'Response', 'Scope and account', 'Same answer again', 'Does'];
+  return section(service.name, said(), heads, rows);
 }
 
 function stream({ methodKind }: DescMethod, side: 'client' | 'server'): string {
   return methodKind === `${side}_streaming` ? 'stream ' : '';
+}
+
+/** Whether several calls have the effect and the answer of one. */
+function repeatOf(method: DescMethod): string {
+  if (method.idempotency !== Level.IDEMPOTENCY_UNKNOWN) return 'yes';
+  return hasOption(method, repeatableWith) ? `with \`${getOption(method, repeatableWith)}\`` : 'no';
 }
 
 function accessOf(method: DescMethod): string {

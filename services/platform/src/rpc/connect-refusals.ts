@@ -9,6 +9,7 @@ import { toConnectError } from './problems.ts';
 
 /** The most characters of a caller's text that a refusal repeats. */
 const SHOWN_LENGTH_MAX = 100;
+const VERB = 'POST';
 /** The content types in which a message of a kind of RPC may be sent; each also as gRPC-web. */
 const TYPES = {
   unary: ['application/json', 'application/proto'],
@@ -21,7 +22,7 @@ interface Refusal {
   readonly error: ConnectError;
 }
 
-export type RpcHandler = Pick<UniversalHandler, 'requestPath' | 'method' | 'allowedMethods' | 'supportedContentType'>;
+export type RpcHandler = Pick<UniversalHandler, 'requestPath' | 'method' | 'supportedContentType'>;
 type RequestHead = Pick<IncomingMessage, 'url' | 'method' | 'headers'>;
 
 /**
@@ -53,10 +54,10 @@ function findRefusal(
   const path = url.split('?', 1)[0] ?? '';
   const handler = handlers.get(path);
   if (handler === undefined) return noSuchRpc(path, services);
-  if (!handler.allowedMethods.includes(method)) return wrongVerb(handler, method);
+  // The library would serve reads over GET too. Then the message, and a key in it, would stand in the address.
+  if (method !== VERB) return wrongVerb(handler, method);
   const type = headers['content-type'] ?? '';
-  // only a POST has a body
-  return method !== 'POST' || handler.supportedContentType(type) ? undefined : wrongType(handler.method, type);
+  return handler.supportedContentType(type) ? undefined : wrongType(handler.method, type);
 }
 
 function noSuchRpc(path: string, services: ReadonlyMap<string, DescService>): Refusal {
@@ -78,14 +79,13 @@ function noMethod({ typeName, methods }: DescService, given: string): string {
   return `${typeName} has no RPC ${quoteGiven(given)}; ${meant === undefined ? `it has ${names.join(', ')}` : `did you mean ${meant}`}`;
 }
 
-function wrongVerb({ method, allowedMethods }: RpcHandler, verb: string): Refusal {
-  const allowed = allowedMethods.join(', ');
+function wrongVerb({ method }: RpcHandler, verb: string): Refusal {
   const problem = new Problem({
     kind: 'invalid',
     reason: 'method_not_allowed',
-    message: `${method.name} is called with ${allowed}; this request is a ${verb}`,
+    message: `${method.name} is called with ${VERB}; this request is a ${verb}`,
   });
-  return { status: 405, headers: { allow: allowed }, error: toConnectError(problem) };
+  return { status: 405, headers: { allow: VERB }, error: toConnectError(problem) };
 }
 
 function wrongType({ name, methodKind }: DescMethod, given: string): Refusal {

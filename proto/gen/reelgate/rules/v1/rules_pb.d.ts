@@ -4,7 +4,7 @@
 
 import type { GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { FieldOptions, OneofOptions } from "@bufbuild/protobuf/wkt";
+import type { FieldOptions, MethodOptions, OneofOptions } from "@bufbuild/protobuf/wkt";
 
 /**
  * Describes the file reelgate/rules/v1/rules.proto.
@@ -164,4 +164,12 @@ export declare const field: GenExtension<FieldOptions, FieldRules>;
  * @generated from extension: reelgate.rules.v1.OneofRules oneof = 50003;
  */
 export declare const oneof: GenExtension<OneofOptions, OneofRules>;
+
+/**
+ * The field of the request that names the call: if it is set, several calls with it have the effect and the answer of
+ * one. An RPC that can always be repeated has an `idempotency_level` instead.
+ *
+ * @generated from extension: string repeatable_with = 50004;
+ */
+export declare const repeatable_with: GenExtension<MethodOptions, string>;
 
