@@ -243,6 +243,30 @@ describe('a list that ends before each create has an outcome', () => {
     expect(calls).toHaveLength(1);
   });
 
+  test('with its connection makes those again that have a key, within their deadline', async () => {
+    const clock = fakeClock();
+    const { calls, tasks } = openCreates(async function* (_call, answer) {
+      yield answer('b');
+      await clock.advance(1000);
+      throw LOST;
+    }, clock);
+    const create = (label: string) =>
+      tasks.createTask(
+        { ...aCreate(label), idempotencyKey: label === 'c' ? '' : label },
+        { timeoutMs: TIMEOUT_MS, requestId: `req_${label}` },
+      );
+
+    const [a, b, c] = await Promise.allSettled(LABELS.map(create));
+
+    expect([a, b]).toMatchObject(['a', 'b'].map((id) => ({ value: { task: { id } } })));
+    expect(c).toEqual({ status: 'rejected', reason: LOST });
+    expect(listCalls(calls)).toEqual([
+      ['createTasks', ...LABELS],
+      ['createTask', 'a'],
+    ]);
+    expect(calls[1]?.options).toMatchObject({ requestId: 'req_a', timeoutMs: TIMEOUT_MS - 1000 });
+  });
+
   test('without a fault fails those that have none', async () => {
     const { tasks } = openCreates(async function* (_call, answer) {
       yield answer('b', 'unknown');

@@ -2,9 +2,10 @@ import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
 import { openCallLists } from '@reelgate/platform/rpc/call-lists';
-import type { ListedCall, Outcome } from '@reelgate/platform/rpc/call-lists';
+import type { ListedCall, Outcome, TellOutcome } from '@reelgate/platform/rpc/call-lists';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
-import type { EveryField } from '@reelgate/platform/rpc/service';
+import { findLoss, readRepeatable } from '@reelgate/platform/rpc/repeats';
+import type { CallOptions, EveryField } from '@reelgate/platform/rpc/service';
 import { CreateTaskRequestSchema, TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { CreateTaskCall, CreateTaskOutcome, CreateTaskResponse } from '@reelgate/proto/tasks/v1/task_service';
 import type { TasksClient } from './tasks-client.ts';
@@ -19,6 +20,8 @@ const REQUEST_BYTES_MAX = 64 * 1024;
 
 type Create = MessageInitShape<typeof CreateTaskRequestSchema>;
 
+const isRepeatable = readRepeatable(TaskService.method.createTask);
+
 /** A client of the tasks service whose creates of one moment share a call, for one that is called over a network. */
 export function shareCreates(tasks: TasksClient, clock: Clock): TasksClient {
   const lists = openCallLists<Create, CreateTaskResponse>({
@@ -31,11 +34,52 @@ export function shareCreates(tasks: TasksClient, clock: Clock): TasksClient {
     leaversGoAlone: true,
     callAlone: (request, options) => tasks.createTask(request, options),
     callTogether: async (calls, options, tell) => {
-      for await (const { outcomes } of tasks.createTasks({ calls: calls.map(toWireCall) }, options))
-        for (const outcome of outcomes) tell(outcome.call, fromWireOutcome(outcome));
+      const [startedAt, waiting] = [clock.now(), new Map(calls.entries())];
+      try {
+        for await (const { outcomes } of tasks.createTasks({ calls: calls.map(toWireCall) }, options))
+          for (const outcome of outcomes) {
+            waiting.delete(outcome.call);
+            tell(outcome.call, fromWireOutcome(outcome));
+          }
+      } catch (error) {
+        if (findLoss(error) === undefined) throw error;
+        const { timeoutMs } = options;
+        const left = timeoutMs === undefined ? {} : { timeoutMs: timeoutMs - (clock.now() - startedAt) };
+        await endLost(tasks, waiting, { error, options: { ...options, ...left }, tell });
+      }
     },
   });
   return { ...tasks, createTask: (request, options) => lists.call(request, options) };
+}
+
+interface LostList {
+  readonly error: unknown;
+  readonly options: CallOptions;
+  readonly tell: TellOutcome<CreateTaskResponse>;
+}
+
+/** Ends the creates of a list that broke: one with a key is made again under it, any other may have made its task. */
+async function endLost(
+  tasks: TasksClient,
+  waiting: ReadonlyMap<number, ListedCall<Create>>,
+  { error, options, tell }: LostList,
+): Promise<void> {
+  await Promise.all(
+    [...waiting].map(async ([index, { request, requestId }]) => {
+      if (!isRepeatable(request)) {
+        tell(index, { refusal: error });
+        return;
+      }
+      await tasks.createTask(request, { ...options, requestId }).then(
+        (answer) => {
+          tell(index, { answer });
+        },
+        (refusal: unknown) => {
+          tell(index, { refusal });
+        },
+      );
+    }),
+  );
 }
 
 function toWireCall({ request, requestId, traceParent }: ListedCall<Create>): CreateTaskCall {

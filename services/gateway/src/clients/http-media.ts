@@ -8,6 +8,8 @@ import { Problem } from '@reelgate/platform/problem';
 import { requestIdHeader } from '@reelgate/platform/request-context';
 import type { Secret } from '@reelgate/platform/secret';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import { isUnreachable } from '@reelgate/platform/unreachable';
+import { repeatRequest } from '@reelgate/platform/http/repeat-request';
 import { rotatingLookup } from '@reelgate/platform/http/rotating-lookup';
 import { AnswerClosed, writeThrough } from '@reelgate/platform/http/write-response';
 import { newBytesClient } from './bytes-client.ts';
@@ -136,15 +138,16 @@ async function putBytes(
   body: Buffer | Readable,
   { url, authorization, agent }: MediaRequest,
 ): Promise<{ object: string; bytes: number }> {
-  const answer = await reach(
+  const put = (): ReturnType<typeof send> =>
     send(url, {
       method: 'PUT',
       body,
       dispatcher: agent,
       headers: { authorization, ...requestIdHeader(), 'content-type': 'application/octet-stream' },
       headersTimeout: PUT_TIMEOUT_MS,
-    }),
-  );
+    });
+  // A stream can be sent once.
+  const answer = await reach(Buffer.isBuffer(body) ? repeatRequest(put, { mayRepeat: isUnreachable }) : put());
   const { object, bytes = 0, error } = parsePut(await readShortText(answer.body));
   const refused = PUT_REFUSALS[answer.statusCode];
   if (refused !== undefined) throw refused(error, answer.headers['retry-after']);
@@ -157,12 +160,14 @@ const GONE: ReadonlySet<number> = new Set([404, 410]);
 
 async function removeObject({ url, authorization, agent }: MediaRequest): Promise<void> {
   const answer = await reach(
-    send(url, {
-      method: 'DELETE',
-      dispatcher: agent,
-      headers: { authorization, ...requestIdHeader() },
-      headersTimeout: REMOVE_TIMEOUT_MS,
-    }),
+    repeatRequest(() =>
+      send(url, {
+        method: 'DELETE',
+        dispatcher: agent,
+        headers: { authorization, ...requestIdHeader() },
+        headersTimeout: REMOVE_TIMEOUT_MS,
+      }),
+    ),
   );
   await answer.body.dump();
   if (answer.statusCode !== 204)
@@ -170,9 +175,8 @@ async function removeObject({ url, authorization, agent }: MediaRequest): Promis
 }
 
 async function fetchObject({ url, authorization, agent }: MediaRequest): Promise<Readable | undefined> {
-  const answer = await reach(
-    send(url, { dispatcher: agent, headers: { authorization, ...requestIdHeader(), 'accept-encoding': 'identity' } }),
-  );
+  const headers = { authorization, ...requestIdHeader(), 'accept-encoding': 'identity' };
+  const answer = await reach(repeatRequest(() => send(url, { dispatcher: agent, headers })));
   if (answer.statusCode === 200) return answer.body;
   await answer.body.dump();
   if (GONE.has(answer.statusCode)) return undefined;
@@ -208,13 +212,15 @@ async function passThrough({
   };
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   const { head, pieces, close } = await reach(
-    bytes.request({
-      url: new URL(url),
-      method,
-      headers,
-      headTimeoutMs: HEAD_TIMEOUT_MS,
-      idleTimeoutMs: IDLE_TIMEOUT_MS,
-    }),
+    repeatRequest(() =>
+      bytes.request({
+        url: new URL(url),
+        method,
+        headers,
+        headTimeoutMs: HEAD_TIMEOUT_MS,
+        idleTimeoutMs: IDLE_TIMEOUT_MS,
+      }),
+    ),
   );
   const status = head.statusCode ?? 500;
   // the media service writes the refusal of a link for the client

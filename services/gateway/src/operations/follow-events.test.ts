@@ -117,6 +117,23 @@ test('a refusal of the first stream, or of a place that is gone, ends the follow
   await refusal;
 });
 
+test('a replica that stops before its first message does not end the following', async () => {
+  const stopping = new Problem({ kind: 'unavailable', reason: 'service_stopping', message: 'call again' });
+  const { clock, messages } = following(
+    async function* () {
+      throw stopping;
+    },
+    async function* () {
+      yield at('evt_1');
+    },
+  );
+  const first = messages.next();
+  await clock.advance(0);
+  await clock.advance(200);
+
+  expect((await first).value).toEqual(at('evt_1'));
+});
+
 test('the following ends at once with its signal', async () => {
   const { over, messages } = following(async function* (_cursor, signal) {
     yield at('evt_1');

@@ -34,7 +34,8 @@ export interface FollowOptions {
 
 /**
  * The events that match, and cursors between them. The tasks service ends each stream after a while; this goes on from
- * the last cursor. It refuses as the first stream is refused, and ends when the signal is aborted.
+ * the last cursor. It refuses as the first stream is refused, unless its replica stops, and ends when the signal
+ * is aborted.
  */
 export async function* followEvents(
   { webhooks, clock }: FollowDeps,
@@ -55,7 +56,8 @@ export async function* followEvents(
       }
     } catch (error) {
       if (over.aborted) return;
-      if (!hasBegun || (isProblem(error) && FINAL.has(error.kind))) throw error;
+      const isMoving = hasBegun || isProblem(error, 'service_stopping');
+      if (!isMoving || (isProblem(error) && FINAL.has(error.kind))) throw error;
     } finally {
       ending.abort(NOT_AWAITED);
     }

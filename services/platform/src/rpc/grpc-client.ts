@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
-import { ConnectError } from '@connectrpc/connect';
 import { Client as GrpcClient, Metadata } from '@grpc/grpc-js';
 import type { ClientOptions, ClientWritableStream, ServiceError } from '@grpc/grpc-js';
 import { parseHostPort } from '../config/units.ts';
@@ -17,6 +16,8 @@ import type { CurrentTls } from '../tls/tls-files.ts';
 import type { Span } from '../trace/trace.ts';
 import { TRACE_HEADER, callSpans, runInCallSpan } from './call-span.ts';
 import type { BeginCallSpan } from './call-span.ts';
+import { newAllowance, readRepeatable, repeatCall } from './repeats.ts';
+import type { AllowRepeat, IsRepeatable, Repeats } from './repeats.ts';
 import { DEADLINE_MS, MESSAGE_BYTES_MAX } from './service.ts';
 import type { CallOptions, Client } from './service.ts';
 import { beginUnaryCall } from './unary-call.ts';
@@ -24,10 +25,6 @@ import type { UnaryDone } from './unary-call.ts';
 
 /** The first wait after a connection that failed. */
 const RECONNECT_FIRST_MS = 200;
-/** Of one call, after those that the library repeats. */
-const REFUSALS_MAX = 4;
-/** The library's words for a stream that ended with REFUSED_STREAM. */
-const REFUSED_STREAM = 'Stream refused by server';
 const SERVICE_CONFIG = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] });
 
 /** The settings by which a client follows the replicas behind a name. */
@@ -58,8 +55,9 @@ export interface GrpcConnection {
 
 /**
  * `address` is host:port or any gRPC target. Calls rotate over the addresses of a name. Without `tls` they are
- * plaintext; with it, the certificate of the service must be for the host of the address. A call is repeated only if
- * no handler has seen it: it never left, or the replica refused its stream because it was about to close.
+ * plaintext; with it, the certificate of the service must be for the host of the address. A call that no handler has
+ * seen is made again: it never left, or the replica refused its stream because it was about to close. A call that a
+ * handler may have seen is made again if its contract says that it can be.
  */
 export function connectGrpc(
   address: string,
@@ -68,11 +66,15 @@ export function connectGrpc(
   settings: GrpcSettings = GRPC_SETTINGS,
 ): GrpcConnection {
   const grpc = new GrpcClient(toTarget(address), channelCredentials(tls), toClientOptions(settings));
+  const repeats: Repeats = { count: 0 };
   const untilFirst = connectUntilReady(grpc, settings.resolveEveryMs);
   return {
     client: <S extends DescService>(service: S) =>
       Object.fromEntries(
-        service.methods.map((method) => [method.localName, CALLS[method.methodKind](newCallParts(grpc, key, method))]),
+        service.methods.map((method) => [
+          method.localName,
+          CALLS[method.methodKind](newCallParts({ grpc, key, repeats }, method)),
+        ]),
       ) as Client<S>,
     ready: (timeoutMs) =>
       new Promise((resolve, reject) => {
@@ -126,26 +128,40 @@ function toClientOptions({ resolveEveryMs, reconnectMaxMs, keepalive, tlsName }:
   };
 }
 
-interface CallParts {
+interface ConnectionParts {
   readonly grpc: GrpcClient;
   readonly key: Secret;
+  readonly repeats: Repeats;
+}
+
+interface CallParts extends ConnectionParts {
   readonly method: DescMethod;
   readonly path: string;
   readonly serialize: (message: Message) => Buffer;
   readonly deserialize: (bytes: Buffer) => unknown;
   readonly begin: BeginCallSpan;
+  readonly isRepeatable: IsRepeatable;
 }
 
-function newCallParts(grpc: GrpcClient, key: Secret, method: DescMethod): CallParts {
+function newCallParts(connection: ConnectionParts, method: DescMethod): CallParts {
   return {
-    grpc,
-    key,
+    ...connection,
     method,
     path: `/${method.parent.typeName}/${method.name}`,
     serialize: (message) => Buffer.from(toBinary(method.input, message)),
     deserialize: (bytes) => fromBinary(method.output, bytes),
     begin: callSpans(method, 'client'),
+    isRepeatable: readRepeatable(method),
   };
+}
+
+/** Bounds the repeats of one call by its deadline and its signal. */
+function boundRepeats(
+  { repeats, isRepeatable }: CallParts,
+  request: Message,
+  { signal, deadline }: { readonly signal?: AbortSignal | undefined; readonly deadline?: number },
+): AllowRepeat {
+  return newAllowance({ repeats, isRepeatable: () => isRepeatable(request), signal, deadline });
 }
 
 type Init = Record<string, unknown>;
@@ -159,10 +175,12 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: CallParts) => u
       const message = create(method.input, request);
       return runInCallSpan(begin(options.span), async (span) => {
         const [bytes, metadata] = [serialize(message), buildMetadata(calling, options, span)];
-        return retryRefusedStream(() =>
-          awaitAnswer(options.signal, (done) =>
-            beginUnaryCall(grpc, { path, request: bytes, deserialize, metadata, ...bounds }, done),
-          ),
+        return repeatCall(
+          () =>
+            awaitAnswer(options.signal, (done) =>
+              beginUnaryCall(grpc, { path, request: bytes, deserialize, metadata, ...bounds }, done),
+            ),
+          () => boundRepeats(calling, message, { ...bounds, signal: options.signal }),
         );
       });
     },
@@ -203,48 +221,36 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: CallParts) => u
 type StreamOptions = Omit<CallOptions, 'span'> & { readonly span: Span; readonly deadline?: number };
 
 /**
- * The messages of a stream. One that the replica refused has none and is repeated, as a call of one answer is. A reader
- * that stops cancels the call.
+ * The messages of a stream. Until the first one, it is made again as a call of one answer is. A reader that stops cancels
+ * the call.
  */
 async function* readStream(
   calling: CallParts,
   message: Message,
   { span, deadline, ...options }: StreamOptions,
-  refusalsLeft = REFUSALS_MAX,
 ): AsyncGenerator {
   const { grpc, path, serialize, deserialize } = calling;
   const metadata = buildMetadata(calling, options, span);
   const bounds = deadline === undefined ? {} : { deadline };
-  const call = grpc.makeServerStreamRequest(path, serialize, deserialize, message, metadata, bounds);
-  const ended = cancelOn(options.signal, call);
-  try {
-    yield* call;
-    return;
-  } catch (error) {
-    const problem = fromServiceError(error as ServiceError);
-    if (refusalsLeft === 0 || !isRefusedStream(problem)) throw problem;
-  } finally {
-    ended();
-    call.cancel();
+  const allowRepeat = boundRepeats(calling, message, { ...options, ...bounds });
+  for (let hasBegun = false; ;) {
+    const call = grpc.makeServerStreamRequest(path, serialize, deserialize, message, metadata, bounds);
+    const ended = cancelOn(options.signal, call);
+    try {
+      for await (const answer of call) {
+        hasBegun = true;
+        yield answer;
+      }
+      return;
+    } catch (error) {
+      const problem = fromServiceError(error as ServiceError);
+      if (hasBegun) throw problem;
+      await allowRepeat(problem);
+    } finally {
+      ended();
+      call.cancel();
+    }
   }
-  yield* readStream(calling, message, { ...options, span, ...bounds }, refusalsLeft - 1);
-}
-
-/**
- * Repeats a call whose stream the replica refused, as it does with streams that arrive while it closes a connection.
- * The library does so once; the next connection may be about to close too.
- */
-function retryRefusedStream<T>(call: () => Promise<T>, refusalsLeft = REFUSALS_MAX): Promise<T> {
-  return call().catch((error: unknown) => {
-    if (refusalsLeft === 0 || !isRefusedStream(error)) throw error;
-    return retryRefusedStream(call, refusalsLeft - 1);
-  });
-}
-
-/** An error of a handler carries its details. */
-function isRefusedStream(error: unknown): boolean {
-  const { cause } = error as Problem;
-  return cause instanceof ConnectError && cause.rawMessage === REFUSED_STREAM && cause.details.length === 0;
 }
 
 /** Resolves with the one answer of a call, or rejects with a Problem. `fail` rejects before the call has ended. */

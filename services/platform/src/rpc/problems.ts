@@ -166,24 +166,16 @@ function cut(text: string, max: number): string {
   return text.slice(0, max).toWellFormed();
 }
 
-/**
- * Reports whether a call ended with its connection, as can happen when a replica stops at that moment. The service
- * may have done the work. An answer of the service itself that says `unavailable` has details.
- */
-export function isConnectionLost(error: unknown): boolean {
-  return hasBareStatus(error, Code.Unavailable);
-}
-
 /** Reports whether the peer does not know the method of a call, as a replica of the release before may not. */
 export function isMethodUnknown(error: unknown): boolean {
-  return hasBareStatus(error, Code.Unimplemented);
+  return findBareStatus(error)?.code === Code.Unimplemented;
 }
 
-/** Reports whether a call ended with a status that its method did not give. */
-function hasBareStatus(error: unknown, code: Code): boolean {
-  if (!isProblem(error, 'service_unavailable')) return false;
+/** The status of a call that its method did not give. An answer of the method itself has details. */
+export function findBareStatus(error: unknown): ConnectError | undefined {
+  if (!isProblem(error, 'service_unavailable')) return undefined;
   const { cause } = error as Error;
-  return cause instanceof ConnectError && cause.code === code && cause.details.length === 0;
+  return cause instanceof ConnectError && cause.details.length === 0 ? cause : undefined;
 }
 
 const DETAILS = 'grpc-status-details-bin';

@@ -1,9 +1,7 @@
 import { create } from '@bufbuild/protobuf';
-import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import type { Client } from '@reelgate/platform/rpc/service';
-import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import {
   PlaceHoldRequestSchema,
@@ -173,39 +171,4 @@ test('only charges and releases end a hold for good', async () => {
 
   expect(await billing.findEnded([...Object.keys(bases), 'unknown'])).toEqual(new Set(['released', 'charged']));
   expect(asked).toEqual([['listCharges', { taskIds: [...Object.keys(bases), 'unknown'] }]]);
-});
-
-describe('a hold whose call ends with its connection', () => {
-  const order = { taskId: 'task_1', accountId: 'acme', tokenId: 'token_1', facts: FACTS };
-  const lost = serviceUnavailable(new ConnectError('Connection dropped', Code.Unavailable));
-
-  test.each<[string, (billing: Billing) => Promise<unknown>, string]>([
-    ['placed', (billing) => billing.placeHold(order), 'placeHold'],
-    ['extended', (billing) => billing.extendHold('task_1', FACTS), 'extendHold'],
-  ])('is %s once more, and then given up', async (_what, call, method) => {
-    const { asked, billing } = over({ [method]: lost });
-
-    await expect(call(billing)).rejects.toBe(lost);
-
-    expect(asked.map(([name]) => name)).toEqual([method, method]);
-  });
-
-  test.each([
-    ['a passed deadline', serviceUnavailable(new ConnectError('Deadline exceeded', Code.DeadlineExceeded))],
-    ['a refusal of billing', new Problem({ kind: 'exhausted', reason: 'insufficient_funds', message: 'no' })],
-  ])('is not repeated after %s', async (_what, error) => {
-    const { asked, billing } = over({ placeHold: error });
-
-    await expect(billing.placeHold(order)).rejects.toBe(error);
-
-    expect(asked).toHaveLength(1);
-  });
-
-  test('is not repeated for a caller that has left', async () => {
-    const { asked, billing } = over({ placeHold: lost });
-
-    await expect(billing.placeHold(order, { signal: AbortSignal.abort() })).rejects.toBe(lost);
-
-    expect(asked).toHaveLength(1);
-  });
 });

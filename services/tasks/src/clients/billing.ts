@@ -9,7 +9,6 @@ import type { PriceFacts } from '../domain/price-facts.ts';
 import type { PriceBound, Usage } from '../domain/task.ts';
 import type { QueueClass } from '../domain/lane.ts';
 import { openHoldLists } from './hold-lists.ts';
-import { repeatIfLost } from './repeat-if-lost.ts';
 
 export interface Quote {
   readonly amountNanos: bigint;
@@ -114,8 +113,7 @@ export function billingClient(rpc: Client<typeof BillingService>, clock: Clock):
       };
     },
     extendHold: async (taskId, facts, options) => {
-      const request = { taskId, facts: toWireFacts(facts) };
-      await repeatIfLost(() => rpc.extendHold(request, options), options);
+      await rpc.extendHold({ taskId, facts: toWireFacts(facts) }, options);
     },
     releaseHold: async (taskId, { channel, upstreamCostMicroUsd, ...options } = {}) => {
       const request = { taskId, ...toWireWork(channel, upstreamCostMicroUsd) };

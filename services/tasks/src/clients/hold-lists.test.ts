@@ -36,7 +36,6 @@ const NO_QUOTA = new Problem({
   metadata: { amount: '0.4' },
 });
 const UNKNOWN = serviceUnavailable(new ConnectError('The server does not implement the method', Code.Unimplemented));
-const LOST = serviceUnavailable(new ConnectError('Connection dropped', Code.Unavailable));
 
 interface Call {
   readonly method: 'placeHold' | 'placeHolds';
@@ -274,28 +273,5 @@ describe('a billing of the release before, which knows no lists,', () => {
     } finally {
       await server.stop();
     }
-  });
-});
-
-describe('a list whose call ends with its connection', () => {
-  test('is sent once more', async () => {
-    let failures = 1;
-    const { calls, lists } = openLists({ fail: () => ((failures -= 1) < 0 ? undefined : LOST) });
-
-    expect(await placeAll(lists, TASKS)).toEqual(TASKS);
-
-    expect(listCalls(calls)).toEqual([
-      ['placeHolds', ...TASKS],
-      ['placeHolds', ...TASKS],
-    ]);
-  });
-
-  test('is given up after that', async () => {
-    const { calls, lists } = openLists({ fail: () => LOST });
-
-    const placed = await Promise.allSettled(TASKS.map((taskId) => lists.call(aHold(taskId))));
-
-    expect(placed).toEqual(TASKS.map(() => ({ status: 'rejected', reason: LOST })));
-    expect(calls).toHaveLength(2);
   });
 });

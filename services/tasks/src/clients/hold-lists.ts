@@ -6,7 +6,6 @@ import type { Client, EveryField } from '@reelgate/platform/rpc/service';
 import { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { HoldOrder, HoldPlacement, PlaceHoldRequest } from '@reelgate/proto/billing/v1/billing_service';
 import type { Hold } from '@reelgate/proto/billing/v1/hold';
-import { repeatIfLost } from './repeat-if-lost.ts';
 
 /** The most holds of one call; billing refuses more. */
 const LIST_MAX = 64;
@@ -26,10 +25,10 @@ export function openHoldLists(rpc: Client<typeof BillingService>, clock: Clock):
     listMax: LIST_MAX,
     listsMax: CONCURRENCY,
     whenFull: 'wait',
-    callAlone: async (request, options) => (await repeatIfLost(() => rpc.placeHold(request, options), options)).hold,
+    callAlone: async (request, options) => (await rpc.placeHold(request, options)).hold,
     callTogether: async (calls, options, tell) => {
       const orders = calls.map(toWireOrder);
-      const { placements } = await repeatIfLost(() => rpc.placeHolds({ orders }, options), options);
+      const { placements } = await rpc.placeHolds({ orders }, options);
       for (const [index, placement] of placements.entries()) tell(index, fromPlacement(placement));
     },
   });

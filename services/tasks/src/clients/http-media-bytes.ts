@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { Agent, buildConnector, request } from 'undici';
 import type { Dispatcher } from 'undici';
+import { repeatRequest } from '@reelgate/platform/http/repeat-request';
 import { rotatingLookup } from '@reelgate/platform/http/rotating-lookup';
 import { Problem, isProblem } from '@reelgate/platform/problem';
 import { requestIdHeader } from '@reelgate/platform/request-context';
@@ -50,13 +51,17 @@ export function httpMediaBytes(
   const authorization = `Bearer ${key.reveal()}`;
   const buildBytesUrl = (object: string): string => `${baseUrl}/bytes/${encodeURIComponent(object)}`;
   const get = (url: string, headers: Readonly<Record<string, string>>, options: GetOptions) =>
-    request(url, {
-      ...options,
-      dispatcher,
-      headers: { authorization, ...requestIdHeader(), ...headers },
-      headersTimeout: READ_TIMEOUT_MS,
-      bodyTimeout: READ_TIMEOUT_MS,
-    });
+    repeatRequest(
+      () =>
+        request(url, {
+          ...options,
+          dispatcher,
+          headers: { authorization, ...requestIdHeader(), ...headers },
+          headersTimeout: READ_TIMEOUT_MS,
+          bodyTimeout: READ_TIMEOUT_MS,
+        }),
+      options,
+    );
   return {
     read: async (object, signal) => {
       const answer = await get(buildBytesUrl(object), {}, { signal });

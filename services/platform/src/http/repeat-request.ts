@@ -1,0 +1,36 @@
+import { systemClock } from '../clock.ts';
+import type { Sleeper } from '../clock.ts';
+import { isUnreachable } from '../unreachable.ts';
+
+/** The waits before each repeat. Each repeat opens a connection of its own, which leads to another replica. */
+const REPEAT_AFTER_MS = [25, 100, 400];
+/** The connection ended before the answer began. */
+const CUT: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/** Reports whether a connection could not be opened, or ended before its answer began. */
+export function isReplicaGone(error: unknown): boolean {
+  return isUnreachable(error) || CUT.has((error as { readonly code?: unknown } | undefined)?.code);
+}
+
+export interface RepeatOptions {
+  /** The errors after which the request is made again. By default those of a replica that is gone: it only reads. */
+  readonly mayRepeat?: (error: unknown) => boolean;
+  readonly signal?: AbortSignal;
+  readonly clock?: Sleeper;
+}
+
+/** Makes a request to one of several replicas, and to another one if that one is gone. */
+export async function repeatRequest<T>(
+  request: () => Promise<T>,
+  { mayRepeat = isReplicaGone, signal, clock = systemClock }: RepeatOptions = {},
+): Promise<T> {
+  for (const ms of REPEAT_AFTER_MS) {
+    try {
+      return await request();
+    } catch (error) {
+      if (!mayRepeat(error) || signal?.aborted === true) throw error;
+      await clock.sleep(ms, signal);
+    }
+  }
+  return request();
+}
