@@ -34,6 +34,17 @@ const LATER = /^(53|58|28|40001|40P01|55P03|57014|25006|26000|42P05|42501|3D000|
 /** A conflict, a deadlock, a lock that was not free in time, or a statement that waited too long. */
 const CONTENTION = /^(40001|40P01|55P03|57014)/;
 
+/** An open connection ended: the server closed it, or it broke. */
+const ENDED = /^(?:Connection (?:terminated|ended)|Client has encountered a connection error)/;
+const ENDED_CODES: ReadonlySet<unknown> = new Set(['57P01', '57P02', '08006', 'ECONNRESET', 'ECONNABORTED', 'EPIPE']);
+
+/** Reports whether the connection of a statement ended, as opposed to one that could not be opened or is silent. */
+export function isConnectionEnded(error: unknown): boolean {
+  if (!(error instanceof StoreUnavailable)) return false;
+  const { code, message } = error.cause as { readonly code?: unknown; readonly message?: unknown };
+  return ENDED_CODES.has(code) || ENDED.test(String(message));
+}
+
 /**
  * Classifies an error of PostgreSQL or of the connection to it. A temporary error becomes StoreUnavailable; any other
  * stays as it is. `mayBeDone`: the statement was sent and could have written something.

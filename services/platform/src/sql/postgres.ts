@@ -1,6 +1,6 @@
 import { openConnections } from './postgres-connections.ts';
 import type { Connections, HeldConnection } from './postgres-connections.ts';
-import { postgresFault } from './postgres-faults.ts';
+import { isConnectionEnded, postgresFault } from './postgres-faults.ts';
 import type { StatementResult } from './postgres-message.ts';
 import { openPipeline } from './postgres-pipeline.ts';
 import type { Pipeline } from './postgres-pipeline.ts';
@@ -49,6 +49,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
             : runTransaction(connection, (query) => query<R>(text));
         }),
       );
+  const read = readTwice(statement(false));
   const transactionOn = <T>(work: (query: SqlWork) => Promise<T>): Promise<T> =>
     track(() => withConnection(connections, (connection) => runTransaction(connection, work)));
   const sendAtOnce = (statements: readonly SqlStatement[]): Promise<readonly StatementResult[]> =>
@@ -59,7 +60,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     engine: 'postgres',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     forUpdate: 'FOR UPDATE',
-    read: statement(false),
+    read,
     write: statement(true),
     transaction: transactionOn,
     writeAll: async (statements) => (await sendAtOnce(statements)).map(({ rows }) => rows),
@@ -68,13 +69,22 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     commitUnsynced: transactionOn,
     emptyLog: async () => true,
     pool: () => connections.state(),
-    reserved: { read: statement(false, reserved), write: statement(true, reserved) },
+    reserved: { read: readTwice(statement(false, reserved)), write: statement(true, reserved) },
     // at its end the pool never answers callers that still wait for a connection
     close: async () => {
       closing ??= Promise.allSettled(running).then(() => Promise.all([connections.close(), reserved.close()]));
       await closing;
     },
   };
+}
+
+/** A read whose connection ends goes over another one, once: it has changed nothing. */
+function readTwice(read: Sql['read']): Sql['read'] {
+  return <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
+    read<R>(text, values).catch((error: unknown) => {
+      if (!isConnectionEnded(error)) throw error;
+      return read<R>(text, values);
+    });
 }
 
 /**

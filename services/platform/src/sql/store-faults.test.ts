@@ -7,6 +7,7 @@ import type { CuttableLine } from '../../../../test/harness/cuttable-line.ts';
 import { describeWith } from '../../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../../test/servers/postgres-server.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
+import { until } from '../../testing/until.ts';
 import { postgresFault } from './postgres-faults.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
@@ -192,6 +193,22 @@ describeWith(postgresServer, 'a server', (url) => {
     });
 
     expect(await failureOf(ended)).toEqual(away(false));
+  });
+
+  test('that ends the connection of a read is asked over another connection', async () => {
+    const patient = openPostgres(url(), { connections: 1 });
+    const [{ pid } = { pid: 0 }] = await patient.read<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const waiting = 'SELECT count(*) AS count FROM pg_locks WHERE pid = $1 AND NOT granted';
+    let reading: Promise<unknown> | undefined;
+    await direct.transaction(async (query) => {
+      await query('LOCK TABLE counts IN ACCESS EXCLUSIVE MODE');
+      reading = patient.read('SELECT id FROM counts WHERE id = 2');
+      await until(async () => Number((await direct.read(waiting, [pid]))[0]?.['count']) > 0);
+      await direct.read('SELECT pg_terminate_backend($1)', [pid]);
+    });
+
+    expect(await reading).toEqual([{ id: 2 }]);
+    await patient.close();
   });
 
   test('with two conflicting transactions is unavailable for the later one, which has written nothing', async () => {
