@@ -50,7 +50,7 @@ export function namedReplicas(port: number): NamedReplicas {
   return {
     start: async (host, { connectionAgeMs = AGE_MS, port: own = port } = {}) => {
       const binding = partialService(MediaService, {
-        stageMedia: async (_request, { requestId }) => {
+        sendWebhook: async (_request, { requestId }) => {
           add(times, requestId);
           add(answers, host);
           return {};
@@ -113,7 +113,7 @@ function startLoad(grpc: GrpcConnection): Load {
   const callOn = async (): Promise<void> => {
     while (!isOver) {
       calls += 1;
-      await media.stageMedia({ accountId: 'demo' }, { requestId: `call_${calls}` }).catch((error: unknown) => {
+      await media.sendWebhook({ accountId: 'demo' }, { requestId: `call_${calls}` }).catch((error: unknown) => {
         const message = String((error as Error).cause ?? error);
         failed[message] = (failed[message] ?? 0) + 1;
       });

@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   }
 }
 
-function print(seed: number, { requests, failures, lost }: RunResult): void {
+function print(seed: number, { requests, failures }: RunResult): void {
   const kinds = countBy(failures, ({ kind, status }) => `${kind} ${String(status)}`);
   const failed = `failed ${failures.length} ${JSON.stringify(kinds)}`;
   console.log(`seed ${seed} ${values.signal}: ${JSON.stringify(requests)} ${failed}`);
@@ -74,5 +74,4 @@ function print(seed: number, { requests, failures, lost }: RunResult): void {
     );
     if (values.chain) for (const line of chain) console.log(`      ${line.slice(0, CHAIN_LENGTH_MAX)}`);
   }
-  for (const text of lost) console.log(`  not seen to end: ${text.slice(0, CHAIN_LENGTH_MAX)}`);
 }
