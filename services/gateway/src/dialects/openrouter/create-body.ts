@@ -22,7 +22,7 @@ export type InputReference =
   | { readonly type: 'video_url'; readonly video_url: Address }
   | { readonly type: 'audio_url'; readonly audio_url: Address };
 
-/** What only some generators can obey. */
+/** Fields that only some generators can obey. */
 interface ControlFields {
   readonly seed?: number;
   readonly generate_audio?: boolean;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { BOAT, brief, refusalOf } from '../../../testing/order-summary.ts';
-import { decodeCreate } from './decode.ts';
+import { decodeOpenRouter } from './decode.ts';
 
-const decode = (json: unknown) => decodeCreate({ json }, { models: new Map(), params: {} });
+const decode = (json: unknown) => decodeOpenRouter({ json }, { models: new Map(), params: {} });
 const URL = 'https://x.example/i.png';
 const whole = { model: 'Alpha-H3', prompt: 'a boat' };
 const image = { type: 'image_url', image_url: { url: URL } };

@@ -35,7 +35,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 
 /** Decodes `POST /api/v1/videos`, which is always a generation. */
-export function decodeCreate(body: ClientBody, { models }: DecodeContext): DecodedOrder {
+export function decodeOpenRouter(body: ClientBody, { models }: DecodeContext): DecodedOrder {
   const written = dropNulls('json' in body ? body.json : undefined);
   assertServed(written);
   const fields = readCreateBody(written);

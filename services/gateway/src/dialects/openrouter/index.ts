@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.ts';
-import { decodeCreate } from './decode.ts';
+import { decodeOpenRouter } from './decode.ts';
 import { createBody } from './documented-body.ts';
 import { createdSchema, encodeCreated, encodeVideo, videoSchema } from './encode.ts';
 
@@ -17,7 +17,7 @@ export const openrouter: Dialect = {
         'this value, such as `negative_prompt`.',
       status: 202,
       body: createBody,
-      decode: decodeCreate,
+      decode: decodeOpenRouter,
       answer: createdSchema,
       encode: encodeCreated,
     },

@@ -14,7 +14,7 @@ const ONE_LETTER_FROM = 4;
 
 const ONE_VIDEO = 'a create makes one video; send it again for another one';
 
-/** What a dialect says in place of a field that it calls otherwise. */
+/** The advice of a dialect for a field that it calls otherwise. */
 export interface RightFields {
   readonly length: string;
   readonly ratio: string;
@@ -24,7 +24,7 @@ export interface RightFields {
   readonly video: string;
   /** Sound that the client has. */
   readonly sound: string;
-  /** Whether and how sound is made. */
+  /** The sound that a generator makes. */
   readonly soundMade: string;
   readonly source: string;
 }

@@ -84,7 +84,7 @@ function anyShape(which: 'schema' | 'pageSchema'): Schema {
   };
 }
 
-/** What the models of an endpoint make, in OpenRouter's words. */
+/** The output of the models of an endpoint, in OpenRouter's words. */
 const MAKES: Readonly<Record<string, string>> = {
   chat: 'text',
   responses: 'text',

@@ -5,7 +5,7 @@ export interface ListedModel {
   readonly id: string;
   /** True if a channel serves it at `generate_content`. */
   readonly generates: boolean;
-  /** What it makes, in OpenRouter's words. */
+  /** Its output, in OpenRouter's words. */
   readonly makes: readonly string[];
 }
 
