@@ -3,6 +3,7 @@ import type { SelfCheck } from '../diagnosis/self-checks.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import { describeServer } from '../lifecycle/when-reachable.ts';
+import { StoreRefused } from '../sql/sql.ts';
 import type { Secret } from '../secret.ts';
 import type { RedisLink, RedisLinkOptions } from './redis-link.ts';
 import { openSharedLimits } from './shared-limits.ts';
@@ -26,7 +27,8 @@ export async function openLimits(
   lifecycle: Lifecycle,
   { url, deadlineMs, ...options }: LimitsOptions,
 ): Promise<OpenLimits> {
-  const redis = url === undefined ? undefined : await openLink({ url, deadlineMs, log: foundation.log });
+  const redis =
+    url === undefined ? undefined : await openLink({ url, deadlineMs, log: foundation.log }, options.service);
   if (redis !== undefined && url !== undefined) {
     lifecycle.add('redis', () => redis.close());
     foundation.checks?.add(redisCheck(redis, url));
@@ -36,9 +38,13 @@ export async function openLimits(
   return { redis, limits };
 }
 
-async function openLink(options: RedisLinkOptions): Promise<RedisLink> {
+async function openLink(options: RedisLinkOptions, service: string): Promise<RedisLink> {
   const { openRedisLink } = await import('./redis-link.ts');
-  return openRedisLink(options);
+  try {
+    return await openRedisLink(options);
+  } catch (error) {
+    throw error instanceof StoreRefused ? new StoreRefused(`${service}.redis: ${error.message}`) : error;
+  }
 }
 
 /** Creates the check of whether Redis is in use. Nothing stops without it. */
@@ -51,7 +57,7 @@ function redisCheck(redis: RedisLink, url: Secret): SelfCheck {
         ? {
             grade: 'warn',
             detail: `${where} is away; each replica keeps to its part of the shared limits`,
-            advice: 'start Redis or mend the network; the limits are shared again by themselves',
+            advice: redis.fault() || 'start Redis or mend the network; the limits are shared again by themselves',
           }
         : ok(`${where} is connected`),
   };
