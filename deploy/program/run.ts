@@ -10,6 +10,7 @@ import { processChecks } from './diagnosis/process-checks.ts';
 import { processDiagnosis } from './diagnosis/process-diagnosis.ts';
 import { openBus, openFoundation } from './open-foundation.ts';
 import type { BaseFoundation } from './open-foundation.ts';
+import { lockStores } from './lock-stores.ts';
 import { openHealthPorts } from './health-ports.ts';
 import { newCallerIdentifiers } from './open-ports.ts';
 import { announcePlaintext, openTls } from './open-tls.ts';
@@ -46,9 +47,11 @@ export async function run(
   };
   let read: ReadConfig;
   let base: BaseFoundation;
+  let unlock: () => void;
   try {
     read = await readRunnableConfig(environment, service);
     base = await openFoundation({ config: read.config, environment, service }, said.log);
+    unlock = lockStores(read.config, service, said.log);
   } catch (error) {
     return refuse(error);
   }
@@ -83,6 +86,7 @@ export async function run(
     return refuse(error);
   } finally {
     await lifecycle.stop({ atOnce: isHurried });
+    unlock();
     said.close();
   }
 }
