@@ -28,7 +28,7 @@ const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 export interface VisitOptions {
-  /** The address of the console. */
+  /** The address of the service, with the path of a proxy if there is one. */
   readonly origin: string;
   readonly colours?: 'light' | 'dark';
   /** In CSS pixels. A zoom of 200 % halves what a page has. */
@@ -71,7 +71,7 @@ export async function startBrowser(): Promise<{
 
 async function visit(browser: Browser, { origin, colours = 'light', width = 1280 }: VisitOptions): Promise<Visit> {
   const context = await browser.newContext({ colorScheme: colours, viewport: { width, height: 900 } });
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(origin).origin });
   context.setDefaultTimeout(STEP_TIMEOUT_MS);
   const faults: string[] = [];
   const responses: Response[] = [];
@@ -88,7 +88,7 @@ async function visit(browser: Browser, { origin, colours = 'light', width = 1280
   });
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.origin !== origin && url.protocol !== 'data:' && url.protocol !== 'blob:')
+    if (!url.href.startsWith(`${origin}/`) && url.protocol !== 'data:' && url.protocol !== 'blob:')
       faults.push(`foreign request: ${url.href}`);
     if (url.pathname.startsWith('/console/api/') && !url.pathname.endsWith('/stream'))
       reads.push(`${request.method()} ${url.pathname}`);

@@ -4,6 +4,7 @@ import { freePorts } from '../harness/free-ports.ts';
 import { newProgram } from '../harness/program.ts';
 import type { Program } from '../harness/program.ts';
 import { KEYS, UPSTREAM_KEY } from '../harness/test-config.ts';
+import type { TestConfig } from '../harness/test-config.ts';
 import { startWebhookReceiver } from '../harness/webhook-receiver.ts';
 import type { WebhookReceiver } from '../harness/webhook-receiver.ts';
 import { startBrowser } from './browser.ts';
@@ -17,6 +18,8 @@ export const OPERATORS = {
 
 /** A task of an unknown upstream status waits for a person soon. */
 const TASKS = { poll: { first: '200ms', factor: 1.5, max: '500ms', soft_deadline: '2s' } };
+
+type WithAdminUrl = TestConfig['gateway'] & { readonly admin_url?: string };
 
 /** The longest wait for the text of a page that failed. */
 const SHOWN_MS = 2000;
@@ -46,14 +49,17 @@ export interface ConsoleWorld {
   stop(): Promise<void>;
 }
 
-/** The settings are those of the channel of the videos. */
-export async function startConsoleWorld(channel: object = {}): Promise<ConsoleWorld> {
+/** The settings are those of the channel of the videos. `change` changes the configuration. */
+export async function startConsoleWorld(
+  channel: object = {},
+  change: (config: TestConfig) => TestConfig = (config) => config,
+): Promise<ConsoleWorld> {
   const [port = 0] = await freePorts(1);
   const upstream = `127.0.0.1:${port}`;
   const receiver = await startWebhookReceiver();
   const sandbox: Sandbox = await startSandbox({ listen: upstream, key: UPSTREAM_KEY });
   const program = await newProgram('one program', { upstream, tasks: TASKS, channel }, (config) => ({
-    ...config,
+    ...change(config),
     webhooks: { allow: [receiver.host] },
     channels: [...config.channels, { ...RELAY, base_url: `http://${upstream}` }] as typeof config.channels,
     prices: {
@@ -70,7 +76,8 @@ export async function startConsoleWorld(channel: object = {}): Promise<ConsoleWo
   }));
   await program.start();
   const browser = await startBrowser();
-  const origins = { client: program.base, operator: `http://${program.config.gateway.admin}` };
+  const { admin, admin_url: adminUrl = `http://${admin}` } = program.config.gateway as WithAdminUrl;
+  const origins = { client: program.base, operator: adminUrl };
   const visit: ConsoleWorld['visit'] = (door, options = {}) => browser.visit({ ...options, origin: origins[door] });
   return {
     program,

@@ -26,10 +26,16 @@ const SIGNED_OUT = { notice: '' };
 export function drawConsole<S extends Someone>(door: ConsoleDoor<S>): void {
   const root = document.getElementById('console');
   if (root === null) return;
+  keepFileAddresses();
   followLinks();
   followSignOuts();
   root.replaceChildren();
   render(html`<${Boundary}><${Console} door=${door} /><//>`, root);
+}
+
+/** The shell has relative addresses, and the address of the page changes. Browsers read that of the icon again. */
+function keepFileAddresses(): void {
+  for (const link of document.head.querySelectorAll('link')) link.setAttribute('href', link.href);
 }
 
 function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {

@@ -81,8 +81,8 @@ export const gatewaySchema = {
     },
     admin_url: {
       type: 'string',
-      pattern: '^https?://[^\\s/]+/?$',
-      description: 'the address of the admin port for browsers, such as https://ops.example.com',
+      pattern: '^https?://[^\\s/]+(/[^\\s?#]*)?$',
+      description: 'the address of the admin port for browsers, such as https://ops.example.com, without a query',
     },
     redis: { type: 'string', pattern: '^rediss?://', description: 'a Redis address such as redis://127.0.0.1:6379' },
     limits: section({

@@ -215,7 +215,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   const [metrics, newId] = [openMetrics(false), newIds(clock)];
   const ports = await openGatewayPorts(
     config,
-    { metrics, newId, clock, log },
+    { publicUrl: settings.publicUrl ?? PUBLIC_URL, metrics, newId, clock, log },
     async () => true,
     hostCheck(['gateway.example']),
   );

@@ -1,4 +1,5 @@
 import { words } from '../words.ts';
+import { toBrowserPath } from './root.ts';
 
 type Plain = (message: string) => string;
 const PLAIN: Readonly<Partial<Record<string, Plain>>> = words.faults;
@@ -48,7 +49,7 @@ export async function api<T>(
   { method = 'GET', body, signal, headers = {}, timeoutMs = DEADLINE_MS }: Call = {},
 ): Promise<T> {
   const deadline = AbortSignal.timeout(timeoutMs);
-  const response = await send(`/console/api${path}`, {
+  const response = await send(toBrowserPath(`/console/api${path}`), {
     method,
     headers: { ...HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Change, Topic } from '../api/stream.ts';
+import { toBrowserPath } from './root.ts';
 import { currentOutage, doubtServer, watchOutage } from './outage.ts';
 
 const POLL_MS = 5000;
@@ -42,7 +43,7 @@ function connect(): void {
   connected = wanted;
   setState(isPaused ? 'paused' : topics.length === 0 ? 'none' : 'polling');
   if (wanted === '') return;
-  const opened = new EventSource(`/console/api/stream?topics=${encodeURIComponent(wanted)}`);
+  const opened = new EventSource(toBrowserPath(`/console/api/stream?topics=${encodeURIComponent(wanted)}`));
   source = opened;
   opened.onopen = () => {
     setState('live');

@@ -1,10 +1,12 @@
 /** The address of each file has the release that it belongs to. */
 const RELEASE = /\/console\/a\/([^/"]+)\//;
+/** From this file, because a proxy can put a prefix before all addresses. */
+const SHELL = '../../../../console';
 const SHELL_DEADLINE_MS = 10_000;
 const RELOADED_FOR = 'reelgate.reloaded-for';
 /** The message of the shell once a file is known to be missing. */
 const LOST = 'data-lost';
-const OWN_STYLES = 'link[rel=stylesheet][href^="/console/a/"]';
+const OWN_STYLES = 'link[rel=stylesheet][href*="/console/a/"]';
 
 export interface Releases {
   /** The release of the files that run here. */
@@ -65,7 +67,8 @@ async function reloadForRelease(): Promise<boolean> {
 
 async function readServedRelease(): Promise<string | undefined> {
   try {
-    const shell = await fetch('/console', { cache: 'no-store', signal: AbortSignal.timeout(SHELL_DEADLINE_MS) });
+    const address = new URL(SHELL, import.meta.url);
+    const shell = await fetch(address, { cache: 'no-store', signal: AbortSignal.timeout(SHELL_DEADLINE_MS) });
     return shell.ok ? readRelease(await shell.text()) : undefined;
   } catch {
     return undefined;

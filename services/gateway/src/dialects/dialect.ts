@@ -84,6 +84,8 @@ export interface Links {
   toVideoUrl(task: Task, endsAt?: number): string | undefined;
   /** Returns the public address of a path of this service. */
   toAddress(path: `/${string}`): string;
+  /** Returns the path of that address. */
+  toPublicPath(path: `/${string}`): string;
 }
 
 interface RouteSummary {

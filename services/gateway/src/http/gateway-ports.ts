@@ -14,6 +14,7 @@ import { toAnswer } from './answer-problem.ts';
 import { boundConnections } from './bound-connections.ts';
 import { readOrCreateRequestId } from './headers.ts';
 import { openPublicPort } from './http-server.ts';
+import { readPrefix } from '@reelgate/platform/http/path-prefix';
 import type { PublicPort } from './http-server.ts';
 
 /** A start that waits for nothing takes about this long. */
@@ -29,6 +30,7 @@ export interface GatewayPorts {
 }
 
 interface PortParts {
+  readonly publicUrl: string;
   readonly metrics: Metrics;
   readonly newId: NewId;
   readonly clock: TimeSource;
@@ -37,7 +39,7 @@ interface PortParts {
 
 export async function openGatewayPorts(
   { listen, admin, connectionsPerSource, trustedProxies, cors }: GatewayConfig,
-  { metrics, newId, clock, log }: PortParts,
+  { publicUrl, metrics, newId, clock, log }: PortParts,
   ready: ReadyCheck,
   isAllowedHost: HostCheck,
 ): Promise<GatewayPorts> {
@@ -47,6 +49,7 @@ export async function openGatewayPorts(
       : await openHttpPort({ listen: admin, health: healthRoutes(ready, metrics), isAllowedHost });
   try {
     const publicPort = await openPublicPort({
+      prefix: readPrefix(publicUrl),
       listen,
       ready,
       isAllowedHost,

@@ -11,6 +11,7 @@ import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { closeHttp, openRunningRequests } from '@reelgate/platform/http/running-requests';
 import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
+import { withoutPrefix } from '@reelgate/platform/http/path-prefix';
 import type { HostPort } from '@reelgate/platform/config/units';
 import type { CorsSettings } from './cors-settings.ts';
 import { crossOrigin } from './cross-origin.ts';
@@ -57,6 +58,8 @@ export interface PublicPort extends HttpServer {
 
 export interface PublicPortOptions {
   readonly listen: HostPort;
+  /** The path of the public address, if it has one. The port answers below it and without it. */
+  readonly prefix?: string;
   readonly ready: ReadyCheck;
   /** Undefined if the admin port serves them. On this port only a local caller can read them. */
   readonly metrics: Metrics | undefined;
@@ -71,6 +74,7 @@ export interface PublicPortOptions {
 
 export async function openPublicPort({
   listen,
+  prefix = '',
   ready,
   metrics,
   isAllowedHost,
@@ -88,6 +92,7 @@ export async function openPublicPort({
     (request.url === METRICS_PATH && isLocal(request) && healthAndMetrics(request, response));
   const { permit } = crossOrigin(cors);
   const take: RequestListener = (request, response) => {
+    request.url = withoutPrefix(request.url ?? '', prefix);
     if (answerProbe(request, response) || permit(request, response)) return;
     requests.add(response);
     application.handle(request, response);
@@ -98,7 +103,10 @@ export async function openPublicPort({
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       ServerResponse: requests.ServerResponse,
-      shouldUpgradeCallback: (request) => application.upgrades.wants(request),
+      shouldUpgradeCallback: (request) => {
+        request.url = withoutPrefix(request.url ?? '', prefix);
+        return application.upgrades.wants(request);
+      },
     },
     take,
   );

@@ -206,7 +206,7 @@ describe('the shell', () => {
 
   test('names files that are kept for good, and every file that it names is there', async () => {
     const html = await (await fetch(`${under.url}/console`)).text();
-    const paths = [...new Set([...html.matchAll(/"(\/console\/a\/[^"]+)"/g)].map(([, path = '']) => path))];
+    const paths = [...new Set([...html.matchAll(/"\.(\/console\/a\/[^"]+)"/g)].map(([, path = '']) => path))];
     const answers = await Promise.all(paths.map((path) => fetch(under.url + path)));
 
     expect(paths.length).toBeGreaterThan(5);

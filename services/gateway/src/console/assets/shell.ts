@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { toRoot } from '@reelgate/platform/http/path-prefix';
 import { findPage } from '../../../console/routes.ts';
 import type { Door } from '../../../console/routes.ts';
 import { PACKAGES } from './console-files.ts';
@@ -21,7 +22,7 @@ export interface Shell {
 
 /** The page that every address of the console begins with: it names the modules, which then draw the page. */
 export function renderShell(assets: Assets, door: Door, path: string): Shell {
-  const base = `/console/a/${assets.hash}/`;
+  const base = `${toRoot(path)}console/a/${assets.hash}/`;
   const { start, main, styles, pages } = DOOR_FILES[door];
   const packages = Object.entries(PACKAGES).filter(([, { file }]) => assets.files.has(file));
   const importMap = JSON.stringify({

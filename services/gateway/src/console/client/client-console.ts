@@ -2,6 +2,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { TryView } from '../../../console/api/try.ts';
 import type { ConsoleConfig } from '../../config.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
+import { readPrefix } from '@reelgate/platform/http/path-prefix';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
@@ -51,9 +52,10 @@ export function openClientSessions(
   ended: EndedSessions,
 ): ClientSessions {
   const { origin, protocol } = new URL(publicUrl);
+  const prefix = readPrefix(publicUrl);
   return clientSessions({
     seal: sessionSeal({ keys: acceptedKeys, purpose: PURPOSE, lifetimeMs: sessionMs, clock, random }),
-    cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: protocol === 'https:' }),
+    cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: protocol === 'https:', prefix }),
     ended,
     publicOrigin: origin,
   });

@@ -13,6 +13,7 @@ import type { TaskPages } from '../../clients/task-pages-client.ts';
 import type { ConsoleConfig } from '../../config.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { openOperatorDoor } from '../../operations/operator-door.ts';
+import { readPrefix, withoutPrefix } from '@reelgate/platform/http/path-prefix';
 import { koaApp } from '../../http/koa-app.ts';
 import type { observer } from '../../http/observe.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
@@ -76,9 +77,10 @@ export function operatorConsole(
   const inUse = operatorsInUse(listOperators(config, signingKey));
   // the port itself speaks plain http: on the loopback address, or behind a proxy that admin_url names
   const { origin, protocol } = config.adminUrl === undefined ? PLAIN : new URL(config.adminUrl);
+  const prefix = config.adminUrl === undefined ? '' : readPrefix(config.adminUrl);
   const sessions = operatorSessions({
     seal: sessionSeal({ keys: acceptedKeys, purpose: PURPOSE, lifetimeMs: sessionMs, clock, random }),
-    cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: protocol === 'https:' }),
+    cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: protocol === 'https:', prefix }),
     publicOrigin: origin,
     ended,
     inUse,
@@ -115,7 +117,8 @@ export function operatorConsole(
   });
   return {
     route: (request, response) => {
-      const [path = ''] = (request.url ?? '').split('?', 1);
+      request.url = withoutPrefix(request.url ?? '', prefix);
+      const [path = ''] = request.url.split('?', 1);
       if (inUse.isEmpty() || (path !== '/console' && !path.startsWith('/console/'))) return false;
       handle(request, response);
       return true;

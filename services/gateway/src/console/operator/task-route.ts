@@ -28,7 +28,11 @@ import type { TasksParts } from './tasks-route.ts';
 const ACTS_SHOWN = 20;
 const NANOS_PER_MICRO = 1000n;
 /** An operator does not see the video of a client. */
-const NO_LINKS = { toVideoUrl: () => undefined, toAddress: (path: string) => path };
+const NO_LINKS = {
+  toVideoUrl: () => undefined,
+  toAddress: (path: string) => path,
+  toPublicPath: (path: string) => path,
+};
 
 export interface TaskParts extends Omit<TasksParts, 'books'> {
   readonly books: AccountBooks;

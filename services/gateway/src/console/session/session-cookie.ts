@@ -14,18 +14,23 @@ export interface SessionCookieOptions {
   readonly lifetimeMs: number;
   /** True if browsers reach the console over https alone. */
   readonly isSecure: boolean;
+  /** The path before `/console` in the address that browsers use; empty if there is none. */
+  readonly prefix: string;
 }
 
 const VALUE = /^[\w-]+$/;
 /** A browser takes a cookie of such a name from this host alone, over https, and for every path. */
 const HOST_PREFIX = '__Host-';
+/** The same for some paths: behind a prefix, what else the host serves must not get the cookie. */
+const SECURE_PREFIX = '__Secure-';
 
-export function sessionCookie({ name: plain, lifetimeMs, isSecure }: SessionCookieOptions): SessionCookie {
-  const name = isSecure ? `${HOST_PREFIX}${plain}` : plain;
+export function sessionCookie({ name: plain, lifetimeMs, isSecure, prefix }: SessionCookieOptions): SessionCookie {
+  const isForHost = isSecure && prefix === '';
+  const name = `${isForHost ? HOST_PREFIX : isSecure ? SECURE_PREFIX : ''}${plain}`;
   const header = (value: string, maxAgeS: number): string =>
     [
       `${name}=${value}`,
-      isSecure ? 'Path=/' : 'Path=/console',
+      isForHost ? 'Path=/' : `Path=${prefix}/console`,
       `Max-Age=${maxAgeS}`,
       'HttpOnly',
       'SameSite=Strict',

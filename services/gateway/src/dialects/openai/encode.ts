@@ -109,7 +109,7 @@ export function encodeShownVideo(task: Task, links: Links, charge?: Charge): obj
   return {
     ...video,
     ...(charge && encodeCharge(charge, encodeUsage(task))),
-    polling_url: `/v1/videos/${task.id}`,
+    polling_url: links.toPublicPath(`/v1/videos/${task.id}`),
   };
 }
 

@@ -249,6 +249,7 @@ test('a decoded and encoded body is what the client wrote', () => {
         encodeVendorTask(aTask({ order, seconds: duration }), {
           toVideoUrl: () => undefined,
           toAddress: (path) => path,
+          toPublicPath: (path) => path,
         }),
       ).toMatchObject({
         model,

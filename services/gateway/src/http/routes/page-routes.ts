@@ -5,16 +5,17 @@ import { Problem } from '@reelgate/platform/problem';
 import { AGENT_PATHS } from '../../agent-pages/llms-index.ts';
 import { API, openApiDocument } from '../../openapi/document.ts';
 import type { Exchange } from '../http-exchange.ts';
+import { toRoot } from '@reelgate/platform/http/path-prefix';
 import type { RouteEntry } from './route.ts';
 
 const LINKS = { documentation: '/docs', openapi: '/openapi.json', llms: AGENT_PATHS.index, models: '/v1/models' };
-const HOME_PAGE = `<!doctype html>
+const writeHomePage = (root: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${API.title}</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
+<link rel="icon" href="${root}docs/favicon-32x32.png">
 <style>
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem; color: #222; }
 code { background: #eee; padding: 0 .25em; }
@@ -27,9 +28,9 @@ code { background: #eee; padding: 0 .25em; }
 <h1>${API.title}</h1>
 <p>This is a video generation API. Create a task, poll it, and fetch the finished video.</p>
 <ul>
-<li><a href="${LINKS.documentation}">Documentation</a>: every route, with its parameters and answers</li>
-<li><a href="${LINKS.openapi}">OpenAPI document</a>: the same for programs</li>
-<li><a href="${LINKS.llms}">llms.txt</a>: the same as text, with a skill for agents</li>
+<li><a href="${root}${LINKS.documentation.slice(1)}">Documentation</a>: every route, with its parameters and answers</li>
+<li><a href="${root}${LINKS.openapi.slice(1)}">OpenAPI document</a>: the same for programs</li>
+<li><a href="${root}${LINKS.llms.slice(1)}">llms.txt</a>: the same as text, with a skill for agents</li>
 </ul>
 <p>Every request needs a token: <code>Authorization: Bearer &lt;token&gt;</code>.</p>
 </body>
@@ -58,23 +59,23 @@ const FILES: Readonly<Record<string, string>> = {
   'favicon-32x32.png': 'image/png',
 };
 const START = `window.ui = SwaggerUIBundle({
-  url: '/openapi.json', dom_id: '#page', deepLinking: true, docExpansion: 'none', validatorUrl: null,
+  url: new URL('../openapi.json', document.currentScript.src).href, dom_id: '#page', deepLinking: true, docExpansion: 'none', validatorUrl: null,
 });
 `;
-const PAGE = `<!doctype html>
+const writePage = (root: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Reelgate API</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" href="${root}docs/favicon-32x32.png">
+<link rel="stylesheet" href="${root}docs/swagger-ui.css">
 </head>
 <body>
-<noscript>This page needs JavaScript. The OpenAPI document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<noscript>This page needs JavaScript. The OpenAPI document is at <a href="${root}openapi.json">/openapi.json</a>.</noscript>
 <main id="page"></main>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
+<script src="${root}docs/swagger-ui-bundle.js"></script>
+<script src="${root}docs/start.js"></script>
 </body>
 </html>
 `;
@@ -97,7 +98,7 @@ export function pageRoutes(described: readonly RouteEntry[], publicUrl: string):
     page('/docs', 'getDocs', 'Browse this document', (exchange) => {
       securePage(exchange);
       exchange.type = 'text/html; charset=utf-8';
-      exchange.body = PAGE;
+      exchange.body = writePage(toRoot(exchange.path));
     }),
     page('/docs/start.js', 'getDocsStart', 'Read a file of the documentation page', (exchange) => {
       exchange.type = 'text/javascript; charset=utf-8';
@@ -138,7 +139,7 @@ export function homeRoute(publicUrl: string): RouteEntry {
       if (prefersHtml(exchange)) {
         securePage(exchange);
         exchange.type = 'text/html; charset=utf-8';
-        exchange.body = HOME_PAGE;
+        exchange.body = writeHomePage(toRoot(exchange.path));
       } else {
         exchange.body = { name: API.title, version: API.version, description: API.description, links };
       }

@@ -104,8 +104,8 @@ describe('the address of the service itself', () => {
 
       expect([status, headers['content-type'], headers['vary']]).toEqual([200, 'text/html; charset=utf-8', 'accept']);
       expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
-      expect(text).toContain('href="/docs"');
-      expect(text).toContain('href="/openapi.json"');
+      expect(text).toContain('href="./docs"');
+      expect(text).toContain('href="./openapi.json"');
       expect(text).not.toMatch(/https?:|<script/);
     },
   );
