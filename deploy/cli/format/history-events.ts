@@ -98,8 +98,12 @@ function sinceTaken(at: number, { takenAt }: HistoryState): number {
   return takenAt === undefined ? 0 : Math.max(0, at - takenAt);
 }
 
-function failure({ code, message }: Detail): string {
-  return `${shorten(String(message))} (${shorten(String(code))})`;
+function failure({ code, message, upstream }: Detail): string {
+  const told = `${shorten(String(message))} (${shorten(String(code))})`;
+  const said = (upstream ?? {}) as { readonly code?: string; readonly message?: string };
+  return said.message === undefined || said.message === message
+    ? told
+    : `${told}; the upstream said: ${shorten(said.message)} (${shorten(said.code ?? '')})`;
 }
 
 function words(value: unknown): string {

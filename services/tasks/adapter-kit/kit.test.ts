@@ -3,6 +3,7 @@ import type { Attempt, AttemptItem, ListedWork, UpstreamAnswer } from './adapter
 import {
   classifyError,
   CUT_TEXT,
+  findError,
   findUnfit,
   hasText,
   joinTexts,
@@ -26,6 +27,32 @@ import {
 import type { ErrorClass, ErrorTable, ModelRow } from './kit.ts';
 
 const LOST_DIGITS = 42401098573862912345;
+
+describe('the error of an answer is', () => {
+  test.each<[string, unknown, unknown]>([
+    ['a text', 'no face', { message: 'no face' }],
+    ['the text of an error', { error: 'no face' }, { message: 'no face' }],
+    ['the message of an error', { error: { message: 'no face', code: 'x' } }, { message: 'no face', code: 'x' }],
+    ['a reason with its code', { fail_reason: 'no face', error_code: 7 }, { message: 'no face', code: '7' }],
+    ['a reason of a task', { code: 'success', data: { fail_reason: 'no face' } }, { message: 'no face' }],
+    ['a reason before a message', { message: 'see below', task: { err_msg: 'no face' } }, { message: 'no face' }],
+    ['the first of a list with words', { errors: [{}, { msg: 'no face' }] }, { message: 'no face' }],
+    ['a message beside a code', { code: 'x', message: 'no face' }, { message: 'no face', code: 'x' }],
+    ['none in words of success', { error: null, message: 'success', msg: 'OK', reason: ' ' }, undefined],
+    ['none in an address', { output: 'https://a.example/1.mp4' }, undefined],
+    ['none in numbers', { error: 1, code: 2 }, undefined],
+    ['none in nothing', null, undefined],
+  ])('%s', (_what, value, expected) => {
+    expect(findError(value)).toEqual(expected);
+  });
+
+  test('looked for to a depth', () => {
+    const nest = (levels: number): object => (levels === 0 ? { error: 'no face' } : { data: nest(levels - 1) });
+
+    expect(findError(nest(3))).toEqual({ message: 'no face' });
+    expect(findError(nest(100))).toBeUndefined();
+  });
+});
 
 describe('a value of an upstream is read as', () => {
   test.each<[string, (value: unknown) => unknown, unknown, unknown]>([

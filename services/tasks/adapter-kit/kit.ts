@@ -183,11 +183,11 @@ export interface SubmitReading {
 
 /** The outcome of a submission: accepted if the answer is a success with an id and without an error. */
 export function toSubmission(
-  { status, retryAfterMs }: UpstreamAnswer,
+  { status, body, retryAfterMs }: UpstreamAnswer,
   { upstreamId, error, table }: SubmitReading,
 ): Submission {
   if (isSuccess(status) && upstreamId !== undefined && error === undefined) return { outcome: 'accepted', upstreamId };
-  const said = `HTTP ${status}: ${error?.message ?? 'no readable answer'}`;
+  const said = `HTTP ${status}: ${(error ?? findError(readObject(body)))?.message ?? 'no readable answer'}`;
   const fault = classifyError(table, status, error);
   return fault === 'unknown'
     ? { outcome: 'unknown', error: said }
@@ -197,15 +197,21 @@ export function toSubmission(
 /** The report for each status word of an upstream. */
 export type Reports = Readonly<Record<string, (work: Json, status: string) => Report>>;
 
-/** Reads the report of work by its status word. An unknown word is a report of its own, and never an end. */
-export function readReport(reports: Reports, work: Json, status: string): Report {
-  const read = Object.hasOwn(reports, status) ? reports[status] : undefined;
-  return read === undefined ? { phase: 'unrecognised', status } : read(work, status);
+/**
+ * Reads the report of work by its status word. An unknown word is a report of its own, and never an end. A failure without
+ * a reason gets the one that the work names. `word`: the status in the form that the reports know, if that is another one.
+ */
+export function readReport(reports: Reports, work: Json, status: string, word = status): Report {
+  const read = Object.hasOwn(reports, word) ? reports[word] : undefined;
+  return read === undefined ? { phase: 'unrecognised', status } : withReason(read(work, status), work);
 }
 
 export const DEFAULT_FAILURE = 'the generator ended the task without a result';
 
-/** The failure that a client sees if the upstream refused the content and its words must not be passed on. */
+/** The code of a failure whose upstream ended the work well and has no result of it. */
+export const NO_RESULT = 'no_result';
+
+/** The failure that a client sees if the upstream refused the content and gave no words for it. */
 export const CONTENT_REJECTED: Failure = { code: 'content_rejected', message: 'the generator refused the content' };
 
 export function toFailure(status: string, code: unknown, message: unknown): Report {
@@ -213,8 +219,84 @@ export function toFailure(status: string, code: unknown, message: unknown): Repo
   return { phase: 'failed', status, failure };
 }
 
-export function toContentFailure(status: string): Report {
-  return { phase: 'failed', status, failure: CONTENT_REJECTED };
+/** `message`: the words of the upstream, if it gave any. */
+export function toContentFailure(status: string, message?: unknown): Report {
+  const { code, message: otherwise } = CONTENT_REJECTED;
+  return { phase: 'failed', status, failure: { code, message: readText(message) ?? otherwise } };
+}
+
+/** The members that name the reason of a failure, and those that say other things of other work too. */
+const REASONS: readonly string[] = [
+  ...['error', 'errors', 'failure', 'fail_reason', 'failReason', 'failure_reason', 'failureReason', 'fail_msg'],
+  ...[
+    'failMsg',
+    'fail_message',
+    'failure_message',
+    'error_message',
+    'errorMessage',
+    'error_msg',
+    'errorMsg',
+    'err_msg',
+  ],
+  ...['errMsg', 'error_detail', 'err_detail', 'last_error', 'task_status_msg', 'status_msg'],
+];
+const SAYINGS: readonly string[] = [
+  ...['message', 'msg', 'detail', 'details', 'reason', 'description', 'status_message', 'statusMessage', 'title'],
+];
+const CODES: readonly string[] = [
+  ...['error_code', 'errorCode', 'err_code', 'errCode', 'fail_code', 'failCode', 'failure_code', 'failureCode'],
+];
+/** The parts of an answer that can hold the failed work. */
+const PARTS: readonly string[] = [
+  'data',
+  'task',
+  'output',
+  'result',
+  'response',
+  'metadata',
+  'base_resp',
+  'task_result',
+];
+const NO_REASON = /^(?:ok|success|succeed|succeeded|successful|none|null|undefined|n\/a|\[object object\])?$/i;
+const REASON_DEPTH_MAX = 5;
+const REASONS_MAX = 8;
+
+/**
+ * The error that a body or a part of it names: a text, an object or the first of a list, under any of the names that
+ * upstreams give it. Undefined if there are no words.
+ */
+export function findError(value: unknown, depth = REASON_DEPTH_MAX): ApiError | undefined {
+  const words = readText(value)?.trim() ?? '';
+  if (!NO_REASON.test(words)) return { message: words };
+  if (depth === 0) return undefined;
+  if (Array.isArray(value)) return findFirstError(value.slice(0, REASONS_MAX), depth);
+  const members = readObject(value);
+  const pick = (names: readonly string[]): readonly unknown[] => names.map((name) => members[name]);
+  const parts = pick(PARTS).filter((part) => typeof part === 'object');
+  const error = findFirstError(pick(REASONS), depth) ?? findFirstError(parts, depth);
+  const [code] = pick(CODES).flatMap((one) => readId(one) ?? []);
+  if (error !== undefined) return { code, ...error };
+  const said = findFirstError(pick(SAYINGS), depth);
+  return said === undefined ? undefined : { code: code ?? readId(members['code']), ...said };
+}
+
+function findFirstError(values: readonly unknown[], depth: number): ApiError | undefined {
+  for (const value of values) {
+    const error = value === undefined ? undefined : findError(value, depth - 1);
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}
+
+/** A code that only repeats that the work failed. */
+const NO_CODE = /^(?:failed|failure|fail|error)$/i;
+
+function withReason(report: Report, work: Json): Report {
+  if (report.phase !== 'failed' || report.failure.message !== DEFAULT_FAILURE) return report;
+  const error = findError(work);
+  if (error === undefined) return report;
+  const { code } = report.failure;
+  return { ...report, failure: { code: NO_CODE.test(code) ? (error.code ?? code) : code, message: error.message } };
 }
 
 /** The report with the time at which the work ended, if it has. */
@@ -225,8 +307,8 @@ export function withEndTime(report: Report, endedAt: number | undefined): Report
 
 /** The result of a poll without a report. */
 export function toNothingFound(
-  { status }: UpstreamAnswer,
-  error: ApiError | undefined,
+  { status, body }: UpstreamAnswer,
+  error: ApiError | undefined = findError(readObject(body)),
   gone = status === 404,
 ): PollResult {
   return { found: false, gone, error: error?.message ?? `HTTP ${status} without a task` };

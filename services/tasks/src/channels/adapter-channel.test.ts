@@ -163,8 +163,10 @@ describe('a probe', () => {
 });
 
 describe('a poll', () => {
-  test('reports a failure without the id of the work', async () => {
-    expect(await openWith({}).poll('work-1', signal)).toMatchObject({ report: { failure: { message: '… failed' } } });
+  test('reports a failure in the words of the upstream', async () => {
+    expect(await openWith({}).poll('work-1', signal)).toMatchObject({
+      report: { failure: { message: 'work-1 failed' } },
+    });
   });
 
   test('makes a bounded number of calls', async () => {

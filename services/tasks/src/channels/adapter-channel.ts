@@ -10,7 +10,7 @@ import type {
   UpstreamRequest,
 } from '@reelgate/adapter-kit';
 import { readList, readObject } from '@reelgate/adapter-kit/kit';
-import { SMALL_JSON, parseBoundedJson } from '@reelgate/platform/bounded-json';
+import { SMALL_JSON } from '@reelgate/platform/bounded-json';
 import type { Clock } from '@reelgate/platform/clock';
 import { readContentRefusal, readSizeRefusal } from '@reelgate/platform/content-refusal';
 import { CALL_KINDS } from '@reelgate/platform/limits/asked-waits';
@@ -38,7 +38,7 @@ import type {
 } from './channel.ts';
 import { listChoices, listFreeFields, readExtraFields } from './extra-fields.ts';
 import type { ExtraFault } from './extra-fields.ts';
-import { redactFailure } from './redact-failure.ts';
+import { parseAnswer } from './parse-answer.ts';
 import type { OpenPool } from './upstream-exchange.ts';
 import type { WholeAnswer } from './answer-collector.ts';
 import { upstreamHttp } from './upstream-http.ts';
@@ -54,6 +54,7 @@ const STEPS_MAX = 30;
 /** An upstream that limits one kind of call serves the other; one that is overloaded serves neither. */
 const OVERLOADED_FROM = 500;
 const BASE = '';
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** The faults of a refusal that blame the channel. */
 const BLAMED: ReadonlySet<string> = new Set(['channel', 'credential']);
 
@@ -92,7 +93,6 @@ interface ChannelConnections {
  * - Of the client's own JSON only the declared extra fields are passed on, as checked values. An order with a field that
  *   the upstream does not take is refused without asking it.
  * - The key goes to the declared hosts only, and the adapter never sees it.
- * - The failures that a poll reports can be shown to a client.
  * - An adapter that throws has the outcome of a call without an answer.
  * - The wait that an answer asks for is told to the channel, whatever the operation.
  */
@@ -119,7 +119,7 @@ function openAdapterChannel(
   const connected: ChannelConnections = { adapter, calls, settings, clock, hosts, askToWait };
   const { pollMany, find, list, cancel } = calls;
   const poll = async (upstreamId: string, signal: AbortSignal): Promise<PollResult> =>
-    toPollResult(connected, upstreamId, await runPoll(connected, calls.poll(upstreamId), signal));
+    toPollResult(connected, await runPoll(connected, calls.poll(upstreamId), signal));
   return {
     settings,
     findExtraFaults: (order) => findExtraFaults(connected, order),
@@ -130,7 +130,7 @@ function openAdapterChannel(
     pollMany: async (upstreamIds, signal) => {
       if (pollMany === undefined) return pollEach(upstreamIds, poll, signal);
       const results = await runSteps(connected, pollMany(upstreamIds), signal);
-      return new Map(upstreamIds.map((id) => [id, toPollResult(connected, id, readManyResult(results, id))] as const));
+      return new Map(upstreamIds.map((id) => [id, toPollResult(connected, readManyResult(results, id))] as const));
     },
     canFind: find !== undefined,
     findSettlesAfterMs: find === undefined ? Infinity : (adapter.visibleAfterMs ?? Infinity),
@@ -182,7 +182,7 @@ async function readHint(
   model: string | undefined,
 ): Promise<string | undefined> {
   try {
-    return await readId?.(readObject(parseBoundedJson(body, SMALL_JSON)), model);
+    return await readId?.(readObject(parseAnswer(UTF8.decode(body), SMALL_JSON)), model);
   } catch {
     return undefined;
   }
@@ -403,8 +403,8 @@ async function pollEach(
   return new Map(await Promise.all(upstreamIds.map(async (id) => [id, await poll(id, signal)] as const)));
 }
 
-function toPollResult(connected: ChannelConnections, upstreamId: string, polled: AdapterPollResult): PollResult {
-  return polled.found ? redactFailure({ found: true, report: toReport(connected, polled.report) }, upstreamId) : polled;
+function toPollResult(connected: ChannelConnections, polled: AdapterPollResult): PollResult {
+  return polled.found ? { found: true, report: toReport(connected, polled.report) } : polled;
 }
 
 /** Completes the address of a result, and adds the key only if the address is at the host of `base_url`. */

@@ -32,6 +32,10 @@ describe('an answer', () => {
     ['longer than a long text that is no JSON, as none', '<html lang="en">no</html>', undefined],
     ['that ends in a long text, as none', `{"a":"${'b'.repeat(50)}`, undefined],
     ['with a line break in a long text, as none', `{"a":"${'b'.repeat(50)}\n"}`, undefined],
+    ['with a number that is too large, with its digits', '{"id":9007199254740993}', { id: '9007199254740993' }],
+    ['with a large number below zero, with its digits', '[-42401098573862912345]', ['-42401098573862912345']],
+    ['with the largest safe number, as a number', '[9007199254740991]', [9007199254740991]],
+    ['with a long fraction, as a number', '[0.12345678901234567,1e300]', [0.12345678901234567, 1e300]],
     ['without content, as none', '', undefined],
   ])('is read %s', (_what, text, body) => {
     expect(collect([Buffer.from(text)])).toEqual(body);

@@ -1,6 +1,6 @@
-import { LARGE_JSON, parseBoundedText } from '@reelgate/platform/bounded-json';
 import { openLongTextCutter } from './long-text-cutter.ts';
 import type { LongTextCutter } from './long-text-cutter.ts';
+import { parseAnswer } from './parse-answer.ts';
 
 /** The limits of an answer in bytes. The documentation of the adapter kit states them. */
 const LIMITS: AnswerLimits = { text: 64 * 1024, kept: 4 * 1024 * 1024, whole: 512 * 1024 * 1024 };
@@ -70,7 +70,7 @@ export function openAnswerCollector(limits: AnswerLimits = LIMITS): AnswerCollec
 function parseJson(text: string): unknown {
   if (text === '') return undefined;
   try {
-    return parseBoundedText(text, LARGE_JSON);
+    return parseAnswer(text);
   } catch {
     return undefined;
   }

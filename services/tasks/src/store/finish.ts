@@ -8,6 +8,8 @@ export interface Finish {
   readonly upstreamStatus?: string | undefined;
   readonly result?: Result | undefined;
   readonly failure?: Failure | undefined;
+  /** The failure in the words of the upstream, for the history, which only operators read. */
+  readonly upstreamFailure?: Failure | undefined;
   readonly usage?: Usage | undefined;
   /** The charge of the upstream in millionths of a US dollar; undefined if it does not say it. */
   readonly upstreamCostMicroUsd?: number | undefined;

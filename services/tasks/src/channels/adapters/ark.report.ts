@@ -1,6 +1,7 @@
 import type { Json, ListedWork, Report, Usage } from '@reelgate/adapter-kit';
 import {
   readCount,
+  readId,
   readObject,
   readReport,
   readSecondsAsMs,
@@ -14,6 +15,9 @@ import type { Reports } from '@reelgate/adapter-kit/kit';
 const REPORTS: Reports = {
   queued: (_task, status) => ({ phase: 'queued', status }),
   running: (_task, status) => ({ phase: 'running', status }),
+  // The words of gateways that keep the form of this API, as new-api reads them (relay/channel/task/doubao).
+  pending: (_task, status) => ({ phase: 'queued', status }),
+  processing: (_task, status) => ({ phase: 'running', status }),
   succeeded: (task, status) => ({
     phase: 'succeeded',
     status,
@@ -49,7 +53,7 @@ function readUsage(task: Json): Usage | undefined {
 export function toListedWork(item: unknown): ListedWork {
   const task = readObject(item);
   return {
-    upstreamId: readText(task['id']) ?? '',
+    upstreamId: readId(task['id']) ?? '',
     kind: 'generation',
     model: readText(task['model']) ?? '',
     duration: readCount(task['duration']),

@@ -11,8 +11,8 @@ import type {
 import {
   isSuccess,
   listPages,
+  readId,
   readObject,
-  readText,
   toFields,
   toNothingFound,
   toSubmission,
@@ -47,7 +47,7 @@ export const ark: Adapter = {
     buildSubmit: (attempt) => ({ method: 'POST', path: TASKS, json: toUpstreamBody(attempt) }),
     readSubmit: (answer) =>
       toSubmission(answer, {
-        upstreamId: readText(readObject(answer.body)['id']),
+        upstreamId: readId(readObject(answer.body)['id']),
         error: readError(answer.body),
         table: ARK_ERRORS,
       }),

@@ -12,6 +12,7 @@ import type {
 import {
   isSuccess,
   listMedia,
+  readId,
   readObject,
   readText,
   sortMedia,
@@ -79,7 +80,7 @@ export const dashscope: Adapter = {
       buildSubmit: (attempt) => buildSubmit(models, attempt),
       readSubmit: (answer) =>
         toSubmission(answer, {
-          upstreamId: readText(readObject(readObject(answer.body)['output'])['task_id']),
+          upstreamId: readId(readObject(readObject(answer.body)['output'])['task_id']),
           error: readError(answer.body),
           table: DASHSCOPE_ERRORS,
         }),
@@ -89,7 +90,7 @@ export const dashscope: Adapter = {
       // The API cancels pending tasks only, and refuses all others.
       *cancel(upstreamId) {
         const { status, body } = yield { method: 'POST', path: `${buildTaskPath(upstreamId)}/cancel` };
-        const isConfirmed = readText(readObject(body)['request_id']) !== undefined;
+        const isConfirmed = readId(readObject(body)['request_id']) !== undefined;
         return isSuccess(status) && readError(body) === undefined && isConfirmed;
       },
       *test() {

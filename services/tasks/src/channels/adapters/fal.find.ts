@@ -1,5 +1,5 @@
 import type { FindOutcome, Json, LostAttempt, Steps } from '@reelgate/adapter-kit';
-import { hashKey, readList, readObject, readText } from '@reelgate/adapter-kit/kit';
+import { hashKey, readId, readList, readObject, readText } from '@reelgate/adapter-kit/kit';
 import { listEndpoints, readApp } from './fal.models.ts';
 import type { FalModel } from './fal.models.ts';
 
@@ -52,7 +52,7 @@ function readIdsWithSeed(items: unknown, seed: number): readonly string[] {
   return readList(items)
     .map(readObject)
     .filter(({ json_input: input }: Json) => readObject(input)['seed'] === seed)
-    .flatMap(({ request_id: id }) => readText(id) ?? []);
+    .flatMap(({ request_id: id }) => readId(id) ?? []);
 }
 
 function toFound(app: string, ids: ReadonlySet<string>): FindOutcome {

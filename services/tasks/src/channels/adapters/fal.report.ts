@@ -1,5 +1,6 @@
 import type { Json, PollResult, UpstreamAnswer } from '@reelgate/adapter-kit';
 import {
+  findError,
   isSuccess,
   readList,
   readObject,
@@ -36,7 +37,8 @@ export function readError({ body, headers }: UpstreamAnswer): ApiError | undefin
   const { detail, error, error_type: errorType } = readObject(body);
   const first = readObject(readList(detail)[0]);
   const { message: platformMessage, type: platformType } = readObject(error);
-  const message = readText(detail) ?? readText(first['msg']) ?? readText(platformMessage) ?? readText(error);
+  const named = readText(detail) ?? readText(first['msg']) ?? readText(platformMessage) ?? readText(error);
+  const message = named ?? findError(readObject(body))?.message;
   const code =
     readText(first['type']) ?? readText(errorType) ?? readText(platformType) ?? readText(headers[ERROR_TYPE_HEADER]);
   return message === undefined && code === undefined ? undefined : { code, message: message ?? code ?? '' };

@@ -1,5 +1,5 @@
 import type { Adapter, Attempt, Json, PollResult, Steps, UpstreamAnswer } from '@reelgate/adapter-kit';
-import { isSuccess, readObject, readText, toSubmission } from '@reelgate/adapter-kit/kit';
+import { isSuccess, readId, readObject, readText, toSubmission } from '@reelgate/adapter-kit/kit';
 import { buildFalSubmit, findFalEndpoint, listTargets } from './fal.body.ts';
 import { findBySeed, PLATFORM, REQUESTS } from './fal.find.ts';
 import { FAL_EXTRA, FAL_MODEL_SCHEMA, FAL_MODELS, readApp } from './fal.models.ts';
@@ -43,7 +43,7 @@ export const fal: Adapter = {
       timeHeader: TIME_HEADER,
       keys: 'https://rest.fal.ai/.well-known/jwks.json',
     },
-    readId: (body, model) => toUpstreamId(readText(body['request_id']), readApp(model ?? '')),
+    readId: (body, model) => toUpstreamId(readId(body['request_id']), readApp(model ?? '')),
   },
   openCalls: ({ options }) => {
     const models = { ...FAL_MODELS, ...(options['models'] as Readonly<Record<string, FalModel>> | undefined) };
@@ -78,7 +78,7 @@ export const fal: Adapter = {
 function readUpstreamId({ request_id: id, response_url: url }: Json, { model }: Attempt): string | undefined {
   const answered = /^https:\/\/[^/?#]+\/([^?#]+)\/requests\/[^/?#]+$/.exec(readText(url) ?? '')?.[1];
   const app = answered !== undefined && readApp(answered) === answered ? answered : readApp(model);
-  return toUpstreamId(readText(id), app);
+  return toUpstreamId(readId(id), app);
 }
 
 function toUpstreamId(requestId: string | undefined, app: string | undefined): string | undefined {

@@ -231,12 +231,12 @@ test('a refused content is the fault of the content', async () => {
   expect(await open().submit(plan, signal)).toMatchObject({ outcome: 'refused', fault: 'content' });
 });
 
-test('an operation that fails names the code of the upstream', async () => {
+test('an operation that fails for the content of its prompt says so', async () => {
   const channel = open();
   const id = await submit(channel, planFor(VEO, { content: [{ text: UNSAFE_PROMPT }] }));
 
   expect((await pollToEnd(channel, id)).last).toMatchObject({
-    report: { phase: 'failed', failure: { code: '3', message: 'The prompt violates the policy' } },
+    report: { phase: 'failed', failure: { code: 'content_rejected', message: 'The prompt violates the policy' } },
   });
 });
 

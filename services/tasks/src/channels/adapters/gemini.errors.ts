@@ -1,4 +1,5 @@
 import type { Report } from '@reelgate/adapter-kit';
+import { readContentRefusal } from '@reelgate/platform/content-refusal';
 import {
   classifyError,
   readId,
@@ -9,6 +10,9 @@ import {
   toFailure,
 } from '@reelgate/adapter-kit/kit';
 import type { ApiError, ErrorTable } from '@reelgate/adapter-kit/kit';
+
+const PROHIBITED = 'PROHIBITED_CONTENT';
+const WRONG_ARGUMENT = 400;
 
 /**
  * The codes of the Interactions API, and the status words and reasons of Google's other errors. A missing precondition
@@ -41,9 +45,22 @@ function toApiError(value: unknown): ApiError | undefined {
   return { code: reason ?? readText(error['status']) ?? readId(error['code']), message };
 }
 
-/** The failure that the error of ended work reports. */
+/** The refusal of a prompt in an answer that is no error. */
+export function readBlock(body: unknown): ApiError | undefined {
+  const { blockReason, blockReasonMessage } = readObject(readObject(body)['promptFeedback']);
+  const reason = readText(blockReason);
+  return reason === undefined
+    ? undefined
+    : { code: PROHIBITED, message: readText(blockReasonMessage) ?? `the prompt was blocked: ${reason}` };
+}
+
+/** The failure that the error of ended work reports. The sentences of a filter come with the code of a wrong argument. */
 export function toErrorFailure(status: string, value: unknown): Report {
   const error = toApiError(value);
-  if (error !== undefined && classifyError(GEMINI_ERRORS, 200, error) === 'content') return toContentFailure(status);
+  const isOfContent =
+    error !== undefined &&
+    (classifyError(GEMINI_ERRORS, 200, error) === 'content' ||
+      readContentRefusal(WRONG_ARGUMENT, { error }) !== undefined);
+  if (isOfContent) return toContentFailure(status, error.message);
   return toFailure(status, error?.code ?? readId(readObject(value)['code']), error?.message);
 }

@@ -1,13 +1,17 @@
 import type { Json, Report, Usage } from '@reelgate/adapter-kit';
 import {
+  findError,
   hasText,
+  NO_RESULT,
   readCount,
   readIsoTime,
   readList,
   readObject,
   readReport,
+  readText,
   readWebUrl,
   toContentFailure,
+  toFailure,
   toUsage,
   withEndTime,
 } from '@reelgate/adapter-kit/kit';
@@ -59,7 +63,8 @@ function listContents(work: Json): readonly Content[] {
 function toSuccessReport(work: Json, status: string): Report {
   const contents = listContents(work);
   const isText = contents.length > 0 && contents.every(({ content }) => content['type'] === 'text');
-  if (isText && !hasVideoTokens(work)) return toContentFailure(status);
+  if (isText && !hasVideoTokens(work)) return toContentFailure(status, contents[0]?.content['text']);
+  if (contents.length === 0 && isFiltered(work)) return toContentFailure(status, readFilterReason(work));
   return {
     phase: 'succeeded',
     status,
@@ -92,14 +97,87 @@ function readUsage(usage: Json): Usage | undefined {
   });
 }
 
-/** Converts an operation into a report. It has no status word. */
-export function toOperationReport({ done, error, response }: Json): Report {
+const DONE = 'done';
+
+/**
+ * Converts an operation into a report. It has no status word, and what is done does not change: without a video it has
+ * failed. `path` is that of the poll whose answer it is.
+ */
+export function toOperationReport({ done, error, response }: Json, path: string): Report {
   if (done !== true) return { phase: 'running', status: 'not done' };
-  if (error !== undefined && error !== null) return toErrorFailure('done', error);
-  const made = readObject(readObject(response)['generateVideoResponse']);
-  const samples = readList(made['generatedSamples']).map(readObject);
-  const [url] = samples.flatMap(({ video }) => readWebUrl(readObject(video)['uri']) ?? []);
-  const isFiltered = (readCount(made['raiMediaFilteredCount']) ?? 0) > 0;
-  if (url === undefined && isFiltered) return toContentFailure('done');
-  return { phase: 'succeeded', status: 'done', url, needsKey: true };
+  if (error !== undefined && error !== null) return toErrorFailure(DONE, error);
+  const parts = listParts(response);
+  const videos = parts.flatMap(listVideos);
+  if (videos.length > 0) return { phase: 'succeeded', status: DONE, ...findMade(videos, path), needsKey: true };
+  const filtered = parts.find(({ part }) => isFiltered(part));
+  return filtered === undefined
+    ? toFailure(DONE, NO_RESULT, findError(response)?.message)
+    : toContentFailure(DONE, readFilterReason(filtered.part));
+}
+
+interface Part {
+  readonly part: Json;
+  /** The JSON pointer of the part in its operation. */
+  readonly pointer: string;
+}
+
+/** The Gemini API puts the result into a part of the response; Vertex does not. */
+function listParts(response: unknown): readonly Part[] {
+  const outer = readObject(response);
+  return [
+    { part: readObject(outer['generateVideoResponse']), pointer: '/response/generateVideoResponse' },
+    { part: outer, pointer: '/response' },
+  ];
+}
+
+/** The videos of a part: samples that hold a video, or videos themselves. */
+function listVideos({ part, pointer }: Part): readonly Part[] {
+  const listOf = (name: string): readonly Part[] =>
+    readList(part[name]).map((item, index) => ({ part: readObject(item), pointer: `${pointer}/${name}/${index}` }));
+  const samples = [...listOf('generatedSamples'), ...listOf('generatedVideos')].map((sample) => ({
+    part: readObject(sample.part['video']),
+    pointer: `${sample.pointer}/video`,
+  }));
+  return [...samples, ...listOf('videos')].filter((video) => Object.keys(video.part).length > 0);
+}
+
+const BYTES = ['bytesBase64Encoded', 'encodedVideo', 'videoBytes'];
+
+/** The first address of a video; without one, the bytes of the first video in the operation itself. */
+function findMade(videos: readonly Part[], path: string): { readonly url?: string; readonly base64At?: string } {
+  const [url] = videos.flatMap(({ part: { uri, gcsUri, url: at } }) =>
+    [uri, gcsUri, at].flatMap((one) => readWebUrl(one) ?? []),
+  );
+  if (url !== undefined) return { url };
+  const [base64At] = videos.flatMap(({ part, pointer }) =>
+    BYTES.flatMap((name) => (hasText(part[name]) ? [`${pointer}/${name}`] : [])),
+  );
+  return base64At === undefined ? {} : { url: path, base64At };
+}
+
+/** Reports whether a filter took all videos: by their count, which can be a text, by its reasons, or by the prompt. */
+function isFiltered(part: Json): boolean {
+  const count = Number(readMember(part, 'raiMediaFilteredCount', 'rai_media_filtered_count') ?? 0);
+  return count > 0 || readFilterReason(part) !== undefined;
+}
+
+/** The reason of a filter, in the words of the upstream. */
+function readFilterReason(part: Json): string | undefined {
+  const reasons = readMember(part, 'raiMediaFilteredReasons', 'rai_media_filtered_reasons');
+  const { blockReason, blockReasonMessage } = readObject(readMember(part, 'promptFeedback', 'prompt_feedback'));
+  const text = readMember(part, 'raiTextFilteredReason', 'rai_text_filtered_reason');
+  const candidates = [
+    ...readList(reasons),
+    reasons,
+    blockReasonMessage,
+    blockReason,
+    readObject(text)['category'],
+    text,
+  ];
+  return candidates.map(readText).find((one) => one !== undefined);
+}
+
+/** A member, as the API and as some gateways spell it. */
+function readMember(part: Json, name: string, otherName: string): unknown {
+  return part[name] ?? part[otherName];
 }

@@ -9,7 +9,6 @@ import { gemini } from './gemini.ts';
 
 const NAME = 'models/veo-3.1-generate-preview/operations/abc';
 const URI = 'https://generativelanguage.googleapis.com/v1beta/files/x:download?alt=media';
-const REJECTED = { code: 'content_rejected', message: 'the generator refused the content' };
 
 let upstream: ScriptedUpstream;
 let channel: Channel;
@@ -36,6 +35,9 @@ const failure = (code: string, message: string): object => ({
   failure: { code, message },
 });
 
+const REJECTED = failure('content_rejected', 'the generator refused the content');
+const NOTHING_MADE = failure('no_result', 'the generator ended the task without a result');
+
 // The contract suite polls one id, which is that of an interaction.
 test.each<[string, object, object]>([
   ['a name alone', { name: NAME }, { phase: 'running', status: 'not done' }],
@@ -43,8 +45,27 @@ test.each<[string, object, object]>([
   ['a video', samples(URI), { phase: 'succeeded', status: 'done', url: URI }],
   ['several videos', samples(URI, `${URI}2`), { phase: 'succeeded', status: 'done', url: URI }],
   ['a sample without an address', samples(null), { phase: 'succeeded', status: 'done' }],
-  ['no samples', done({}), { phase: 'succeeded', status: 'done' }],
-  ['no response', { name: NAME, done: true }, { phase: 'succeeded', status: 'done' }],
+  ['an empty response', done({}), NOTHING_MADE],
+  ['no response', { name: NAME, done: true }, NOTHING_MADE],
+  ['no samples', done({ generateVideoResponse: { generatedSamples: [] } }), NOTHING_MADE],
+  ['no videos', done({ videos: [] }), NOTHING_MADE],
+  ['no videos, and that no filter took any', done({ raiMediaFilteredCount: 0, videos: [] }), NOTHING_MADE],
+  ['no videos, in words', done({ videos: [], message: 'Out of capacity' }), failure('no_result', 'Out of capacity')],
+  ['a video of Vertex', done({ videos: [{ uri: URI }] }), { phase: 'succeeded', url: URI }],
+  [
+    'the bytes of a video, as Vertex does',
+    done({ videos: [{ bytesBase64Encoded: 'AAAA', mimeType: 'video/mp4' }] }),
+    {
+      phase: 'succeeded',
+      url: expect.stringMatching(/operations\/abc$/),
+      base64At: '/response/videos/0/bytesBase64Encoded',
+    },
+  ],
+  [
+    'the bytes of a sample',
+    done({ generateVideoResponse: { generatedSamples: [{ video: { encodedVideo: 'AAAA' } }] } }),
+    { phase: 'succeeded', base64At: '/response/generateVideoResponse/generatedSamples/0/video/encodedVideo' },
+  ],
   ['a video and no error', { ...samples(URI), error: null }, { phase: 'succeeded', url: URI }],
   [
     'a video beside a filtered one',
@@ -54,14 +75,44 @@ test.each<[string, object, object]>([
   [
     'that its only video was filtered',
     done({ generateVideoResponse: { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['Celebrities'] } }),
-    { phase: 'failed', failure: REJECTED },
+    failure('content_rejected', 'Celebrities'),
   ],
+  ['a count of filtered videos alone', done({ raiMediaFilteredCount: 1 }), REJECTED],
+  ['a count of filtered videos as a text', done({ raiMediaFilteredCount: '1', videos: [] }), REJECTED],
+  ['a nested count as a text', done({ generateVideoResponse: { raiMediaFilteredCount: '2' } }), REJECTED],
+  ['a count in the names of a gateway', done({ rai_media_filtered_count: 1 }), REJECTED],
+  [
+    'a reason of a filter without a count',
+    done({ raiMediaFilteredReasons: ['No'] }),
+    failure('content_rejected', 'No'),
+  ],
+  [
+    'a count in one part and reasons in the other',
+    done({ raiMediaFilteredReasons: ['No'], generateVideoResponse: { raiMediaFilteredCount: 1 } }),
+    { phase: 'failed', failure: { code: 'content_rejected' } },
+  ],
+  [
+    'a filtered text',
+    done({ generateVideoResponse: { raiTextFilteredReason: { category: 'CELEBRITY' } } }),
+    failure('content_rejected', 'CELEBRITY'),
+  ],
+  ['a blocked prompt', done({ promptFeedback: { blockReason: 'SAFETY' } }), failure('content_rejected', 'SAFETY')],
   ['an error', failed({ code: 13, message: 'Internal error' }), failure('13', 'Internal error')],
   ['an error without a message', failed({ code: 8 }), failure('8', 'the generator ended the task without a result')],
   [
     'an error for safety',
     failed({ code: 3, message: 'The prompt was blocked for safety reasons.' }),
-    { phase: 'failed', failure: REJECTED },
+    failure('content_rejected', 'The prompt was blocked for safety reasons.'),
+  ],
+  [
+    'an error for the words of a filter',
+    failed({ code: 3, message: "The prompt contains words that violate the provider's usage guidelines." }),
+    failure('content_rejected', "The prompt contains words that violate the provider's usage guidelines."),
+  ],
+  [
+    'an error for a parameter',
+    failed({ code: 3, message: 'durationSeconds is out of bound' }),
+    failure('3', 'durationSeconds is out of bound'),
   ],
 ])('an operation that says %s', async (_what, json, report) => {
   upstream.script({ status: 200, json });

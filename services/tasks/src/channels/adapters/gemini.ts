@@ -1,7 +1,7 @@
 import type { Adapter, ExtraFields, PollResult, Steps, UpstreamAnswer } from '@reelgate/adapter-kit';
-import { readObject, readText, toNothingFound, toSubmission } from '@reelgate/adapter-kit/kit';
+import { readId, readObject, readText, toNothingFound, toSubmission } from '@reelgate/adapter-kit/kit';
 import { buildSubmit, INTERACTIONS } from './gemini.body.ts';
-import { GEMINI_ERRORS, readError } from './gemini.errors.ts';
+import { GEMINI_ERRORS, readBlock, readError } from './gemini.errors.ts';
 import { GEMINI_MODELS, GEMINI_OPTIONS } from './gemini.models.ts';
 import type { GeminiModel } from './gemini.models.ts';
 import { toInteractionReport, toOperationReport } from './gemini.report.ts';
@@ -48,9 +48,9 @@ export const gemini: Adapter = {
       buildSubmit: (attempt) => buildSubmit(models, attempt),
       readSubmit: (answer) => {
         const { id, name } = readObject(answer.body);
-        const upstreamId = readText(id) ?? readText(name);
+        const upstreamId = readId(id) ?? readText(name);
         // Work that has an id exists, even if it has an error.
-        const error = upstreamId === undefined ? readError(answer.body) : undefined;
+        const error = upstreamId === undefined ? (readError(answer.body) ?? readBlock(answer.body)) : undefined;
         return toSubmission(answer, { upstreamId, error, table: GEMINI_ERRORS });
       },
       *poll(upstreamId) {
@@ -76,7 +76,7 @@ function toPollResult(answer: UpstreamAnswer, upstreamId: string, path: string):
   const work = readObject(answer.body);
   if (answer.status === 200) {
     if (OPERATION.test(upstreamId) && (readText(work['name']) !== undefined || typeof work['done'] === 'boolean'))
-      return { found: true, report: toOperationReport(work) };
+      return { found: true, report: toOperationReport(work, path) };
     if (typeof work['status'] === 'string') return { found: true, report: toInteractionReport(work, path) };
   }
   const error = readError(answer.body);

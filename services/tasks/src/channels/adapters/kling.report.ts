@@ -19,23 +19,27 @@ const RISK_CONTROL = /risk control/i;
 const REPORTS: Reports = {
   submitted: (_task, status) => ({ phase: 'queued', status }),
   processing: (_task, status) => ({ phase: 'running', status }),
-  succeeded: (task, status) => {
-    const video = readList(task['outputs'])
-      .map(readObject)
-      .find(({ type }) => type === 'video');
-    return {
-      phase: 'succeeded',
-      status,
-      url: readText(video?.['url']),
-      usage: toUsage({ outputSeconds: readWholeSeconds(video?.['duration']) }),
-      costMicroUsd: readCost(task['billing']),
-    };
-  },
+  succeeded: toSuccessReport,
+  // The word of the old API, which gateways keep.
+  succeed: toSuccessReport,
   failed: (task, status) => {
     const isOfContent = RISK_CONTROL.test(readText(task['message']) ?? '');
     return toFailure(status, isOfContent ? CONTENT_REJECTED.code : undefined, task['message']);
   },
 };
+
+function toSuccessReport(task: Json, status: string): Report {
+  const video = readList(task['outputs'])
+    .map(readObject)
+    .find(({ type }) => type === 'video');
+  return {
+    phase: 'succeeded',
+    status,
+    url: readText(video?.['url']),
+    usage: toUsage({ outputSeconds: readWholeSeconds(video?.['duration']) }),
+    costMicroUsd: readCost(task['billing']),
+  };
+}
 
 /** The report of a task. Its last change is its end if it has ended. */
 export function toReport(task: Json, status: string): Report {

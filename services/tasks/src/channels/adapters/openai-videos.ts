@@ -15,14 +15,14 @@ import {
   listMedia,
   listPages,
   parseDataUrl,
+  readId,
   readObject,
-  readText,
   toFields,
   toNothingFound,
   toSubmission,
 } from '@reelgate/adapter-kit/kit';
 import { OPENAI_VIDEOS_ERRORS, readError } from './openai-videos.errors.ts';
-import { toListedWork, toReport } from './openai-videos.report.ts';
+import { isCancelled, readVideo, readVideoId, toListedWork, toReport } from './openai-videos.report.ts';
 import { formatSize } from './openai-videos.size.ts';
 
 const SEED_MAX = 2 ** 32 - 1;
@@ -104,7 +104,7 @@ export const openaiVideos: Adapter = {
       buildSubmit: (attempt) => buildSubmit(attempt, { body, toReference: REFERENCE_FIELDS[reference][body] }),
       readSubmit: (answer) =>
         toSubmission(answer, {
-          upstreamId: readText(readObject(answer.body)['id']) ?? readText(readObject(answer.body)['task_id']),
+          upstreamId: readVideoId(readVideo(answer.body)),
           error: readSubmitError(answer),
           table: OPENAI_VIDEOS_ERRORS,
         }),
@@ -137,8 +137,7 @@ function buildVideoPath(upstreamId: string): string {
 
 /** A video object has an error only after it failed; without an id the body is an error of the API. */
 function readSubmitError({ status, body }: UpstreamAnswer): ReturnType<typeof readError> {
-  const { id, task_id: taskId } = readObject(body);
-  return isSuccess(status) && (readText(id) ?? readText(taskId)) !== undefined ? undefined : readError(body);
+  return isSuccess(status) && readVideoId(readVideo(body)) !== undefined ? undefined : readError(body);
 }
 
 /**
@@ -146,10 +145,10 @@ function readSubmitError({ status, body }: UpstreamAnswer): ReturnType<typeof re
  * body that is the video counts, whatever the status.
  */
 function toPollResult(answer: UpstreamAnswer, upstreamId: string): PollResult {
-  const video = readObject(answer.body);
+  const video = readVideo(answer.body);
   const isVideo =
     typeof video['status'] === 'string' &&
-    (answer.status === 200 || (video['object'] === 'video' && video['id'] === upstreamId));
+    (answer.status === 200 || (video['object'] === 'video' && readId(video['id']) === upstreamId));
   if (!isVideo) return toNothingFound(answer, readError(answer.body));
   const report = toReport(video);
   if (report.phase !== 'succeeded' || report.url !== undefined) return { found: true, report };
@@ -159,20 +158,15 @@ function toPollResult(answer: UpstreamAnswer, upstreamId: string): PollResult {
 /** A page that says that more follow and does not say where is unreadable. */
 function readPage({ data, has_more: hasMore, last_id: lastId }: Json): { items: unknown; after: string } {
   if (hasMore !== true) return { items: data, after: '' };
-  const last = Array.isArray(data) ? readText(readObject(data.at(-1))['id']) : undefined;
-  const after = readText(lastId) ?? last;
+  const last = Array.isArray(data) ? readId(readObject(data.at(-1))['id']) : undefined;
+  const after = readId(lastId) ?? last;
   return after === undefined ? { items: undefined, after: '' } : { items: data, after };
 }
 
 function* cancelVideo(upstreamId: string): Steps<boolean> {
   const answer = yield { method: 'POST', path: `${buildVideoPath(upstreamId)}/cancel` };
-  if (!isSuccess(answer.status)) return false;
-  const { status, error } = readObject(answer.body);
-  return (
-    status === 'cancelled' ||
-    status === 'canceled' ||
-    (status === 'failed' && readObject(error)['code'] === 'cancelled')
-  );
+  const video = readVideo(answer.body);
+  return isSuccess(answer.status) && typeof video['status'] === 'string' && isCancelled(video);
 }
 
 /** DELETE removes a finished video, so it is sent only if the work is seen to be unfinished. */

@@ -179,7 +179,7 @@ test('a callback names the work, and its signature has the form that the adapter
   expect(headers[signature.header]).toBe(`t=1764000000,v1=${mac}`);
 });
 
-test.each([{}, { data: null }, { data: 'gen-vid-1' }, { data: { id: 7 } }, { data: { id: '' } }])(
+test.each([{}, { data: null }, { data: 'gen-vid-1' }, { data: { id: 7.5 } }, { data: { id: '' } }])(
   'a callback without an id names no work: %j',
   (body) => {
     expect(openrouter.callbacks!.readId(body)).toBeUndefined();

@@ -11,6 +11,7 @@ import type {
 } from '@reelgate/adapter-kit';
 import {
   listMedia,
+  readId,
   readList,
   readObject,
   readReport,
@@ -61,12 +62,12 @@ export const openrouter: Adapter = {
   options: OPENROUTER_OPTIONS,
   callbacks: {
     signature: { form: 'timestamped-hmac', header: 'x-openrouter-signature', joiner: ',' },
-    readId: (body) => readText(readObject(body['data'])['id']),
+    readId: (body) => readId(readObject(body['data'])['id']),
   },
   openCalls: ({ options }) => ({
     buildSubmit: (attempt) => buildSubmit(options, attempt),
     readSubmit: (answer) => {
-      const upstreamId = readText(readObject(answer.body)['id']);
+      const upstreamId = readId(readObject(answer.body)['id']);
       // A job that has an id exists, even if it has an error.
       const error = upstreamId === undefined ? readError(answer.body) : undefined;
       return toSubmission(answer, { upstreamId, error, table: OPENROUTER_ERRORS });
@@ -145,5 +146,7 @@ function readCost({ cost, is_byok: isByok }: Json): number | undefined {
 
 /** The error is a text without a code. */
 function toFailureReport({ error }: Json, status: string): Report {
-  return CONTENT_WORDS.test(readText(error) ?? '') ? toContentFailure(status) : toFailure(status, undefined, error);
+  return CONTENT_WORDS.test(readText(error) ?? '')
+    ? toContentFailure(status, error)
+    : toFailure(status, undefined, error);
 }

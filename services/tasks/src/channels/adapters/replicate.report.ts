@@ -1,6 +1,7 @@
 import type { Json, ListedWork, Report } from '@reelgate/adapter-kit';
 import {
   readCount,
+  readId,
   readIsoTime,
   readObject,
   readReport,
@@ -14,7 +15,7 @@ import type { Reports } from '@reelgate/adapter-kit/kit';
 import type { ReplicateModel } from './replicate.models.ts';
 
 /** A failure has a text and no code, so refused content shows in words of the models alone. */
-const CONTENT = /flagged as sensitive|\(E005\)/i;
+const CONTENT = /flagged as sensitive|\(E005\)|\bNSFW\b/i;
 const FILES_LIVE_MS = 3_600_000;
 
 const REPORTS: Reports = {
@@ -23,7 +24,7 @@ const REPORTS: Reports = {
   succeeded: toSuccessReport,
   failed: (work, status) =>
     CONTENT.test(readText(work['error']) ?? '')
-      ? toContentFailure(status)
+      ? toContentFailure(status, work['error'])
       : toFailure(status, undefined, work['error']),
   canceled: (_work, status) => toFailure(status, status, undefined),
   aborted: (_work, status) => toFailure(status, status, undefined),
@@ -57,7 +58,7 @@ export function toListedWork(models: Readonly<Record<string, ReplicateModel>>, i
   const inputs = Object.hasOwn(models, model) ? models[model]?.inputs : undefined;
   const input = readObject(work['input']);
   return {
-    upstreamId: readText(work['id']) ?? '',
+    upstreamId: readId(work['id']) ?? '',
     kind: 'generation',
     model,
     duration: readCount(input[inputs?.duration ?? '']),

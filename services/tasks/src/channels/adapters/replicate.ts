@@ -8,7 +8,15 @@ import type {
   Steps,
   UpstreamAnswer,
 } from '@reelgate/adapter-kit';
-import { isSuccess, listPages, readObject, readText, toNothingFound, toSubmission } from '@reelgate/adapter-kit/kit';
+import {
+  isSuccess,
+  listPages,
+  readId,
+  readObject,
+  readText,
+  toNothingFound,
+  toSubmission,
+} from '@reelgate/adapter-kit/kit';
 import type { ApiError, ErrorTable } from '@reelgate/adapter-kit/kit';
 import { buildReplicateSubmit, listTargets } from './replicate.body.ts';
 import { REPLICATE_MODELS, REPLICATE_OPTIONS } from './replicate.models.ts';
@@ -53,7 +61,7 @@ export const replicate: Adapter = {
   visibleAfterMs: VISIBLE_AFTER_MS,
   callbacks: {
     signature: { form: 'standard-webhooks' },
-    readId: (body) => readText(body['id']),
+    readId: (body) => readId(body['id']),
   },
   openCalls: ({ options }) => {
     const models = {
@@ -65,7 +73,7 @@ export const replicate: Adapter = {
       listExtra: ({ model }) => models[model]?.extra ?? [],
       buildSubmit: (attempt) => buildReplicateSubmit(targets, attempt),
       readSubmit: (answer) => {
-        const upstreamId = readText(readObject(answer.body)['id']);
+        const upstreamId = readId(readObject(answer.body)['id']);
         return toSubmission(answer, {
           upstreamId,
           // A prediction has a text `error` of its own; only a body without an id is a refusal.
@@ -140,7 +148,7 @@ function* findByWebhook({ model, callbackUrl, startedAt }: LostAttempt): Steps<F
     if (status !== 200 || !Array.isArray(items))
       return { outcome: 'cannot know', why: readError(body)?.message ?? `HTTP ${status} without a list` };
     const works = items.map(readObject);
-    const upstreamId = readText(works.find(({ webhook }) => isSameUrl(webhook, callbackUrl))?.['id']);
+    const upstreamId = readId(works.find(({ webhook }) => isSameUrl(webhook, callbackUrl))?.['id']);
     if (upstreamId !== undefined) return { outcome: 'accepted', upstreamId };
     isProof &&= works.every((work) => isOther(work, { model, callbackUrl }));
     query = after;

@@ -1,6 +1,7 @@
 import type { Adapter, PollResult, Steps, UpstreamAnswer } from '@reelgate/adapter-kit';
 import {
   isSuccess,
+  readId,
   readObject,
   readReport,
   readText,
@@ -51,7 +52,7 @@ export const runway: Adapter = {
     readSubmit: (answer) => {
       const error = readError(answer.body);
       return toSubmission(answer, {
-        upstreamId: readText(readObject(answer.body)['id']),
+        upstreamId: readId(readObject(answer.body)['id']),
         error,
         // A 502 that is not in the format of the API can come from a proxy.
         table: error === undefined ? { ...ERRORS, statuses: {} } : ERRORS,

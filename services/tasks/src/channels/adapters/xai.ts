@@ -12,6 +12,7 @@ import {
   findUnfit,
   joinTexts,
   readCount,
+  readId,
   readObject,
   readPercent,
   readReport,
@@ -45,7 +46,7 @@ const REPORTS: Reports = {
   failed: (work, status) => {
     const { code, message } = readObject(work['error']);
     return MODERATION.test(`${readText(code) ?? ''} ${readText(message) ?? ''}`)
-      ? toContentFailure(status)
+      ? toContentFailure(status, message)
       : toFailure(status, code, message);
   },
   expired: (_work, status) => toFailure(status, status, undefined),
@@ -86,7 +87,7 @@ export const xai: Adapter = {
       buildSubmit: (attempt) => buildSubmit(models, attempt),
       readSubmit: (answer) =>
         toSubmission(answer, {
-          upstreamId: readText(readObject(answer.body)['request_id']),
+          upstreamId: readId(readObject(answer.body)['request_id']),
           error: readError(answer.body),
           table: ERRORS,
         }),
@@ -153,7 +154,7 @@ function toPollResult(answer: UpstreamAnswer): PollResult {
   if (status !== undefined) return { found: true, report: readReport(REPORTS, work, status) };
   const error = readError(answer.body);
   return answer.status === 400 && error !== undefined && MODERATION.test(`${error.code ?? ''} ${error.message}`)
-    ? { found: true, report: toContentFailure(error.code ?? 'moderated') }
+    ? { found: true, report: toContentFailure(error.code ?? 'moderated', error.message) }
     : toNothingFound(answer, error);
 }
 

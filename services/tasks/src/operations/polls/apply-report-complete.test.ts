@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
+import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { RESULT_EXPIRES_AT } from '../../../testing/fake-media.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
@@ -7,12 +8,14 @@ import { aContextIr, anOrder } from '../../../testing/orders.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Task } from '../../domain/task.ts';
+import { settleTask } from '../ends/settle-task.ts';
 import { applyReport } from './apply-report.ts';
 
 type Success = Extract<Report, { phase: 'succeeded' }>;
 
 const open = useWorlds();
 const TO_ATTENTION = 5;
+const TO_FAILURE = 20;
 const BUSY = new Problem({
   kind: 'unavailable',
   reason: 'media_busy',
@@ -156,6 +159,18 @@ describe('a finished video', () => {
 
     expect(await waiting(world)).toEqual(['no_result']);
     expect(world.media.ingested).toEqual([]);
+  });
+
+  test('that stays without a URL fails in the end, with its hold released and nothing left to decide', async () => {
+    const { world, now, succeed } = await withTask();
+
+    for (let time = 1; time < TO_FAILURE; time += 1)
+      expect(await succeed({ url: undefined })).toMatchObject({ state: 'queued' });
+
+    expect(await succeed({ url: undefined })).toMatchObject({ state: 'failed', failure: { code: 'no_result' } });
+    expect(await waiting(world)).toEqual([]);
+    await settleTask(world.deps, await now(), NO_SPAN);
+    expect([...world.billing.holds.values()].map(({ state }) => state)).toEqual(['released']);
   });
 
   test('needs no prompt', async () => {

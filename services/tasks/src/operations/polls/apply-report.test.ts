@@ -175,6 +175,17 @@ describe('failed work', () => {
   });
 });
 
+test('a client reads a failure in public words, and operators read it in those of the upstream', async () => {
+  const { world, id, apply } = await withTask();
+  const failure = { code: 'DataInspectionFailed', message: 'No faces, please. Ask your Google representative.' };
+
+  expect(await apply({ phase: 'failed', status: 'FAILED', failure })).toMatchObject({
+    failure: { code: 'content_rejected', message: 'No faces, please.' },
+  });
+  const ended = (await world.deps.store.events(id)).find(({ type }) => type === 'failed');
+  expect(JSON.parse(ended!.detailJson)).toMatchObject({ code: 'content_rejected', upstream: failure });
+});
+
 test('a failure is kept with what the upstream charged for it', async () => {
   const { apply } = await withTask();
 

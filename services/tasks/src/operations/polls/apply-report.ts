@@ -7,6 +7,7 @@ import type { Note, Progress } from '../../store/task-store.ts';
 import { raiseAttention } from '../attention/raise-attention.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
+import { toPublicFailure, toUpstreamFailure } from '../ends/tell-failure.ts';
 import { inWorkSpan, traceToPassOn } from '../tracing/work-span.ts';
 import { pollAsPlanned, postponePoll } from './postpone-poll.ts';
 
@@ -14,6 +15,9 @@ const STORE_RESULT = { name: 'store result' };
 
 /** The least progress of a task that runs, in percent. */
 const PROGRESS_RUNNING = 10;
+const NO_RESULT = 'no_result';
+/** Polls in a row that report a success without a result, the last of which ends the task. They take about a quarter of an hour. */
+const POLLS_WITHOUT_RESULT_MAX = 20;
 const RESOLVED_BY_SERVICE = { resolution: 'mended', actor: 'service' };
 
 type Apply<P extends Report['phase']> = (
@@ -31,7 +35,8 @@ const APPLY: { readonly [P in Report['phase']]: Apply<P> } = {
       state: move(task.state, 'fails') as 'failed',
       at: deps.clock.now(),
       upstreamStatus: report.status,
-      failure: report.failure,
+      failure: toPublicFailure(report.failure, task.mapping?.upstreamId),
+      upstreamFailure: toUpstreamFailure(report.failure),
       upstreamCostMicroUsd: checkUpstreamCost(report.costMicroUsd),
       upstreamEndedAt: report.endedAt,
     });
@@ -131,13 +136,12 @@ type Success = Extract<Report, { phase: 'succeeded' }>;
  */
 export async function completeTask(deps: Deps, task: Task, report: Success): Promise<void> {
   if (task.order.kind === 'context_ir') {
-    if (report.prompt === undefined)
-      await postponePoll(deps, task, { error: 'the upstream reports success without a prompt', doubt: 'no_result' });
+    if (report.prompt === undefined) await doubtResult(deps, task, report, 'a prompt');
     else await endCompleted(deps, task, report, { result: { prompt: report.prompt } });
     return;
   }
   if (report.url === undefined) {
-    await postponePoll(deps, task, { error: 'the upstream reports success without a URL', doubt: 'no_result' });
+    await doubtResult(deps, task, report, 'a URL');
     return;
   }
   const begunAt = deps.clock.now();
@@ -161,6 +165,26 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
       askedMs: isProblem(error) ? error.retryAfterMs : undefined,
     });
   }
+}
+
+/**
+ * Polls again after a success without a result, which a person learns of meanwhile. One that stays so is none: the task
+ * fails, so that no client waits and no money is held for an end that says neither yes nor no.
+ */
+async function doubtResult(deps: Deps, task: Task, report: Success, missing: string): Promise<void> {
+  const polls = task.doubt?.reason === NO_RESULT ? task.doubt.polls + 1 : 1;
+  if (polls < POLLS_WITHOUT_RESULT_MAX) {
+    await postponePoll(deps, task, { error: `the upstream reports success without ${missing}`, doubt: NO_RESULT });
+    return;
+  }
+  await endTask(deps, task, {
+    state: 'failed',
+    at: deps.clock.now(),
+    upstreamStatus: report.status,
+    failure: { code: NO_RESULT, message: 'the generator ended the task without a result' },
+    upstreamCostMicroUsd: checkUpstreamCost(report.costMicroUsd),
+    upstreamEndedAt: report.endedAt,
+  });
 }
 
 async function endCompleted(

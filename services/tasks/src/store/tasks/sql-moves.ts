@@ -149,7 +149,7 @@ function sqlFinishIn(writes: FinishWrites): FinishIn {
     const task = TASK.read(row);
     const entry = note.build(taskId, finish.at, {
       type: finish.state,
-      detail: { ...finish.failure, usage: finish.usage, fetch_ms: finish.fetchMs },
+      detail: { ...finish.failure, upstream: finish.upstreamFailure, usage: finish.usage, fetch_ms: finish.fetchMs },
     });
     const decision = { ...(finish.decision ?? ENDED_BY_SERVICE), at: finish.at };
     // nearly no task waits for a person
