@@ -1,5 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { TimeSource } from '@reelgate/platform/clock';
+import { findUnpacker } from '@reelgate/platform/http/content-codings';
+import type { OpenUnpacker } from '@reelgate/platform/http/content-codings';
 import { readAskedWaitMs } from '@reelgate/platform/limits/read-asked-wait';
 import type { Secret } from '@reelgate/platform/secret';
 import { isList } from '../../domain/formats.ts';
@@ -29,6 +31,8 @@ export interface RequestDeps {
   readonly redirectsMax: number;
   readonly isOwn: (url: URL) => boolean;
   readonly permits: TransferPermits;
+  /** True if a body that the origin compresses unasked is taken. */
+  readonly unpacks: boolean;
   /** Sent to the origin of the first address only, not to the origins of redirects. */
   readonly credential?: Credential | undefined;
 }
@@ -51,7 +55,9 @@ export interface Continuation {
 
 export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
-  /** The length of this body; undefined: unknown. */
+  /** How the body is unpacked; undefined: its bytes are those of the file. */
+  readonly unpack: OpenUnpacker | undefined;
+  /** The length of this body as it comes; undefined: unknown. */
   readonly length: number | undefined;
   /** The length of the whole file. */
   readonly whole: number | undefined;
@@ -79,7 +85,7 @@ export async function requestFollowing(
     deps.watch.enter('connect');
     if (url.origin !== first.origin) credential = undefined;
     const response = await ask(deps, url, { continuation, credential });
-    if (!REDIRECTS.has(response.statusCode)) return readAnswer(response, continuation, deps.clock.now());
+    if (!REDIRECTS.has(response.statusCode)) return readAnswer(response, continuation, deps);
     response.body.destroy();
     url = readRedirect(response, url, deps.policy.urlCharactersMax);
   }
@@ -119,18 +125,24 @@ function statusFault({ statusCode: status, headers }: Dispatcher.ResponseData, n
   return new FetchFault('status', said, said, readAskedWaitMs({ status, headers, body: undefined }, now));
 }
 
-function readAnswer(response: Dispatcher.ResponseData, continuation: Continuation | undefined, now: number): Answer {
+function readAnswer(
+  response: Dispatcher.ResponseData,
+  continuation: Continuation | undefined,
+  { clock, unpacks }: Pick<RequestDeps, 'clock' | 'unpacks'>,
+): Answer {
   const refuse = (fault: FetchFault): never => {
     response.body.destroy();
     throw fault;
   };
-  if (continuation === undefined && response.statusCode !== OK) refuse(statusFault(response, now));
+  if (continuation === undefined && response.statusCode !== OK) refuse(statusFault(response, clock.now()));
   const twice = SINGLE.find((name) => Array.isArray(response.headers[name]));
   if (twice !== undefined) refuse(new FetchFault('network', NOT_REACHED, `the header ${twice} came twice`));
   const declaredType = header(response, 'content-type');
   if (isList(declaredType ?? ''))
     refuse(new FetchFault('network', NOT_REACHED, 'the header content-type names several types'));
-  if (!isPlain(response, 'content-encoding') || !isPlain(response, 'transfer-encoding'))
+  const isPacked = !isPlain(response, 'content-encoding');
+  const unpack = isPacked && unpacks ? findUnpacker(header(response, 'content-encoding') ?? '') : undefined;
+  if ((isPacked && unpack === undefined) || !isPlain(response, 'transfer-encoding'))
     refuse(
       new FetchFault(
         'encoding',
@@ -138,7 +150,9 @@ function readAnswer(response: Dispatcher.ResponseData, continuation: Continuatio
       ),
     );
   const length = readLength(response);
-  const said = { body: response.body, declaredType, validator: readValidator(response) };
+  // the rest of a packed body cannot be asked for by the bytes of the file
+  const validator = isPacked ? undefined : readValidator(response);
+  const said = { body: response.body, unpack, declaredType, validator };
   if (continuation === undefined) return { ...said, length, whole: length };
   const rest = readRest(response, continuation);
   if (rest === undefined)

@@ -17,6 +17,7 @@ import { requestFollowing } from '../requests/redirects.ts';
 import type { Answer, Continuation, Credential } from '../requests/redirects.ts';
 import type { TransferPermits } from '../permits/transfer-permits.ts';
 import { watchTransfer } from './transfer-watch.ts';
+import { unpackBody } from './unpack-body.ts';
 import type { TransferLimits, TransferWatch } from './transfer-watch.ts';
 
 const RESUMES_MAX = 3;
@@ -46,7 +47,10 @@ export interface FetchOrder {
   readonly limits: TransferLimits;
   /** Throws to refuse a declared type. */
   readonly acceptType: (declared: string | undefined) => void;
-  /** True if a broken transfer continues where it stopped, provided that the origin supports ranges. */
+  /**
+   * True for a result: a broken transfer continues where it stopped, provided that the origin supports ranges, and a
+   * body that the origin compresses unasked is unpacked.
+   */
   readonly resume: boolean;
   /** The wait for permits does not count as transfer time. Their signal ends the transfer. */
   readonly permits: TransferPermits;
@@ -110,7 +114,7 @@ async function receive(
 ): Promise<void> {
   let continuation: Continuation | undefined;
   for (let resumes = 0; ; resumes += 1) {
-    const answer = await requestFollowing(deps, url, continuation);
+    const answer = await requestFollowing({ ...deps, unpacks: order.resume && resumes === 0 }, url, continuation);
     order.acceptType(answer.declaredType);
     if (order.base64At === undefined && draft.bytes + (answer.length ?? 0) > order.bytesMax)
       throw tooLarge(order.bytesMax);
@@ -139,7 +143,8 @@ async function takeBody(
 ): Promise<void> {
   const brokenBefore = broken.length;
   let came = 0;
-  const body = watchBody(answer, watch, (bytes) => (came += bytes));
+  const received = watchBody(answer, watch, (bytes) => (came += bytes));
+  const body = answer.unpack === undefined ? received : unpackBody(received, answer.unpack);
   const reader = base64At === undefined ? undefined : openBase64JsonReader(base64At);
   await draft.append(reader === undefined ? body : decodeBody(body, reader));
   if (answer.length === undefined && broken.length > brokenBefore) throw networkFault(broken.at(-1));
