@@ -75,10 +75,7 @@ export function hideVendor(text: string, stand: string): string {
   const phrased = PHRASES.reduce((left, [pattern, phrase]) => left.replace(pattern, phrase), spelled);
   const named = NAME_PATTERNS.reduce((left, pattern) => left.replace(pattern, stand), phrased.replace(HOSTS, HIDDEN));
   if (named === text) return text;
-  return named
-    .replaceAll(`${stand} ${stand}`, stand)
-    .replaceAll(/[ \t]{2,}/g, ' ')
-    .trim();
+  return named.replaceAll(`${stand} ${stand}`, stand).replaceAll(/[ \t]{2,}/g, ' ');
 }
 
 function isTelling(text: string): boolean {

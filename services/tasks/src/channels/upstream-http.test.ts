@@ -258,7 +258,9 @@ describe('an answer that the upstream compresses unasked', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
-  afterAll(() => server.close());
+  afterAll(() => {
+    server.close();
+  });
 
   const get = (path: string): Promise<UpstreamResult> =>
     call({ method: 'GET', path }, { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });

@@ -6,6 +6,8 @@ import type { Identities } from './scrub-error.ts';
 const DATA = Buffer.from('data:');
 const ERROR = Buffer.from('"error"');
 const DONE = Buffer.from('[DONE]');
+/** A line of a frame, and its words. */
+const LINE = /^(data:|:|)(.*)$/gm;
 const ERROR_EVENT = /^event: ?error\r?$/m;
 /** Enough for the line with the name of the event, if it comes first. */
 const EVENT_BYTES = 32;
@@ -62,7 +64,7 @@ export function scrubFrame(frame: Buffer, identities: Identities, isFault = fals
  */
 function scrubTextFrame(frame: Buffer, identities: Identities): Buffer {
   const text = frame.toString('utf8');
-  const scrubbed = scrubText(text, identities);
+  const scrubbed = text.replaceAll(LINE, (_line, head: string, words: string) => head + scrubText(words, identities));
   return scrubbed === text ? frame : Buffer.from(scrubbed);
 }
 

@@ -23,10 +23,25 @@ test.each([
     'skipping a sketchy org_policy_check of the user_message_content',
   ],
   ['max_tokens is too large: 99999', 'max_tokens is too large: 99999'],
+  ['OpenAI is overloaded. Contact us at help.openai.com.', 'the upstream is overloaded. '],
+  ['no quota in Vertex AI; ask help@google.com', 'no quota in the upstream; ask …'],
+  ['unknown tool google_search of gemini-2.5-pro', 'unknown tool google_search of gemini-2.5-pro'],
 ])('identities in a message are masked: %s', (message, after) => {
   expect(scrubbed({ error: { message, type: 'x', param: null, code: 'c' } })).toEqual({
     error: { message: after, type: 'x', param: null, code: 'c' },
   });
+});
+
+test.each([
+  ['DataInspectionFailed', 'content_rejected'],
+  ['InvalidParameter.Model', 'invalid_request'],
+  ['InternalError', 'failed'],
+  ['context_length_exceeded', 'context_length_exceeded'],
+  ['RESOURCE_EXHAUSTED', 'RESOURCE_EXHAUSTED'],
+  ['invalid_api_key', 'invalid_api_key'],
+])('a code in the spelling of one vendor becomes one of all: %s', (code, after) => {
+  expect(scrubbed({ error: { message: 'm', code } })).toEqual({ error: { message: 'm', code: after } });
+  expect(scrubbed({ code, message: 'm' })).toEqual({ code: after, message: 'm' });
 });
 
 test('members that name a request or an owner are removed at any depth', () => {

@@ -1,4 +1,5 @@
 import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
+import { hideVendor, isSpelledByVendor, toPublicCode } from '@reelgate/platform/vendor-traits';
 import type { JsonObject } from '../protocols/protocol.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 
@@ -19,6 +20,9 @@ const QUOTED_IDS_MAX = 1000;
 const META = /[\\^$.*+?()[\]{}|]/g;
 const URL = /\bhttps?:\/\/[^\s"'<>)]*[^\s"'<>).,]/g;
 const MASK = '***';
+const STAND = 'the upstream';
+/** The members whose value is a code. */
+const CODE_NAMES = /^(?:code|type|error_?(?:code|type)|err_?code|__type)$/i;
 
 /** The names in an error that identify its upstream, and the public id of the model. */
 export interface Identities {
@@ -54,13 +58,23 @@ function scrub(value: unknown, identities: Identities, depth: number): unknown {
   if (depth === 0) return null;
   if (Array.isArray(value)) return value.map((inner) => scrub(inner, identities, depth - 1));
   const members = Object.entries(value as JsonObject).filter(([name]) => !HIDDEN_NAMES.test(name));
-  return Object.fromEntries(members.map(([name, inner]) => [name, scrub(inner, identities, depth - 1)]));
+  return Object.fromEntries(
+    members.map(([name, inner]) => [name, hideCode(name, inner) ?? scrub(inner, identities, depth - 1)]),
+  );
+}
+
+/** A code in the spelling of one vendor becomes one that all clients know. */
+function hideCode(name: string, value: unknown): string | undefined {
+  return typeof value === 'string' && CODE_NAMES.test(name) && isSpelledByVendor(value)
+    ? toPublicCode(value)
+    : undefined;
 }
 
 export function scrubText(text: string, { upstreamModel, publicModel, hidden, quoted }: Identities): string {
   const named = upstreamModel === publicModel ? text : text.replaceAll(upstreamModel, publicModel);
   const withoutHidden = hidden.reduce((left, word) => left.replaceAll(word, MASK), named);
-  return replaceStateIds(withoutHidden.replace(URL, MASK).replace(IDS, MASK), quoted);
+  const nameless = hideVendor(withoutHidden.replace(URL, MASK).replace(IDS, MASK), STAND);
+  return replaceStateIds(nameless, quoted);
 }
 
 /** Replaces the ids of an upstream by those that the client knows. A text that is an id alone stays: it has a place. */
