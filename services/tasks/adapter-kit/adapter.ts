@@ -76,9 +76,9 @@ export interface UpstreamRequest {
 export interface UpstreamAnswer {
   readonly status: number;
   /**
-   * Undefined if the answer is not JSON. In place of each text of more than 64 KiB, counted as it is written, stands
-   * `CUT_TEXT` of the kit, so bytes inside an answer are never in memory. An answer counts as none if more than 4 MiB of
-   * it are left, or if it has more than 512 MiB.
+   * Undefined if the answer is not JSON. A whole number above 2^53 is the text of its digits. In place of each text of
+   * more than 64 KiB, counted as it is written, stands `CUT_TEXT` of the kit, so bytes inside an answer are never in
+   * memory. An answer counts as none if more than 4 MiB of it are left, or if it has more than 512 MiB.
    */
   readonly body: unknown;
   /** The headers that `Adapter.answerHeaders` names, by their names in lower case. */
@@ -128,7 +128,10 @@ export interface Usage {
   readonly completionTokens?: number | undefined;
 }
 
-/** The failure of work. The service removes addresses and ids from the message before a client sees it. */
+/**
+ * The failure of work, in the words of the upstream, as operators read it. For a client the service makes the code one
+ * of its own, and takes out of the message what names the vendor, its machines and its records.
+ */
 export interface Failure {
   readonly code: string;
   readonly message: string;
