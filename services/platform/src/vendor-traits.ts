@@ -1,6 +1,6 @@
 /*
  * What upstreams write into errors by which a reader would know them: their names, their sentences, their codes. It is
- * one table for the failures of tasks and for the errors of relayed calls.
+ * one table for every error that a client reads.
  */
 
 /** The names of vendors, of their models and of the servers that relay them. Only as whole words. */
@@ -82,7 +82,7 @@ function isTelling(text: string): boolean {
   return SENTENCES.some((pattern) => pattern.test(text));
 }
 
-/** Ids that hold a name, such as those of models. */
+/** Ids with a name in them. */
 export const VENDOR_IDS = new RegExp(
   String.raw`(?<![\w./:-])[\w./:-]{0,80}(?:gemini|veo-|imagen|sora-|openai|kling|doubao|seedance|dashscope|wanx|wan\d|qwen|happyhorse|minimax|hailuo|fal-ai|grok|pixverse|vidu|runware|vllm|sglang|litellm|comfyui|hunyuan)[\w./:-]{0,80}`,
   'gi',

@@ -1,7 +1,7 @@
 import type { Reports } from './kit.ts';
 
-/** What a status word says. */
-type Meaning = 'waiting' | 'working' | 'finished' | 'broken' | 'cancelled' | 'expired';
+/** The class of a status word. */
+type WordClass = 'waiting' | 'working' | 'finished' | 'broken' | 'cancelled' | 'expired';
 
 /**
  * The words for the four states, and for two kinds of failure, at servers that copy an API and pass on the words of what
@@ -10,7 +10,7 @@ type Meaning = 'waiting' | 'working' | 'finished' | 'broken' | 'cancelled' | 'ex
  * queues that wrappers are built on (ComfyUI, Celery). A word that can mean something else, such as `unknown` or
  * `deleted`, is not here.
  */
-const WORDS: Readonly<Record<Meaning, readonly string[]>> = {
+const WORDS: Readonly<Record<WordClass, readonly string[]>> = {
   waiting: [
     ...['queued', 'queueing', 'queuing', 'in_queue', 'enqueued', 'pending', 'waiting', 'submitted', 'created'],
     ...['accepted', 'received', 'preparing', 'starting', 'not_start', 'not_started', 'notstarted', 'throttled'],
@@ -26,9 +26,11 @@ const WORDS: Readonly<Record<Meaning, readonly string[]>> = {
 };
 
 /** Reports for those words, in the form that `toPlainWord` gives them. */
-export function toReportsOfWords(of: Readonly<Record<Meaning, Reports[string]>>): Reports {
+export function toReportsOfWords(of: Readonly<Record<WordClass, Reports[string]>>): Reports {
   return Object.fromEntries(
-    Object.entries(WORDS).flatMap(([meaning, words]) => words.map((word) => [word, of[meaning as Meaning]] as const)),
+    Object.entries(WORDS).flatMap(([wordClass, words]) =>
+      words.map((word) => [word, of[wordClass as WordClass]] as const),
+    ),
   );
 }
 

@@ -55,7 +55,7 @@ export interface Continuation {
 
 export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
-  /** How the body is unpacked; undefined: its bytes are those of the file. */
+  /** Unpacks the body; undefined: its bytes are those of the file. */
   readonly unpack: OpenUnpacker | undefined;
   /** The length of this body as it comes; undefined: unknown. */
   readonly length: number | undefined;

@@ -29,7 +29,7 @@ const KEPT: ReadonlySet<string> = new Set([
 ]);
 const CONTENT = 'content_rejected';
 const IN_WORDS = 422;
-/** What a client reads if nothing of the upstream's words may be told. */
+/** The sentences for a client if nothing of the upstream's words may be told. */
 const SENTENCES: Readonly<Record<string, string>> = {
   content_rejected: 'the generator refused the content',
   invalid_media: 'the generator could not use the media of this task',
