@@ -38,7 +38,7 @@ const RIGHT_FIELDS: RightFields = {
   pictures: 'send input_reference for the first frame, last_frame for the last one, reference_images for others',
   video: 'send a video as a video_url item of content',
   sound: 'send sound as an audio_url item of content',
-  soundMade: 'no field chooses the sound that is made; describe it in prompt',
+  soundMade: 'the generators of this model choose the sound by themselves; describe it in prompt',
   source: 'send source_task_id',
 };
 

@@ -2,23 +2,16 @@ import type {
   Adapter,
   Attempt,
   AttemptItem,
-  ListedWork,
   MediaKind,
   PollResult,
   Steps,
   UpstreamAnswer,
 } from '@reelgate/adapter-kit';
-import {
-  isSuccess,
-  listPages,
-  readId,
-  readObject,
-  toFields,
-  toNothingFound,
-  toSubmission,
-} from '@reelgate/adapter-kit/kit';
+import { isSuccess, readId, readObject, toFields, toNothingFound, toSubmission } from '@reelgate/adapter-kit/kit';
 import { ARK_ERRORS, readError } from './ark.errors.ts';
-import { toListedWork, toReport } from './ark.report.ts';
+import { ARK_EXTRA, findArkUnfit, listArkExtra, toExtraBody, toRatio } from './ark.extra.ts';
+import { findByMark, listWork } from './ark.find.ts';
+import { toReport } from './ark.report.ts';
 
 const TYPE_OF: Readonly<Record<MediaKind, string>> = { image: 'image_url', video: 'video_url', audio: 'audio_url' };
 /**
@@ -28,23 +21,35 @@ const COMMAND = /--(?=[a-z])/gi;
 const DASH = '—';
 
 const TASKS = '/api/v3/contents/generations/tasks';
-const LIST_PAGE = 100;
+/** The reference does not say how soon the list shows work. */
+const VISIBLE_AFTER_MS = 120_000;
 
 /**
  * The video generation of Volcengine Ark and BytePlus ModelArk (the Seedance models). Sources: the official Python SDK
  * (volcengine-ark-runtime 5.0.54, resources and types of content_generation) and the API reference
  * (volcengine.com/docs/82379: 1520757 create, 1521309 query, 1521675 list, 1521720 cancel or delete, 1299023 error
- * codes). The status `expired` and the effect of DELETE in each state come from the newer reference, as resellers
- * repeat it (docs.powertokens.ai, docs.ai-tokenhub.com). Tested against recorded shapes only, not against a live
+ * codes; the page of Seedance 2.5 for the fields that each model takes). The status `expired` and the effect of DELETE in
+ * each state come from the newer reference, as resellers repeat it (docs.powertokens.ai, docs.ai-tokenhub.com). Tested against recorded shapes only, not against a live
  * upstream. The reference does not say whether an error with 5xx comes before acceptance, so its outcome counts as
  * unknown.
+ *
+ * The upstream takes no id of its caller. It shows after how many seconds it gives work up, and each attempt chooses them by
+ * its key, so a lost answer is found exactly. `safety_identifier` would be shown too, but is that of a person. Callbacks
+ * have the body of a read, and no signature.
  */
 export const ark: Adapter = {
   kit: 1,
   endpoints: ['video.generation'],
   credential: { header: 'authorization', scheme: 'Bearer' },
+  extraFields: ARK_EXTRA,
+  callbacks: { readId: (task) => readId(task['id']) },
+  visibleAfterMs: VISIBLE_AFTER_MS,
   openCalls: () => ({
-    buildSubmit: (attempt) => ({ method: 'POST', path: TASKS, json: toUpstreamBody(attempt) }),
+    listExtra: listArkExtra,
+    buildSubmit: (attempt) => {
+      const unfit = findArkUnfit(attempt);
+      return unfit === undefined ? { method: 'POST', path: TASKS, json: toUpstreamBody(attempt) } : { unfit };
+    },
     readSubmit: (answer) =>
       toSubmission(answer, {
         upstreamId: readId(readObject(answer.body)['id']),
@@ -54,13 +59,11 @@ export const ark: Adapter = {
     *poll(upstreamId) {
       return toPollResult(yield { method: 'GET', path: buildTaskPath(upstreamId) });
     },
-    list: (since) =>
-      listPages(since, {
-        build: ({ number }) => ({ method: 'GET', path: `${TASKS}?page_num=${number}&page_size=${LIST_PAGE}` }),
-        read: ({ items, total }) => ({ items, total }),
-        toWork: toListedWork,
-        isLast: isSortedPast,
-      }),
+    find: (lost) => findByMark(TASKS, lost),
+    *list(since) {
+      const works = yield* listWork(TASKS, since);
+      return works?.map(({ mark: _mark, ...work }) => work);
+    },
     cancel: cancelIfQueued,
     *test() {
       const { status, body } = yield { method: 'GET', path: `${TASKS}?page_num=1&page_size=1` };
@@ -93,25 +96,16 @@ function* cancelIfQueued(upstreamId: string): Steps<boolean> {
   return isSuccess(status) && readError(body) === undefined;
 }
 
-/**
- * The reference does not say how the list is sorted. It is read to its end, unless a page shows that older work
- * follows.
- */
-function isSortedPast(page: readonly ListedWork[], since: number): boolean {
-  return (
-    page.every(({ createdAt }, index) => createdAt <= (page[index - 1]?.createdAt ?? Infinity)) &&
-    (page.at(-1)?.createdAt ?? since) < since
-  );
-}
-
 /** The body of a create. The API writes resolutions in lower case. */
-function toUpstreamBody({ model, content, resolution, ratio, duration }: Attempt): object {
+function toUpstreamBody(attempt: Attempt): object {
+  const { model, content, resolution, callbackUrl } = attempt;
   return toFields({
     model,
     content: content.map(toContentItem),
     resolution: resolution?.toLowerCase(),
-    ratio,
-    duration,
+    ratio: toRatio(attempt),
+    callback_url: callbackUrl,
+    ...toExtraBody(attempt),
   });
 }
 

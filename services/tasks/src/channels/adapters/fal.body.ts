@@ -5,6 +5,8 @@ import { toSeed } from './fal.find.ts';
 import { PARTS, readApp } from './fal.models.ts';
 import type { FalEndpoint, FalModel, FalPart } from './fal.models.ts';
 
+const SOUND = 'generate_audio';
+
 type Parts = Readonly<Record<FalPart, unknown>>;
 
 /** Without it the queue runs failed work again, up to ten times. */
@@ -16,12 +18,15 @@ export interface FalTarget {
   readonly path: string;
 }
 
-/** The targets of the models whose id has an owner and an app, by that id. */
+/** The targets of the models whose id has an owner and an app, those of their endpoints, by that id. */
 export function listTargets(models: Readonly<Record<string, FalModel>>): ReadonlyMap<string, FalTarget> {
-  const known = Object.entries(models).filter(([id]) => readApp(id) !== undefined);
-  return new Map(
-    known.map(([id, model]) => [id, { model, path: `/${id.split('/').map(encodeURIComponent).join('/')}` }]),
-  );
+  const targets = new Map<string, FalTarget>();
+  for (const [id, model] of Object.entries(models)) {
+    const base = model.base ?? id;
+    if (readApp(id) === undefined || readApp(base) !== readApp(id)) continue;
+    targets.set(id, { model, path: `/${base.split('/').map(encodeURIComponent).join('/')}` });
+  }
+  return targets;
 }
 
 /** An order is the input of one endpoint, without an envelope. Our URL for callbacks is in the query. */
@@ -48,13 +53,16 @@ export function buildFalSubmit(
 }
 
 function toInput(endpoint: FalEndpoint, attempt: Attempt, parts: Parts): Json {
-  const { fixed, fields, extra = [] } = endpoint;
+  const { fixed, fields, extra = [], soundField = SOUND } = endpoint;
   const input: Record<string, unknown> = { ...fixed, prompt: joinTexts(attempt.content) };
   const set = (name: string | undefined, value: unknown): void => {
     if (name !== undefined && value !== undefined) input[name] = value;
   };
   // A seed that the client did not choose is one by which the work can be found.
-  for (const name of extra) set(name, attempt.extra?.[name] ?? (name === 'seed' ? toSeed(attempt.key) : undefined));
+  for (const name of extra) {
+    const value = attempt.extra?.[name] ?? (name === 'seed' ? toSeed(attempt.key) : undefined);
+    set(name === SOUND ? soundField : name, value);
+  }
   for (const part of PARTS) set(fields[part], parts[part]);
   return input;
 }

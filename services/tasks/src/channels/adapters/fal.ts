@@ -2,7 +2,8 @@ import type { Adapter, Attempt, Json, PollResult, Steps, UpstreamAnswer } from '
 import { isSuccess, readId, readObject, readText, toSubmission } from '@reelgate/adapter-kit/kit';
 import { buildFalSubmit, findFalEndpoint, listTargets } from './fal.body.ts';
 import { findBySeed, PLATFORM, REQUESTS } from './fal.find.ts';
-import { FAL_EXTRA, FAL_MODEL_SCHEMA, FAL_MODELS, readApp } from './fal.models.ts';
+import { FAL_MODELS } from './fal.families.ts';
+import { FAL_EXTRA, FAL_MODEL_SCHEMA, readApp } from './fal.models.ts';
 import type { FalModel } from './fal.models.ts';
 import { ERROR_TYPE_HEADER, FAL_ERRORS, isCompleted, readError, toResult, toStatusResult } from './fal.report.ts';
 

@@ -1,4 +1,4 @@
-import type { Attempt, Json } from '@reelgate/adapter-kit';
+import type { Attempt, ExtraFields, Json } from '@reelgate/adapter-kit';
 import { findUnfit, listMedia, MODEL_ROW_SCHEMA, readObject, sortMedia } from '@reelgate/adapter-kit/kit';
 import type { ModelRow } from '@reelgate/adapter-kit/kit';
 
@@ -6,6 +6,8 @@ import type { ModelRow } from '@reelgate/adapter-kit/kit';
 export interface KlingModel extends ModelRow {
   /** `frames`: text goes to /text-to-video and a frame to /image-to-video. `omni`: all goes to /omni-video. */
   readonly route: 'frames' | 'omni';
+  /** True if the order decides whether the model makes sound. Other models always make it, or never. */
+  readonly sound?: boolean | undefined;
   /** True if the model has the field `multi_shot`. */
   readonly multiShot?: boolean | undefined;
   /** A first frame without a last one and without references. */
@@ -13,6 +15,12 @@ export interface KlingModel extends ModelRow {
   readonly lastFrame?: ModelRow | undefined;
   readonly referenceVideo?: ModelRow | undefined;
 }
+
+/** No sound is made unless an order asks for it. It costs more, so an operator must allow it. Both names mean the same. */
+export const KLING_EXTRA: ExtraFields = {
+  sound: { type: 'word', words: ['on', 'off'], isPriced: true, isForOperators: true },
+  generate_audio: { type: 'flag', isPriced: true, isForOperators: true },
+};
 
 const CASES = ['frameAlone', 'lastFrame', 'referenceVideo'] as const;
 
@@ -37,7 +45,7 @@ const REFERENCES = { images: 7, videos: 1, mixes: true } as const satisfies Mode
 
 /** The models of the API, by the ids in its paths. */
 export const KLING_MODELS: Readonly<Record<string, KlingModel>> = {
-  'kling-3.0': { ...THREE, route: 'frames', multiShot: true },
+  'kling-3.0': { ...THREE, route: 'frames', multiShot: true, sound: true },
   'kling-3.0-turbo': {
     ...THREE,
     route: 'frames',
@@ -45,7 +53,14 @@ export const KLING_MODELS: Readonly<Record<string, KlingModel>> = {
     frames: 'first',
     frameAlone: { promptMax: 2500 },
   },
-  'kling-3.0-omni': { ...THREE, route: 'omni', multiShot: true, ...REFERENCES, referenceVideo: { images: 4 } },
+  'kling-3.0-omni': {
+    ...THREE,
+    route: 'omni',
+    multiShot: true,
+    sound: true,
+    ...REFERENCES,
+    referenceVideo: { images: 4 },
+  },
   'kling-o1': {
     ...THREE,
     route: 'omni',
@@ -67,6 +82,7 @@ const KLING_ROW_SCHEMA: Json = {
   properties: {
     ...readObject(MODEL_ROW_SCHEMA['properties']),
     route: { enum: ['frames', 'omni'] },
+    sound: { type: 'boolean' },
     multiShot: { type: 'boolean' },
     ...Object.fromEntries(CASES.map((name) => [name, MODEL_ROW_SCHEMA])),
   },

@@ -19,7 +19,7 @@ import {
   toSubmission,
 } from '@reelgate/adapter-kit/kit';
 import type { ApiError, ErrorTable, OrderMedia } from '@reelgate/adapter-kit/kit';
-import { findKlingUnfit, KLING_MODELS, KLING_OPTIONS } from './kling.models.ts';
+import { findKlingUnfit, KLING_EXTRA, KLING_MODELS, KLING_OPTIONS } from './kling.models.ts';
 import type { KlingModel } from './kling.models.ts';
 import { toReport } from './kling.report.ts';
 
@@ -79,10 +79,13 @@ export const kling: Adapter = {
   callbacks: { signature: { form: 'standard-webhooks' }, readId: readCallbackId },
   pollManyMax: POLL_MANY_MAX,
   visibleAfterMs: VISIBLE_AFTER_MS,
+  extraFields: KLING_EXTRA,
   options: KLING_OPTIONS,
   openCalls: ({ options }) => {
     const models = { ...KLING_MODELS, ...readObject(options['models']) } as Readonly<Record<string, KlingModel>>;
     return {
+      listExtra: ({ model }) =>
+        Object.hasOwn(models, model) && models[model]?.sound === true ? Object.keys(KLING_EXTRA) : [],
       buildSubmit: (attempt) => buildSubmit(models, attempt),
       readSubmit: (answer) =>
         toSubmission(answer, {
@@ -187,7 +190,11 @@ function buildSubmit(
   return { method: 'POST', path: `/${product}/${encodeURIComponent(id)}`, json };
 }
 
-function toSettings(model: KlingModel, { duration, resolution, ratio }: Attempt, media: OrderMedia): object {
+function toSettings(
+  model: KlingModel,
+  { duration, resolution, ratio, extra = {} }: Attempt,
+  media: OrderMedia,
+): object {
   const hasVideo = media.videos.length > 0;
   const concrete = ratio === 'adaptive' ? undefined : ratio;
   return {
@@ -195,8 +202,15 @@ function toSettings(model: KlingModel, { duration, resolution, ratio }: Attempt,
     // A frame decides the ratio, and a reference video does if the order does not.
     aspect_ratio: media.first === undefined ? (concrete ?? (hasVideo ? undefined : RATIO_OF_ADAPTIVE)) : undefined,
     duration,
+    ...toAudio(extra),
     multi_shot: model.multiShot === true ? hasVideo : undefined,
   };
+}
+
+/** The upstream makes none by default. */
+function toAudio({ sound, generate_audio: isMade }: NonNullable<Attempt['extra']>): object {
+  if (sound === undefined && isMade === undefined) return {};
+  return { audio: sound === 'on' || (sound === undefined && isMade === true) ? 'native' : 'off' };
 }
 
 function toPromptItems(text: string): readonly object[] {

@@ -1,19 +1,22 @@
 import type { Attempt, AttemptMedia, UpstreamRequest } from '@reelgate/adapter-kit';
-import { listMedia, toPrompt } from '@reelgate/adapter-kit/kit';
-import { choosePixels, RUNWAY_MODELS } from './runway.models.ts';
+import { findUnfit, listMedia, toFields, toPrompt } from '@reelgate/adapter-kit/kit';
+import { choosePixels } from './runway.models.ts';
 import type { RunwayModel } from './runway.models.ts';
 
 const POSITIONS: Readonly<Record<string, 'first' | 'last'>> = { first_frame: 'first', last_frame: 'last' };
 
 /** Frames go to image_to_video, text and references to text_to_video. Nothing of an order is left out silently. */
-export function buildRunwaySubmit(attempt: Attempt): UpstreamRequest | { readonly unfit: string } {
+export function buildRunwaySubmit(
+  models: Readonly<Record<string, RunwayModel>>,
+  attempt: Attempt,
+): UpstreamRequest | { readonly unfit: string } {
   const { model: id, content } = attempt;
-  const model = Object.hasOwn(RUNWAY_MODELS, id) ? RUNWAY_MODELS[id] : undefined;
+  const model = findRunwayModel(models, id);
   if (model === undefined) return { unfit: `the model ${id} is unknown to this adapter` };
+  const unfit = findUnfit(model, attempt);
+  if (unfit !== undefined) return { unfit: `the model ${id} ${unfit}` };
   const media = listMedia(content);
   const frames = media.filter(({ role }) => POSITIONS[role ?? ''] !== undefined);
-  const unfit = describeUnfitMedia(model, media, frames);
-  if (unfit !== undefined) return { unfit: `the model ${id} ${unfit}` };
   const route = frames.length > 0 ? 'image' : 'text';
   const frame = toFrameFields(model, route, attempt);
   if (frame === undefined)
@@ -27,20 +30,24 @@ export function buildRunwaySubmit(attempt: Attempt): UpstreamRequest | { readonl
     promptText: toPrompt(content),
     duration: attempt.duration,
     ...frame,
+    ...toExtraFields(attempt),
     ...(media.length > 0 && toMediaFields(media, frames)),
   };
   return { method: 'POST', path: `/v1/${route}_to_video`, json };
 }
 
-function describeUnfitMedia(
-  { lastFrame, references }: RunwayModel,
-  media: readonly AttemptMedia[],
-  frames: readonly AttemptMedia[],
-): string | undefined {
-  if (frames.length > 0 && frames.length < media.length) return 'takes frames or references, not both';
-  if (!lastFrame && frames.some(({ role }) => role === 'last_frame')) return 'takes no last frame';
-  if (!references && frames.length < media.length) return 'takes no references';
-  return undefined;
+export function findRunwayModel(models: Readonly<Record<string, RunwayModel>>, id: string): RunwayModel | undefined {
+  return Object.hasOwn(models, id) ? models[id] : undefined;
+}
+
+function toExtraFields({ extra = {} }: Attempt): object {
+  const { seed, generate_audio: audio, negative_prompt: negativePrompt, public_figure_threshold: level } = extra;
+  return toFields({
+    seed,
+    audio,
+    negativePrompt,
+    contentModeration: level === undefined ? undefined : { publicFigureThreshold: level },
+  });
 }
 
 function toFrameFields(
@@ -48,8 +55,10 @@ function toFrameFields(
   route: 'text' | 'image',
   { ratio, resolution }: Attempt,
 ): object | undefined {
+  const pairs = model[route];
+  if (pairs === undefined) return undefined;
   if (model.frame === 'pixels') {
-    const pixels = choosePixels(model[route] ?? [], ratio, resolution);
+    const pixels = choosePixels(pairs, ratio, resolution);
     return pixels === undefined ? undefined : { ratio: pixels };
   }
   const asked = resolution === undefined ? {} : { resolution: resolution.toLowerCase() };

@@ -11,7 +11,9 @@ import {
   toSubmission,
 } from '@reelgate/adapter-kit/kit';
 import type { ApiError, ErrorTable, Reports } from '@reelgate/adapter-kit/kit';
-import { buildRunwaySubmit } from './runway.body.ts';
+import { buildRunwaySubmit, findRunwayModel } from './runway.body.ts';
+import { RUNWAY_EXTRA, RUNWAY_MODELS, RUNWAY_OPTIONS } from './runway.models.ts';
+import type { RunwayModel } from './runway.models.ts';
 
 const REPORTS: Reports = {
   PENDING: (_task, status) => ({ phase: 'queued', status }),
@@ -47,28 +49,34 @@ export const runway: Adapter = {
   endpoints: ['video.generation'],
   credential: { header: 'authorization', scheme: 'Bearer' },
   headers: { 'x-runway-version': API_VERSION },
-  openCalls: () => ({
-    buildSubmit: buildRunwaySubmit,
-    readSubmit: (answer) => {
-      const error = readError(answer.body);
-      return toSubmission(answer, {
-        upstreamId: readId(readObject(answer.body)['id']),
-        error,
-        // A 502 that is not in the format of the API can come from a proxy.
-        table: error === undefined ? { ...ERRORS, statuses: {} } : ERRORS,
-      });
-    },
-    *poll(upstreamId) {
-      return toPollResult(yield { method: 'GET', path: buildTaskPath(upstreamId) });
-    },
-    cancel: cancelIfQueued,
-    *test() {
-      const { status, body } = yield { method: 'GET', path: ORGANIZATION };
-      return status === 200 && typeof readObject(body)['creditBalance'] === 'number'
-        ? { ok: true, detail: 'the organization was read' }
-        : { ok: false, detail: readError(body)?.message ?? `HTTP ${status}` };
-    },
-  }),
+  extraFields: RUNWAY_EXTRA,
+  options: RUNWAY_OPTIONS,
+  openCalls: ({ options }) => {
+    const models = { ...RUNWAY_MODELS, ...readObject(options['models']) } as Readonly<Record<string, RunwayModel>>;
+    return {
+      listExtra: ({ model }) => findRunwayModel(models, model)?.extra ?? [],
+      buildSubmit: (attempt) => buildRunwaySubmit(models, attempt),
+      readSubmit: (answer) => {
+        const error = readError(answer.body);
+        return toSubmission(answer, {
+          upstreamId: readId(readObject(answer.body)['id']),
+          error,
+          // A 502 that is not in the format of the API can come from a proxy.
+          table: error === undefined ? { ...ERRORS, statuses: {} } : ERRORS,
+        });
+      },
+      *poll(upstreamId) {
+        return toPollResult(yield { method: 'GET', path: buildTaskPath(upstreamId) });
+      },
+      cancel: cancelIfQueued,
+      *test() {
+        const { status, body } = yield { method: 'GET', path: ORGANIZATION };
+        return status === 200 && typeof readObject(body)['creditBalance'] === 'number'
+          ? { ok: true, detail: 'the organization was read' }
+          : { ok: false, detail: readError(body)?.message ?? `HTTP ${status}` };
+      },
+    };
+  },
 };
 
 function buildTaskPath(upstreamId: string): string {
