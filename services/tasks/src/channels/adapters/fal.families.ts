@@ -1,6 +1,6 @@
 import type { FalEndpoint, FalModel } from './fal.models.ts';
 
-/** What the endpoints of a family have in common. */
+/** The common parts of the endpoints of a family. */
 type Family = Omit<FalEndpoint, 'path' | 'fields'>;
 
 const SOUND = 'generate_audio';

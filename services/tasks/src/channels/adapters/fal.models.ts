@@ -28,7 +28,7 @@ const USES = ['text', 'frame', 'bothFrames', 'references'] as const;
 
 /** The endpoints of a model by what an order holds. Absent `bothFrames`: `frame` takes both. */
 export type FalModel = Partial<Readonly<Record<(typeof USES)[number], FalEndpoint>>> & {
-  /** What the paths of the endpoints follow. Default: the id of the model. */
+  /** The address before the paths of the endpoints. Default: the id of the model. */
   readonly base?: string | undefined;
 };
 
