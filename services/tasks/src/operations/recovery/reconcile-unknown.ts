@@ -18,7 +18,7 @@ const CLOCK_SLACK_MS = 5000;
 const SET_CLOCK_MS = 3_600_000;
 /** Clocks are in doubt this long before and after a time at which they were seen to be wrong. */
 const DOUBT_MS = 3 * SET_CLOCK_MS;
-const SEARCH_MS = 60_000;
+export const SEARCH_MS = 60_000;
 const PAGE = 500;
 const PAGES_MAX = 200;
 const LIST_TIMEOUT_MS = 20_000;
