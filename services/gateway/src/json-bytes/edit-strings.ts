@@ -12,6 +12,8 @@ const ANY_NAME = '*';
 /** Places in a JSON text. Some writers write names in another case, or without underscores; their places are the same. */
 export interface Places<P> {
   readonly members: ReadonlyMap<string, Places<P>>;
+  /** The places of names as texts write them, as far as they were met. */
+  readonly met: Map<string, Places<P> | undefined>;
   readonly elements: Places<P> | undefined;
   /** Set if a string is expected here. */
   readonly place: P | undefined;
@@ -36,6 +38,7 @@ function buildPlaces<P>(paths: readonly PathLeft<P>[]): Places<P> {
   const isList = steps.delete('[]');
   return {
     members: new Map([...steps].map((name) => [foldName(name), below(name)])),
+    met: new Map(),
     elements: isList ? below('[]') : undefined,
     place: paths.find((path) => path.steps.length === 0)?.place,
   };
@@ -240,9 +243,16 @@ function newPosition<P>(places: Places<P>, edits: StringEdits<P>): Position<P> {
   };
 }
 
-function findMember<P>({ members }: Places<P>, name: string | undefined): Places<P> | undefined {
+/** Texts repeat the same few names; folding one takes longer than finding it. */
+const [MET_NAMES_MAX, MET_LENGTH_MAX] = [256, 64];
+
+function findMember<P>({ members, met }: Places<P>, name: string | undefined): Places<P> | undefined {
   if (name === undefined) return undefined;
-  return members.get(name) ?? members.get(foldName(name)) ?? members.get(ANY_NAME);
+  const known = met.get(name);
+  if (known !== undefined || met.has(name)) return known;
+  const found = members.get(foldName(name)) ?? members.get(ANY_NAME);
+  if (met.size < MET_NAMES_MAX && name.length <= MET_LENGTH_MAX) met.set(name, found);
+  return found;
 }
 
 function parseString(quoted: string): string | undefined {
