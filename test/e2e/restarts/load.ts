@@ -30,6 +30,8 @@ export interface LoadPlan {
   readonly token: string;
   readonly seed: number;
   readonly createsPerSecond: number;
+  /** While so many tasks are created or read, no further one is created. */
+  readonly inHandMax: number;
 }
 
 export interface Load {
@@ -56,7 +58,7 @@ export function startLoad(plan: LoadPlan): Load {
   const pace = async (): Promise<void> => {
     const start = performance.now();
     for (let count = 1; !over.signal.aborted; count += 1) {
-      begin(orderAndFollow(caller, count));
+      if (running.size < plan.inHandMax) begin(orderAndFollow(caller, count));
       const at = start + (count * 1000) / plan.createsPerSecond;
       await wait(Math.max(0, at - performance.now()), undefined, { signal: over.signal }).catch(() => undefined);
     }

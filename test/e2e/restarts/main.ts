@@ -12,6 +12,7 @@ Restarts each of two processes of every service under load, and prints each requ
   --signal    SIGTERM by default
   --services  those whose processes are restarted, such as tasks,billing; all by default
   --creates   creates a second; 30 by default. Each task is read every second
+  --in-hand   the most tasks that are read at one time; 1000 by default
   --runs      1 by default; each has the next seed
   --chain     the failed calls and the lines of the log of each failure too`;
 
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     signal: { type: 'string', default: 'SIGTERM' },
     seed: { type: 'string', default: '1' },
     runs: { type: 'string', default: '1' },
+    'in-hand': { type: 'string', default: '1000' },
     creates: { type: 'string', default: '30' },
     services: { type: 'string', default: 'billing,media,tasks,gateway' },
     chain: { type: 'boolean', default: false },
@@ -56,6 +58,7 @@ async function main(): Promise<void> {
           seed: Number(values.seed) + run,
           signal: values.signal as 'SIGTERM' | 'SIGKILL',
           createsPerSecond: Number(values.creates),
+          inHandMax: Number(values['in-hand']),
           replicas: REPLICAS.filter(({ service }) => values.services.split(',').includes(service)),
         }),
       );

@@ -24,6 +24,7 @@ const SPANS_MS = 1500;
 export interface RunPlan {
   readonly seed: number;
   readonly createsPerSecond: number;
+  readonly inHandMax: number;
   readonly signal: 'SIGTERM' | 'SIGKILL';
   /** Each is restarted once, in a seeded order. */
   readonly replicas: readonly ReplicaName[];
@@ -81,9 +82,9 @@ export async function openRestartWorld(stores: Stores): Promise<RestartWorld> {
 }
 
 async function runRestarts(plan: RunPlan, program: ReplicatedProgram, sink: OtlpSink): Promise<RunResult> {
-  const { seed, signal, createsPerSecond } = plan;
+  const { seed, signal, createsPerSecond, inHandMax } = plan;
   const { pick, whole } = seeded(seed);
-  const load = startLoad({ base: program.base, token: KEYS.demo, seed, createsPerSecond });
+  const load = startLoad({ base: program.base, token: KEYS.demo, seed, createsPerSecond, inHandMax });
   await wait(WARM_UP_MS);
   const restarts: { readonly name: string; readonly at: number }[] = [];
   for (const left = [...plan.replicas]; left.length > 0;) {

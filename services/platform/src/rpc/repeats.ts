@@ -13,11 +13,11 @@ const REFUSALS_MAX = 4;
  * than a client waits before it connects to a replica again.
  */
 const REPEAT_AFTER_MS = [25, 50, 100, 200, 400, 800, 1000];
-/** Of one connection at one time. Further ones fail at once, so that an outage of all replicas holds few calls. */
+/** Of one connection at one time. Further ones fail at once, so that few wait while all replicas are away. */
 const REPEATING_MAX = 500;
 
 /**
- * How a call ended without an answer of its method. `refused`: its stream was refused by a replica that closes the
+ * The end of a call without an answer of its method. `refused`: its stream was refused by a replica that closes the
  * connection; `unsent`: no replica was connected; `lost`: its connection or its stream broke, and the method may have
  * run.
  */
