@@ -58,6 +58,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'tasks/sql-prompts.ts': [2, 'the pass that reads prompts, along new and old tasks and the events of ends'],
   'tasks/sql-events.ts': [2, 'the pass that wakes event streams'],
   'tasks/sql-leased-receivers.ts': [4, 'the look for due receivers, and the first due one'],
+  'billing/read-opening-accounts.ts': [1, 'account export, a page at a time'],
   'billing/sql-account-list.ts': [1, 'the list of accounts, for an operator'],
   'billing/account-rows.ts': [1, 'the lists and sums of all accounts, for an operator'],
   'billing/sql-acts.ts': [4, 'the list of acts, for an operator'],
