@@ -21,7 +21,7 @@ export interface OpeningSection {
   readonly accounts: number;
   /** By currency, as decimals. */
   readonly credits: Readonly<Record<string, string>>;
-  /** What accounts owe, by id. No configuration can say it. */
+  /** The debts of accounts, by id. A configuration cannot have them. */
   readonly debts: Readonly<Record<string, string>>;
 }
 

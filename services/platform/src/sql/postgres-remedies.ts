@@ -42,8 +42,8 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     `lower ${service}.postgres.connections, raise max_connections or the CONNECTION LIMIT of the role and the ` +
     'database, or put a pooler in front',
 };
-const noTls: Remedy = ({ service }) => `turn ssl on at the server, or take sslmode out of ${service}.database`;
-const distrusted: Remedy = ({ service }) =>
+const mendMissingTls: Remedy = ({ service }) => `turn ssl on at the server, or take sslmode out of ${service}.database`;
+const mendCertificate: Remedy = ({ service }) =>
   `name the authority of its certificate as sslrootcert in ${service}.database, and the host as the certificate does`;
 const unreachable: Remedy = ({ service }) =>
   `start the server or mend the network, or correct host and port in ${service}.database`;
@@ -83,8 +83,8 @@ function findRemedy(cause: unknown): Remedy | undefined {
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
   const [said, text] = [String(code), String(message)];
   if (Object.hasOwn(REMEDIES, said)) return REMEDIES[said];
-  if (NO_TLS.test(text)) return noTls;
-  if (TLS.test(said)) return distrusted;
+  if (NO_TLS.test(text)) return mendMissingTls;
+  if (TLS.test(said)) return mendCertificate;
   if (NOT_IN_TIME.test(text)) return slow;
   return (NETWORK.has(said) && !OWN.has(said)) || GIVEN_UP.test(text) ? unreachable : undefined;
 }
