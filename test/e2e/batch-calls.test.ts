@@ -99,6 +99,7 @@ function batchCallsSuite(shape: Shape, bus?: () => string): void {
         endpoint: '/v1/chat/completions',
         model: MODEL,
         request_counts: { total: 4, completed: 2, failed: 2 },
+        charge: { state: 'final', currency: 'USD' },
       });
       const output = await readLines(client, ended.output_file_id);
       expect(output.map(({ custom_id: id }) => id)).toEqual(['one', 'long']);

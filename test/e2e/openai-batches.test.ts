@@ -111,8 +111,18 @@ test(
       metadata: { order: '7' },
       errors: null,
     });
+    const quote = await client.post('/batches/estimate', {
+      body: { input_file_id: started.input_file_id, endpoint: started.endpoint, completion_window: '24h' },
+    });
+    expect(quote).toMatchObject({
+      amount: '1.6',
+      max_amount: '1.6',
+      currency: 'USD',
+      request_counts: { total: 8, priced: 5, refused: 3 },
+    });
     const ended = await end(started);
     expect(ended).toMatchObject({
+      charge: { state: 'final', amount: '1.6', currency: 'USD' },
       status: 'completed',
       model: MODEL,
       request_counts: { total: 8, completed: 5, failed: 3 },
@@ -218,7 +228,10 @@ test(
     ]);
     // each line costs 0.32
     const bounded = await end(await begin([aLine('a'), aLine('b'), aLine('c')], { metadata: { max_amount: '0.70' } }));
-    expect(bounded.request_counts).toEqual({ total: 3, completed: 2, failed: 1 });
+    expect(bounded).toMatchObject({
+      request_counts: { total: 3, completed: 2, failed: 1 },
+      charge: { state: 'final', amount: '0.64', currency: 'USD' },
+    });
     expect((await readLines(bounded.error_file_id)).map(({ error }) => error?.code)).toEqual(['price_above_max']);
   },
   TEST_TIMEOUT_MS,

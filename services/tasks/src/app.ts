@@ -27,7 +27,7 @@ import { ADAPTERS } from './channels/adapters/index.ts';
 import { openChannelRegistry } from './channels/channel-registry.ts';
 import type { ChannelRegistry, ChannelRegistryOptions } from './channels/channel-registry.ts';
 import type { OpenPool } from './channels/upstream-exchange.ts';
-import { billingClient, callsClient } from './clients/billing.ts';
+import { billingClient, callsClient, chargesClient } from './clients/billing.ts';
 import type { MediaBytes } from './clients/media-bytes.ts';
 import { mediaClient } from './clients/media.ts';
 import { billingTokens } from './clients/tokens.ts';
@@ -151,7 +151,7 @@ export async function startTasks(
   const backlog = sqlBacklog(sql);
   const tokens = await openTokens(foundation, billingTokens(peers.billing), lifecycle);
   const jobs = jobDeps(deps, { jobs: sqlJobs(sql, newId), bus, config, calls: callsClient(peers.calls) });
-  const batches = batchDeps(deps, { sql, config, tokens, jobs });
+  const batches = batchDeps(deps, { sql, config, tokens, jobs, charges: chargesClient(peers.billing) });
   const checked = { backlog, checks: sqlSelfChecks(sql), jobs: jobs.jobs, softDeadlineMs: config.softDeadlineMs };
   foundation.checks?.add(...tasksSelfChecks(deps, checked));
   // one process alone can have an embedded database
@@ -332,7 +332,7 @@ function batchDeps(
     sql,
     config,
     ...parts
-  }: { readonly sql: Sql; readonly config: TasksConfig } & Pick<RunBatchDeps, 'tokens' | 'jobs'>,
+  }: { readonly sql: Sql; readonly config: TasksConfig } & Pick<RunBatchDeps, 'tokens' | 'jobs' | 'charges'>,
 ): RunBatchDeps {
   const { store, clock, newId, log, wake, media } = tasks;
   const batches = { ...sqlBatches(sql, newId), findKey: store.findKey.bind(store) };

@@ -1,5 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { Billing } from '../src/clients/billing.ts';
+import type { Billing, ChargeReader } from '../src/clients/billing.ts';
 import type { PriceFacts } from '../src/domain/price-facts.ts';
 import type { Usage } from '../src/domain/task.ts';
 
@@ -13,6 +13,7 @@ export interface FakeHold {
 /** A fake of billing with one hold per task. Each hold ends once. */
 export interface FakeBilling {
   readonly port: Billing;
+  readonly charges: ChargeReader;
   readonly holds: ReadonlyMap<string, FakeHold>;
   /** Price keys without a contract. */
   readonly unpriced: Set<string>;
@@ -51,6 +52,17 @@ export function fakeBilling(): FakeBilling {
     overrun: new Set(),
     funded: true,
     knowsBounds: true,
+    charges: {
+      listFinalCharges: async (ids) =>
+        new Map(
+          ids.flatMap((id) => {
+            const { state = 'held', facts } = holds.get(id) ?? {};
+            if (state === 'held') return [];
+            const nanos = state === 'settled' && facts !== undefined ? amountOf(facts) : 0n;
+            return [[id, { nanos, currency: 'USD' }]];
+          }),
+        ),
+    },
     port: {
       quote: async (_accountId, facts) => {
         assertPriced(facts);

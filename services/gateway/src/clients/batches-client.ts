@@ -53,6 +53,8 @@ export interface Batch {
   readonly model: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
   readonly counts: { readonly total: number; readonly completed: number; readonly failed: number };
+  /** What its lines were charged so far; undefined while no line is settled. */
+  readonly charge: { readonly nanos: bigint; readonly currency: string; readonly isFinal: boolean } | undefined;
   readonly faults: readonly BatchFault[];
   readonly outputFileId: string | undefined;
   readonly errorFileId: string | undefined;
@@ -245,7 +247,7 @@ function fromWireFault({ code, message, line, param }: WireFault): BatchFault {
 }
 
 function fromWireBatch(wire: WireBatch): Batch {
-  const { total, completed, failed, outputExpiresAfterSeconds } = wire;
+  const { total, completed, failed, outputExpiresAfterSeconds, chargedNanos, currency, chargesOpen } = wire;
   const toMs = (time: WireBatch['endedAt']): number | undefined => time && timestampMs(time);
   return {
     id: wire.id,
@@ -256,6 +258,7 @@ function fromWireBatch(wire: WireBatch): Batch {
     model: wire.model === '' ? undefined : wire.model,
     metadata: wire.metadata,
     counts: { total, completed, failed },
+    charge: currency === '' ? undefined : { nanos: chargedNanos, currency, isFinal: !chargesOpen },
     faults: wire.faults.map(fromWireFault),
     outputFileId: wire.outputFileId === '' ? undefined : wire.outputFileId,
     errorFileId: wire.errorFileId === '' ? undefined : wire.errorFileId,

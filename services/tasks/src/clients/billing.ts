@@ -79,6 +79,18 @@ export interface Billing {
   findEnded(taskIds: readonly string[], options?: CallOptions): Promise<ReadonlySet<string>>;
 }
 
+/** What a task or a job was charged for good; nothing if its hold was released. */
+export interface FinalCharge {
+  readonly nanos: bigint;
+  readonly currency: string;
+}
+
+/** Reads charges. */
+export interface ChargeReader {
+  /** Returns the charges of those of at most 100 tasks and jobs whose holds have ended for good. */
+  listFinalCharges(ids: readonly string[], options?: CallOptions): Promise<ReadonlyMap<string, FinalCharge>>;
+}
+
 /** The end of a hold that was to be settled, if it is not settled by this basis. */
 const SETTLED_BY: Readonly<Partial<Record<Basis, 'deferred' | 'released'>>> = {
   [Basis.DEFERRED]: 'deferred',
@@ -86,6 +98,19 @@ const SETTLED_BY: Readonly<Partial<Record<Basis, 'deferred' | 'released'>>> = {
 };
 const CHARGED: ReadonlySet<Basis> = new Set([Basis.USAGE, Basis.ESTIMATE, Basis.HOLD]);
 const ENDED: ReadonlySet<Basis> = new Set([...CHARGED, Basis.RELEASED]);
+
+export function chargesClient(rpc: Pick<Client<typeof BillingService>, 'listCharges'>): ChargeReader {
+  return {
+    listFinalCharges: async (ids, options) => {
+      const { charges } = await rpc.listCharges({ taskIds: [...ids] }, options);
+      return new Map(
+        charges.flatMap(({ taskId, basis, chargedNanos = 0n, currency }) =>
+          ENDED.has(basis) ? [[taskId, { nanos: basis === Basis.RELEASED ? 0n : chargedNanos, currency }]] : [],
+        ),
+      );
+    },
+  };
+}
 
 export function billingClient(rpc: Client<typeof BillingService>, clock: Clock): Billing {
   const lists = openHoldLists(rpc, clock);

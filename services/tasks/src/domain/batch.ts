@@ -44,6 +44,12 @@ export interface Batch extends BatchOrigin {
   readonly total: number;
   readonly completed: number;
   readonly failed: number;
+  /** What its ended lines were charged, in billionths, as far as that is counted. */
+  readonly chargedNanos: bigint;
+  /** Undefined until a line is counted. */
+  readonly currency: string | undefined;
+  /** The lines whose money was not settled when the batch ended. */
+  readonly uncharged: number;
   readonly faults: readonly BatchFault[] | undefined;
   readonly outputFileId: string | undefined;
   readonly errorFileId: string | undefined;

@@ -121,6 +121,29 @@ export interface BatchRunStore {
   finishRun(lease: BatchLease, at: number): Promise<boolean>;
 }
 
+/** What the work of an ended line was charged, in billionths. */
+export interface LineCharge {
+  readonly number: number;
+  readonly nanos: bigint;
+}
+
+/** The sum of what the lines of a batch were charged. Each line counts once. */
+export interface BatchChargeStore {
+  /** The ended lines after a number whose charge is not counted, with the ids of their tasks or jobs. */
+  listUncharged(
+    batchId: string,
+    after: number,
+    limit: number,
+  ): Promise<readonly { readonly number: number; readonly workId: string }[]>;
+  /** Adds charges of lines to their batch, in the currency of its account, while the lease is held in this phase. */
+  addCharges(
+    lease: BatchLease,
+    phase: Extract<BatchPhase, 'running' | 'writing'>,
+    charged: { readonly lines: readonly LineCharge[]; readonly currency: string },
+    until: number,
+  ): Promise<boolean>;
+}
+
 export interface BatchWriteStore {
   /** The ended lines with or without a task after a number. Undefined: the lease is not held. */
   listEndedLines(
@@ -163,6 +186,7 @@ export interface BatchStore
     BatchLeases,
     BatchReadStore,
     BatchRunStore,
+    BatchChargeStore,
     BatchWriteStore,
     BatchRetentionStore,
     OpenBatchReader {}

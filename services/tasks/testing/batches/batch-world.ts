@@ -121,6 +121,7 @@ function inBatches(world: World, options: BatchOptions): BatchWorld {
       findKey: (...which) => deps.store.findKey(...which),
     },
     media: deps.media,
+    charges: world.billing.charges,
     clock: deps.clock,
     newId: deps.newId,
     log: deps.log,

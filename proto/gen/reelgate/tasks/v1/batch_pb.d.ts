@@ -200,6 +200,27 @@ export declare type Batch = Message<"reelgate.tasks.v1.Batch"> & {
    * @generated from field: int64 output_expires_after_seconds = 20;
    */
   outputExpiresAfterSeconds: bigint;
+
+  /**
+   * What its ended lines were charged so far, in billionths of the currency unit.
+   *
+   * @generated from field: int64 charged_nanos = 21;
+   */
+  chargedNanos: bigint;
+
+  /**
+   * ISO 4217 code of the charges; empty: no line is settled yet.
+   *
+   * @generated from field: string currency = 22;
+   */
+  currency: string;
+
+  /**
+   * Whether lines can still be charged: some have not ended, or their money was not settled when the batch ended.
+   *
+   * @generated from field: bool charges_open = 23;
+   */
+  chargesOpen: boolean;
 };
 
 /**

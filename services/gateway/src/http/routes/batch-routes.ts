@@ -67,8 +67,7 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
   const body = decodeBatch('json' in read ? read.json : undefined);
   const caller = toCaller(exchange);
   await assertBound(parts, body, { ...caller, accountId });
-  const file = await parts.files.find(accountId, body.input_file_id, caller);
-  if (file?.purpose !== 'batch') throw unknownInput();
+  await findInput(parts, body, { ...caller, accountId });
   const seconds = body.output_expires_after?.seconds;
   const { batch, replayed } = await parts.batches.create(
     {
@@ -90,11 +89,21 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
   exchange.body = encodeBatch(batch);
 }
 
+/** Refuses a file that is not one of the account for batches. */
+export async function findInput(
+  { files }: GatewayParts,
+  { input_file_id: fileId }: BatchBody,
+  { accountId, ...caller }: AccountCaller,
+): Promise<void> {
+  const file = await files.find(accountId, fileId, caller);
+  if (file?.purpose !== 'batch') throw unknownInput();
+}
+
 /**
  * Refuses a bound that would bound nothing: one by another name, one in another currency than that of the account, and
  * one of calls, whose price is known only after them.
  */
-async function assertBound(
+export async function assertBound(
   { books }: GatewayParts,
   { endpoint, metadata }: BatchBody,
   caller: AccountCaller,

@@ -1,6 +1,7 @@
-import type { Batch, BatchStatus } from '../../clients/batches-client.ts';
+import type { Batch, BatchFault, BatchStatus } from '../../clients/batches-client.ts';
 import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
 import { BATCH_PATHS } from '../../batches/batch-endpoints.ts';
 
 const MS = 1000;
@@ -73,29 +74,30 @@ export const BATCH_LIST_PARAMETERS: readonly QueryParameter[] = [
 
 export const BATCH_LIMIT = LIMIT;
 
+const errors = {
+  type: ['object', 'null'],
+  required: ['object', 'data'],
+  additionalProperties: false,
+  properties: {
+    object: { const: 'list' },
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['code', 'message', 'line', 'param'],
+        additionalProperties: false,
+        properties: { code: text, message: text, line: { type: ['integer', 'null'] }, param: textOrNull },
+      },
+    },
+  },
+} satisfies Schema;
+
 const properties = {
   id: text,
   object: { const: 'batch' },
   endpoint: text,
   model: textOrNull,
-  errors: {
-    type: ['object', 'null'],
-    description: 'Why the file was refused.',
-    required: ['object', 'data'],
-    additionalProperties: false,
-    properties: {
-      object: { const: 'list' },
-      data: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['code', 'message', 'line', 'param'],
-          additionalProperties: false,
-          properties: { code: text, message: text, line: { type: ['integer', 'null'] }, param: textOrNull },
-        },
-      },
-    },
-  },
+  errors: { ...errors, description: 'Why the file was refused.' },
   input_file_id: text,
   completion_window: { const: WINDOW },
   status: {
@@ -128,6 +130,17 @@ const properties = {
     properties: { total: whole, completed: whole, failed: whole },
   },
   metadata,
+  charge: {
+    type: ['object', 'null'],
+    description: 'What the lines were charged so far. Null while no line is settled.',
+    required: ['state', 'amount', 'currency'],
+    additionalProperties: false,
+    properties: {
+      state: { enum: ['open', 'final'], description: '`open`: more can be charged. `final`: it stays as it is.' },
+      amount: { type: 'string', description: 'An exact decimal.' },
+      currency: { type: 'string', description: 'ISO 4217.' },
+    },
+  },
 } satisfies Readonly<Record<string, Schema>>;
 
 export const BATCH_ANSWER: Schema = {
@@ -136,6 +149,34 @@ export const BATCH_ANSWER: Schema = {
   required: Object.keys(properties),
   additionalProperties: false,
   properties,
+};
+
+const estimateProperties = {
+  object: { const: 'batch.estimate' },
+  endpoint: text,
+  model: text,
+  amount: { type: 'string', description: 'What the lines would cost together, an exact decimal.' },
+  max_amount: { type: 'string', description: 'The least `metadata.max_amount` that covers every line.' },
+  currency: { type: 'string', description: 'ISO 4217.' },
+  request_counts: {
+    type: 'object',
+    description: 'Refused lines would end with an error, and cost nothing.',
+    required: ['total', 'priced', 'refused'],
+    additionalProperties: false,
+    properties: { total: whole, priced: whole, refused: whole },
+  },
+  errors: {
+    ...errors,
+    description: 'Why lines would be refused, at most 20; one for lines that differ in words only.',
+  },
+} satisfies Readonly<Record<string, Schema>>;
+
+export const BATCH_ESTIMATE_ANSWER: Schema = {
+  title: 'BatchEstimate',
+  type: 'object',
+  required: Object.keys(estimateProperties),
+  additionalProperties: false,
+  properties: estimateProperties,
 };
 
 export const BATCH_PAGE_ANSWER: Schema = {
@@ -162,17 +203,7 @@ export function encodeBatch(batch: Batch): object {
     object: 'batch',
     endpoint: batch.endpoint,
     model: batch.model ?? null,
-    errors:
-      faults.length === 0
-        ? null
-        : {
-            object: 'list',
-            data: faults.map(({ code, message, line, param }) => ({
-              ...{ code, message },
-              line: line ?? null,
-              param: param ?? null,
-            })),
-          },
+    errors: encodeFaults(faults),
     input_file_id: batch.inputFileId,
     completion_window: WINDOW,
     status,
@@ -189,5 +220,23 @@ export function encodeBatch(batch: Batch): object {
     cancelled_at: toEnd('cancelled'),
     request_counts: { ...batch.counts },
     metadata: Object.keys(batch.metadata).length === 0 ? null : batch.metadata,
+    charge: encodeBatchCharge(batch),
   };
+}
+
+/** Encodes reasons as a list of OpenAI's clients; null if there are none. */
+export function encodeFaults(faults: readonly BatchFault[]): object | null {
+  if (faults.length === 0) return null;
+  const data = faults.map(({ code, message, line, param }) => ({
+    ...{ code, message },
+    line: line ?? null,
+    param: param ?? null,
+  }));
+  return { object: 'list', data };
+}
+
+function encodeBatchCharge({ charge }: Batch): object | null {
+  if (charge === undefined) return null;
+  const { nanos, currency, isFinal } = charge;
+  return { state: isFinal ? 'final' : 'open', amount: formatDecimal(nanos), currency };
 }

@@ -2,6 +2,8 @@ import type { Dialect } from '../../dialects/dialect.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { agentRoutes } from './agent-routes.ts';
 import { asyncRoutes } from './async-routes.ts';
+import { listBatchEndpoints } from '../../batches/batch-endpoints.ts';
+import { estimateBatchRoute } from './batch-estimate-route.ts';
 import { batchRoutes } from './batch-routes.ts';
 import { callbackRoutes } from './callback-routes.ts';
 import { contentRoutes } from './content-routes.ts';
@@ -46,7 +48,9 @@ export function gatewayRoutes(
     realtimeRoute(),
     ...asyncRoutes(parts),
     ...agentTools,
-    ...(hasBatches ? [...fileRoutes(parts), ...batchRoutes(parts)] : notImplementedRoutes(WITHOUT_BATCHES)),
+    ...(hasBatches
+      ? [...fileRoutes(parts), estimateBatchRoute(parts, listBatchEndpoints(dialects)), ...batchRoutes(parts)]
+      : notImplementedRoutes(WITHOUT_BATCHES)),
     ...notImplementedRoutes(UNSUPPORTED),
     homeRoute(publicUrl),
   ];

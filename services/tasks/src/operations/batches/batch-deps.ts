@@ -1,6 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
+import type { ChargeReader } from '../../clients/billing.ts';
 import type { FileRoomReader, PrivateMediaRemover } from '../../clients/media.ts';
 import type { BatchStore } from '../../store/batch-store.ts';
 import type { KeyReader } from '../../store/task-store.ts';
@@ -10,6 +11,7 @@ import type { Deps } from '../deps.ts';
 export interface BatchDeps {
   readonly media: FileRoomReader & PrivateMediaRemover;
   readonly batches: BatchStore & KeyReader;
+  readonly charges: ChargeReader;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

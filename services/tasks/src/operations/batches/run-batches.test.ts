@@ -10,7 +10,9 @@ import { anOrder } from '../../../testing/orders.ts';
 import { QUEUE } from '../../../testing/queue-world.ts';
 import type { Batch } from '../../domain/batch.ts';
 import { cancelBatch, createBatch, digestBatch, getBatch, listBatches, nameStatus } from './create-batch.ts';
+import { runBatches } from './run-batches.ts';
 import { finishRead, leaseBatch } from './work-batches.ts';
+import { settleFinished } from '../../workers/settle-finished.ts';
 
 const open = useBatchWorlds();
 const SECOND_MS = 1000;
@@ -46,6 +48,68 @@ test('as many lines of a batch have a task as it may have in flight, and others 
   expect(nameStatus(await find(world, batch))).toBe('finalizing');
   expect(await world.write()).toEqual({ output: [1, 2, 3, 4, 5], errors: [] });
   expect(await find(world, batch)).toMatchObject({ outcome: 'completed', total: 5, completed: 5, failed: 0 });
+});
+
+describe('what lines were charged', () => {
+  /** The fake takes 0.08 a second, and a line has five seconds. */
+  const LINE = 5n * 80_000_000n;
+  const settle = async (world: BatchWorld): Promise<void> => {
+    await world.completeTasks();
+    await world.clock.advance(5 * SECOND_MS);
+    await settleFinished(world.deps);
+  };
+
+  test('is summed as they are settled, each once, and stands when the batch ends', async () => {
+    const world = await open({ limits: { inFlight: 2 } });
+    const batch = await begin(world, 3);
+    await world.run();
+    const sums = [];
+    for (let round = 0; round < 3; round += 1) {
+      await settle(world);
+      await runLater(world);
+      await runLater(world);
+      const { chargedNanos, currency } = await find(world, batch);
+      sums.push([chargedNanos, currency]);
+    }
+    await world.write();
+    const ended = await find(world, batch);
+
+    expect(sums).toEqual([
+      [2n * LINE, 'USD'],
+      [3n * LINE, 'USD'],
+      [3n * LINE, 'USD'],
+    ]);
+    expect(ended).toMatchObject({ phase: 'ended', chargedNanos: 3n * LINE, currency: 'USD', uncharged: 0 });
+  });
+  test('is counted at the end of the batch too, and a line that is not settled by then is told of', async () => {
+    const world = await open({ limits: { inFlight: 3 } });
+    const batch = await begin(world, 3);
+    await world.run();
+    await world.completeTasks();
+    await runLater(world);
+    const before = await find(world, batch);
+    const [first] = await world.deps.store.list({ accountId: 'acme' }, { limit: 9 });
+    world.billing.overrun.add(first!.id);
+    await world.clock.advance(5 * SECOND_MS);
+    await settleFinished(world.deps);
+    await world.write();
+
+    expect(before).toMatchObject({ phase: 'writing', chargedNanos: 0n, currency: undefined });
+    expect(await find(world, batch)).toMatchObject({ phase: 'ended', chargedNanos: 2n * LINE, uncharged: 1 });
+  });
+  test('is counted later if billing cannot be asked now, and holds no line up', async () => {
+    const world = await open({ limits: { inFlight: 3 } });
+    const batch = await begin(world, 2);
+    await world.run();
+    await settle(world);
+    const away = { listFinalCharges: () => Promise.reject(new Error('billing is away')) };
+    await runBatches({ ...world.batches, charges: away });
+    const without = await find(world, batch);
+    await world.write();
+
+    expect(without).toMatchObject({ phase: 'writing', completed: 2, chargedNanos: 0n });
+    expect((await find(world, batch)).chargedNanos).toBe(2n * LINE);
+  });
 });
 
 test('lines are of the class batch, and wait for a channel', async () => {

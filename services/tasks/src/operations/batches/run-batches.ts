@@ -18,6 +18,7 @@ import type { JobRequest } from '../jobs/create-job.ts';
 import type { JobDeps } from '../jobs/job-deps.ts';
 import type { BatchDeps } from './batch-deps.ts';
 import { invalidMetadata } from './batch-refusals.ts';
+import { countCharges } from './count-charges.ts';
 
 /** The batches that a process works on at once. */
 const BATCHES_MAX = 16;
@@ -91,6 +92,7 @@ async function runLeased(deps: BatchPass, batch: Batch, lease: BatchLease): Prom
 async function runBatch(deps: BatchPass, batch: Batch, lease: BatchLease): Promise<number> {
   const { batches, clock, log } = deps;
   const ended = await batches.endLines(lease, ENDS_MAX, extend(deps));
+  await countCharges(deps, lease, 'running');
   const rights = await readRights(deps, batch);
   const stop = findStop(batch, rights, clock.now());
   let pauseMs: number;

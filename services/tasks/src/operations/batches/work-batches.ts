@@ -1,6 +1,7 @@
 import type { Batch, BatchFault, EndedLine, NewBatchLine } from '../../domain/batch.ts';
 import type { BatchLease } from '../../store/batch-store.ts';
 import type { BatchDeps } from './batch-deps.ts';
+import { countCharges } from './count-charges.ts';
 
 /** A worker may let a batch rest for this long at most. */
 const RETURN_MS_MAX = 60_000;
@@ -68,10 +69,12 @@ export function listEndedLines(
 
 /** Ends a batch whose files are written, once. */
 export async function finishBatch(
-  { batches, clock, wake, log }: BatchDeps,
+  deps: BatchDeps,
   lease: BatchLease,
   files: { readonly outputFileId: string | undefined; readonly errorFileId: string | undefined },
 ): Promise<boolean> {
+  const { batches, clock, wake, log } = deps;
+  await countCharges(deps, lease, 'writing');
   const isFinished = await batches.finishBatch(lease, files, clock.now());
   if (!isFinished) return false;
   log.info({ batchId: lease.batchId }, 'a batch has ended');

@@ -46,6 +46,13 @@ export const BATCH = recordColumns<Batch>({
   total: inNumber('total'),
   completed: inNumber('completed'),
   failed: inNumber('failed'),
+  chargedNanos: {
+    columns: ['charged_nanos'],
+    read: (row) => toNanos(row['charged_nanos']),
+    write: (value) => ({ charged_nanos: value }),
+  },
+  currency: inOptionalText('currency'),
+  uncharged: inNumber('uncharged'),
   faults: inOptionalJson('faults_json'),
   outputFileId: inOptionalText('output_file_id'),
   errorFileId: inOptionalText('error_file_id'),

@@ -21,6 +21,7 @@ import { TASK } from '../tasks/task-rows.ts';
 import { sqlEventWrites } from '../webhooks/sql-events.ts';
 import type { WriteEvent } from '../webhooks/sql-events.ts';
 import { BATCH, BATCH_ORIGIN, countLines, holdLease } from './batch-rows.ts';
+import { UNCHARGED, sqlBatchCharges } from './sql-batch-charges.ts';
 import { sqlBatchRuns } from './sql-batch-runs.ts';
 import { chooseTurns } from './sql-batch-turns.ts';
 
@@ -31,6 +32,7 @@ export function sqlBatches(sql: Sql, newId: NewId): BatchStore {
     ...sqlBatchLeases(sql),
     ...sqlBatchReads(sql, writeEvent),
     ...sqlBatchRuns(sql),
+    ...sqlBatchCharges(sql),
     ...sqlBatchWrites(sql, writeEvent),
     ...sqlBatchRetention(sql),
     ...sqlOpenBatches(sql),
@@ -210,7 +212,7 @@ interface BatchEnd {
   readonly batchId: string;
   readonly outcome: BatchOutcome;
   readonly at: number;
-  readonly set: Readonly<Record<string, string | null>>;
+  readonly set: Readonly<Record<string, string | number | null>>;
 }
 
 /** Ends a batch, with its event in the same transaction. */
@@ -317,7 +319,11 @@ function sqlBatchWrites(sql: Sql, writeEvent: WriteEvent): BatchWriteStore {
         if ((await holdLease(query, lease, 'writing', at)) === undefined) return false;
         const [row] = await query('SELECT outcome FROM batches WHERE id = $1', [lease.batchId]);
         const outcome = (optionalText(row?.['outcome']) ?? 'completed') as BatchOutcome;
-        const set = { output_file_id: outputFileId ?? null, error_file_id: errorFileId ?? null };
+        const [open] = await query(`SELECT COUNT(*) AS lines FROM batch_lines WHERE batch_id = $1 AND ${UNCHARGED}`, [
+          lease.batchId,
+        ]);
+        const uncharged = Number(open?.['lines']);
+        const set = { output_file_id: outputFileId ?? null, error_file_id: errorFileId ?? null, uncharged };
         await endBatch(query, writeEvent, { batchId: lease.batchId, outcome, at, set });
         return true;
       }),

@@ -1,0 +1,98 @@
+import { newSemaphore } from '@reelgate/platform/limits/semaphore';
+import { Problem } from '@reelgate/platform/problem';
+import { PRICED_PATHS } from '../../batches/batch-endpoints.ts';
+import type { BatchEndpoint } from '../../batches/batch-endpoint.ts';
+import { quoteBatch } from '../../batches/quote-batch.ts';
+import type { BatchQuote } from '../../batches/quote-batch.ts';
+import { invalid } from '../../dialects/wire/body-validator.ts';
+import { formatDecimal } from '../../domain/decimal.ts';
+import { readExchangeBody } from '../bodies/read-body.ts';
+import type { GatewayParts } from '../gateway-parts.ts';
+import { requirePrincipal } from '../http-exchange.ts';
+import type { Exchange } from '../http-exchange.ts';
+import { assertBound, findInput } from './batch-routes.ts';
+import { BATCH_BODY, BATCH_ESTIMATE_ANSWER, decodeBatch, encodeFaults } from './batch-shapes.ts';
+import type { RouteEntry } from './route.ts';
+
+/** A file of the most lines takes some seconds to read. */
+const DEADLINE_MS = 60_000;
+/** The files that a process reads for estimates at once. */
+const AT_ONCE = 2;
+const RETRY_MS = 2000;
+
+/** Says what a batch would cost, before it is created. */
+export function estimateBatchRoute(parts: GatewayParts, endpoints: ReadonlyMap<string, BatchEndpoint>): RouteEntry {
+  const permits = newSemaphore({ permits: AT_ONCE, waitingMax: 0 });
+  return {
+    kind: 'read',
+    methods: ['POST'],
+    path: '/v1/batches/estimate',
+    token: { counts: 'calls' },
+    handle: async (exchange) => {
+      const read = await readExchangeBody(exchange, parts, false);
+      if (!permits.tryAcquire()) throw busy();
+      try {
+        exchange.body = await estimate(parts, endpoints, exchange, 'json' in read ? read.json : undefined);
+      } finally {
+        permits.release();
+      }
+    },
+    doc: {
+      tag: 'Batches',
+      operationId: 'estimateBatch',
+      summary: 'Estimate what a batch would cost, without creating it',
+      description:
+        'Takes the body of the create. Lines that differ only in texts and URLs have one price; neither is checked. The ' +
+        'seconds of reference videos do not count.',
+      json: BATCH_BODY,
+      answers: { 'application/json': BATCH_ESTIMATE_ANSWER },
+      refuses: [404, 422],
+    },
+  };
+}
+
+async function estimate(
+  parts: GatewayParts,
+  endpoints: ReadonlyMap<string, BatchEndpoint>,
+  exchange: Exchange,
+  json: unknown,
+): Promise<object> {
+  const { accountId, tokenId } = requirePrincipal(exchange);
+  const { requestId, span, end } = exchange.state;
+  const body = decodeBatch(json);
+  const endpoint = endpoints.get(body.endpoint);
+  if (endpoint === undefined || !PRICED_PATHS.includes(body.endpoint))
+    throw invalid('endpoint', `must be ${PRICED_PATHS.join(', ')}: the price of a call is known only after it`);
+  const caller = { accountId, requestId, span };
+  await assertBound(parts, body, caller);
+  await findInput(parts, body, caller);
+  const signal = AbortSignal.any([end.gone(), parts.stopping, AbortSignal.timeout(DEADLINE_MS)]);
+  const quote = await quoteBatch(
+    { files: parts.files, tasks: parts.tasks, models: parts.catalogue().models },
+    { accountId, tokenId, inputFileId: body.input_file_id, endpoint, requestId, span, signal },
+  );
+  const currency = quote.currency ?? (await parts.books.account(caller)).currency;
+  return encodeQuote(body.endpoint, quote, currency);
+}
+
+function encodeQuote(endpoint: string, quote: BatchQuote, currency: string): object {
+  return {
+    object: 'batch.estimate',
+    endpoint,
+    model: quote.model,
+    amount: formatDecimal(quote.amountNanos),
+    max_amount: formatDecimal(quote.maxAmountNanos),
+    currency,
+    request_counts: { ...quote.counts },
+    errors: encodeFaults(quote.faults),
+  };
+}
+
+function busy(): Problem {
+  return new Problem({
+    kind: 'unavailable',
+    reason: 'gateway_busy',
+    message: 'reads other files for estimates; retry in two seconds',
+    retryAfterMs: RETRY_MS,
+  });
+}
