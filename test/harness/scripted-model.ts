@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 
-/** What a model says next: a call of a tool, or the last words. */
+/** The next turn of a model: a call of a tool, or the last words. */
 type Turn = { readonly tool: string; readonly args: object } | { readonly text: string };
 
 /** Chooses the next turn by what the tools answered so far. */
@@ -12,7 +12,7 @@ type Decide = (results: readonly string[], isStrict: boolean) => Turn;
 /** A model that makes a video with the tools that it is given, as the APIs of OpenAI and Gemini. */
 export interface ScriptedModel {
   readonly url: string;
-  /** What the tools answered, oldest first, as the model read it. */
+  /** The answers of the tools, oldest first, as the model read them. */
   readonly answers: readonly string[];
   stop(): Promise<void>;
 }

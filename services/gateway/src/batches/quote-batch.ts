@@ -44,7 +44,7 @@ export interface BatchQuote {
   readonly maxAmountNanos: bigint;
   /** Undefined if no line has a price. */
   readonly currency: string | undefined;
-  /** Why lines have no price, the first ones of them. */
+  /** The first reasons for which lines have no price. */
   readonly faults: readonly BatchFault[];
 }
 

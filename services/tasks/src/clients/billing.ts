@@ -79,7 +79,7 @@ export interface Billing {
   findEnded(taskIds: readonly string[], options?: CallOptions): Promise<ReadonlySet<string>>;
 }
 
-/** What a task or a job was charged for good; nothing if its hold was released. */
+/** The final charge of a task or a job; zero if its hold was released. */
 export interface FinalCharge {
   readonly nanos: bigint;
   readonly currency: string;

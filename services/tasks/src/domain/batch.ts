@@ -44,7 +44,7 @@ export interface Batch extends BatchOrigin {
   readonly total: number;
   readonly completed: number;
   readonly failed: number;
-  /** What its ended lines were charged, in billionths, as far as that is counted. */
+  /** The counted charges of its ended lines, in billionths. */
   readonly chargedNanos: bigint;
   /** Undefined until a line is counted. */
   readonly currency: string | undefined;

@@ -121,7 +121,7 @@ export interface BatchRunStore {
   finishRun(lease: BatchLease, at: number): Promise<boolean>;
 }
 
-/** What the work of an ended line was charged, in billionths. */
+/** The charge of the work of an ended line, in billionths. */
 export interface LineCharge {
   readonly number: number;
   readonly nanos: bigint;
