@@ -49,7 +49,7 @@ function foldName(name: string): string {
   return name.toUpperCase().toLowerCase().replaceAll('_', '');
 }
 
-/** What to do at the places of a text. */
+/** The edits of a text at its places. */
 export interface StringEdits<P> {
   /**
    * Returns the string in place of this one; undefined leaves it. `value` is undefined if there is something else than a

@@ -19,7 +19,7 @@ import type { CallHold, ChargedCall, JobHold } from './charges/call-money.ts';
 import type { RelayObserver } from './observe-call.ts';
 import type { Usage } from './protocols/protocol.ts';
 import type { RelayCall } from './requests/relay-call.ts';
-import { fitsState, keptElsewhere, readCallState, refuseUnfit } from './state/read-state.ts';
+import { fitsState, refuseAwayUpstream, readCallState, refuseUnfit } from './state/read-state.ts';
 import type { SignIdsFor } from './state/sign-ids.ts';
 
 const TOO_BUSY = 429;
@@ -167,7 +167,7 @@ async function tryChannel(context: CallContext, channel: RelayChannel): Promise<
 /** Tells a client which of its ids leaves no other channel. */
 function nameKept({ call: { kept } }: CallContext, refusal: Problem): Problem {
   const isAway = kept?.field !== undefined && refusal.reason === 'no_channel_available';
-  return isAway ? keptElsewhere(kept.field, refusal) : refusal;
+  return isAway ? refuseAwayUpstream(kept.field, refusal) : refusal;
 }
 
 function finishCall(context: CallContext, { result, channel }: CallOutcome): AnswerEnd {

@@ -5,7 +5,7 @@ import type { RouteEntry } from './route.ts';
 interface UnsupportedRoute {
   readonly path: string;
   readonly operationId: string;
-  /** What a client can do instead. */
+  /** The advice for the client. */
   readonly instead: string;
   /** True if the path itself has a route, so that only the paths below it are meant. */
   readonly isBelow: boolean;

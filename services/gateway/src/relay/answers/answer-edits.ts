@@ -9,7 +9,7 @@ import { editData } from './event-data.ts';
 /** The events of a stream name the same few ids again and again. */
 const KNOWN_IDS_MAX = 256;
 
-/** What the gateway changes in an answer that passes: the name of the model, and the ids that it signs. */
+/** The changes of the gateway in an answer that passes: the name of the model, and the ids that it signs. */
 export interface AnswerEdits {
   /** Edits a whole JSON text. */
   whole(json: Buffer): Buffer;

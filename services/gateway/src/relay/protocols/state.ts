@@ -2,7 +2,7 @@ import { toPlaces } from '../../json-bytes/edit-strings.ts';
 import type { Places } from '../../json-bytes/edit-strings.ts';
 import { quoteWords } from './mentions.ts';
 
-/** What an id names. The signature of one kind is none for another. */
+/** The kind of an id. The signature of one kind is none for another. */
 export type IdKind =
   | 'response'
   | 'message'
@@ -35,7 +35,7 @@ export interface AnswerPlace {
   readonly kind: IdKind;
 }
 
-/** Where bodies and answers have ids that belong to one account of an upstream. */
+/** The places of ids in bodies and answers that belong to one account of an upstream. */
 export interface StateRules {
   readonly request: Places<RequestPlace>;
   /** A request without any of these words has no such id; undefined: each one is read. */
@@ -57,7 +57,7 @@ const ESCAPED = Buffer.from('\\u00');
 
 const files = (...paths: readonly string[]): readonly RequestPlace[] => paths.map(requestPlace('kept', 'file'));
 
-/** What an item of a response has, wherever the item stands. */
+/** The ids of an item of a response, at every place of items. */
 const ITEM_IDS: readonly (readonly [suffix: string, kind: IdKind, use: RequestPlace['use']])[] = [
   ['id', 'item', 'item'],
   ['encrypted_content', 'sealed', 'made'],

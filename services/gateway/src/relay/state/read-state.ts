@@ -17,7 +17,7 @@ interface Demand {
   readonly fits: (channel: RelayChannel) => boolean;
 }
 
-/** What the ids of a request demand. */
+/** The demands of the ids of a request, and its body. */
 export interface CallState {
   /** The body with the ids as the upstream knows them. */
   readonly body: Buffer;
@@ -28,7 +28,7 @@ export interface CallState {
 
 /**
  * Reads the ids of a request that belong to one account of an upstream. It refuses an id that the gateway has not signed
- * for the client's account, as if nobody had ever had it.
+ * for the client's account, as an id that does not exist.
  */
 export function readCallState(call: RelayCall, ids: IdSigner): CallState | undefined {
   const { state } = call.endpoint.protocol;
@@ -57,7 +57,7 @@ export function readCallState(call: RelayCall, ids: IdSigner): CallState | undef
       return read?.id;
     },
     onTwice: (name) => {
-      throw refuse(undefined, `the body names ${name.slice(0, 64)} twice in one object`);
+      throw refuseBody(undefined, `the body names ${name.slice(0, 64)} twice in one object`);
     },
   });
   return { body, quoted, demands };
@@ -72,7 +72,7 @@ function assertPasses({ use }: RequestPlace, field: string, json: string): void 
   if (json === 'null' || use === 'type') return;
   if (use === 'refused') {
     if (json !== 'false') throw refuseBackground(field);
-  } else if (!json.startsWith('"')) throw refuse(field, 'must be a string');
+  } else if (!json.startsWith('"')) throw refuseBody(field, 'must be a string');
 }
 
 /** Reports whether a channel can take a request with these ids. */
@@ -83,7 +83,7 @@ export function fitsState({ demands }: CallState, channel: RelayChannel): boolea
 /** Refuses a request that no serving channel fits; `listed` are all channels of the model, paused ones included. */
 export function refuseUnfit(state: CallState, listed: readonly RelayChannel[]): Problem {
   const [first] = state.demands;
-  if (listed.some((channel) => fitsState(state, channel))) return keptElsewhere(first?.field ?? 'an id');
+  if (listed.some((channel) => fitsState(state, channel))) return refuseAwayUpstream(first?.field ?? 'an id');
   const alone = state.demands.find(({ fits }) => !listed.some(fits));
   if (alone?.isSigned === false) return refuseUnknown(alone, alone.field);
   if (alone !== undefined)
@@ -93,14 +93,14 @@ export function refuseUnfit(state: CallState, listed: readonly RelayChannel[]): 
       'belongs to an upstream that does not serve this model now; send the conversation without it',
     );
   const other = state.demands.find(({ fits }) => !listed.some((channel) => fits(channel) && first?.fits(channel)));
-  return refuse(
+  return refuseBody(
     other?.field,
     `belongs to another upstream than ${first?.field ?? 'another id'}; send the conversation without one of them`,
   );
 }
 
 /** The one upstream that can take a request cannot be called now. */
-export function keptElsewhere(field: string, cause?: Error): Problem {
+export function refuseAwayUpstream(field: string, cause?: Error): Problem {
   return new Problem({
     kind: 'unavailable',
     reason: 'no_channel_available',
@@ -133,7 +133,7 @@ function formatField(path: string, at: readonly number[]): string {
 }
 
 function refuseBackground(field: string): Problem {
-  return refuse(
+  return refuseBody(
     field,
     'is not possible here: send the call to POST /async/v1/responses, and read its answer at GET /get-async',
   );
@@ -167,7 +167,7 @@ function refuseId(kind: IdKind, field: string, message: string): Problem {
   });
 }
 
-function refuse(field: string | undefined, message: string): Problem {
+function refuseBody(field: string | undefined, message: string): Problem {
   return new Problem({
     kind: 'invalid',
     reason: 'invalid_request',
