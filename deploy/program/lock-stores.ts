@@ -1,13 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import type { Log } from '@reelgate/platform/log';
+import { lockFile } from '@reelgate/platform/sql/sqlite-lock';
 import { CALLED_SERVICES } from './config/program-config.ts';
 import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
-
-/** SQLite's code of a lock that another process has. */
-const BUSY = 5;
 
 /**
  * Locks the embedded stores of this process until it ends, also by SIGKILL: the lock is the system's own lock of a file,
@@ -15,14 +12,13 @@ const BUSY = 5;
  * command line does not ask for the lock, so it still reads stores of a running program. Returns what ends the locks.
  */
 export function lockStores(config: ProgramConfig, service: ServiceName | undefined, log: Log): () => void {
-  const held: DatabaseSync[] = [];
+  const held: (() => void)[] = [];
   const unlock = (): void => {
-    for (const lock of held.splice(0)) lock.close();
+    for (const one of held.splice(0)) one();
   };
   try {
     for (const name of listEmbedded(config, service)) {
-      const lock = lockStore(config.dataDir, name, log);
-      if (lock !== undefined) held.push(lock);
+      held.push(lockStore(config.dataDir, name, log));
     }
   } catch (error) {
     unlock();
@@ -36,25 +32,16 @@ function listEmbedded({ value }: ProgramConfig, service: ServiceName | undefined
   return CALLED_SERVICES.filter((name) => (service ?? name) === name && sections[name].database === undefined);
 }
 
-/** SQLite asks the system for the lock, because Node cannot. The file stays empty. */
-function lockStore(dataDir: string, name: CalledService, log: Log): DatabaseSync | undefined {
+function lockStore(dataDir: string, name: CalledService, log: Log): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const lock = new DatabaseSync(path.join(dataDir, `${name}.lock`));
-  try {
-    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
-    return lock;
-  } catch (error) {
-    lock.close();
-    if ((error as { readonly errcode?: unknown }).errcode === BUSY)
-      throw new ConfigError(
-        `data_dir: another program uses the store of ${name} in ${dataDir}; stop that program, or give this one a ` +
-          'data_dir of its own',
-      );
-    // the store itself says what it cannot do without locks
-    log.warn(
-      { err: error, dataDir },
-      'the file system of data_dir has no locks: a second program would not be refused',
+  const lock = lockFile(path.join(dataDir, `${name}.lock`));
+  if ('unlock' in lock) return lock.unlock;
+  if (lock.isTaken)
+    throw new ConfigError(
+      `data_dir: another program uses the store of ${name} in ${dataDir}; stop that program, or give this one a ` +
+        'data_dir of its own',
     );
-    return undefined;
-  }
+  // the store itself says what it cannot do without locks
+  log.warn({ err: lock.error, dataDir }, 'data_dir has no locks: a second program would not be refused');
+  return () => undefined;
 }

@@ -1,0 +1,26 @@
+import { DatabaseSync } from 'node:sqlite';
+
+/** SQLite's code of a lock that another process has. */
+const BUSY = 5;
+
+/** The lock of a file, or the reason why this process does not have it. */
+export type FileLock = { readonly unlock: () => void } | { readonly isTaken: boolean; readonly error: unknown };
+
+/**
+ * Locks a file until the process ends, however it ends: the lock is one of the system, which no crash leaves behind. SQLite
+ * asks for it, because Node cannot. The file stays empty.
+ */
+export function lockFile(file: string): FileLock {
+  const lock = new DatabaseSync(file);
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+    return {
+      unlock: () => {
+        lock.close();
+      },
+    };
+  } catch (error) {
+    lock.close();
+    return { isTaken: (error as { readonly errcode?: unknown }).errcode === BUSY, error };
+  }
+}
