@@ -141,7 +141,11 @@ const connections = [
       '|^deploy/local/',
   ),
   driver('pg', 'node_modules/pg/', '^services/platform/src/sql/postgres[a-z-]*\\.ts$'),
-  driver('sqlite', '^(node:)?sqlite$', '^services/platform/src/sql/sqlite(-lock|-snapshot|-statements|-log-thread)?\\.ts$'),
+  driver(
+    'sqlite',
+    '^(node:)?sqlite$',
+    '^services/platform/src/sql/sqlite(-lock|-snapshot|-statements|-log-thread)?\\.ts$',
+  ),
   driver('nats', 'node_modules/nats/', '^services/platform/src/bus/nats-[a-z-]+\\.ts$'),
   driver('opentelemetry', 'node_modules/@opentelemetry/', '^services/platform/src/trace/otel-[a-z-]+\\.ts$'),
   driver('redis', 'node_modules/(@redis/client|redis)/', '/redis-[a-z-]+\\.ts$'),
