@@ -3,7 +3,7 @@ const FILES = /^(.*)\/console\/a\/[^/]+\//;
 const root = readRoot(import.meta.url);
 
 /** Returns the prefix of a proxy from the address of a file of the console; empty if there is none. */
-export function readRoot(file: string): string {
+function readRoot(file: string): string {
   return FILES.exec(new URL(file).pathname)?.[1] ?? '';
 }
 

@@ -2,7 +2,7 @@ const ORIGINS_MAX = 64;
 /** A browser writes an origin in lower case, and without the usual port of its scheme. */
 const ORIGIN = '^(\\*|(?!http:.*:80$)(?!https:.*:443$)[a-z][a-z0-9+.-]*://[a-z0-9._:\\[\\]-]+)$';
 
-/** Which pages of other origins may use the public port. */
+/** The pages of other origins that may use the public port. */
 export interface CorsSettings {
   /** Origins as browsers send them, or `*` for every one. */
   readonly origins: readonly string[];

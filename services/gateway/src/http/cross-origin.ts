@@ -13,7 +13,10 @@ const LINK_METHODS = 'GET, HEAD';
 const PERMISSION_SECONDS = '7200';
 /** Names of headers in a list. */
 const NAMES = /^[\w!#$%&'*+.^`|~, -]+$/;
-/** What clients read beside the documented headers, also of upstreams. A browser shows the usual ones of a body anyway. */
+/**
+ * Headers that clients read beside the documented ones, also of upstreams. A browser shows the usual ones of a body
+ * anyway.
+ */
 const READ_TOO = [
   'accept-encoding',
   'allow',

@@ -8,7 +8,7 @@ const REPEAT_AFTER_MS = [25, 100, 400];
 const CUT: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /** Reports whether a connection could not be opened, or ended before its answer began. */
-export function isReplicaGone(error: unknown): boolean {
+function isReplicaGone(error: unknown): boolean {
   return isUnreachable(error) || CUT.has((error as { readonly code?: unknown } | undefined)?.code);
 }
 

@@ -74,7 +74,7 @@ export async function connectRedis(url: Secret, onError: OnError): Promise<Redis
   return connection;
 }
 
-/** Each call has keys of one slot, so that one node has them all. The address names any node; it names the others. */
+/** The keys of a call share a hash tag, so that one node has them all. The address is that of any node. */
 async function connectCluster(url: Secret, onError: OnError): Promise<RedisConnection> {
   const address = new URL(url.reveal());
   const [username, password] = [address.username, address.password].map(decodeURIComponent);

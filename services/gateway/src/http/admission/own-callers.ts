@@ -13,8 +13,8 @@ export interface OwnAddresses {
 }
 
 /**
- * Refuses what a page of another site sends, unless the operator has listed its origin. A page can lead the name of its own site to the address of this gateway,
- * so the host is checked too. Programs send no Origin.
+ * Refuses what a page of another site sends, unless the operator has listed its origin. A page can lead the name of its
+ * own site to the address of this gateway, so the host is checked too. Programs send no Origin.
  */
 export function assertOwnCaller(
   { publicOrigin, isAllowedHost, allowsOrigin }: OwnAddresses,

@@ -4,7 +4,7 @@ import type { BodyBudget, BodyOwner, CountedBody } from './body-budget.ts';
 import { collectBytes } from './collect-bytes.ts';
 import type { CheckChunk } from './parse-json.ts';
 import { readUnpacker, unpackTo } from './unpack-body.ts';
-import type { Sink, Unpacking } from './unpack-body.ts';
+import type { Sink, BodyUnpacker } from './unpack-body.ts';
 
 export interface ReceiveOptions {
   readonly bytesMax: number;
@@ -63,7 +63,7 @@ interface ChunkPath {
   readonly body: CountedBody;
   /** The most bytes that may arrive. */
   readonly bytesMax: number;
-  readonly input: { readonly write: Sink } & Partial<Omit<Unpacking, 'write'>>;
+  readonly input: { readonly write: Sink } & Partial<Omit<BodyUnpacker, 'write'>>;
 }
 
 function passChunks(request: IncomingMessage, { body, bytesMax, input }: ChunkPath): Promise<undefined> {

@@ -27,7 +27,7 @@ export function isPacked({ 'content-encoding': encoding = '' }: IncomingHttpHead
 }
 
 /** Unpacks a body that arrives in chunks. */
-export interface Unpacking {
+export interface BodyUnpacker {
   /** Resolves when the sink has all that the chunk holds. */
   readonly write: (chunk: Buffer) => Promise<unknown>;
   /** Resolves when the sink has everything. Refuses a truncated body. */
@@ -36,7 +36,7 @@ export interface Unpacking {
 }
 
 /** Passes the unpacked bytes of a body to the sink. The sink's error ends the body. */
-export function unpackTo(open: OpenUnpacker, sink: Sink): Unpacking {
+export function unpackTo(open: OpenUnpacker, sink: Sink): BodyUnpacker {
   let unpacker: Transform | undefined;
   const failure = Promise.withResolvers<never>();
   // the error is thrown by the next write, or by the one that waits
@@ -60,7 +60,7 @@ export function unpackTo(open: OpenUnpacker, sink: Sink): Unpacking {
     const stream = open(first);
     stream.on('data', (piece: Buffer) => void take(stream, piece));
     stream.on('error', () => {
-      fail(malformed());
+      fail(unreadableBody());
     });
     return stream;
   };
@@ -82,7 +82,7 @@ export function unpackTo(open: OpenUnpacker, sink: Sink): Unpacking {
   };
 }
 
-function malformed(): Problem {
+function unreadableBody(): Problem {
   return new Problem({
     kind: 'invalid',
     reason: 'invalid_request',

@@ -3,7 +3,7 @@ import type { TimeSource } from '@reelgate/platform/clock';
 /** An upstream that was mended is asked again after an hour, at the cost of one more refusal. */
 const REMEMBERED_MS = 3_600_000;
 
-/** Which streams of a channel are asked for their usage. */
+/** The streams of a channel that are asked for their usage. */
 export interface UsageRequests {
   mayAsk(model: string): boolean;
   /** The upstream has refused the request for usage of this model, and has served the same call without it. */

@@ -88,7 +88,7 @@ export interface StreamRules {
   readonly streamsLists?: true;
   /** The member of the body that requests usage, if the upstream needs one and the client has not set it. */
   askUsage?(json: JsonObject): UsageRequest | undefined;
-  /** What an error says that refuses the request for usage. */
+  /** Matches the text of an error that refuses the request for usage. */
   readonly usageRefusal?: RegExp;
   /** Reports whether the upstream sent an event only because usage was requested. */
   isOnlyUsage?(event: JsonObject): boolean;

@@ -4,7 +4,7 @@ import type { AcceptedKeys, Secret } from '@reelgate/platform/secret';
 import type { IdKind } from '../protocols/state.ts';
 
 /** The gateway alone has keys of this purpose. */
-export const STATE_PURPOSE = 'upstream-state';
+const STATE_PURPOSE = 'upstream-state';
 
 const SEPARATOR = '_st_';
 /** 48 bits tell accounts of upstreams apart, 96 bits protect the id. */
