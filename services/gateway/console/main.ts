@@ -26,16 +26,17 @@ const SIGNED_OUT = { notice: '' };
 export function drawConsole<S extends Someone>(door: ConsoleDoor<S>): void {
   const root = document.getElementById('console');
   if (root === null) return;
-  keepFileAddresses();
+  keepIcon();
   followLinks();
   followSignOuts();
   root.replaceChildren();
   render(html`<${Boundary}><${Console} door=${door} /><//>`, root);
 }
 
-/** The shell has relative addresses, and the address of the page changes. Browsers read that of the icon again. */
-function keepFileAddresses(): void {
-  for (const link of document.head.querySelectorAll('link')) link.setAttribute('href', link.href);
+/** The shell has relative addresses, and the address of the page changes. Browsers then read that of the icon again. */
+function keepIcon(): void {
+  const icon = document.head.querySelector<HTMLLinkElement>('link[rel~=icon]');
+  icon?.setAttribute('href', icon.href);
 }
 
 function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
