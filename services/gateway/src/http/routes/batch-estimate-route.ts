@@ -11,7 +11,7 @@ import type { GatewayParts } from '../gateway-parts.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { assertBound, findInput } from './batch-routes.ts';
-import { BATCH_BODY, BATCH_ESTIMATE_ANSWER, decodeBatch, encodeFaults } from './batch-shapes.ts';
+import { BATCH_ESTIMATE_ANSWER, BATCH_ESTIMATE_BODY, decodeBatch, encodeFaults } from './batch-shapes.ts';
 import type { RouteEntry } from './route.ts';
 
 /** A file of the most lines takes some seconds to read. */
@@ -42,9 +42,9 @@ export function estimateBatchRoute(parts: GatewayParts, endpoints: ReadonlyMap<s
       operationId: 'estimateBatch',
       summary: 'Estimate what a batch would cost, without creating it',
       description:
-        'Takes the body of the create. Lines that differ only in texts and URLs have one price; neither is checked. The ' +
+        'Takes the body of the create of videos. Lines that differ only in texts and URLs have one price; neither is checked. The ' +
         'seconds of reference videos do not count.',
-      json: BATCH_BODY,
+      json: BATCH_ESTIMATE_BODY,
       answers: { 'application/json': BATCH_ESTIMATE_ANSWER },
       refuses: [404, 422],
     },

@@ -2,7 +2,7 @@ import type { Batch, BatchFault, BatchStatus } from '../../clients/batches-clien
 import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
-import { BATCH_PATHS } from '../../batches/batch-endpoints.ts';
+import { BATCH_PATHS, PRICED_PATHS } from '../../batches/batch-endpoints.ts';
 
 const MS = 1000;
 const WINDOW = '24h';
@@ -48,6 +48,13 @@ export const BATCH_BODY: Schema = {
       },
     },
   },
+};
+
+/** The body of an estimate: the price of a call is known only after it. */
+export const BATCH_ESTIMATE_BODY: Schema = {
+  ...BATCH_BODY,
+  title: 'BatchEstimateBody',
+  properties: { ...BATCH_BODY.properties, endpoint: { enum: PRICED_PATHS } },
 };
 
 export interface BatchBody {

@@ -4,11 +4,16 @@ import { relayEndpoints } from '../../relay/endpoints.ts';
 import { toRouterPath, withoutLastSlash } from './route.ts';
 import type { RouteEntry } from './route.ts';
 
-/** Words that never are task ids: SDKs use them for features that this service lacks; `estimate` and `models` have routes of their own. */
-const NOT_TASK_IDS: ReadonlySet<string> = new Set(['edits', 'extensions', 'characters', 'estimate', 'models']);
+/**
+ * Words that never are ids below these paths. SDKs use them for features that this service lacks; `estimate` and `models`
+ * have routes of their own.
+ */
+const NOT_IDS: readonly (readonly [path: string, words: readonly string[]])[] = [
+  ['/v1/videos/{', ['edits', 'extensions', 'characters', 'estimate', 'models']],
+  ['/v1/batches/{', ['estimate']],
+];
 /** Actions on a model, such as `:generateContent`, which follow its id. */
 const MODEL_ACTIONS = [...new Set(relayEndpoints.flatMap(({ path }) => /\{model\}(:\w+)$/.exec(path)?.[1] ?? []))];
-const TASK = '/v1/videos/{';
 const MODEL = '/models/{model}';
 
 type Layer = ReturnType<Router['match']>['path'][number];
@@ -128,6 +133,7 @@ function canMatch(route: string, head: string): boolean {
 
 /** Reports whether the id in a path that matches a route is a reserved word, which gives the path another meaning. */
 function isReservedId({ path }: RouteEntry, params: Readonly<Record<string, string>>): boolean {
-  if (path.startsWith(TASK)) return NOT_TASK_IDS.has(params['task_id'] ?? params['video_id'] ?? '');
+  const [, words] = NOT_IDS.find(([start]) => path.startsWith(start)) ?? [];
+  if (words !== undefined) return Object.values(params).some((param) => words.includes(param));
   return path.endsWith(MODEL) && MODEL_ACTIONS.some((action) => params['model']?.endsWith(action));
 }
