@@ -117,7 +117,7 @@ describeWith(natsServer, 'four processes', (bus) => {
           expect.arrayContaining(['fail billing database', 'fail tasks bus', 'fail gateway bus', 'fail media bus']),
         );
         expect(lines.find(({ subject, part }) => subject.startsWith('billing') && part === 'database')).toMatchObject({
-          detail: expect.stringMatching(/^PostgreSQL at .* does not answer/),
+          detail: expect.stringMatching(/^billing cannot use the database billing at \S+ as the role \S+: /),
           advice: expect.stringContaining('billing.database'),
         });
         expect(lines.find(({ subject, part }) => subject.startsWith('tasks') && part === 'database')).toMatchObject({

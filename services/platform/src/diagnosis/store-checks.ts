@@ -71,16 +71,16 @@ async function checkAnswer(
     };
   }
   const fault = writeFault();
-  if (fault !== undefined)
-    return (
-      describeStoreFault(fault.error) ?? {
-        grade: 'fail',
-        detail:
-          `${where} answers reads, and refused the last write, ${Math.round((clock.now() - fault.at) / 1000)} s ago: ` +
-          describeError(fault.error.cause),
-        advice: 'make room on its disk, or mend what it names; the next write that succeeds ends this',
-      }
-    );
+  if (fault !== undefined) {
+    const known = describeStoreFault(fault.error);
+    return {
+      grade: 'fail',
+      detail:
+        `${where} answers reads, and refused the last write, ${Math.round((clock.now() - fault.at) / 1000)} s ago: ` +
+        (known?.detail ?? describeError(fault.error.cause)),
+      advice: known?.advice ?? 'make room on its disk, or mend what it names; the next write that succeeds ends this',
+    };
+  }
   const ms = clock.now() - begun;
   const { inUse, idle, waiting, waitedMs } = sql.pool();
   const detail =
