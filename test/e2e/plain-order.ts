@@ -8,6 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const KINDS: Readonly<Record<string, TaskKind>> = {
   '/v1/videos': TaskKind.GENERATION,
+  '/api/v1/videos': TaskKind.GENERATION,
   '/v1/video/generations': TaskKind.GENERATION,
   '/v2/video_generation': TaskKind.GENERATION,
   '/v2/video_regeneration': TaskKind.REGENERATION,
@@ -67,7 +68,7 @@ const DEFAULTS: Init = { duration: 5, resolution: '768P', ratio: '16:9' };
  */
 export function plainOrder(path: string, body: object): Init | undefined {
   const names = Object.keys(body);
-  const isFlat = path.startsWith('/v1');
+  const isFlat = !path.startsWith('/v2');
   if (names.includes('prompt') && names.includes('content')) return undefined;
   if (isFlat && /base_video|source_task_id/.test(JSON.stringify(body))) return undefined;
   const parts = Object.entries(body).map(([name, value]) => FIELDS[name]?.(value) ?? UNSAYABLE);

@@ -180,6 +180,11 @@ async function refusalOf(order: OrderInit, clientField: (field: string) => strin
 function answerTo(path: string, refusal: Problem): object {
   const { status, type, vendor } = findErrorRow(refusal);
   const { reason, field = null, message } = refusal;
+  if (path.startsWith('/api/v1'))
+    return {
+      status,
+      json: { error: { code: status, metadata: { reason, ...(field === null ? {} : { param: field }) } } },
+    };
   return path.startsWith('/v1')
     ? { status, json: { error: { type, code: reason, param: field } } }
     : {
@@ -215,7 +220,7 @@ describe.each(ROUTES.map(({ path }) => path))('an order of %s has the same verdi
       return;
     }
     if (refusal === undefined) {
-      expect(answer).toMatchObject({ status: 200 });
+      expect(answer).toMatchObject({ status: one.path.startsWith('/api/v1') ? 202 : 200 });
       return;
     }
     expect(answer).toMatchObject(answerTo(one.path, ofDialect ?? refusal));
