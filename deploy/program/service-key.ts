@@ -20,6 +20,7 @@ const PURPOSES: Readonly<Record<ServiceName, readonly string[]>> = {
       LINKS_PURPOSE,
       'upstream-callbacks',
       'upstream-state',
+      'confirmations',
       'console-session',
       'operator-session',
       'console-operator',
