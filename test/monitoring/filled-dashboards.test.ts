@@ -63,11 +63,17 @@ describeWith(natsServer, 'a real Prometheus that scrapes four processes under a 
         prometheus = await startPrometheus(scrapeTargets(program.config), readFileSync(RULES, 'utf8'));
         await until(async () => (await prometheus.values('up == 1')).length === 4);
         const client = httpCaller(program.base, KEYS.demo);
-        // the second one waits for the first, and has its turn meanwhile
-        for (let tasks = 0; tasks < 2; tasks += 1) await client.create('/v2/video_generation', aNarrowOrder('slow:1s'));
+        /** The second one waits for the first, and has its turn meanwhile. */
+        const orderInTurn = async (): Promise<void> => {
+          for (let tasks = 0; tasks < 2; tasks += 1)
+            await client.create('/v2/video_generation', aNarrowOrder('slow:1s'));
+        };
+        await orderInTurn();
         // a series begins with its first call or task, and its rate with the second that a scrape sees apart
         await chat(program);
         await until(async () => (await prometheus.values('reelgate_relay_first_byte_seconds_count')).length > 0);
+        await until(async () => (await prometheus.values('reelgate_wait_seconds_count')).length > 0);
+        await orderInTurn();
         await asyncCall(monitored);
         await until(async () => (await prometheus.values('reelgate_webhook_attempt_seconds_count')).length > 0);
         await useProgram(monitored);
