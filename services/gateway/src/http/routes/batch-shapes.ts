@@ -25,36 +25,38 @@ const metadata: Schema = {
   additionalProperties: { type: 'string', maxLength: METADATA.characters },
 };
 
-export const BATCH_BODY: Schema = {
-  title: 'BatchCreate',
-  type: 'object',
-  required: ['input_file_id', 'endpoint', 'completion_window'],
-  additionalProperties: false,
-  properties: {
-    input_file_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
-    endpoint: { enum: BATCH_PATHS },
-    completion_window: { const: WINDOW },
-    metadata: {
-      ...metadata,
-      description: 'Texts of the client. `max_amount` bounds what the lines of `/v1/videos` may cost together.',
-    },
-    output_expires_after: {
-      type: ['object', 'null'],
-      required: ['anchor', 'seconds'],
-      additionalProperties: false,
-      properties: {
-        anchor: { const: 'created_at' },
-        seconds: { type: 'integer', minimum: OUTPUT_SECONDS.min, maximum: OUTPUT_SECONDS.max },
-      },
+const createProperties = {
+  input_file_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+  endpoint: { enum: BATCH_PATHS },
+  completion_window: { const: WINDOW },
+  metadata: {
+    ...metadata,
+    description: 'Texts of the client. `max_amount` bounds what the lines of `/v1/videos` may cost together.',
+  },
+  output_expires_after: {
+    type: ['object', 'null'],
+    required: ['anchor', 'seconds'],
+    additionalProperties: false,
+    properties: {
+      anchor: { const: 'created_at' },
+      seconds: { type: 'integer', minimum: OUTPUT_SECONDS.min, maximum: OUTPUT_SECONDS.max },
     },
   },
 };
 
+const BATCH_CREATE = {
+  type: 'object',
+  required: ['input_file_id', 'endpoint', 'completion_window'],
+  additionalProperties: false,
+} as const;
+
+export const BATCH_BODY: Schema = { title: 'BatchCreate', ...BATCH_CREATE, properties: createProperties };
+
 /** The body of an estimate: the price of a call is known only after it. */
 export const BATCH_ESTIMATE_BODY: Schema = {
-  ...BATCH_BODY,
   title: 'BatchEstimateBody',
-  properties: { ...BATCH_BODY.properties, endpoint: { enum: PRICED_PATHS } },
+  ...BATCH_CREATE,
+  properties: { ...createProperties, endpoint: { enum: PRICED_PATHS } },
 };
 
 export interface BatchBody {

@@ -1,4 +1,3 @@
-import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { listTokenAndMakers } from '../../clients/billing-client.ts';
 import { readOwn } from '../../domain/read-own.ts';
 import { followEvents } from '../../operations/follow-events.ts';
@@ -73,7 +72,9 @@ async function streamEvents(parts: GatewayParts, exchange: Exchange, query: Stre
       { clientField: (field) => readOwn(names, field) ?? field },
       sendPaced(exchange.res, blocks, { head: HEAD, clock, over }),
     );
-    if (!exchange.res.headersSent && stopping.aborted) throw serviceUnavailable(undefined, STOPPING_RETRY_MS);
+    // browsers give a stream up that is refused, and open one that ends again: then at another replica
+    if (!exchange.res.headersSent && stopping.aborted)
+      exchange.res.writeHead(200, HEAD).end(`retry: ${STOPPING_RETRY_MS}\n\n`);
     exchange.respond = false;
   } catch (error) {
     if (exchange.res.headersSent) log.warn({ requestId, err: error }, 'an event stream broke off');
