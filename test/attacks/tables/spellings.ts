@@ -48,7 +48,7 @@ export function spellingAttacks({ canary, admin, program, origin }: AttackWorld)
     ),
     ...attacks(
       'schemes',
-      ['address', 'unknown', 'own', 'upstream'],
+      ['address', 'unknown', 'own', 'upstream', 'bytes'],
       [
         ...SCHEMES,
         ...['gopher', 'ftp', 'dict', 'ws', 'wss', 'tftp', 'ldap'].map((scheme) => `${scheme}://127.0.0.1:${port}/`),
