@@ -102,7 +102,8 @@ async function controlFaults(world: AttackWorld): Promise<string[]> {
   await inParallel(FIELD_NAMES, async (name) => {
     const url = world.origin.url(serves(fixture(GOOD[FIELDS[name].family])));
     const { status, text } = await send(world, FIELDS[name], url);
-    if (status !== 200 && status !== 202) faults.push(`${name} refuses a good address: ${status} ${text.slice(0, MESSAGE_SHOWN)}`);
+    if (status !== 200 && status !== 202)
+      faults.push(`${name} refuses a good address: ${status} ${text.slice(0, MESSAGE_SHOWN)}`);
   });
   return faults;
 }

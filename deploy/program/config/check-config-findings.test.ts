@@ -219,8 +219,8 @@ describe('a setting without effect gives a warning with file, line, key and what
     ],
     [
       'callbacks of an adapter that has none',
-      { public_url: 'https://gateway.example', channels: [video({ adapter: 'ark', callbacks: true }), relay()] },
-      /channels\.0\.callbacks: the adapter ark gives its upstream no address/,
+      { public_url: 'https://gateway.example', channels: [video({ adapter: 'gemini', callbacks: true }), relay()] },
+      /channels\.0\.callbacks: the adapter gemini gives its upstream no address/,
     ],
     [
       'a first interval above the longest',
