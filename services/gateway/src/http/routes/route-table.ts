@@ -98,7 +98,7 @@ function matchRow({ entry, layer }: Row, path: string): Readonly<Record<string, 
   const found = regexp.exec(entry.path.endsWith(MODEL) ? withoutLastSlash(path) : path);
   if (found === null) return undefined;
   const params = layer().params(path, found.slice(1));
-  return isReservedId(entry, params) ? undefined : params;
+  return isReservedId(entry, params) || isBeyondRest(entry, params) ? undefined : params;
 }
 
 /** The first route that matches handles a request, as among all routes. */
@@ -129,6 +129,11 @@ function canMatch(route: string, head: string): boolean {
   return toPathHead(route)
     .split('/')
     .every((segment, at) => segment === given[at] || segment.includes('{'));
+}
+
+/** Reports whether the rest of a path, which can have several segments, begins with an empty one. */
+function isBeyondRest({ path }: RouteEntry, params: Readonly<Record<string, string>>): boolean {
+  return path.includes('{+') && Object.values(params).some((param) => param.startsWith('/'));
 }
 
 /** Reports whether the id in a path that matches a route is a reserved word, which gives the path another meaning. */
