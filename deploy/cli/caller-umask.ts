@@ -3,7 +3,7 @@ import { PRIVATE_UMASK } from '../program/private-umask.ts';
 /** The mask of the caller, for files that the caller names. From here on every other new file is private. */
 export const CALLER_UMASK = process.umask(PRIVATE_UMASK);
 
-/** Runs a part of a command whose new files are the caller's own, as those of an editor. */
+/** Runs work whose new files get the permissions that the umask of the caller gives, as an editor's files do. */
 export async function withCallerUmask<T>(write: () => Promise<T> | T): Promise<T> {
   process.umask(CALLER_UMASK);
   try {

@@ -64,7 +64,7 @@ async function expectVideo(out: string): Promise<void> {
   expect([status, headers.get('content-type')]).toEqual([200, 'video/mp4']);
 }
 
-/** No call of the model failed, and it waited so many times for a video that takes longer than one wait. */
+/** Checks that no call of the model failed, and that the model waited often enough for a long video. */
 function expectPatientModel(waitsMin = 2): void {
   const [, , ...waits] = model.answers;
 

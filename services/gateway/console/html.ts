@@ -22,5 +22,5 @@ function create(type: string, props: Props, ...children: ComponentChildren[]): V
   return h(type, own.length === 0 ? props : { ...props, ...Object.fromEntries(own) }, ...children);
 }
 
-/** Builds elements from a template. Values are text and never markup. Addresses are those of this service. */
+/** Builds elements from a template. Values are text and never markup. Paths of this service get the prefix of a proxy. */
 export const html = (htm as unknown as { bind(element: typeof create): Template }).bind(create);

@@ -33,7 +33,7 @@ export function drawConsole<S extends Someone>(door: ConsoleDoor<S>): void {
   render(html`<${Boundary}><${Console} door=${door} /><//>`, root);
 }
 
-/** The shell has relative addresses, and the address of the page changes. Browsers then read that of the icon again. */
+/** Keeps the icon when the address of the page changes: its own address in the shell is relative. */
 function keepIcon(): void {
   const icon = document.head.querySelector<HTMLLinkElement>('link[rel~=icon]');
   icon?.setAttribute('href', icon.href);

@@ -30,7 +30,7 @@ export interface LoadPlan {
   readonly token: string;
   readonly seed: number;
   readonly createsPerSecond: number;
-  /** While so many tasks are created or read, no further one is created. */
+  /** The most tasks that are created or read at one time. */
   readonly inHandMax: number;
 }
 
@@ -137,7 +137,7 @@ async function call(caller: Caller, kind: Kind, { method = 'GET', target, body, 
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
     .then(async (response) => ({ status: response.status, text: await textOf(response, kind) }))
-    .catch((error: unknown) => ({ status: undefined, text: wordOf(error) }));
+    .catch((error: unknown) => ({ status: undefined, text: nameError(error) }));
   const note: Note = { kind, requestId, target: `${method} ${target}`, from, to: Date.now(), ...seen };
   caller.notes.push(note);
   return note;
@@ -174,7 +174,7 @@ async function followEvents(caller: Caller, over: AbortSignal): Promise<void> {
   }
 }
 
-function wordOf(error: unknown): string {
+function nameError(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
   return `${name}: ${message} ${cause?.code ?? cause?.message ?? ''}`.trim();
 }

@@ -69,7 +69,7 @@ export async function newReplicatedProgram(config: TestConfig): Promise<Replicat
     const own = path.join(dir, name.replace(' ', '-'));
     mkdirSync(own, { recursive: true });
     const file = path.join(own, 'reelgate.yaml');
-    const { at, readyAt } = configOf(config, replica);
+    const { at, readyAt } = buildConfig(config, replica);
     writeFileSync(file, JSON.stringify({ ...at, data_dir: own }));
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, replica.service], {
       cwd: own,
@@ -126,7 +126,7 @@ const isRunning = (child: ChildProcess): boolean => child.exitCode === null && c
 const portOf = (listen: string): number => Number(listen.slice(listen.lastIndexOf(':') + 1));
 
 /** The configuration of a process: its own addresses to listen on, and both of those that it calls. */
-function configOf(
+function buildConfig(
   config: TestConfig,
   { service, host }: ReplicaName,
 ): { readonly at: TestConfig; readonly readyAt: string } {

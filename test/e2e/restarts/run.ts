@@ -102,7 +102,7 @@ async function runRestarts(plan: RunPlan, program: ReplicatedProgram, sink: Otlp
     failures: failed.map((note) => ({
       ...note,
       after: afterWhat(note, restarts),
-      chain: chainOf(note, sink, program),
+      chain: listChain(note, sink, program),
     })),
   };
 }
@@ -117,7 +117,7 @@ function afterWhat({ to }: Note, restarts: readonly { readonly name: string; rea
 }
 
 /** The failed calls below a request, by its spans, and the lines of the log that name it. */
-function chainOf({ requestId }: Note, sink: OtlpSink, program: ReplicatedProgram): readonly string[] {
+function listChain({ requestId }: Note, sink: OtlpSink, program: ReplicatedProgram): readonly string[] {
   const traces = new Set(
     sink.spans
       .filter(({ attributes }) => attributes['reelgate.request.id'] === requestId)

@@ -41,7 +41,7 @@ export interface CrossOrigin {
 export function crossOrigin({ origins, links }: CorsSettings): CrossOrigin {
   const listed = new Set(origins);
   const isForAny = listed.has(ANY);
-  /** Returns the origin that is permitted; undefined: none is. */
+  /** Returns the origin that is permitted; undefined if none is. */
   const choose = (origin: string, isLink: boolean, response: ServerResponse): string | undefined => {
     if (isForAny || (links && isLink)) return ANY;
     // also without an origin: a cache must not give this answer to a page

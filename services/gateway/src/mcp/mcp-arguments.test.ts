@@ -74,7 +74,7 @@ describe('the published schema of every tool, of arguments and of results, at an
   });
 });
 
-/** What each tool takes, with everything that it requires. */
+/** Arguments for each tool, with all that it requires. */
 const CALLS: readonly (readonly [string, Node])[] = [
   ['video_models', {}],
   ['video_quote', BOAT],

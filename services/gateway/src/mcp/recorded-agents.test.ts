@@ -11,7 +11,7 @@ interface RecordedRequest {
   readonly body: { readonly method: string; readonly params?: { readonly name?: string } };
 }
 
-/** What clients of other languages sent: to list the tools, to quote, to order and to wait, with tokens and ids taken out. */
+/** Recorded requests of clients in other languages, without tokens and ids: they list tools, quote, order and wait. */
 const RECORDED = JSON.parse(readFileSync(path.join(import.meta.dirname, 'recorded-agents.json'), 'utf8')) as Readonly<
   Record<string, readonly RecordedRequest[]>
 >;

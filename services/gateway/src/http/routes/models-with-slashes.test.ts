@@ -30,7 +30,7 @@ const ask = (method: string, path: string, headers: Readonly<Record<string, stri
   call(under.url, method, path, { headers, ...(method === 'POST' ? { body: POST_BODY } : {}) });
 const sent = (path: string): string => path.replace('{model}', encodeURIComponent(MODEL));
 
-/** What each route that takes a model in its path answers for a model with slashes. */
+/** The answer of each route with a model in its path, for a model with slashes. */
 const ROUTES: Readonly<Record<string, (spelled: string) => Promise<void>>> = {
   '/v1/models/{model}': async (path) => {
     const answer = await ask('GET', path);

@@ -97,8 +97,8 @@ export function videoCreate(parts: ToolParts): McpTool {
 }
 
 /**
- * Creates the video, or asks for the agreement of the user if its price is above the amount of the token. What was not
- * agreed to is never held: the bound of the order is lowered to it, so a price that rises meanwhile is refused.
+ * Creates the video. If its price is above the amount of the token, the user is asked to agree first. The order is bound
+ * by the price that the user agreed to, so a price that rises meanwhile is refused.
  */
 async function createVideo(
   parts: ToolParts,
