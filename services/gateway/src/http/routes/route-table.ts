@@ -10,7 +10,7 @@ import type { RouteEntry } from './route.ts';
  */
 const NOT_IDS: readonly (readonly [path: string, words: readonly string[]])[] = [
   ['/v1/videos/{', ['edits', 'extensions', 'characters', 'estimate', 'models']],
-  ['/v1/batches/{', ['estimate']],
+  ['/v1/batches/{batch_id}', ['estimate']],
 ];
 /** Actions on a model, such as `:generateContent`, which follow its id. */
 const MODEL_ACTIONS = [...new Set(relayEndpoints.flatMap(({ path }) => /\{model\}(:\w+)$/.exec(path)?.[1] ?? []))];

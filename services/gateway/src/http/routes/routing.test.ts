@@ -126,6 +126,8 @@ describe('a route that is not implemented', () => {
     ['POST', '/v1/realtime/calls/rtc_1/hangup', 'openai'],
     ['POST', '/v1/completions', 'openai'],
     ['POST', '/v1/moderations', 'openai'],
+    ['POST', '/v1/batches/estimate', 'openai'],
+    ['GET', '/v1/batches/estimate', 'openai'],
     ['POST', '/v1/messages/batches', 'anthropic'],
     ['GET', '/v1/messages/batches/msgbatch_1/results', 'anthropic'],
     ['POST', '/v1/skills', 'openai'],
