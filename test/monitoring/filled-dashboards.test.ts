@@ -25,6 +25,8 @@ import type { PrometheusServer } from './prometheus-server.ts';
 const START_MS = 120_000;
 /** Numbers of a database are read again every ten seconds, and a rate needs two scrapes. */
 const FILLED_MS = 60_000;
+/** Within this time two orders have had their turns, and Prometheus has read it. */
+const TURN_MS = 10_000;
 const TEST_MS = 2 * FILLED_MS;
 
 const missing = missingPrometheus();
@@ -63,17 +65,23 @@ describeWith(natsServer, 'a real Prometheus that scrapes four processes under a 
         prometheus = await startPrometheus(scrapeTargets(program.config), readFileSync(RULES, 'utf8'));
         await until(async () => (await prometheus.values('up == 1')).length === 4);
         const client = httpCaller(program.base, KEYS.demo);
-        /** The second one waits for the first, and has its turn meanwhile. */
-        const orderInTurn = async (): Promise<void> => {
-          for (let tasks = 0; tasks < 2; tasks += 1)
-            await client.create('/v2/video_generation', aNarrowOrder('slow:1s'));
+        /** Two orders of a channel with one place, repeated because the first one may end before the second comes. */
+        const orderInTurn = async (expr: string): Promise<void> => {
+          await until(async () => {
+            for (let tasks = 0; tasks < 2; tasks += 1)
+              await client.create('/v2/video_generation', aNarrowOrder('slow:1s'));
+            const seen = async (): Promise<boolean> => (await prometheus.values(expr)).length > 0;
+            return until(seen, TURN_MS).then(
+              () => true,
+              () => false,
+            );
+          });
         };
-        await orderInTurn();
+        await orderInTurn('reelgate_wait_seconds_count');
         // a series begins with its first call or task, and its rate with the second that a scrape sees apart
         await chat(program);
         await until(async () => (await prometheus.values('reelgate_relay_first_byte_seconds_count')).length > 0);
-        await until(async () => (await prometheus.values('reelgate_wait_seconds_count')).length > 0);
-        await orderInTurn();
+        await orderInTurn('rate(reelgate_wait_seconds_count[5m]) > 0');
         await asyncCall(monitored);
         await until(async () => (await prometheus.values('reelgate_webhook_attempt_seconds_count')).length > 0);
         await useProgram(monitored);

@@ -62,7 +62,7 @@ test('options of a channel are those of its adapter', () => {
     options: { body: 'form' },
   });
   expect(() => read({ adapter: 'openai-videos', ...task, options: { body: 'xml' } })).toThrow(/options/);
-  expect(() => read({ adapter: 'runway', ...task, options: { body: 'form' } })).toThrow(/takes no options/);
+  expect(() => read({ adapter: 'alpha-v2', ...task, options: { body: 'form' } })).toThrow(/takes no options/);
 });
 
 test.each<[string, string, object, RegExp]>([

@@ -16,6 +16,7 @@ const NO_SECRETS: ReadonlySet<string> = new Set([
   'accounts.tokens.name',
   'accounts.tokens.models',
   'accounts.tokens.limit',
+  'accounts.tokens.confirm_above',
   'accounts.tokens.expires',
   'media.fetch.timeouts.headers',
 ]);
