@@ -156,7 +156,9 @@ export type Report =
        * fetched once more, and its bytes go from there to the store.
        */
       readonly base64At?: string | undefined;
-      /** The time in milliseconds since 1970 after which the address is dead, if the upstream says it. */
+      /** The whole address of the picture of the last frame, if the order asked for it. It is fetched without a key. */
+      readonly lastFrameUrl?: string | undefined;
+      /** The time in milliseconds since 1970 after which the addresses are dead, if the upstream says it. */
       readonly urlDiesAt?: number | undefined;
       readonly prompt?: string | undefined;
       readonly usage?: Usage | undefined;

@@ -26,6 +26,7 @@ const REFUSALS = {
   model_not_found: [404, 'invalid_request_error', 'bad_request_error', 2013],
   task_not_found: [404, 'invalid_request_error', 'bad_request_error', 2013],
   thumbnail_unavailable: [404, 'invalid_request_error', 'bad_request_error', 2013],
+  last_frame_unavailable: [404, 'invalid_request_error', 'bad_request_error', 2013],
   method_not_allowed: [405, 'invalid_request_error', 'bad_request_error', 2013],
   task_not_cancellable: [409, 'invalid_request_error', 'bad_request_error', 2013],
   task_not_completed: [409, 'invalid_request_error', 'bad_request_error', 2013],

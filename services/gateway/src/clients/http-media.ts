@@ -14,7 +14,7 @@ import { rotatingLookup } from '@reelgate/platform/http/rotating-lookup';
 import { AnswerClosed, writeThrough } from '@reelgate/platform/http/write-response';
 import { newBytesClient } from './bytes-client.ts';
 import type { BytesClient } from './bytes-client.ts';
-import type { MediaPort, ServedObject } from './media-port.ts';
+import type { MediaPort, Picture, ServedObject } from './media-port.ts';
 import { PUT_REFUSALS, parsePut } from './put-answer.ts';
 
 const CONNECTIONS_MAX = 256;
@@ -107,6 +107,7 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
         url: `${baseUrl}/bytes/${encodeURIComponent(object)}${buildServeQuery(how)}`,
         authorization,
         fileName,
+        variant: how.variant,
       }),
     serveLink: (request, response) =>
       passThrough({ request, response, clock, bytes, url: `${baseUrl}${request.url ?? ''}` }),
@@ -114,10 +115,19 @@ export function httpMedia(options: HttpMediaOptions): MediaPort & { close(): Pro
   };
 }
 
-const THUMBNAIL = 'variant=thumbnail';
+const NO_PICTURE: Readonly<Record<Picture, { readonly reason: string; readonly message: string }>> = {
+  thumbnail: {
+    reason: 'thumbnail_unavailable',
+    message: 'this video has no thumbnail: its first frame could not be decoded',
+  },
+  last_frame: {
+    reason: 'last_frame_unavailable',
+    message: 'this video has no picture of its last frame: order it with return_last_frame, where the model takes it',
+  },
+};
 
 function buildServeQuery({ variant, direct }: Partial<ServedObject>): string {
-  const parts = [...(direct === true ? ['redirect=no'] : []), ...(variant === undefined ? [] : [THUMBNAIL])];
+  const parts = [...(direct === true ? ['redirect=no'] : []), ...(variant === undefined ? [] : [`variant=${variant}`])];
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 
@@ -192,6 +202,7 @@ interface PassOptions {
   /** Absent for links, which carry their own authorization. */
   readonly authorization?: string;
   readonly fileName?: string;
+  readonly variant?: Picture | undefined;
 }
 
 async function passThrough({
@@ -202,6 +213,7 @@ async function passThrough({
   url,
   authorization,
   fileName,
+  variant,
 }: PassOptions): Promise<void> {
   const headers = {
     ...pickHeaders(request.headers, REQUEST_HEADERS),
@@ -227,7 +239,7 @@ async function passThrough({
   const isLinkRefusal = authorization === undefined && status >= 400 && status < 500;
   if (!PASSED_STATUSES.has(status) && !isLinkRefusal) {
     close();
-    throw toMediaProblem(status, url.endsWith(THUMBNAIL));
+    throw toMediaProblem(status, variant);
   }
   response.writeHead(status, pickHeaders(head.headers, ANSWER_HEADERS));
   try {
@@ -248,13 +260,8 @@ async function reach<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-function toMediaProblem(status: number, isThumbnail: boolean): Problem {
-  if (status === 404 && isThumbnail)
-    return new Problem({
-      kind: 'not_found',
-      reason: 'thumbnail_unavailable',
-      message: 'this video has no thumbnail: its first frame could not be decoded',
-    });
+function toMediaProblem(status: number, variant: Picture | undefined): Problem {
+  if (status === 404 && variant !== undefined) return new Problem({ kind: 'not_found', ...NO_PICTURE[variant] });
   if (status === 410)
     return new Problem({ kind: 'gone', reason: 'result_expired', message: 'the result is no longer kept' });
   if (status >= 400 && status < 500)

@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
+/** The pictures of a result: one that media draws, and the one that the generator made of the last frame. */
+export type Picture = 'thumbnail' | 'last_frame';
+
 export interface ServedObject {
   readonly object: string;
   readonly fileName: string;
-  /** The thumbnail of a result instead of the result itself. */
-  readonly variant?: 'thumbnail' | undefined;
+  /** A picture of a result instead of the result itself. */
+  readonly variant?: Picture | undefined;
   /**
    * True if the bytes come through the gateway even if they are in a bucket, because a page plays only what its own
    * origin serves.

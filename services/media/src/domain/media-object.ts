@@ -5,9 +5,18 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 /**
  * The reason for which an object is stored: it is a frozen input, bytes that a client sent in its request, a finished
- * video, its thumbnail, or bytes that only the other services read.
+ * video, a picture of it, or bytes that only the other services read.
  */
-export type Purpose = 'staged' | 'inline' | 'result' | 'thumbnail' | 'private';
+export type Purpose = 'staged' | 'inline' | 'result' | Picture | 'private';
+
+/** A picture that belongs to a finished video and ends with it: one that is drawn here, or the generator's own. */
+export type Picture = 'thumbnail' | 'last_frame';
+
+const PICTURES: ReadonlySet<Purpose> = new Set<Picture>(['thumbnail', 'last_frame']);
+
+export function isPicture(purpose: Purpose): purpose is Picture {
+  return PICTURES.has(purpose);
+}
 
 /** Bytes, stored once for all objects that hold them. */
 export interface Blob {
@@ -40,8 +49,11 @@ export function readMediaType({ blob }: MediaObject): string {
   return blob.facts?.mediaType ?? UNKNOWN_TYPE;
 }
 
-/** The name under which a browser saves the object. It is safe in a header; the default is made of the object's id. */
-export function buildFileName(found: MediaObject, name?: string): string {
+/**
+ * The name under which a browser saves the object. It is safe in a header; the default is the object's id. A name without
+ * an extension gets that of its type.
+ */
+export function buildFileName(found: MediaObject, name = found.id): string {
   const extension = FORMATS[readMediaType(found)]?.extension ?? 'bin';
-  return (name ?? `${found.id}.${extension}`).replace(/[^A-Za-z0-9._-]/g, '_');
+  return (name.includes('.') ? name : `${name}.${extension}`).replace(/[^A-Za-z0-9._-]/g, '_');
 }

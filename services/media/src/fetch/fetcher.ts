@@ -42,6 +42,8 @@ export interface ReferenceOrder {
 export interface ResultOrder {
   readonly url: string;
   readonly accountId: string;
+  /** Fewer bytes than `results.max_bytes`, if the file must be smaller than a video. */
+  readonly bytesMax?: number | undefined;
   /** The credential for the origin of the address. */
   readonly credential?: Credential | undefined;
   /** The place of the Base64 string that holds the file, if the answer is JSON. */
@@ -103,14 +105,14 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: FetcherConfig
         permits.release();
       }
     },
-    withResult: async ({ url, accountId, credential, base64At }, use) => {
+    withResult: async ({ url, accountId, bytesMax = results.bytesMax, credential, base64At }, use) => {
       const permits = openTransferPermits(ofResults, accountId);
       const limits = toTransferLimits(fetch, results.totalMs);
       const order = {
         url,
         credential,
         base64At,
-        bytesMax: results.bytesMax,
+        bytesMax: Math.min(bytesMax, results.bytesMax),
         permits,
         kept,
         limits,

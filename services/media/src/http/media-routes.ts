@@ -3,6 +3,8 @@ import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { toProblem } from '@reelgate/platform/rpc/problems';
 import type { HttpRoute } from '@reelgate/platform/http/http-port';
+import { isPicture } from '../domain/media-object.ts';
+import type { Picture } from '../domain/media-object.ts';
 import { formatBytes } from '../domain/media-rules.ts';
 import type { MediaBytes } from './media-bytes.ts';
 import { BROKEN, NOT_FOUND, refuse, unavailable } from './refuse.ts';
@@ -82,11 +84,17 @@ async function handleBytes(deps: RouteDeps, request: IncomingMessage, response: 
     await deps.bytes.serve(request, response, {
       object,
       fileName: readFileName(request),
-      variant: searchParams.get('variant') === 'thumbnail' ? 'thumbnail' : undefined,
+      variant: readPicture(searchParams.get('variant')),
       direct: searchParams.get('redirect') === 'no',
     });
   else if (object !== undefined && request.method === 'DELETE') await removeObject(deps, response, object);
   else refuse(request, response, NOT_FOUND);
+}
+
+/** Any other word means the object itself. */
+function readPicture(variant: string | null): Picture | undefined {
+  const purpose = variant as Picture | null;
+  return purpose !== null && isPicture(purpose) ? purpose : undefined;
 }
 
 async function removeObject({ bytes }: RouteDeps, response: ServerResponse, object: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Problem } from '@reelgate/platform/problem';
+import type { Picture } from '../domain/media-object.ts';
 
 export interface Refusal {
   readonly status: number;
@@ -26,10 +27,17 @@ export const RESULT_EXPIRED: Refusal = {
   code: 'result_expired',
   message: 'this object is no longer stored',
 };
-export const NO_THUMBNAIL: Refusal = {
-  status: 404,
-  code: 'thumbnail_unavailable',
-  message: 'this video has no thumbnail: its first frame could not be decoded',
+export const NO_PICTURE: Readonly<Record<Picture, Refusal>> = {
+  thumbnail: {
+    status: 404,
+    code: 'thumbnail_unavailable',
+    message: 'this video has no thumbnail: its first frame could not be decoded',
+  },
+  last_frame: {
+    status: 404,
+    code: 'last_frame_unavailable',
+    message: 'this video has no picture of its last frame: order it with return_last_frame, where the model takes it',
+  },
 };
 export const BROKEN: Refusal = { status: 500, code: 'internal_error', message: 'internal error; try again' };
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buildFileName, isKept, readMediaType } from '../domain/media-object.ts';
-import type { MediaObject } from '../domain/media-object.ts';
+import type { MediaObject, Picture } from '../domain/media-object.ts';
 import type { MediaStore } from '../store/media-store.ts';
-import { NOT_FOUND, NO_THUMBNAIL, RESULT_EXPIRED, refuse } from './refuse.ts';
+import { NOT_FOUND, NO_PICTURE, RESULT_EXPIRED, refuse } from './refuse.ts';
 import { sendBlob } from './send-blob.ts';
 import type { SendDeps } from './send-blob.ts';
 
@@ -23,8 +23,8 @@ export interface ServeDeps extends SendDeps {
 
 export interface ServeOrder {
   readonly object: string;
-  /** The thumbnail of a result instead of the result. */
-  readonly variant?: 'thumbnail' | undefined;
+  /** A picture of a result instead of the result. */
+  readonly variant?: Picture | undefined;
   /** The name under which a browser saves it; absent: a name made of the object's id. */
   readonly fileName?: string | undefined;
   /** True if the bytes come from here, even if results are in a bucket. */
@@ -51,9 +51,9 @@ export async function serveObject(
     refuse(request, response, RESULT_EXPIRED);
     return;
   }
-  const shown = order.variant === 'thumbnail' ? await deps.thumbnailOf(found) : found;
+  const shown = order.variant === undefined ? found : await findPicture(deps, order.variant, found);
   if (shown === undefined || !isKept(shown, now)) {
-    refuse(request, response, NO_THUMBNAIL);
+    refuse(request, response, order.variant === undefined ? NOT_FOUND : NO_PICTURE[order.variant]);
     return;
   }
   await serveKept(deps, request, response, {
@@ -62,6 +62,14 @@ export async function serveObject(
     secondsLeft: Math.max(1, Math.floor((expiresAt - now) / 1000)),
     direct: order.direct === true,
   });
+}
+
+async function findPicture(
+  { store, thumbnailOf }: ServeDeps,
+  picture: Picture,
+  result: MediaObject,
+): Promise<MediaObject | undefined> {
+  return picture === 'thumbnail' ? thumbnailOf(result) : store.findPicture(picture, result.taskId);
 }
 
 async function serveKept(

@@ -57,6 +57,7 @@ export function fromWireIngest(request: IngestResultRequest): IngestOrder {
     taskId,
     url,
     base64At,
+    lastFrameUrl: request.lastFrameUrl === '' ? undefined : request.lastFrameUrl,
     credential: authorization === '' ? undefined : { header, value: new Secret(authorization) },
   };
 }

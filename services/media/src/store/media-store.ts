@@ -1,5 +1,5 @@
 import type { MediaFacts } from '../domain/media-facts.ts';
-import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
+import type { Blob, MediaObject, Picture, Purpose } from '../domain/media-object.ts';
 import type { FileStore } from './file-store.ts';
 
 export interface NewBlob {
@@ -84,7 +84,7 @@ export interface UploadStore {
 
 /** Ends of claims. */
 export interface RemovalStore {
-  /** Ends the result and the thumbnail of a task; false: there is no result. */
+  /** Ends the result and the pictures of a task; false: there is no result. */
   removeResult(taskId: string, now: number): Promise<boolean>;
   /**
    * Ends claims of these purposes, and no others. Returns the keys of bytes that are no longer protected; they are
@@ -123,7 +123,7 @@ export interface SweepStore extends GarbageStore {
 export interface MediaStore extends PinStore, ClaimStore, UploadStore, RemovalStore, SweepStore, FileStore {
   find(id: string): Promise<MediaObject | undefined>;
   findResult(taskId: string): Promise<MediaObject | undefined>;
-  findThumbnail(taskId: string): Promise<MediaObject | undefined>;
+  findPicture(picture: Picture, taskId: string): Promise<MediaObject | undefined>;
   findStaged(accountId: string, taskId: string, reference: string): Promise<MediaObject | undefined>;
   noteFacts(sha256: string, facts: MediaFacts): Promise<void>;
   /** At most `limit` claimed contents, ordered by storage key, after this key. */

@@ -1,5 +1,6 @@
 import type { MediaFacts } from '../domain/media-facts.ts';
-import type { Blob, MediaObject, Purpose } from '../domain/media-object.ts';
+import { isPicture } from '../domain/media-object.ts';
+import type { Blob, MediaObject, Picture, Purpose } from '../domain/media-object.ts';
 import type { SqlQuery, SqlRow } from '@reelgate/platform/sql/sql';
 import type { NewObject } from './media-store.ts';
 
@@ -27,11 +28,14 @@ const SELECT_OBJECTS = `SELECT
 
 /** A purpose as the column `purpose` has it. The column keeps `poster`, the older word for a thumbnail. */
 export const toPurposeColumn = (purpose: Purpose): string => (purpose === 'thumbnail' ? 'poster' : purpose);
-const fromPurposeColumn = (column: string): Purpose => (column === 'poster' ? 'thumbnail' : (column as Purpose));
+export const fromPurposeColumn = (column: string): Purpose => (column === 'poster' ? 'thumbnail' : (column as Purpose));
 
 export type Where = readonly [string, readonly (string | number)[]];
 export const RESULT_OF = (taskId: string): Where => ["o.task_id = $1 AND o.purpose = 'result'", [taskId]];
-export const THUMBNAIL_OF = (taskId: string): Where => ["o.task_id = $1 AND o.purpose = 'poster'", [taskId]];
+export const PICTURE_OF = (picture: Picture, taskId: string): Where => [
+  `o.task_id = $1 AND o.purpose = '${toPurposeColumn(picture)}'`,
+  [taskId],
+];
 export const STAGED_FOR = (accountId: string, taskId: string, reference: string): Where => [
   "o.account_id = $1 AND o.task_id = $2 AND o.reference = $3 AND o.purpose = 'staged'",
   [accountId, taskId, reference],
@@ -39,7 +43,7 @@ export const STAGED_FOR = (accountId: string, taskId: string, reference: string)
 
 export function toIdentityWhere({ id, purpose, accountId, taskId, reference }: NewObject): Where {
   if (purpose === 'result') return RESULT_OF(taskId);
-  if (purpose === 'thumbnail') return THUMBNAIL_OF(taskId);
+  if (isPicture(purpose)) return PICTURE_OF(purpose, taskId);
   return purpose === 'staged' && reference !== '' ? STAGED_FOR(accountId, taskId, reference) : ['o.id = $1', [id]];
 }
 

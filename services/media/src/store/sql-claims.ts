@@ -2,6 +2,7 @@ import { buildInsert } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlQuery, SqlStatement, SqlWork } from '@reelgate/platform/sql/sql';
 import { runForRows } from '@reelgate/platform/sql/transaction';
 import type { MediaFacts } from '../domain/media-facts.ts';
+import { isPicture } from '../domain/media-object.ts';
 import type { Blob, MediaObject } from '../domain/media-object.ts';
 import type { ClaimStore, NewObject } from './media-store.ts';
 import { findObject, fromBlobRow, toIdentityWhere, toPurposeColumn } from './object-rows.ts';
@@ -56,7 +57,7 @@ async function addObject(
 ): Promise<MediaObject | undefined> {
   const { id, purpose, blob, expiresAt, pin } = object;
   const content = [blob.sha256, blob.key];
-  const locksOthers = purpose === 'thumbnail' || purpose === 'staged';
+  const locksOthers = isPicture(purpose) || purpose === 'staged';
   if (locksOthers) requireRow(await query(HOLD_CONTENT, content));
   await prepareClaim(query, object);
   const [inserted, , claimed] = await Promise.all([
@@ -92,7 +93,7 @@ function requireRow<Row>([row]: readonly Row[]): Row {
 async function prepareClaim(query: SqlQuery, object: NewObject): Promise<void> {
   const { purpose, accountId, taskId, reference, createdAt } = object;
   // locks the row of the result, so that it is not removed in the meantime
-  if (purpose === 'thumbnail')
+  if (isPicture(purpose))
     requireRow(
       await query(
         `UPDATE objects SET task_id = task_id

@@ -119,28 +119,31 @@ function suite(url: () => string | undefined): void {
     expect(await store.findResult('task_1')).toEqual(first);
   });
 
-  test('only a stored result has a thumbnail, and a concurrent removal of the result removes it', async () => {
-    await pin('aa');
-    await pin('bb');
-    const thumbnail = anObject({ id: 'pic_1', purpose: 'thumbnail', blob: aBlob('bb'), reference: '' });
-    expect(await store.addObject(thumbnail, facts)).toBeUndefined();
+  test.each(['thumbnail', 'last_frame'] as const)(
+    'only a stored result has a %s, and a concurrent removal of the result removes it',
+    async (purpose) => {
+      await pin('aa');
+      await pin('bb');
+      const picture = anObject({ id: 'pic_1', purpose, blob: aBlob('bb'), reference: '' });
+      expect(await store.addObject(picture, facts)).toBeUndefined();
 
-    for (let round = 0; round < 10; round += 1) {
-      const taskId = `task_${round}`;
-      await store.addObject(anObject({ id: `vid_${taskId}`, purpose: 'result', reference: '', taskId }), facts);
-      await Promise.all([
-        store.addObject({ ...thumbnail, id: `pic_${taskId}`, taskId }, facts),
-        store.removeResult(taskId, NOW),
-      ]);
-      expect((await store.findThumbnail(taskId))?.removedAt ?? NOW).toBe(NOW);
-      expect(
-        await store
-          .addObject({ ...thumbnail, id: `pic_${taskId}_2`, taskId }, facts)
-          .then((added) => added?.removedAt ?? NOW),
-      ).toBe(NOW);
-    }
-    expect((await store.claimedBlobs('', 10)).map(({ sha256 }) => sha256)).toEqual([]);
-  });
+      for (let round = 0; round < 10; round += 1) {
+        const taskId = `task_${round}`;
+        await store.addObject(anObject({ id: `vid_${taskId}`, purpose: 'result', reference: '', taskId }), facts);
+        await Promise.all([
+          store.addObject({ ...picture, id: `pic_${taskId}`, taskId }, facts),
+          store.removeResult(taskId, NOW),
+        ]);
+        expect((await store.findPicture(purpose, taskId))?.removedAt ?? NOW).toBe(NOW);
+        expect(
+          await store
+            .addObject({ ...picture, id: `pic_${taskId}_2`, taskId }, facts)
+            .then((added) => added?.removedAt ?? NOW),
+        ).toBe(NOW);
+      }
+      expect((await store.claimedBlobs('', 10)).map(({ sha256 }) => sha256)).toEqual([]);
+    },
+  );
 
   test('a reference is frozen once for a task, and again after its expiry', async () => {
     await pin('aa');

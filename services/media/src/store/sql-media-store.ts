@@ -1,7 +1,7 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { MediaObject } from '../domain/media-object.ts';
 import type { MediaStore } from './media-store.ts';
-import { RESULT_OF, STAGED_FOR, THUMBNAIL_OF, findObject, fromBlobRow } from './object-rows.ts';
+import { PICTURE_OF, RESULT_OF, STAGED_FOR, findObject, fromBlobRow } from './object-rows.ts';
 import type { BlobRow, Where } from './object-rows.ts';
 import { sqlClaims } from './sql-claims.ts';
 import { sqlFiles } from './sql-files.ts';
@@ -15,7 +15,7 @@ export function sqlMediaStore(sql: Sql): MediaStore {
   return {
     find: (id) => one('o.id = $1', [id]),
     findResult: (taskId) => one(...RESULT_OF(taskId)),
-    findThumbnail: (taskId) => one(...THUMBNAIL_OF(taskId)),
+    findPicture: (picture, taskId) => one(...PICTURE_OF(picture, taskId)),
     findStaged: (accountId, taskId, reference) => one(...STAGED_FOR(accountId, taskId, reference)),
     noteFacts: async (sha256, facts) => {
       await sql.write('UPDATE blobs SET facts = $2 WHERE sha256 = $1', [sha256, JSON.stringify(facts)]);

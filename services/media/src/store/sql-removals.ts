@@ -41,11 +41,12 @@ export function sqlRemovals(sql: Sql): RemovalStore {
     removeObjects,
     removeResult: (taskId, now) =>
       sql.transaction(async (query) => {
-        // in this order: the second update finds a thumbnail that is added at the same moment, or it is not added
+        // in this order: the second update finds a picture that is added at the same moment, or it is not added
         const [result] = await markRemoved(query, 'result', taskId, now);
         for (const { sha256 } of [
           ...(result === undefined ? [] : [result]),
           ...(await markRemoved(query, 'thumbnail', taskId, now)),
+          ...(await markRemoved(query, 'last_frame', taskId, now)),
         ])
           await query(SETTLE, [sha256, now]);
         return result !== undefined;

@@ -1,5 +1,7 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
+import { isPicture } from '../domain/media-object.ts';
 import type { SweepStore } from './media-store.ts';
+import { fromPurposeColumn } from './object-rows.ts';
 
 /** Tables whose rows expire, with the columns of their key and their end. */
 const SPENT = [
@@ -22,7 +24,7 @@ export function sqlSweeps(sql: Sql): SweepStore {
           [now, limit],
         );
         for (const { id, purpose } of due) {
-          if (purpose === 'result' || purpose === 'poster')
+          if (purpose === 'result' || isPicture(fromPurposeColumn(purpose)))
             await query('UPDATE objects SET removed_at = $2 WHERE id = $1 AND removed_at IS NULL', [id, now]);
           else await query('DELETE FROM objects WHERE id = $1', [id]);
         }

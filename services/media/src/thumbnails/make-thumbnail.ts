@@ -20,7 +20,7 @@ export async function makeThumbnail(deps: ThumbnailDeps, result: MediaObject): P
   const { facts } = blob;
   if (facts?.family !== 'video' || !(await deps.thumbnails.canDraw(facts))) return undefined;
   try {
-    return (await deps.store.findThumbnail(taskId)) ?? (await drawThumbnail(deps, result, facts));
+    return (await deps.store.findPicture('thumbnail', taskId)) ?? (await drawThumbnail(deps, result, facts));
   } catch (error) {
     deps.log.warn({ taskId, err: error }, 'a thumbnail was not made');
     return undefined;

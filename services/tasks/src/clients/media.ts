@@ -26,6 +26,8 @@ export interface IngestRequest {
   readonly credential?: ResultCredential | undefined;
   /** The JSON pointer of the Base64 text that holds the result, if the answer of the URL is JSON. */
   readonly base64At?: string | undefined;
+  /** The URL of the picture of the last frame. A picture that cannot be kept does not keep the result from being stored. */
+  readonly lastFrameUrl?: string | undefined;
 }
 
 export interface MediaLinker {
@@ -83,7 +85,7 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
     removeStaged: async ({ accountId, taskId }, options) => {
       await rpc.removeStaged({ accountId, taskId }, options);
     },
-    ingest: async ({ accountId, taskId, url, credential, base64At = '' }, options) => {
+    ingest: async ({ accountId, taskId, url, credential, base64At = '', lastFrameUrl = '' }, options) => {
       const { result } = await rpc.ingestResult(
         {
           accountId,
@@ -92,6 +94,7 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
           authorization: credential?.value.reveal() ?? '',
           authorizationHeader: credential?.header ?? '',
           base64At,
+          lastFrameUrl,
         },
         { timeoutMs: INGEST_TIMEOUT_MS, ...options },
       );

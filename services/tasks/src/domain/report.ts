@@ -29,7 +29,9 @@ export interface SuccessReport {
   readonly credential?: ResultCredential | undefined;
   /** The JSON pointer of the Base64 text that holds the video, if the answer of the URL is JSON. */
   readonly base64At?: string | undefined;
-  /** The time in milliseconds since 1970 after which the URL is dead, if it is known. */
+  /** The URL of the picture of the last frame, if the order asked for it. */
+  readonly lastFrameUrl?: string | undefined;
+  /** The time in milliseconds since 1970 after which the URLs are dead, if it is known. */
   readonly urlDiesAt?: number | undefined;
   readonly prompt?: string | undefined;
   readonly usage?: Usage | undefined;

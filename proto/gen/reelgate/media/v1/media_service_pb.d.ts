@@ -244,6 +244,14 @@ export declare type IngestResultRequest = Message<"reelgate.media.v1.IngestResul
    * @generated from field: string base64_at = 6;
    */
   base64At: string;
+
+  /**
+   * The URL of the picture of the last frame, to be kept beside the video. It receives no credential. Empty: no picture is
+   * kept. A picture that cannot be fetched does not keep the video from being stored.
+   *
+   * @generated from field: string last_frame_url = 7;
+   */
+  lastFrameUrl: string;
 };
 
 /**

@@ -1,5 +1,6 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
+import type { ServedObject } from '../../clients/media-port.ts';
 import type { Task } from '../../clients/tasks-client.ts';
 import type { TaskPath } from '../../dialects/dialect.ts';
 import { toStatusName } from '../../dialects/wire/task-fields.ts';
@@ -20,7 +21,8 @@ const PROMPT = {
   additionalProperties: false,
   properties: { prompt: { type: 'string' } },
 };
-const VARIANTS: readonly string[] = ['video', 'thumbnail'];
+const VARIANTS = ['video', 'thumbnail', 'last_frame'] as const;
+type Variant = (typeof VARIANTS)[number];
 const VIDEO = { type: 'string', format: 'binary' };
 const BYTE_HEADERS = ['accept-ranges', 'content-disposition'] as const;
 /** The answers with bytes that are not 200. */
@@ -29,6 +31,13 @@ const otherAnswers = (types: readonly string[]): NonNullable<RouteDoc['also']> =
   302: { description: 'Redirects to the bytes in a bucket.', headers: ['location'] },
   304: { description: 'Not modified since the last fetch.' },
 });
+
+/** The file that each variant is. The type of a last frame is that of its generator. */
+const FILES: Readonly<Record<Variant, (taskId: string) => Omit<ServedObject, 'object'>>> = {
+  video: (taskId) => ({ fileName: `${taskId}.mp4` }),
+  thumbnail: (taskId) => ({ fileName: `${taskId}.jpg`, variant: 'thumbnail' }),
+  last_frame: (taskId) => ({ fileName: `${taskId}_last_frame`, variant: 'last_frame' }),
+};
 
 /** Serves the bytes of results: by task id with a token, or by signed link without one. */
 export function contentRoutes(parts: GatewayParts): RouteEntry[] {
@@ -71,15 +80,16 @@ function contentRoute(parts: GatewayParts, path: TaskPath, operationId: string):
       parameters: [
         {
           name: 'variant',
-          description: 'Returns the video or its thumbnail.',
-          schema: { enum: ['video', 'thumbnail'] },
+          description:
+            'Returns the video, its thumbnail, or the picture of its last frame if `return_last_frame` asked for it.',
+          schema: { enum: VARIANTS },
         },
         { name: 'index', description: 'The place of the video; a task has one.', schema: { const: 0 } },
       ],
       headers: ['Range'],
-      answers: { 'video/mp4': VIDEO, 'image/jpeg': VIDEO, 'application/json': PROMPT },
+      answers: { 'video/mp4': VIDEO, 'image/jpeg': VIDEO, 'image/png': VIDEO, 'application/json': PROMPT },
       answerHeaders: BYTE_HEADERS,
-      also: otherAnswers(['video/mp4', 'image/jpeg']),
+      also: otherAnswers(['video/mp4', 'image/jpeg', 'image/png']),
       refuses: [400, 404, 409, 410, 412, 416],
     },
   };
@@ -87,8 +97,7 @@ function contentRoute(parts: GatewayParts, path: TaskPath, operationId: string):
 
 async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<void> {
   const query = new URLSearchParams(exchange.querystring);
-  const variant = query.get('variant') ?? 'video';
-  if (!VARIANTS.includes(variant)) throw invalid('variant', 'must be video or thumbnail', 'invalid_request');
+  const variant = readVariant(query);
   if (!['0', null].includes(query.get('index')))
     throw invalid('index', 'must be 0: a task has one video', 'invalid_request');
   const task = await parts.reader.read(
@@ -103,12 +112,16 @@ async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<vo
     exchange.body = { prompt };
     return;
   }
-  const what =
-    variant === 'thumbnail'
-      ? { fileName: `${task.id}.jpg`, variant: 'thumbnail' as const }
-      : { fileName: `${task.id}.mp4` };
+  const what = FILES[variant](task.id);
   const direct = isFromPage(exchange);
   await serveFromMedia(exchange, () => parts.media.serve(exchange.req, exchange.res, { object, ...what, direct }));
+}
+
+function readVariant(query: URLSearchParams): Variant {
+  const asked = query.get('variant') ?? 'video';
+  const variant = VARIANTS.find((known) => known === asked);
+  if (variant === undefined) throw invalid('variant', 'must be video, thumbnail or last_frame', 'invalid_request');
+  return variant;
 }
 
 function requireResult(task: Task, now: number): NonNullable<Task['result']> {

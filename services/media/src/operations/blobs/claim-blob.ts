@@ -15,6 +15,7 @@ const PREFIXES: Readonly<Record<Purpose, string>> = {
   inline: 'inl',
   result: 'vid',
   thumbnail: 'pic',
+  last_frame: 'pic',
   private: 'prv',
 };
 

@@ -1,4 +1,4 @@
-import { Problem } from '@reelgate/platform/problem';
+import { Problem, isProblem } from '@reelgate/platform/problem';
 import type { Log } from '@reelgate/platform/log';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { inSpan } from '@reelgate/platform/trace/trace';
@@ -7,7 +7,7 @@ import type { JsonPointer } from '../../domain/json-pointer.ts';
 import { isResult } from '../../domain/media-rules.ts';
 import { isKept } from '../../domain/media-object.ts';
 import type { MediaObject } from '../../domain/media-object.ts';
-import type { VideoFacts } from '../../domain/media-facts.ts';
+import type { ImageFacts, VideoFacts } from '../../domain/media-facts.ts';
 import { FetchFault, isTransient } from '../../fetch/fetch-fault.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Credential } from '../../fetch/requests/redirects.ts';
@@ -19,6 +19,10 @@ import type { KeepFileDeps } from '../blobs/keep-file.ts';
 import { requireClaimed, mediaBusy } from '../media-refusals.ts';
 
 const RETRY_MS = 5000;
+/** A picture of 8K without compression has half of that. */
+const LAST_FRAME_BYTES_MAX = 64 * 1024 * 1024;
+/** The time after the video is stored for which a picture that cannot be reached holds its task up. */
+const LAST_FRAME_MS = 10 * 60_000;
 
 export interface IngestDeps extends KeepFileDeps, ClaimDeps {
   readonly log: Log;
@@ -35,16 +39,29 @@ export interface IngestOrder {
   readonly credential?: Credential | undefined;
   /** The place of the Base64 string that holds the video, if the answer is JSON. */
   readonly base64At?: JsonPointer | undefined;
+  /** The address of the picture of the last frame, if it is kept too. */
+  readonly lastFrameUrl?: string | undefined;
   /** The span of the first call for it. Absent: it is not recorded. */
   readonly span?: Span | undefined;
 }
 
-/** Stores a finished video. The task identifies it, so a repeated call returns the stored one. */
-export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
-  const { accountId, taskId, span } = order;
-  const before = await deps.store.findResult(taskId);
-  if (before !== undefined) return requireKept(before, deps.clock.now());
+interface PictureOrder extends Pick<IngestOrder, 'accountId' | 'taskId' | 'url' | 'span'> {
+  readonly bytesMax: number;
+}
 
+/**
+ * Stores a finished video, and the picture of its last frame if there is one. The task identifies both, so a repeated call
+ * returns the stored video and fetches only what is missing.
+ */
+export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
+  const before = await deps.store.findResult(order.taskId);
+  const result = before === undefined ? await storeResult(deps, order) : requireKept(before, deps.clock.now());
+  if (order.lastFrameUrl !== undefined) await keepLastFrame(deps, toPictureOrder(order, order.lastFrameUrl), result);
+  return result;
+}
+
+async function storeResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
+  const { accountId, taskId, span } = order;
   deps.parsers.assertReady();
   return withResult(deps, order, async (file) => {
     try {
@@ -62,6 +79,11 @@ export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promis
   });
 }
 
+/** No credential of the video goes with the request for its picture. */
+function toPictureOrder({ accountId, taskId, span }: IngestOrder, url: string): PictureOrder {
+  return { accountId, taskId, span, url, bytesMax: LAST_FRAME_BYTES_MAX };
+}
+
 /** An ended result is not stored again. */
 function requireKept(result: MediaObject, now: number): MediaObject {
   if (isKept(result, now)) return result;
@@ -70,7 +92,7 @@ function requireKept(result: MediaObject, now: number): MediaObject {
 
 async function withResult<T>(
   { fetcher, log }: IngestDeps,
-  order: IngestOrder,
+  order: IngestOrder | PictureOrder,
   use: (file: ReceivedFile) => Promise<T>,
 ): Promise<T> {
   const fetching = beginFetch(order.span);
@@ -94,6 +116,43 @@ async function withResult<T>(
         })
       : resultRefused(error.said, error);
   }
+}
+
+/**
+ * Stores the picture of the last frame. No fault of it costs the client the video: a picture that is refused, or that
+ * stays out of reach, is left out. Until then it rejects with `result_unreachable` or `media_busy`.
+ */
+async function keepLastFrame(deps: IngestDeps, order: PictureOrder, result: MediaObject): Promise<void> {
+  const { accountId, taskId, span } = order;
+  const { store, clock, log } = deps;
+  if ((await store.findPicture('last_frame', taskId)) !== undefined) return;
+  try {
+    await withResult(deps, order, async (file) => {
+      try {
+        const facts = await inSpan(span, 'probe', {}, () => readPictureFacts(deps, accountId, file));
+        const lifetimeMs = result.expiresAt - clock.now();
+        const claim = { accountId, taskId, purpose: 'last_frame', reference: '', facts, lifetimeMs } as const;
+        await inSpan(span, 'keep', {}, () => claimFile(deps, file, claim));
+      } finally {
+        await file.discard();
+      }
+    });
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    if (error.kind === 'unavailable' && clock.now() - result.createdAt < LAST_FRAME_MS) throw error;
+    log.warn({ taskId, err: error }, 'the picture of the last frame was left out');
+  }
+}
+
+async function readPictureFacts(
+  { parsers }: IngestDeps,
+  accountId: string,
+  { path }: ReceivedFile,
+): Promise<ImageFacts> {
+  const outcome = await parsers.probe(path, { accountId });
+  if ('fault' in outcome) throw resultRefused(`is not a readable picture (${outcome.fault})`);
+  if (outcome.facts.family !== 'image') throw resultRefused(`must be a picture; it is ${outcome.facts.mediaType}`);
+  return outcome.facts;
 }
 
 async function readVideoFacts({ parsers }: IngestDeps, accountId: string, { path }: ReceivedFile): Promise<VideoFacts> {

@@ -18,13 +18,14 @@ export const ARK_EXTRA: ExtraFields = {
   generate_audio: { type: 'flag', isPriced: true },
   camera_fixed: { type: 'flag' },
   watermark: { type: 'flag' },
+  return_last_frame: { type: 'flag' },
   frames: { type: 'whole', least: FRAMES.least, most: FRAMES.most },
   draft: { type: 'flag', isPriced: true },
   service_tier: { type: 'word', words: ['default', 'flex'], isPriced: true, isForOperators: true },
   [EXPIRES_AFTER]: { type: 'whole', least: HOUR_S, most: 3 * DAY_S },
 };
 
-const ALWAYS = ['watermark', EXPIRES_AFTER];
+const ALWAYS = ['watermark', 'return_last_frame', EXPIRES_AFTER];
 const SILENT = [...ALWAYS, 'seed', 'camera_fixed', 'frames', 'service_tier'];
 
 /** The fields that a model takes, by a part of its id. The id of an endpoint does not tell its model. */

@@ -22,6 +22,7 @@ const REPORTS: Reports = {
     phase: 'succeeded',
     status,
     url: readText(readObject(task['content'])['video_url']),
+    lastFrameUrl: readText(readObject(task['content'])['last_frame_url']),
     usage: readUsage(task),
   }),
   failed: toFailureReport,

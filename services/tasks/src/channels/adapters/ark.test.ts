@@ -30,20 +30,37 @@ test.each<[string, readonly AttemptItem[], readonly string[]]>([
   [
     'doubao-seedance-1-0-pro-250528',
     [],
-    ['camera_fixed', 'execution_expires_after', 'frames', 'seed', 'service_tier', 'watermark'],
+    ['camera_fixed', 'execution_expires_after', 'frames', 'return_last_frame', 'seed', 'service_tier', 'watermark'],
   ],
   [
     'seedance-1-0-lite-i2v-250428',
     [REFERENCE],
-    ['execution_expires_after', 'frames', 'seed', 'service_tier', 'watermark'],
+    ['execution_expires_after', 'frames', 'return_last_frame', 'seed', 'service_tier', 'watermark'],
   ],
   [
     'seedance-1-5-pro-251215',
     [],
-    ['camera_fixed', 'draft', 'execution_expires_after', 'generate_audio', 'seed', 'service_tier', 'watermark'],
+    [
+      'camera_fixed',
+      'draft',
+      'execution_expires_after',
+      'generate_audio',
+      'return_last_frame',
+      'seed',
+      'service_tier',
+      'watermark',
+    ],
   ],
-  ['dreamina-seedance-2-0-fast-260128', [], ['execution_expires_after', 'generate_audio', 'watermark']],
-  ['doubao-seedance-2-5-260915', [], ['draft', 'execution_expires_after', 'generate_audio', 'watermark']],
+  [
+    'dreamina-seedance-2-0-fast-260128',
+    [],
+    ['execution_expires_after', 'generate_audio', 'return_last_frame', 'watermark'],
+  ],
+  [
+    'doubao-seedance-2-5-260915',
+    [],
+    ['draft', 'execution_expires_after', 'generate_audio', 'return_last_frame', 'watermark'],
+  ],
   ['ep-20260901-abcde', [], Object.keys(ark.extraFields ?? {}).toSorted()],
 ])('the model %s takes the fields of its page', (model, content, fields) => {
   expect(calls.listExtra?.({ kind: 'generation', model, content }).toSorted()).toEqual(fields);

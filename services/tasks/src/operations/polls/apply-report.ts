@@ -146,8 +146,8 @@ export async function completeTask(deps: Deps, task: Task, report: Success): Pro
   }
   const begunAt = deps.clock.now();
   try {
-    const { url, credential, base64At } = report;
-    const wanted = { accountId: task.accountId, taskId: task.id, url, credential, base64At };
+    const { url, credential, base64At, lastFrameUrl } = report;
+    const wanted = { accountId: task.accountId, taskId: task.id, url, credential, base64At, lastFrameUrl };
     const { result, expiresAt } = await inWorkSpan(deps, task, STORE_RESULT, (span) =>
       deps.media.ingest(wanted, { span }),
     );

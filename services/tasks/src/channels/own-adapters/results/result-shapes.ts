@@ -82,6 +82,7 @@ const REPORT: Shape<Report> = byWord('phase', {
     url: optional(text()),
     needsKey: optional(flag),
     base64At: optional(text()),
+    lastFrameUrl: optional(text()),
     urlDiesAt: optional(time),
     prompt: optional(longText),
     usage: optional(USAGE),
