@@ -88,6 +88,7 @@ beforeAll(async () => {
         models: { ...config.models, Seedance: model },
         prices: { ...config.prices, Seedance: { per_second: '0.10' } },
         channels: [
+          ...config.channels,
           {
             ...{ id: 'ark', adapter: 'ark', base_url: `http://${host}`, api_key: 'k', upstream_account: 'ark' },
             ...{ endpoints: ['video.generation'], callbacks: true, models: { Seedance: 'doubao-seedance-2-5-260915' } },
