@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { drawCases } from '@reelgate/platform/testing/draw-cases';
 import type { Visit, VisitOptions } from './browser.ts';
 import { OPERATORS } from './console-world.ts';
 import { describeInBrowser } from './describe-in-browser.ts';
@@ -87,7 +88,7 @@ describeInBrowser('an operator who decides about money', () => {
     await page.getByRole('button', { name: /^Review/ }).click();
   };
 
-  test.each(WINDOWS)(
+  test.each(drawCases('sees', WINDOWS, 1))(
     'sees at $width px in $colours colours the order, the usage and the prompt beside the choices, and afterwards what the decision did',
     async ({ width, colours }) => {
       const entries = await overrun(2);
@@ -160,7 +161,7 @@ describeInBrowser('an operator who decides about money', () => {
     JOURNEY_TIMEOUT_MS,
   );
 
-  test.each(WINDOWS)(
+  test.each(drawCases('decides', WINDOWS, 1))(
     'decides at $width px in $colours colours over several of one cause, each booked on its own, and tries again what was not answered',
     async ({ width, colours }) => {
       const { id: doubtful } = await under.world.api('/v1/videos', {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Cookie, Page, Route } from 'playwright-core';
+import { drawCases } from '@reelgate/platform/testing/draw-cases';
 import { KEYS } from '../harness/test-config.ts';
 import type { Visit } from './browser.ts';
 import { OPERATORS, startConsoleWorld } from './console-world.ts';
@@ -40,6 +41,8 @@ const SHARED_AT: Readonly<Record<DoorName, readonly string[]>> = {
   client: ['main', 'frame', 'routes', 'words', 'packages/preact'],
   operator: ['main'],
 };
+/** The cases of a table that one run tries at a door. */
+const CASES_DRAWN = 2;
 const fileOf = (name: string): RegExp => new RegExp(`/${name}\\.(js|ts)$`);
 const STYLE = /\/style\.css$/;
 
@@ -104,7 +107,7 @@ describeInBrowser('a file of the console that cannot be loaded', () => {
   describe.each(['client', 'operator'] as const)('at the door of the %s', (door) => {
     const { module } = DOORS[door];
 
-    test.each(FAULTS_AT[door])(
+    test.each(drawCases(`faults ${door}`, FAULTS_AT[door], CASES_DRAWN))(
       'a page whose module %s says so once, and is shown when a person tries again',
       async (what) => {
         await withBroken(door, fileOf(module), FAULTS[what]!, async (page, counts) => {
@@ -120,7 +123,7 @@ describeInBrowser('a file of the console that cannot be loaded', () => {
       TEST_TIMEOUT_MS,
     );
 
-    test.each([...SHARED_AT[door], door, `${door}-routes`])(
+    test.each(drawCases(`shared ${door}`, [...SHARED_AT[door], door, `${door}-routes`], CASES_DRAWN))(
       'where the file %s is missing nothing draws, and the tab says so with a way to try again',
       async (name) => {
         await withBroken(door, fileOf(name), FAULTS['is not found']!, async (page, counts) => {

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { drawCases } from '@reelgate/platform/testing/draw-cases';
 import type { Visit } from './browser.ts';
 
 const WIDTHS = [390, 1280];
@@ -6,16 +7,18 @@ const WIDTHS = [390, 1280];
 export const ALL_WIDTHS = [...WIDTHS, 1920];
 const COLOURS = ['light', 'dark'] as const;
 const HEIGHT = 900;
+/** The sizes and colours in which one run looks at a page. */
+const LOOKS = 2;
 
-/** Takes a picture of the page at each width and in each colour, and checks that it can be read and fits. */
+/** Takes pictures of the page at drawn widths and in drawn colours, and checks that it can be read and fits. */
 export async function shootEverySize(visit: Visit, name: string, widths = WIDTHS): Promise<void> {
-  for (const colorScheme of COLOURS) {
+  const looks = COLOURS.flatMap((colorScheme) => widths.map((width) => ({ colorScheme, width })));
+  for (const { colorScheme, width } of drawCases(name, looks, LOOKS)) {
     await visit.page.emulateMedia({ colorScheme });
-    for (const width of widths) {
-      await visit.page.setViewportSize({ width, height: HEIGHT });
-      await visit.shoot(`${name}-${width}-${colorScheme}`);
-      expect([await visit.axe(), await visit.isTooWide()]).toEqual([[], false]);
-    }
+    await visit.page.setViewportSize({ width, height: HEIGHT });
+    await visit.shoot(`${name}-${width}-${colorScheme}`);
+    expect([await visit.axe(), await visit.isTooWide()]).toEqual([[], false]);
   }
   await visit.page.emulateMedia({ colorScheme: 'light' });
+  await visit.page.setViewportSize({ width: Math.max(...widths), height: HEIGHT });
 }

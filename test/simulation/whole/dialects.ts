@@ -31,13 +31,25 @@ export interface ClientDialect {
   read(taskId: string): string;
 }
 
-const picturePart = (order: ClientOrder): readonly object[] =>
-  order.picture === undefined ? [] : [{ type: 'image_url', image_url: { url: order.picture }, role: 'first_frame' }];
+const pictureParts = (url: string | undefined) =>
+  url === undefined ? [] : [{ type: 'image_url', image_url: { url }, role: 'first_frame' }];
 
-const flatOrder = ({ model, prompt, seconds, resolution, ratio, webhookUrl, maxAmount }: ClientOrder): object => ({
-  ...{ model, prompt, seconds: String(seconds), resolution, ratio },
+/** The fields that have the same name in all flat dialects. */
+const namedFields = ({
+  model,
+  prompt,
+  resolution,
+  webhookUrl,
+  maxAmount,
+}: Pick<ClientOrder, 'model' | 'prompt' | 'resolution' | 'webhookUrl' | 'maxAmount'>): object => ({
+  ...{ model, prompt, resolution },
   ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl }),
   ...(maxAmount === undefined ? {} : { max_amount: maxAmount, currency: 'USD' }),
+});
+
+const flatOrder = (order: ClientOrder): object => ({
+  ...{ ...namedFields(order), seconds: String(order.seconds), ratio: order.ratio },
+  ...(order.picture === undefined ? {} : { content: pictureParts(order.picture) }),
 });
 
 export const CLIENT_DIALECTS: readonly ClientDialect[] = [
@@ -46,7 +58,7 @@ export const CLIENT_DIALECTS: readonly ClientDialect[] = [
     hasMaxAmount: true,
     create: (order) => ({
       path: '/v1/videos',
-      body: { ...flatOrder(order), ...(order.picture === undefined ? {} : { content: picturePart(order) }) },
+      body: flatOrder(order),
     }),
     read: (taskId) => `/v1/videos/${taskId}`,
   },
@@ -57,7 +69,7 @@ export const CLIENT_DIALECTS: readonly ClientDialect[] = [
       path: '/v2/video_generation',
       body: {
         ...{ model: order.model, duration: order.seconds, resolution: order.resolution, ratio: order.ratio },
-        content: [{ type: 'text', text: order.prompt }, ...picturePart(order)],
+        content: [{ type: 'text', text: order.prompt }, ...pictureParts(order.picture)],
       },
     }),
     read: (taskId) => `/v2/query/video_generation/${taskId}`,
@@ -67,18 +79,34 @@ export const CLIENT_DIALECTS: readonly ClientDialect[] = [
     hasMaxAmount: true,
     create: (order) => ({
       path: '/v1/video/generations',
-      body: { ...flatOrder(order), ...(order.picture === undefined ? {} : { content: picturePart(order) }) },
+      body: flatOrder(order),
     }),
     read: (taskId) => `/v1/video/generations/${taskId}`,
   },
+  {
+    name: 'openrouter',
+    hasMaxAmount: true,
+    create: ({ seconds, ratio, picture, ...order }) => ({
+      path: '/api/v1/videos',
+      body: {
+        ...namedFields(order),
+        ...{ duration: seconds, aspect_ratio: ratio },
+        frame_images: pictureParts(picture).map(({ role, ...part }) => ({ ...part, frame_type: role })),
+      },
+    }),
+    read: (taskId) => `/api/v1/videos/${taskId}`,
+  },
 ];
+
+/** The state of the other dialects for which a dialect has a word of its own. */
+const SAME_STATES: Readonly<Record<string, string>> = { cancelled: 'failed' };
 
 /** The members of a task in the answers of all dialects. */
 interface AnsweredTask {
   readonly id?: string;
   readonly task_id?: string;
   readonly status?: string;
-  readonly error?: object;
+  readonly error?: object | string;
   readonly task?: { readonly error?: object };
 }
 
@@ -87,7 +115,7 @@ export function readSeenTask(answer: HttpAnswer): SeenTask {
   const { id, task_id: taskId, status, error, task } = readMembers(answer) as AnsweredTask;
   return {
     id: id ?? taskId ?? '',
-    status: status ?? '',
+    status: SAME_STATES[status ?? ''] ?? status ?? '',
     error: JSON.stringify(error ?? task?.error ?? ''),
   };
 }

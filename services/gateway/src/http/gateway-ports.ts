@@ -14,8 +14,8 @@ import { toAnswer } from './answer-problem.ts';
 import { boundConnections } from './bound-connections.ts';
 import { readOrCreateRequestId } from './headers.ts';
 import { openPublicPort } from './http-server.ts';
-import { readPrefix } from '@reelgate/platform/http/path-prefix';
 import type { PublicPort } from './http-server.ts';
+import { readRemovedPrefix } from './removed-prefix.ts';
 
 /** A start that waits for nothing takes about this long. */
 const RETRY_MS = 2000;
@@ -35,30 +35,6 @@ interface PortParts {
   readonly newId: NewId;
   readonly clock: TimeSource;
   readonly log: WarningLog;
-}
-
-/** The first words of the paths of this gateway. */
-export const FIRST_WORDS = [
-  'api',
-  'async',
-  'callbacks',
-  'console',
-  'docs',
-  'upload',
-  'v1',
-  'v1beta',
-  'v2',
-  'ximg',
-] as const;
-const OWN_PATH = new RegExp(`^/(?:${FIRST_WORDS.join('|')})(?:/|$)`);
-
-/**
- * Returns the prefix that the gateway removes from paths; empty if its own paths begin alike. Then a path does not tell
- * whether the proxy has removed the prefix, so the proxy must.
- */
-export function readRemovedPrefix(publicUrl: string): string {
-  const prefix = readPrefix(publicUrl);
-  return OWN_PATH.test(prefix) ? '' : prefix;
 }
 
 export async function openGatewayPorts(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { call } from '../../testing/http-call.ts';
-import { FIRST_WORDS, readRemovedPrefix } from './gateway-ports.ts';
+import { FIRST_WORDS, readRemovedPrefix } from './removed-prefix.ts';
 
 let under: GatewayUnderTest;
 beforeAll(async () => {

@@ -8,6 +8,7 @@ import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openSql } from '@reelgate/platform/sql/open-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
+import { drawCases } from '@reelgate/platform/testing/draw-cases';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { lifeUntil } from '../../testing/mortal.ts';
@@ -35,6 +36,9 @@ const MIB = 1024 ** 2;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const MOMENTS_MAX = 200;
+/** One run tries every second moment, or all of them. */
+const [MOMENT_FIRST = 1, ...OTHER_FIRST] = drawCases('moments', [1, 2], 1);
+const MOMENT_STEP = 2 - OTHER_FIRST.length;
 const TEST_MS = 120_000;
 const VIDEO = fixture('768p.mp4');
 const PICTURE = fixture('image.png');
@@ -84,8 +88,8 @@ function living({ folder, sql, clock }: Machine, life: Life) {
     fetch: { urlCharactersMax: 4096 },
     fetcher: {
       fetchReference: async () => ({ ...(await received(incoming, PICTURE)), isFromException: false }),
-      withResult: async <T>(_order: unknown, use: (file: ReceivedFile) => Promise<T>) =>
-        use(await received(incoming, VIDEO)),
+      withResult: async <T>({ url }: { readonly url: string }, use: (file: ReceivedFile) => Promise<T>) =>
+        use(await received(incoming, url === LAST_FRAME ? PICTURE : VIDEO)),
     },
     parsers: { probe: mortal(pool.probe), assertReady: () => undefined },
     redraw: mortal(pool.redraw),
@@ -106,6 +110,7 @@ async function received(incoming: IncomingFolder, bytes: Buffer): Promise<Receiv
 
 const order = { accountId: 'demo', taskId: 'task_1', requestId: 'req_1' };
 const RESULT = { ...order, url: 'https://origin.example/v.mp4' };
+const LAST_FRAME = 'https://origin.example/last.png';
 const staged = (source: { url: string } | { object: string; declaredType: string }) => (deps: Living) =>
   stageMedia(deps, { ...order, category: 'image', source });
 
@@ -125,6 +130,11 @@ async function keepPicture(deps: Living): Promise<ClientFile> {
 
 test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | undefined]>([
   ['a result is ingested', (deps) => ingestResult(deps, RESULT), VIDEO],
+  [
+    'a result and its last frame are ingested',
+    (deps) => ingestResult(deps, { ...RESULT, lastFrameUrl: LAST_FRAME }),
+    VIDEO,
+  ],
   ['a thumbnail is made', async (deps) => makeThumbnail(deps, await ingestResult(deps, RESULT)), undefined],
   ['an external address is staged', staged({ url: 'https://origin.example/i.png' }), undefined],
   ['a data URL is staged', staged({ url: `data:image/png;base64,${PICTURE.toString('base64')}` }), undefined],
@@ -149,8 +159,8 @@ test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | 
   '%s: after a crash at any moment nothing partial remains, and the next process does it once',
   async (_what, work, bytes) => {
     let survived = false;
-    let moment = 1;
-    for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
+    let moment = MOMENT_FIRST;
+    for (; moment <= MOMENTS_MAX && !survived; moment += MOMENT_STEP) {
       const machine = await newMachine();
       const life = lifeUntil(moment);
       survived = await Promise.race([work(living(machine, life)).then(() => true), life.ended.then(() => false)]);
@@ -168,8 +178,8 @@ test(
   'a removed file and a refused create: after a crash at any moment, the repeated removal and an hour leave no bytes',
   async () => {
     let survived = false;
-    let moment = 1;
-    for (; moment <= MOMENTS_MAX && !survived; moment += 1) {
+    let moment = MOMENT_FIRST;
+    for (; moment <= MOMENTS_MAX && !survived; moment += MOMENT_STEP) {
       const machine = await newMachine();
       const life = lifeUntil(moment);
       const { files, ...rest } = living(machine, life);

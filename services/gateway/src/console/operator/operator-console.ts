@@ -16,6 +16,7 @@ import { openOperatorDoor } from '../../operations/operator-door.ts';
 import { readPrefix, withoutPrefix } from '@reelgate/platform/http/path-prefix';
 import { koaApp } from '../../http/koa-app.ts';
 import type { observer } from '../../http/observe.ts';
+import { readRemovedPrefix } from '../../http/removed-prefix.ts';
 import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { assetRoutes } from '../assets/asset-routes.ts';
@@ -78,6 +79,7 @@ export function operatorConsole(
   // the port itself speaks plain http: on the loopback address, or behind a proxy that admin_url names
   const { origin, protocol } = config.adminUrl === undefined ? PLAIN : new URL(config.adminUrl);
   const prefix = config.adminUrl === undefined ? '' : readPrefix(config.adminUrl);
+  const removed = config.adminUrl === undefined ? '' : readRemovedPrefix(config.adminUrl);
   const sessions = operatorSessions({
     seal: sessionSeal({ keys: acceptedKeys, purpose: PURPOSE, lifetimeMs: sessionMs, clock, random }),
     cookie: sessionCookie({ name: COOKIE, lifetimeMs: sessionMs, isSecure: protocol === 'https:', prefix }),
@@ -117,7 +119,7 @@ export function operatorConsole(
   });
   return {
     route: (request, response) => {
-      request.url = withoutPrefix(request.url ?? '', prefix);
+      request.url = withoutPrefix(request.url ?? '', removed);
       const [path = ''] = request.url.split('?', 1);
       if (inUse.isEmpty() || (path !== '/console' && !path.startsWith('/console/'))) return false;
       handle(request, response);
