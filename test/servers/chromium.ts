@@ -1,3 +1,4 @@
+import { explainMissing } from './explain-missing.ts';
 import { findProgram } from './find-program.ts';
 import type { Launcher } from './launcher.ts';
 
@@ -6,7 +7,7 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
 export const chromium: Pick<Launcher, 'name' | 'missing'> = {
   name: 'Chromium',
-  missing: () => (chromiumProgram() === undefined ? 'there is no chromium on this machine' : undefined),
+  missing: () => explainMissing('chromium', 'chromium', chromiumProgram),
 };
 
 /** The full path of the browser; undefined: it is missing. */

@@ -1,9 +1,7 @@
-import { installMissing } from './install-missing.ts';
 import { clearAbandonedRuns, runFolder } from './run-folder.ts';
 
-/** Runs once before all test files: makes the folder of this run and installs missing servers. It starts none. */
+/** Runs once before all test files: creates the folder of this run. A test that needs a server installs and starts it. */
 export default function globalSetup(): void {
   clearAbandonedRuns();
   runFolder();
-  installMissing((line) => process.stderr.write(`${line}\n`));
 }

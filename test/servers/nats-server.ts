@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { explainMissing } from './explain-missing.ts';
 import { findProgram } from './find-program.ts';
 import type { Launcher } from './launcher.ts';
 import { newServerFolder } from './run-folder.ts';
@@ -9,8 +10,7 @@ const PROGRAM = 'nats-server';
 /** NATS with JetStream. */
 export const natsServer: Launcher = {
   name: 'NATS',
-  missing: () =>
-    findProgram(PROGRAM) === undefined ? `no ${PROGRAM} here (Debian: apt-get install nats-server)` : undefined,
+  missing: () => explainMissing(PROGRAM, 'nats-server', () => findProgram(PROGRAM)),
   start: async () => {
     const program = findProgram(PROGRAM);
     if (program === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { explainMissing } from './explain-missing.ts';
 import { findProgram } from './find-program.ts';
 import type { Launcher, RunningServer } from './launcher.ts';
 import { postgresServer } from './postgres-server.ts';
@@ -11,9 +12,7 @@ const PROGRAM = 'pgbouncer';
 /** PgBouncer in transaction mode, in front of a PostgreSQL of its own. */
 export const pgBouncerServer: Launcher = {
   name: 'PgBouncer',
-  missing: () =>
-    postgresServer.missing() ??
-    (findProgram(PROGRAM) === undefined ? `no ${PROGRAM} here (Debian: apt-get install pgbouncer)` : undefined),
+  missing: () => postgresServer.missing() ?? explainMissing(PROGRAM, 'pgbouncer', () => findProgram(PROGRAM)),
   start: async () => {
     const postgres = await postgresServer.start();
     if (postgres === undefined) return undefined;

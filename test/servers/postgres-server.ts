@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { explainMissing } from './explain-missing.ts';
 import type { Launcher, RunningServer } from './launcher.ts';
 import { findPostgres, preparePostgres } from './postgres-programs.ts';
 import { newServerFolder } from './run-folder.ts';
@@ -13,7 +14,7 @@ const run = promisify(execFile);
 /** PostgreSQL with one empty database and a superuser. Its data would not survive a power cut. */
 export const postgresServer: Launcher = {
   name: 'PostgreSQL',
-  missing: () => (findPostgres() === undefined ? 'no PostgreSQL here (Debian: apt-get install postgresql)' : undefined),
+  missing: () => explainMissing('PostgreSQL', 'postgresql', findPostgres),
   start: () => startPostgres(),
 };
 

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { explainMissing } from './explain-missing.ts';
 import { findProgram } from './find-program.ts';
 import type { Launcher, RunningServer } from './launcher.ts';
 import { newServerFolder } from './run-folder.ts';
@@ -25,8 +26,7 @@ function replace(snippet: string, text: string, by: string): string {
 }
 
 const url = (port: number): string => `http://127.0.0.1:${port}`;
-const missing = (program: string) => () =>
-  findProgram(program) === undefined ? `no ${program} here (Debian: apt-get install ${program})` : undefined;
+const missing = (program: string) => () => explainMissing(program, program, () => findProgram(program));
 
 export const nginx: Proxy = {
   name: 'nginx',

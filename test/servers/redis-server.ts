@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { explainMissing } from './explain-missing.ts';
 import { findProgram } from './find-program.ts';
 import type { Launcher } from './launcher.ts';
 import { newServerFolder } from './run-folder.ts';
@@ -8,8 +9,7 @@ const PROGRAM = 'redis-server';
 
 export const redisServer: Launcher = {
   name: 'Redis',
-  missing: () =>
-    findProgram(PROGRAM) === undefined ? `no ${PROGRAM} here (Debian: apt-get install redis-server)` : undefined,
+  missing: () => explainMissing(PROGRAM, 'redis-server', () => findProgram(PROGRAM)),
   start: async () => {
     const program = findProgram(PROGRAM);
     if (program === undefined) return undefined;

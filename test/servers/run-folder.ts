@@ -25,6 +25,11 @@ const PROCESS_FILE = 'server.pid';
 
 const temporaryFolder = (): string => (unprivilegedUser() === undefined || isOpenToAll(tmpdir()) ? tmpdir() : '/tmp');
 
+/** Reports whether this process belongs to a run of the tests, not to a benchmark or a command. */
+export function isTestRun(): boolean {
+  return process.env[VARIABLE] !== undefined;
+}
+
 /** The folder of this run. Workers read it from the environment, which the global setup has filled. */
 export function runFolder(): string {
   const known = process.env[VARIABLE];

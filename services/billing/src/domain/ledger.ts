@@ -1,3 +1,8 @@
+/*
+ * The words of this service. A *hold* reserves the price of a task, or of calls. A *settlement* ends the hold with the
+ * charge, and releases the rest. Each is a *financial event* with a key that is unique forever. An event has *postings*,
+ * whose sum is zero, to *books*: available, held, revenue, credit.
+ */
 import type { Hold } from './hold.ts';
 import type { Nanos } from './money.ts';
 

@@ -1,3 +1,8 @@
+/*
+ * The words of this service. A *blob* is bytes, stored once. An *object* is the claim of an account to a blob, with an id
+ * that cannot be guessed. A *reference* is a piece of media as the client named it, and *staged* once it is fetched,
+ * checked and frozen. A *result* is a finished video.
+ */
 import { FORMATS } from './formats.ts';
 import type { MediaFacts } from './media-facts.ts';
 

@@ -1,3 +1,8 @@
+/*
+ * The words of this service. A *task* is what a caller asked for, as an *order* that never changes. An *attempt* sends
+ * the order to one *channel*, an upstream with its credential. The *mapping* is the private pair of channel and upstream
+ * id. A *report* is what the upstream says of its work.
+ */
 import type { EveryMember } from './every-member.ts';
 import type { Kind, Order } from './order.ts';
 
