@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
+import { nearestName } from '@reelgate/platform/rpc/nearest-name';
 import { WrongCall } from './command.ts';
 import type { Command, OptionSpec } from './command.ts';
 import { COMMON_OPTIONS } from './help.ts';
 
-/** The most letters that a typing error gets wrong. */
-const DISTANCE_MAX = 2;
+/** Fewer letters are the beginning of too many words. */
+const BEGUN_LETTERS_MIN = 3;
 
 /** The typed call, before anything runs. */
 export interface ParsedCall {
@@ -67,7 +68,7 @@ function wrongOption(error: unknown, known: readonly string[]): WrongCall {
   const { code, message } = error as { readonly code?: string; readonly message: string };
   const [, typed] = /'--([^'\s]+)'/.exec(message) ?? [];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return new WrongCall(message);
-  const meant = typed === undefined ? undefined : suggestion(typed, known);
+  const meant = typed === undefined ? undefined : findMeant(typed, known);
   const [, shown = message] = /^Unknown option '([^']+)'/.exec(message) ?? [];
   return new WrongCall(`unknown option ${shown}${meant === undefined ? '' : `; did you mean --${meant}?`}`);
 }
@@ -83,7 +84,7 @@ function findCommandName(words: readonly string[], commands: Table): string {
     throw new WrongCall(`${first} needs a second word; expected one of: ${siblings.join(', ')}`);
   const typed = words.slice(0, 2).join(' ');
   const firsts = siblings.length > 0 ? [] : names.map((one) => one.split(' ')[0] ?? '');
-  const meant = suggestion(typed, names) ?? suggestion(first, firsts);
+  const meant = findMeant(typed, names) ?? findMeant(first, firsts);
   const hint = siblings.length > 0 ? `; expected one of: ${siblings.join(', ')}` : '';
   throw new WrongCall(`unknown command ${typed}${meant === undefined ? hint : `; did you mean ${meant}?`}`);
 }
@@ -101,25 +102,8 @@ export function checkOptions(name: string, specs: Command['options'], typed: Par
       throw new WrongCall(`--${option} ${value} is missing: ${means}`);
 }
 
-/** The known word that is nearest to the typed one, if one is near enough. */
-function suggestion(typed: string, known: readonly string[]): string | undefined {
-  const ranked = known
-    .map((word) => ({ word, distance: word.startsWith(typed) && typed.length > 2 ? 1 : computeDistance(typed, word) }))
-    .sort((a, b) => a.distance - b.distance);
-  const [best] = ranked;
-  return best !== undefined && best.distance <= DISTANCE_MAX ? best.word : undefined;
-}
-
-/** The Levenshtein distance between two words: insertions, deletions and replacements. */
-function computeDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [index, letter] of [...from].entries()) {
-    const above = row;
-    row = [index + 1];
-    for (const [at, other] of [...to].entries()) {
-      const replaced = (above[at] ?? 0) + (letter === other ? 0 : 1);
-      row.push(Math.min(replaced, (above[at + 1] ?? 0) + 1, (row[at] ?? 0) + 1));
-    }
-  }
-  return row.at(-1) ?? 0;
+/** The known word that was probably meant: one that begins as typed, or else the nearest one. */
+function findMeant(typed: string, known: readonly string[]): string | undefined {
+  const begun = typed.length < BEGUN_LETTERS_MIN ? undefined : known.find((word) => word.startsWith(typed));
+  return begun ?? nearestName(typed, known);
 }

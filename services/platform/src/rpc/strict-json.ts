@@ -28,8 +28,8 @@ const FIELDS = new WeakMap<DescMessage, ReadonlyMap<string, DescField>>();
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads the bytes of a JSON request as text, and refuses what the library would let pass: fields that the message does
- * not have, a field given twice, values that the contract does not name, and values of another type or out of range.
+ * Reads the bytes of a JSON request as text. A text that is not JSON of the message is refused with the whole path of the
+ * field, what is wrong and what would be right. The library refuses such texts too, but names only the innermost field.
  */
 export function readStrictJson(message: DescMessage, bytes: Uint8Array): string {
   assertBounds(bytes, SMALL_JSON);
