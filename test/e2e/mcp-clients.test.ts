@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { drawCases } from '@reelgate/platform/testing/draw-cases';
 import { startScriptedModel } from '../harness/scripted-model.ts';
 import type { ScriptedModel } from '../harness/scripted-model.ts';
 import { startScriptedProgram } from '../harness/scripted-program.ts';
@@ -12,6 +13,8 @@ import { EXAMPLES, MODULES, RUN_TIMEOUT_MS, environmentFor, runExample } from '.
 
 const START_TIMEOUT_MS = 120_000;
 const PAGES = path.join(EXAMPLES, 'mcp');
+/** The pages for Python whose programs one run tries. */
+const PAGES_DRAWN = 2;
 const PAGE_ADDRESS = 'http://127.0.0.1:8080';
 /** Longer than the five seconds after which openai-agents gives up a call. */
 const PROMPT = 'a red boat [take:7000]';
@@ -91,7 +94,7 @@ describe('the program of the page for Python', () => {
     test.skip.each(pages)('%s makes a video', () => undefined);
     return;
   }
-  test.each(pages)(
+  test.each(drawCases('pages', pages, PAGES_DRAWN))(
     '%s makes a video',
     async (page, waitsMin) => {
       const out = await runProgram(python.file, 'boat.py', readProgram(page, 'python'));

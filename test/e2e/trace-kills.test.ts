@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { drawCases } from '@reelgate/platform/testing/draw-cases';
 import { openOtlpSink } from '@reelgate/platform/testing/otlp-sink';
 import type { OtlpSink } from '@reelgate/platform/testing/otlp-sink';
 import type { ReceivedSpan } from '@reelgate/platform/testing/otlp-spans';
@@ -139,7 +140,7 @@ function suite(shape: Shape, bus: () => string | undefined): void {
   });
 
   describe.each(RECEIVERS)('$name', ({ name, rounds, begin, goOn }) => {
-    test.each(rounds)(
+    test.each(drawCases(`${shape} ${name}`, rounds, Math.ceil(rounds.length / 2)))(
       'has every span that ended a second before all processes were killed (%i)',
       async (round) => {
         const requestId = `${shape} ${name} ${round}`.replaceAll(' ', '-');

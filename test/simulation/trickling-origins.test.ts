@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { drawCases } from '@reelgate/platform/testing/draw-cases';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -163,7 +164,7 @@ const ATTACKS: readonly (readonly [string, () => readonly Promise<void>[]])[] = 
 ];
 
 describe('origins at the lowest permitted speed', () => {
-  test.each(ATTACKS)(
+  test.each(drawCases('attacks', ATTACKS, 1))(
     'while %s, another account keeps its share for creates and for results',
     async (what, start) => {
       isOver = false;
