@@ -20,7 +20,7 @@ import { clientFiles } from './clients/client-files.ts';
 import { jobsClient } from './clients/jobs-client.ts';
 import { listOrderableModels } from './clients/models-client.ts';
 import { accountBooks, readTaskCharges } from './clients/money-client.ts';
-import { newLinkSigner } from './clients/signed-links.ts';
+import { newLinkSigner } from './http/signed-links.ts';
 import { readUnitPrices } from './clients/unit-prices-client.ts';
 import { billingChargedItems } from './clients/charged-items-client.ts';
 import { billingUsage } from './clients/usage-client.ts';

@@ -1,7 +1,8 @@
 import { anthropicMessages } from '../src/relay/protocols/anthropic-messages.ts';
 import { googleGenerate } from '../src/relay/protocols/google-generate.ts';
 import { openaiChat, openaiResponses } from '../src/relay/protocols/openai.ts';
-import type { JsonObject, Protocol, Usage } from '../src/relay/protocols/protocol.ts';
+import type { JsonObject, Protocol } from '../src/relay/protocols/protocol.ts';
+import type { Usage } from '../src/domain/call-usage.ts';
 
 /** A usage object that a vendor publishes or that somebody recorded, with its source, and how it is read. */
 export type VendorUsage = readonly [vendor: string, protocol: Protocol, answer: JsonObject, usage: Usage];

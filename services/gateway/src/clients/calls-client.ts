@@ -14,12 +14,19 @@ import type {
 } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts as WireFacts, TokenParts } from '@reelgate/proto/billing/v1/price';
 import { incompleteAnswer } from './wire-values.ts';
-import type { CallEnd, CallOrder, Charge, ChargeRequests, RemainingMoney } from '../relay/charges/call-charges.ts';
-import type { PriceFacts, Usage } from '../relay/protocols/protocol.ts';
+import type { CallCharge, CallEnd, CallOrder, OrderAnswer, RemainingMoney } from '../domain/call-order.ts';
+import type { PriceFacts, Usage } from '../domain/call-usage.ts';
 
 const DEADLINE_MS = 5000;
 
 export type BillingCalls = Client<typeof CallService>;
+
+/** Billing as relayed calls need it: many calls in one request. */
+export interface ChargeRequests {
+  /** One answer for each order, in their order. */
+  reserve(orders: readonly CallOrder[]): Promise<readonly OrderAnswer[]>;
+  settle(ends: readonly CallEnd[]): Promise<void>;
+}
 
 /** Sends batches of calls as billing's contract defines them. */
 export function callsClient(billing: BillingCalls): ChargeRequests {
@@ -105,7 +112,7 @@ function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0, se
   };
 }
 
-const BASES: Readonly<Record<Charge['basis'], Basis>> = {
+const BASES: Readonly<Record<CallCharge['basis'], Basis>> = {
   usage: Basis.USAGE,
   estimate: Basis.ESTIMATE,
   hold: Basis.HOLD,

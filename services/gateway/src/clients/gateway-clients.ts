@@ -8,7 +8,7 @@ import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service'
 import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import type { BillingClient } from './billing-client.ts';
 import type { BillingCalls } from './calls-client.ts';
-import type { OpenRelayPool } from '../relay/channels/relay-channels.ts';
+import type { OpenRelayPool } from './relay-pool.ts';
 import type { BatchesRpc } from './batches-client.ts';
 import type { FilesRpc } from './client-files.ts';
 import type { MediaPort } from './media-port.ts';

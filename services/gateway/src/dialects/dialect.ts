@@ -4,7 +4,7 @@ import type { Task, TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
 import type { Charge } from '../domain/charge.ts';
 import type { Models } from '../domain/model-defaults.ts';
-import type { EnvelopeName } from '../problems/envelopes.ts';
+import type { EnvelopeName } from '../domain/envelope-name.ts';
 
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { Secret } from '@reelgate/platform/secret';
 import { CREATED_MS, aCompletedTask, aQueuePlace, aTask, aWholeTask, anOrder } from '../../testing/a-task.ts';
 import { expectGolden } from '../../testing/golden.ts';
-import { newLinkSigner } from '../clients/signed-links.ts';
+import { newLinkSigner } from '../http/signed-links.ts';
 import { dialects } from './index.ts';
 
 const links = newLinkSigner('https://gateway.example', new Secret('a key'));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Schema } from '../dialects/dialect.ts';
 import { chooseEnvelope } from '../problems/choose-envelope.ts';
-import type { EnvelopeName } from '../problems/envelopes.ts';
+import type { EnvelopeName } from '../domain/envelope-name.ts';
 import { WITH_TOKEN, listRefusalStatuses } from '../http/routes/route.ts';
 import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';
 import { LIMIT_HEADERS, buildHeaderRefs } from './response-headers.ts';

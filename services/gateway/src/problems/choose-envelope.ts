@@ -1,5 +1,5 @@
 import { dialects } from '../dialects/index.ts';
-import type { EnvelopeName } from './envelopes.ts';
+import type { EnvelopeName } from '../domain/envelope-name.ts';
 
 /** The routes without a dialect, also among those of one; a dialect names its own. */
 const OTHERS: readonly (readonly [RegExp, EnvelopeName])[] = [

@@ -1,3 +1,4 @@
+import type { EnvelopeName } from '../domain/envelope-name.ts';
 import type { ErrorRow, ErrorStatus } from './error-table.ts';
 
 export interface Refusal {
@@ -10,7 +11,6 @@ export interface Refusal {
   readonly requestId: string;
 }
 
-export type EnvelopeName = 'openai' | 'vendor' | 'anthropic' | 'google' | 'mcp' | 'openrouter';
 type Envelope = (refusal: Refusal) => object;
 
 /**

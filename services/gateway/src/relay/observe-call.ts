@@ -7,7 +7,7 @@ import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import { isFault, toResultLabel } from './attempts/attempt-result.ts';
 import type { AttemptResult, CallOutcome } from './attempts/attempt-result.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
-import type { Charge } from './charges/call-charges.ts';
+import type { CallCharge } from '../domain/call-order.ts';
 import type { RelayCall } from './requests/relay-call.ts';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -39,7 +39,7 @@ export interface CallObserver {
   /** The channel serves the call only if it is not asked for its usage. */
   usageRefused(channel: RelayChannel): void;
   /** Without an outcome, the call was refused. */
-  end(outcome: CallOutcome | undefined, charge: Charge): void;
+  end(outcome: CallOutcome | undefined, charge: CallCharge): void;
 }
 
 export interface RelayObserver {
@@ -190,7 +190,7 @@ function readStatus(result: AttemptResult): number | undefined {
   return result.kind === 'answered' ? result.status : undefined;
 }
 
-function toUsageAttributes(outcome: CallOutcome | undefined, charge: Charge): Attributes {
+function toUsageAttributes(outcome: CallOutcome | undefined, charge: CallCharge): Attributes {
   const reported = outcome?.result.kind === 'answered' ? outcome.result.progress.usage : undefined;
   const usage = charge.basis === 'usage' ? charge.usage : reported;
   return {

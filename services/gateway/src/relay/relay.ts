@@ -13,17 +13,18 @@ import { refuseVerdict } from './attempts/refuse-verdict.ts';
 import { channelsBusy, listServingChannels, noChannelAvailable, tryInTurn } from './channels/serving-channels.ts';
 import type { RelayChannel, RelayChannels } from './channels/relay-channels.ts';
 import type { TurnResult } from './channels/serving-channels.ts';
-import type { CallCharges, Charge } from './charges/call-charges.ts';
+import type { CallCharges } from './charges/call-charges.ts';
+import type { CallCharge } from '../domain/call-order.ts';
 import { chooseCharge, holdCall } from './charges/call-money.ts';
 import type { CallHold, ChargedCall, JobHold } from './charges/call-money.ts';
 import type { RelayObserver } from './observe-call.ts';
-import type { Usage } from './protocols/protocol.ts';
+import type { Usage } from '../domain/call-usage.ts';
 import type { RelayCall } from './requests/relay-call.ts';
 import { fitsState, refuseAwayUpstream, readCallState, refuseUnfit } from './state/read-state.ts';
 import type { SignIdsFor } from './state/sign-ids.ts';
 
 const TOO_BUSY = 429;
-const RELEASED: Charge = { basis: 'released' };
+const RELEASED: CallCharge = { basis: 'released' };
 /** The refusals for statuses whose body cannot be read. */
 const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
   404: ['not_found', 'not_found'],
@@ -223,7 +224,7 @@ function refuseStatus(status: number): Problem {
 
 interface CallEnding {
   readonly outcome: CallOutcome | undefined;
-  readonly charge: Charge;
+  readonly charge: CallCharge;
 }
 
 /** Settles the call, unless it has no hold or a job keeps it for its next run. */

@@ -16,7 +16,7 @@ import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import { call } from '../../testing/http-call.ts';
 import { fromWireEvent } from '../clients/client-event.ts';
-import { newLinkSigner } from '../clients/signed-links.ts';
+import { newLinkSigner } from '../http/signed-links.ts';
 import { eventBodies, shareBodies } from './event-body.ts';
 import type { EventBody, Payload, BodyBytes } from './event-body.ts';
 import { anEvent } from '../../testing/a-webhook-fixture.ts';

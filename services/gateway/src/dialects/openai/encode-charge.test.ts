@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
 import { aCompletedTask, aTask } from '../../../testing/a-task.ts';
-import { newLinkSigner } from '../../clients/signed-links.ts';
+import { newLinkSigner } from '../../http/signed-links.ts';
 import type { Charge } from '../../domain/charge.ts';
 import { encodeReadVideo } from './encode.ts';
 import { openai } from './index.ts';

@@ -2,7 +2,7 @@ import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
 import type { ResponseHeader } from '../../openapi/response-headers.ts';
 import { chooseEnvelope } from '../../problems/choose-envelope.ts';
 import { fitStatuses } from '../../problems/envelopes.ts';
-import type { EnvelopeName } from '../../problems/envelopes.ts';
+import type { EnvelopeName } from '../../domain/envelope-name.ts';
 import type { ErrorStatus } from '../../problems/error-table.ts';
 import type { TraceClass } from '@reelgate/platform/trace/trace';
 import type { Exchange, RouteKind } from '../http-exchange.ts';

@@ -3,7 +3,7 @@ import { findFault, NOTHING_CAME, toMissingFault } from '../protocols/faults.ts'
 import type { Fault } from '../protocols/faults.ts';
 import type { DeliveryRules } from '../protocols/delivery-rules.ts';
 import { findFirstElement, mentionsFault } from '../protocols/mentions.ts';
-import type { Usage } from '../protocols/protocol.ts';
+import type { Usage } from '../../domain/call-usage.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import { readUsage } from './usage-in-bytes.ts';
 

@@ -1,7 +1,8 @@
 import { findLastObject, findObjectAtEnd, parseLastObject } from '../../json-bytes/find-objects.ts';
 import { iterateMembers } from '../../json-bytes/json-members.ts';
 import { quoteWord } from '../protocols/mentions.ts';
-import type { JsonObject, Usage } from '../protocols/protocol.ts';
+import type { JsonObject } from '../protocols/protocol.ts';
+import type { Usage } from '../../domain/call-usage.ts';
 import { TOP_MEMBERS, USAGE_MEMBERS } from '../protocols/usage-counters.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 

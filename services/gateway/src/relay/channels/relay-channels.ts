@@ -13,6 +13,7 @@ import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { OpenRelayPool, RelayPool } from '../../clients/relay-pool.ts';
 import type { RelayAuth, RelayChannelSettings } from './relay-channel-config.ts';
 import { readOwn } from '../../domain/read-own.ts';
 import { modelHider } from '../../json-bytes/hide-model.ts';
@@ -34,12 +35,6 @@ const KEEP_ALIVE_MS = 4000;
  */
 const READ_AHEAD_BYTES = 2048;
 const CONNECTION = { timeout: CONNECT_TIMEOUT_MS, highWaterMark: READ_AHEAD_BYTES };
-
-/** Connections to the upstream of a channel. */
-export type RelayPool = Pick<Pool, 'dispatch' | 'request'> & { close(): Promise<void>; destroy(): Promise<void> };
-
-/** Opens connections to an origin, with the time-outs of a channel. */
-export type OpenRelayPool = (origin: string, settings: RelayChannelSettings) => RelayPool;
 
 /** A channel with its state while the gateway runs; all its endpoints share it. */
 export interface RelayChannel {

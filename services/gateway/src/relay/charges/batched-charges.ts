@@ -4,7 +4,9 @@ import type { Log } from '@reelgate/platform/log';
 import { isProblem } from '@reelgate/platform/problem';
 import { waitForTicks, newBatcher } from '@reelgate/platform/batcher';
 import type { FillingBatch } from '@reelgate/platform/batcher';
-import type { CallCharges, CallEnd, CallOrder, ChargeRequests, OrderAnswer, ReservedHold } from './call-charges.ts';
+import type { CallCharges } from './call-charges.ts';
+import type { ChargeRequests } from '../../clients/calls-client.ts';
+import type { CallEnd, CallOrder, OrderAnswer, ReservedHold } from '../../domain/call-order.ts';
 import type { HoldForecast, SentOrder } from './hold-forecast.ts';
 
 /** The most calls in one request to billing. */

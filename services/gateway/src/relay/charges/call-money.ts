@@ -6,15 +6,16 @@ import type { Progress } from '../answers/answer-body.ts';
 import type { AttemptResult, CallOutcome } from '../attempts/attempt-result.ts';
 import { ANSWER_MS_MAX } from '../attempts/forward-call.ts';
 import type { RelayChannel } from '../channels/relay-channels.ts';
-import type { Usage } from '../protocols/protocol.ts';
+import type { Usage } from '../../domain/call-usage.ts';
 import type { RelayCall } from '../requests/relay-call.ts';
 import { listPriceKeys } from './call-charges.ts';
-import type { CallCharges, CallOrder, Charge, ReservedHold } from './call-charges.ts';
+import type { CallCharges } from './call-charges.ts';
+import type { ReservedHold, CallOrder, CallCharge } from '../../domain/call-order.ts';
 
 /** The assumed length of a token, if the upstream reports no usage. */
 const BYTES_A_TOKEN = 4;
-const RELEASED: Charge = { basis: 'released' };
-const HOLD: Charge = { basis: 'hold' };
+const RELEASED: CallCharge = { basis: 'released' };
+const HOLD: CallCharge = { basis: 'hold' };
 
 export interface MoneyDeps {
   readonly charges: CallCharges;
@@ -96,7 +97,7 @@ function buildCallOrder({ newId, clock }: MoneyDeps, { call, channels, job }: Ch
 }
 
 /** Chooses the charge of a call. Nothing is charged without an outcome: no channel has worked, or the hold failed. */
-export function chooseCharge({ call, job }: ChargedCall, outcome: CallOutcome | undefined): Charge {
+export function chooseCharge({ call, job }: ChargedCall, outcome: CallOutcome | undefined): CallCharge {
   // a job keeps no part of an answer, and has no client that leaves: only the gateway cuts it off
   if (outcome === undefined || (job !== undefined && !isWhole(outcome.result))) return RELEASED;
   return computeCharge(call, outcome.result);
@@ -107,7 +108,7 @@ function isWhole(result: AttemptResult): boolean {
 }
 
 /** Computes a charge: nothing without a delivery, and an estimate of the delivered part if the answer is incomplete. */
-function computeCharge(call: RelayCall, result: AttemptResult): Charge {
+function computeCharge(call: RelayCall, result: AttemptResult): CallCharge {
   if (result.kind === 'gone') return result.wasSent ? computeLeftCharge(call, result.progress) : RELEASED;
   if (result.kind !== 'answered') return RELEASED;
   const { how, progress } = result;
@@ -116,7 +117,7 @@ function computeCharge(call: RelayCall, result: AttemptResult): Charge {
 }
 
 /** A model that ended its answer without a result, as by a refusal, costs what the upstream reports for it. */
-function computeWholeCharge(call: RelayCall, progress: Progress): Charge {
+function computeWholeCharge(call: RelayCall, progress: Progress): CallCharge {
   const { usage, delivered } = progress;
   const { protocol } = call.endpoint;
   if (!delivered && !Object.values(usage ?? {}).some((quantity) => quantity > 0)) return RELEASED;
@@ -132,7 +133,7 @@ function lacksSide({ inputTokens, outputTokens }: Usage): boolean {
 }
 
 /** Without the output, the input is a total, from which the output that came is taken. */
-function estimateSide(call: RelayCall, usage: Usage, progress: Progress): Charge {
+function estimateSide(call: RelayCall, usage: Usage, progress: Progress): CallCharge {
   const estimate = estimateText(call, progress);
   const { inputTokens: total, outputTokens } = usage;
   if (total === undefined || outputTokens !== undefined || !('usage' in estimate)) return estimate;
@@ -140,7 +141,7 @@ function estimateSide(call: RelayCall, usage: Usage, progress: Progress): Charge
   return { ...estimate, usage: { ...estimate.usage, inputTokens: total - written, outputTokens: written } };
 }
 
-function computePartCharge(call: RelayCall, progress: Progress): Charge {
+function computePartCharge(call: RelayCall, progress: Progress): CallCharge {
   const { protocol } = call.endpoint;
   if (protocol.usageOfPart === undefined) return estimateText(call, progress);
   const usage = protocol.usageOfPart(call.content, progress);
@@ -148,14 +149,14 @@ function computePartCharge(call: RelayCall, progress: Progress): Charge {
 }
 
 /** The client has left: pictures and sound are made to their end, and a recording was read to its end. */
-function computeLeftCharge(call: RelayCall, progress: Progress | undefined): Charge {
+function computeLeftCharge(call: RelayCall, progress: Progress | undefined): CallCharge {
   const { protocol } = call.endpoint;
   if (protocol.usageOfPart === undefined) return estimateText(call, progress);
   const whole = protocol.usageOfWhole?.(call.content);
   return whole === undefined ? HOLD : { basis: 'estimate', usage: whole };
 }
 
-function estimateText({ endpoint: { protocol }, content }: RelayCall, progress: Progress | undefined): Charge {
+function estimateText({ endpoint: { protocol }, content }: RelayCall, progress: Progress | undefined): CallCharge {
   const bound = protocol.priceFacts(content);
   const { usage: seen, textBytes = 0 } = progress ?? {};
   // escapes make a text longer than its tokens, so the limit of the request bounds the estimate

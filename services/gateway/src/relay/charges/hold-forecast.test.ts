@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { CallOrder, OrderAnswer } from './call-charges.ts';
+import type { OrderAnswer, CallOrder } from '../../domain/call-order.ts';
 import { openHoldForecast } from './hold-forecast.ts';
 import type { HoldForecast } from './hold-forecast.ts';
 

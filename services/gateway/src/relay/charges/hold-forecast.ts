@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '@reelgate/platform/clock';
-import type { CallOrder, OrderAnswer } from './call-charges.ts';
-import type { PriceFacts } from '../protocols/protocol.ts';
+import type { OrderAnswer, CallOrder } from '../../domain/call-order.ts';
+import type { PriceFacts } from '../../domain/call-usage.ts';
 
 /**
  * The multiple of the expected holds that the account and the token must have left. Other gateways and tasks spend

@@ -13,7 +13,8 @@ import {
 } from './delivery.ts';
 import { quoteWords } from './mentions.ts';
 import { USAGE_MARKS } from './protocol.ts';
-import type { AnswerPart, CallContent, Protocol, StreamRules, Usage } from './protocol.ts';
+import type { AnswerPart, CallContent, Protocol, StreamRules } from './protocol.ts';
+import type { Usage } from '../../domain/call-usage.ts';
 import { readAnswerUsage } from './resolve-usage.ts';
 import { imagesState } from './state.ts';
 import { raiseCounters, readQuantity } from './usage-counters.ts';

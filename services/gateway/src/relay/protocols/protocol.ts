@@ -1,3 +1,4 @@
+import type { PriceFacts, Usage } from '../../domain/call-usage.ts';
 import type { JsonObject } from '../../json-bytes/find-objects.ts';
 import type { DeliveryRules } from './delivery-rules.ts';
 import type { StateRules } from './state.ts';
@@ -13,43 +14,6 @@ export interface CallContent {
   /** The text fields, if the body is a form. */
   readonly fields: ReadonlyMap<string, string>;
   readonly bodyBytes: number;
-}
-
-/** The most that a call can use according to its request. An absent quantity is unknown. */
-export interface PriceFacts {
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  readonly images?: number;
-  readonly characters?: number;
-  /** Searches of the web, or units of a rerank. */
-  readonly searches?: number;
-}
-
-/** The usage of a call. An absent quantity is unknown. */
-export interface Usage {
-  readonly inputTokens?: number;
-  /** The part of the input that the upstream had in its cache. */
-  readonly cachedInputTokens?: number;
-  readonly outputTokens?: number;
-  readonly seconds?: number;
-  readonly images?: number;
-  readonly characters?: number;
-  /** Searches of the web, or units of a rerank. */
-  readonly searches?: number;
-  /** The part of the input that was written to the cache, for whatever time. */
-  readonly cacheWriteTokens?: number;
-  /** The part of it that is kept for an hour. */
-  readonly cacheWrite1hTokens?: number;
-  /** The part of the input that is sound, with its cached part. */
-  readonly audioInputTokens?: number;
-  readonly cachedAudioTokens?: number;
-  /** The part of the input that is pictures, with its cached part. */
-  readonly imageInputTokens?: number;
-  readonly cachedImageTokens?: number;
-  /** The part of the output that no client sees. */
-  readonly reasoningTokens?: number;
-  readonly audioOutputTokens?: number;
-  readonly imageOutputTokens?: number;
 }
 
 /** The part of an answer that came. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { anthropicCount, anthropicMessages } from './anthropic-messages.ts';
 import { googleGenerate } from './google-generate.ts';
-import { openaiChat } from './openai.ts';
-import { openaiResponses } from './openai.ts';
+import { openaiChat, openaiResponses } from './openai.ts';
 import { embeddings, images, rerank, speech, transcription } from './plain.ts';
-import type { CallContent, JsonObject, Protocol, Usage } from './protocol.ts';
+import type { CallContent, JsonObject, Protocol } from './protocol.ts';
+import type { Usage } from '../../domain/call-usage.ts';
 import { resolveUsage } from './resolve-usage.ts';
 import type { Counters } from './usage-counters.ts';
 

@@ -1,4 +1,5 @@
-import type { CallContent, JsonObject, Usage } from './protocol.ts';
+import type { CallContent, JsonObject } from './protocol.ts';
+import type { Usage } from '../../domain/call-usage.ts';
 import { readList } from './members.ts';
 import { readQuantity } from './usage-counters.ts';
 

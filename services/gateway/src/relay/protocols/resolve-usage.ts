@@ -1,4 +1,5 @@
-import type { JsonObject, Usage } from './protocol.ts';
+import type { JsonObject } from './protocol.ts';
+import type { Usage } from '../../domain/call-usage.ts';
 import { toUsage } from './quantities.ts';
 import { readCounters } from './usage-counters.ts';
 import type { Counters } from './usage-counters.ts';

@@ -6,7 +6,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { leaks, OTHER_TOKEN, REALTIME_SETTINGS, startRealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
 import { until } from '@reelgate/platform/testing/until';
 import type { RealtimeUnderTest } from '../../../testing/realtime-under-test.ts';
-import type { Charge } from '../charges/call-charges.ts';
+import type { CallCharge } from '../../domain/call-order.ts';
 
 const MIB = 2 ** 20;
 /** Nothing more is sent once this time passes without a byte. */
@@ -234,7 +234,7 @@ describe('money is held before the upstream is dialled, and settled once', () =>
     ]);
   });
 
-  test.each<[string, object, Charge['basis']]>([
+  test.each<[string, object, CallCharge['basis']]>([
     ['the upstream is lost in a response', respond('[never-done]'), 'estimate'],
     ['a response reports no usage', respond('[no-usage]'), 'hold'],
   ])('without its usage when %s', async (_name, event, basis) => {

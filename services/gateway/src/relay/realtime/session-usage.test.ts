@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { openSessionUsage } from './session-usage.ts';
-import type { Charge } from '../charges/call-charges.ts';
+import type { CallCharge } from '../../domain/call-order.ts';
 
 const created = (id: string): object => ({ type: 'response.created', response: { id, status: 'in_progress' } });
 const done = (id: string, usage: object | null, status = 'completed'): object => ({
@@ -31,13 +31,13 @@ const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0)
   outputTokens,
 });
 
-const chargeAfter = (events: readonly object[], endedByUpstream = false): Charge => {
+const chargeAfter = (events: readonly object[], endedByUpstream = false): CallCharge => {
   const session = openSessionUsage();
   for (const event of events) session.see(Buffer.from(JSON.stringify(event)));
   return session.charge(endedByUpstream);
 };
 
-test.each<[string, readonly object[], Charge]>([
+test.each<[string, readonly object[], CallCharge]>([
   [
     'a session without a response costs nothing',
     [{ type: 'session.created' }, { type: 'conversation.item.added' }],

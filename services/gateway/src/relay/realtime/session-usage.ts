@@ -1,10 +1,11 @@
 import { parseAnsweredJson } from '@reelgate/platform/bounded-json';
-import type { JsonObject, Usage } from '../protocols/protocol.ts';
+import type { JsonObject } from '../protocols/protocol.ts';
+import type { Usage } from '../../domain/call-usage.ts';
 import { addUsage } from '../protocols/quantities.ts';
 import { hasContent } from '../protocols/contents.ts';
 import { readObject } from '../protocols/members.ts';
 import { readAnswerUsage } from '../protocols/resolve-usage.ts';
-import type { Charge } from '../charges/call-charges.ts';
+import type { CallCharge } from '../../domain/call-order.ts';
 
 /** The event with which an upstream ends a transcription of the client's sound. */
 const TRANSCRIBED = 'conversation.item.input_audio_transcription.completed';
@@ -28,7 +29,7 @@ export interface SessionUsage {
    * Returns the charge of the session if it ends now. If the upstream ended it, a response of which nothing has come
    * costs nothing.
    */
-  charge(endedByUpstream?: boolean): Charge;
+  charge(endedByUpstream?: boolean): CallCharge;
 }
 
 /**
