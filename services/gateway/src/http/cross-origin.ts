@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RESPONSE_HEADERS } from '../openapi/response-headers.ts';
+import { RESPONSE_HEADERS } from './response-headers.ts';
 import type { CorsSettings } from './cors-settings.ts';
 
 /** The consoles have pages of their own, and only upstreams use callbacks. */

@@ -13,7 +13,7 @@ import type { CountFamily } from '@reelgate/platform/metrics/labelled';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { Problem } from '@reelgate/platform/problem';
 import { toProblem } from '../http/answer-problem.ts';
-import { API } from '../openapi/document.ts';
+import { API } from '../pages/document.ts';
 import type { McpTool, RequestCall, ToolCall, ToolParts, ToolQuestion, UserAnswers } from './mcp-tool.ts';
 import { TASKS_EXTENSION, startTask, taskMethods } from './task-methods.ts';
 import type { TaskMethod } from './task-methods.ts';

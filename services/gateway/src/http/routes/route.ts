@@ -1,5 +1,5 @@
 import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
-import type { ResponseHeader } from '../../openapi/response-headers.ts';
+import type { ResponseHeader } from '../response-headers.ts';
 import { chooseEnvelope } from '../../problems/choose-envelope.ts';
 import { fitStatuses } from '../../problems/envelopes.ts';
 import type { EnvelopeName } from '../../domain/envelope-name.ts';

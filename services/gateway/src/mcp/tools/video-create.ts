@@ -1,6 +1,6 @@
 import { computeFingerprint } from '../../http/bodies/fingerprint.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
-import { LABEL_SCHEMA } from '../../openapi/document.ts';
+import { LABEL_SCHEMA } from '../../pages/document.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { computePollDelayMs } from '../../http/headers.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';

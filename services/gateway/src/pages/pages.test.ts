@@ -1,14 +1,14 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { dialects } from '../../dialects/index.ts';
-import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { expectGoldenDocument } from '../../../testing/golden.ts';
-import { call } from '../../../testing/http-call.ts';
-import { METHODS_FOR_ALL } from '../../openapi/document.ts';
-import { readDocument } from '../../../testing/openapi/document.ts';
-import { gatewayRoutes } from './gateway-routes.ts';
-import { mcpRoute } from './mcp-route.ts';
+import { dialects } from '../dialects/index.ts';
+import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { expectGoldenDocument } from '../../testing/golden.ts';
+import { call } from '../../testing/http-call.ts';
+import { METHODS_FOR_ALL } from './document.ts';
+import { readDocument } from '../../testing/openapi/document.ts';
+import { gatewayRoutes } from '../http/routes/gateway-routes.ts';
+import { mcpRoute } from '../http/routes/mcp-route.ts';
 
 let under: GatewayUnderTest;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { QueryParameter, Schema } from '../dialects/dialect.ts';
 import { listRefusalStatuses } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
-import { HEADERS } from '../openapi/document.ts';
+import { HEADERS } from './document.ts';
 import { listMethods, toShownPath } from './find-route.ts';
 import { listFields } from './list-fields.ts';
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { expectText } from '../../../testing/golden.ts';
-import { call } from '../../../testing/http-call.ts';
-import { readDocument } from '../../../testing/openapi/document.ts';
-import type { ApiDocument } from '../../../testing/openapi/document.ts';
+import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { expectText } from '../../testing/golden.ts';
+import { call } from '../../testing/http-call.ts';
+import { readDocument } from '../../testing/openapi/document.ts';
+import type { ApiDocument } from '../../testing/openapi/document.ts';
 
 const PUBLIC_URL = 'https://gateway.example';
-const SKILL = path.resolve(import.meta.dirname, '../../../../../deploy/examples/skills/reelgate-video/SKILL.md');
+const SKILL = path.resolve(import.meta.dirname, '../../../../deploy/examples/skills/reelgate-video/SKILL.md');
 const INDEX_BYTES_MAX = 4096;
 const FULL_BYTES_MAX = 256 * 1024;
 const SKILL_LINES_MAX = 150;

@@ -4,8 +4,9 @@ import { chooseEnvelope } from '../problems/choose-envelope.ts';
 import type { EnvelopeName } from '../domain/envelope-name.ts';
 import { WITH_TOKEN, listRefusalStatuses } from '../http/routes/route.ts';
 import type { RefusedStatus, RouteEntry } from '../http/routes/route.ts';
-import { LIMIT_HEADERS, buildHeaderRefs } from './response-headers.ts';
-import type { ResponseHeader } from './response-headers.ts';
+import { LIMIT_HEADERS } from '../http/response-headers.ts';
+import { buildHeaderRefs } from './header-components.ts';
+import type { ResponseHeader } from '../http/response-headers.ts';
 
 const text = { type: 'string' };
 const objectSchema = (properties: Readonly<Record<string, unknown>>, optional: readonly string[] = []): object => ({

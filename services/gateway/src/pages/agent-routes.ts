@@ -1,7 +1,7 @@
-import { AGENT_PATHS, writeFullText, writeIndex } from '../../agent-pages/llms-index.ts';
-import { listRoutePages, writeRoutePage } from '../../agent-pages/route-pages.ts';
-import { writeVideoSkill } from '../../agent-pages/video-skill.ts';
-import type { RouteEntry } from './route.ts';
+import { AGENT_PATHS, writeFullText, writeIndex } from './llms-index.ts';
+import { listRoutePages, writeRoutePage } from './route-pages.ts';
+import { writeVideoSkill } from './video-skill.ts';
+import type { RouteEntry } from '../http/routes/route.ts';
 
 const TAG = 'Documentation';
 const MARKDOWN = 'text/markdown; charset=utf-8';

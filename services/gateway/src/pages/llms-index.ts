@@ -1,4 +1,4 @@
-import { API } from '../openapi/document.ts';
+import { API } from './document.ts';
 import { toShownPath } from './find-route.ts';
 import { writeRoutePage } from './route-pages.ts';
 import type { RoutePage } from './route-pages.ts';

@@ -6,8 +6,9 @@ import { collectErrors, referToErrors } from './error-responses.ts';
 import { hoist } from './hoist.ts';
 import { shareComponents } from './share-components.ts';
 import type { Answer, Operation, Parameter } from './share-components.ts';
-import { LIMIT_HEADERS, headerComponents, buildHeaderRefs } from './response-headers.ts';
-import type { ResponseHeader } from './response-headers.ts';
+import { LIMIT_HEADERS } from '../http/response-headers.ts';
+import { headerComponents, buildHeaderRefs } from './header-components.ts';
+import type { ResponseHeader } from '../http/response-headers.ts';
 
 /** The title, the version and the description of the API. */
 export const API = {

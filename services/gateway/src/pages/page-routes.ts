@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Problem } from '@reelgate/platform/problem';
-import { AGENT_PATHS } from '../../agent-pages/llms-index.ts';
-import { API, openApiDocument } from '../../openapi/document.ts';
-import type { Exchange } from '../http-exchange.ts';
+import { AGENT_PATHS } from './llms-index.ts';
+import { API, openApiDocument } from './document.ts';
+import type { Exchange } from '../http/http-exchange.ts';
 import { toRoot } from '@reelgate/platform/http/path-prefix';
-import type { RouteEntry } from './route.ts';
+import type { RouteEntry } from '../http/routes/route.ts';
 
 const LINKS = { documentation: '/docs', openapi: '/openapi.json', llms: AGENT_PATHS.index, models: '/v1/models' };
 const writeHomePage = (root: string): string => `<!doctype html>

@@ -1,5 +1,4 @@
 import type { Schema } from '../dialects/dialect.ts';
-import { toComponentName } from './share-components.ts';
 
 interface Header {
   readonly description: string;
@@ -52,14 +51,6 @@ export const RESPONSE_HEADERS = {
 } as const satisfies Readonly<Record<string, Header>>;
 
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
-
-export const headerComponents: Readonly<Record<string, Header>> = Object.fromEntries(
-  Object.entries(RESPONSE_HEADERS).map(([name, header]) => [toComponentName(name), header]),
-);
-
-export function buildHeaderRefs(names: readonly ResponseHeader[]): object {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${toComponentName(name)}` }]));
-}
 
 /** The headers of every answer on a route with a token. */
 export const LIMIT_HEADERS: readonly ResponseHeader[] = [
