@@ -37,7 +37,7 @@ import type { GatewayPorts } from './http/gateway-ports.ts';
 import { crossOrigin } from './http/cross-origin.ts';
 import { koaApp } from './http/koa-app.ts';
 import { observer } from './http/observe.ts';
-import { realtimeUpgrades } from './http/relay/realtime-upgrade.ts';
+import { realtimeUpgrades } from './relay/routes/realtime-upgrade.ts';
 import { initRequestCounts } from './http/request-counter.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
 import { mcpRoute } from './http/routes/mcp-route.ts';

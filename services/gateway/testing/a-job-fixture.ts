@@ -5,7 +5,7 @@ import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import { NO_TRACING } from '@reelgate/platform/trace/trace';
 import { jobsClient } from '../src/clients/jobs-client.ts';
 import type { Jobs, LeasedJob } from '../src/clients/jobs-client.ts';
-import { restoreCall } from '../src/http/relay/read-call.ts';
+import { restoreCall } from '../src/jobs/restore-call.ts';
 import type { RunJobDeps } from '../src/jobs/run-job.ts';
 import type { CallSink } from '../src/relay/answers/call-sink.ts';
 import type { AnswerEnd, Relay } from '../src/relay/relay.ts';

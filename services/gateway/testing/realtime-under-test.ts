@@ -15,7 +15,7 @@ import { startRelayUpstream } from '../../../test/harness/relay-upstream/relay-u
 import type { RelayUpstream } from '../../../test/harness/relay-upstream/relay-upstream.ts';
 import { localRateCounters } from '../src/rate-counters/local-rate-counters.ts';
 import { openPublicPort } from '../src/http/http-server.ts';
-import { realtimeUpgrades } from '../src/http/relay/realtime-upgrade.ts';
+import { realtimeUpgrades } from '../src/relay/routes/realtime-upgrade.ts';
 import type { CallCharges } from '../src/relay/charges/call-charges.ts';
 import type { CallEnd, CallOrder } from '../src/domain/call-order.ts';
 import type { RelayChannelSettings } from '../src/relay/channels/relay-channel-config.ts';

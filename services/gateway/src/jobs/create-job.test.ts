@@ -6,7 +6,7 @@ import { aGate } from '@reelgate/platform/testing/bounded-waits';
 import { aJobFixture } from '../../testing/a-job-fixture.ts';
 import type { JobFixture } from '../../testing/a-job-fixture.ts';
 import { until } from '@reelgate/platform/testing/until';
-import { parseCall } from '../http/relay/read-call.ts';
+import { parseCall } from '../relay/routes/read-call.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
 import { createJob } from './create-job.ts';
 

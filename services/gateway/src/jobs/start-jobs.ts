@@ -1,10 +1,9 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { GatewayConfig } from '../config.ts';
-import { onJobEnded } from '../events/subscriptions.ts';
-import { onJobQueued } from '../events/subscriptions.ts';
+import { onJobEnded, onJobQueued } from '../events/subscriptions.ts';
 import type { GatewayParts } from '../http/gateway-parts.ts';
-import { restoreCall } from '../http/relay/read-call.ts';
+import { restoreCall } from './restore-call.ts';
 import { startJobPool } from './job-pool.ts';
 import type { JobPool } from './job-pool.ts';
 import { runJob } from './run-job.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { nextTurn } from '@reelgate/platform/bounded-json';
 import type { ClientBody } from '../../dialects/dialect.ts';
-import type { RelayCall } from '../../relay/requests/relay-call.ts';
 
 /** So much is hashed in about five milliseconds. */
 const TURN_LENGTH = 4 * 1024 * 1024;
@@ -37,24 +36,6 @@ export async function computeFingerprint({ method, path, body }: FingerprintInpu
   // a large body has more work to come
   if (pieces.length > 1) await nextTurn();
   return digest.toString('base64url');
-}
-
-/** The fingerprint of a call to a synchronous route, at a path with a prefix such as `/async`. */
-export function computeCallFingerprint(
-  prefix: string,
-  { endpoint, path, search, body, parts = [], content: { json } }: RelayCall,
-): Promise<string> {
-  const fields = parts
-    .filter(({ isFile }) => !isFile)
-    .map(({ name, start, end }) => [name, body.toString('utf8', start, end)] as const);
-  const files = parts
-    .filter(({ isFile }) => isFile)
-    .map(({ name, start, end }) => ({ name, mediaType: '', chunks: [body.subarray(start, end)] }));
-  return computeFingerprint({
-    method: endpoint.method,
-    path: `${prefix}${path}${search}`,
-    body: json === undefined ? { form: { fields, files } } : { json },
-  });
 }
 
 type Piece = string | Uint8Array;

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../dialects/dialect.ts';
 import type { GatewayParts } from '../gateway-parts.ts';
 import { agentRoutes } from '../../pages/agent-routes.ts';
-import { asyncRoutes } from './async-routes.ts';
+import { asyncRoutes } from '../../jobs/async-routes.ts';
 import { listBatchEndpoints } from '../../batches/batch-endpoints.ts';
 import { estimateBatchRoute } from './batch-estimate-route.ts';
 import { batchRoutes } from './batch-routes.ts';
@@ -12,7 +12,7 @@ import { eventStreamRoute } from './event-stream-route.ts';
 import { fileRoutes } from './file-routes.ts';
 import { modelRoutes } from './model-routes.ts';
 import { homeRoute, pageRoutes } from '../../pages/page-routes.ts';
-import { realtimeRoute, relayRoutes } from './relay-routes.ts';
+import { realtimeRoute, relayRoutes } from '../../relay/routes/relay-routes.ts';
 import type { RouteEntry } from './route.ts';
 import { taskRoutes } from './task-routes.ts';
 import { usageRoute } from './account-usage-route.ts';

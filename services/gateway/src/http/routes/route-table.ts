@@ -1,6 +1,5 @@
 import { METHODS } from 'node:http';
 import Router from '@koa/router';
-import { relayEndpoints } from '../../relay/endpoints.ts';
 import { toRouterPath, withoutLastSlash } from './route.ts';
 import type { RouteEntry } from './route.ts';
 
@@ -12,8 +11,6 @@ const NOT_IDS: readonly (readonly [path: string, words: readonly string[]])[] = 
   ['/v1/videos/{', ['edits', 'extensions', 'characters', 'estimate', 'models']],
   ['/v1/batches/{batch_id}', ['estimate']],
 ];
-/** Actions on a model, such as `:generateContent`, which follow its id. */
-const MODEL_ACTIONS = [...new Set(relayEndpoints.flatMap(({ path }) => /\{model\}(:\w+)$/.exec(path)?.[1] ?? []))];
 const MODEL = '/models/{model}';
 
 type Layer = ReturnType<Router['match']>['path'][number];
@@ -35,6 +32,8 @@ interface Row {
   readonly entry: RouteEntry;
   /** Returns the router's own matcher of the path. */
   readonly layer: () => Layer;
+  /** The actions on a model that other routes have. */
+  readonly modelActions: readonly string[];
 }
 
 const NO_PARAMS = {};
@@ -48,7 +47,8 @@ const HEAD_SEGMENTS = 2;
  */
 export function routeTable(routes: readonly RouteEntry[]): RouteTable {
   const router = new Router({ sensitive: true });
-  const rows = routes.map((entry) => newRow(router, entry));
+  const modelActions = listModelActions(routes);
+  const rows = routes.map((entry) => newRow(router, entry, modelActions));
   const fixed = indexFixedRoutes(routes);
   const heads = new Set(routes.map(({ path }) => toPathHead(path)));
   const byHead = new Map<string, readonly Row[]>();
@@ -72,11 +72,17 @@ export function routeTable(routes: readonly RouteEntry[]): RouteTable {
   };
 }
 
-function newRow(router: Router, entry: RouteEntry): Row {
+/** Lists the actions on a model, such as `:generateContent`, which follow its id in a path. */
+function listModelActions(routes: readonly RouteEntry[]): readonly string[] {
+  return [...new Set(routes.flatMap(({ path }) => /\{model\}(:\w+)$/.exec(path)?.[1] ?? []))];
+}
+
+function newRow(router: Router, entry: RouteEntry, modelActions: readonly string[]): Row {
   const methods = entry.methods === 'all' ? METHODS.filter((method) => method !== 'CONNECT') : [...entry.methods];
   let layer: Layer | undefined;
   return {
     entry,
+    modelActions,
     // a single path makes a single layer
     layer: () => (layer ??= router.register(toRouterPath(entry.path), methods, () => undefined) as Layer),
   };
@@ -92,13 +98,15 @@ function findFirstMatch(rows: readonly Row[], method: string, path: string): Fou
 }
 
 /** Returns the parameters of a path that a route matches; undefined if the route does not mean this path. */
-function matchRow({ entry, layer }: Row, path: string): Readonly<Record<string, string>> | undefined {
+function matchRow({ entry, layer, modelActions }: Row, path: string): Readonly<Record<string, string>> | undefined {
   const { regexp } = layer();
   // the router would count a last slash to the id of a model
   const found = regexp.exec(entry.path.endsWith(MODEL) ? withoutLastSlash(path) : path);
   if (found === null) return undefined;
   const params = layer().params(path, found.slice(1));
-  return isReservedId(entry, params) || isBeyondRest(entry, params) ? undefined : params;
+  const isOther =
+    isReservedId(entry, params) || isModelAction(entry, params, modelActions) || isBeyondRest(entry, params);
+  return isOther ? undefined : params;
 }
 
 /** The first route that matches handles a request, as among all routes. */
@@ -139,6 +147,14 @@ function isBeyondRest({ path }: RouteEntry, params: Readonly<Record<string, stri
 /** Reports whether the id in a path that matches a route is a reserved word, which gives the path another meaning. */
 function isReservedId({ path }: RouteEntry, params: Readonly<Record<string, string>>): boolean {
   const [, words] = NOT_IDS.find(([start]) => path.startsWith(start)) ?? [];
-  if (words !== undefined) return Object.values(params).some((param) => words.includes(param));
-  return path.endsWith(MODEL) && MODEL_ACTIONS.some((action) => params['model']?.endsWith(action));
+  return words !== undefined && Object.values(params).some((param) => words.includes(param));
+}
+
+/** Reports whether the id of a model in a path ends with an action, which is a route of its own. */
+function isModelAction(
+  { path }: RouteEntry,
+  params: Readonly<Record<string, string>>,
+  actions: readonly string[],
+): boolean {
+  return path.endsWith(MODEL) && actions.some((action) => params['model']?.endsWith(action));
 }

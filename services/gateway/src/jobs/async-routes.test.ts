@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
-import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
-import { TOKEN } from '../../../testing/fake-services.ts';
-import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { call } from '../../../testing/http-call.ts';
-import type { Answer } from '../../../testing/http-call.ts';
-import { formBody } from '../../../testing/multipart-form.ts';
-import { json, startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
-import type { RelayUpstream, Reply } from '../../../testing/scripted-relay-upstream.ts';
+import { aRelayChannel } from '../../testing/a-relay-channel.ts';
+import { TOKEN } from '../../testing/fake-services.ts';
+import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { call } from '../../testing/http-call.ts';
+import type { Answer } from '../../testing/http-call.ts';
+import { formBody } from '../../testing/multipart-form.ts';
+import { json, startRelayUpstream } from '../../testing/scripted-relay-upstream.ts';
+import type { RelayUpstream, Reply } from '../../testing/scripted-relay-upstream.ts';
 import { until, untilAfter } from '@reelgate/platform/testing/until';
 
 let under: GatewayUnderTest;

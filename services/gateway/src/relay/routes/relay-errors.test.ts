@@ -6,7 +6,7 @@ import { openStream } from '../../../testing/open-stream.ts';
 import { withRelay } from '../../../testing/relay-under-test.ts';
 import type { Reply } from '../../../testing/scripted-relay-upstream.ts';
 import { DELIVERED, json } from '../../../testing/scripted-relay-upstream.ts';
-import { relayEndpoints } from '../../relay/endpoints.ts';
+import { relayEndpoints } from '../endpoints.ts';
 import { listRouteErrors, named, sse, toPath } from '../../../testing/relay-error-cases.ts';
 import type { ErrorCase } from '../../../testing/relay-error-cases.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { CheckedRelayChannel } from '../../relay/channels/relay-channel-config.ts';
+import type { CheckedRelayChannel } from '../channels/relay-channel-config.ts';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';

@@ -1,6 +1,6 @@
 import { Problem } from '@reelgate/platform/problem';
-import { withoutMember } from '../../json-bytes/json-members.ts';
-import type { RelayCall } from '../../relay/requests/relay-call.ts';
+import { withoutMember } from '../json-bytes/json-members.ts';
+import type { RelayCall } from '../relay/requests/relay-call.ts';
 
 const NAME = 'webhook_url';
 

@@ -6,7 +6,7 @@ import { until, untilAfter } from '@reelgate/platform/testing/until';
 import { HappenedSchema } from '@reelgate/proto/access/v1/happening';
 import { describeWith } from '../../../../../test/servers/describe-with.ts';
 import { redisServer } from '../../../../../test/servers/redis-server.ts';
-import type { CheckedRelayChannel } from '../../relay/channels/relay-channel-config.ts';
+import type { CheckedRelayChannel } from '../channels/relay-channel-config.ts';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { Duplex } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { until } from '@reelgate/platform/testing/until';
-import type { CallSink } from '../../relay/answers/call-sink.ts';
+import type { CallSink } from '../answers/call-sink.ts';
 import { responseSink } from './relay-routes.ts';
 
 const HEAD_END = '\r\n\r\n';

@@ -1,13 +1,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Problem } from '@reelgate/platform/problem';
-import type { CallSink } from '../../relay/answers/call-sink.ts';
-import { relayEndpoints } from '../../relay/endpoints.ts';
-import type { RelayEndpoint } from '../../relay/endpoints.ts';
-import { closeWithoutAccess } from '../admission/watch-access.ts';
-import type { Exchange } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import { readCall } from '../relay/read-call.ts';
-import type { RouteDoc, RouteEntry } from './route.ts';
+import type { CallSink } from '../answers/call-sink.ts';
+import { relayEndpoints } from '../endpoints.ts';
+import type { RelayEndpoint } from '../endpoints.ts';
+import { closeWithoutAccess } from '../../http/admission/watch-access.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
+import type { GatewayParts } from '../../http/gateway-parts.ts';
+import { readCall } from './read-call.ts';
+import type { RouteDoc, RouteEntry } from '../../http/routes/route.ts';
 
 const ANY_OBJECT = { type: 'object' };
 const TEXT = { type: 'string' };

@@ -1,20 +1,18 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { LeasedJob } from '../../clients/jobs-client.ts';
-import { relayEndpoints, toEndpointPath } from '../../relay/endpoints.ts';
-import type { RelayEndpoint } from '../../relay/endpoints.ts';
-import type { JsonObject } from '../../relay/protocols/protocol.ts';
-import { parseFormParts, readBoundary, readTextFields } from '../../relay/requests/form-parts.ts';
-import type { FormPart } from '../../relay/requests/form-parts.ts';
-import type { CallRequest, RelayCall } from '../../relay/requests/relay-call.ts';
-import { listForwardedHeaders } from '../../relay/headers.ts';
-import { toReceiveOptions, readBodyType } from '../bodies/read-body.ts';
-import { checkCallBody, dropByteOrderMark, parseCallBody } from '../bodies/parse-json.ts';
-import { readRawBody } from '../bodies/receive-body.ts';
-import { readLabel } from '../headers.ts';
-import { requirePrincipal } from '../http-exchange.ts';
-import type { Exchange } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import { matchPath } from '../routes/route.ts';
+import { toEndpointPath } from '../endpoints.ts';
+import type { RelayEndpoint } from '../endpoints.ts';
+import type { JsonObject } from '../protocols/protocol.ts';
+import { parseFormParts, readBoundary, readTextFields } from '../requests/form-parts.ts';
+import type { FormPart } from '../requests/form-parts.ts';
+import type { CallRequest, RelayCall } from '../requests/relay-call.ts';
+import { listForwardedHeaders } from '../headers.ts';
+import { toReceiveOptions, readBodyType } from '../../http/bodies/read-body.ts';
+import { checkCallBody, dropByteOrderMark, parseCallBody } from '../../http/bodies/parse-json.ts';
+import { readRawBody } from '../../http/bodies/receive-body.ts';
+import { readLabel } from '../../http/headers.ts';
+import { requirePrincipal } from '../../http/http-exchange.ts';
+import type { Exchange } from '../../http/http-exchange.ts';
+import type { GatewayParts } from '../../http/gateway-parts.ts';
 
 const MODEL = 'model';
 const NO_FIELDS: ReadonlyMap<string, string> = new Map();
@@ -147,39 +145,4 @@ function removeKeyParameter(search: string): string {
   const kept = pairs.filter((pair) => !new URLSearchParams(pair).has('key'));
   if (kept.length === pairs.length) return search;
   return kept.length === 0 ? '' : `?${kept.join('&')}`;
-}
-
-/** Restores a stored call. It keeps the access rights that it was created with. */
-export function restoreCall(
-  { call: { method, path, search, headers, model, label }, accountId, tokenId, visibleModels, requestId }: LeasedJob,
-  body: Buffer,
-): Promise<RelayCall> {
-  const endpoint = relayEndpoints.find((one) => one.method === method && matchPath(one.path, path) !== undefined);
-  if (endpoint === undefined)
-    throw new Problem({
-      kind: 'not_found',
-      reason: 'not_found',
-      message: 'the synchronous route of this call no longer exists',
-    });
-  const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type');
-  return parseCall({
-    endpoint,
-    path,
-    params: { model },
-    search,
-    headers,
-    body,
-    requestId,
-    contentType: at < 0 ? undefined : headers[at + 1],
-    label,
-    principal: {
-      accountId,
-      tokenId,
-      models: visibleModels,
-      expiresAt: undefined,
-      webhooks: 'none',
-      tokenName: '',
-      tokens: 'none',
-    },
-  });
 }
