@@ -12,7 +12,7 @@ import {
   unknownDelivery,
   readPage,
   requireWebhookCaller,
-} from '../../http/routes/webhook-entry.ts';
+} from '../../webhooks/webhook-entry.ts';
 import { consoleRoute } from '../console-route.ts';
 import { deliveryView, endpointView } from '../views/webhooks.ts';
 

@@ -22,7 +22,7 @@ import {
 import type { BatchBody } from './batch-shapes.ts';
 import type { RouteEntry } from './route.ts';
 import { PLAUSIBLE_ID } from './task-id.ts';
-import { encodePage } from './webhook-shapes.ts';
+import { encodePage } from './encode-page.ts';
 
 const MS = 1000;
 const BATCHES = '/v1/batches';

@@ -20,7 +20,7 @@ import {
 } from './file-fields.ts';
 import type { RouteEntry } from './route.ts';
 import { PLAUSIBLE_ID } from './task-id.ts';
-import { encodePage } from './webhook-shapes.ts';
+import { encodePage } from './encode-page.ts';
 
 const FILES = '/v1/files';
 const FILE = `${FILES}/{file_id}`;

@@ -19,7 +19,7 @@ import { usageRoute } from './account-usage-route.ts';
 import { listChargesRoute } from './charged-items-route.ts';
 import { notImplementedRoutes, UNSUPPORTED, WITHOUT_BATCHES } from './unsupported-routes.ts';
 import { videoModelRoutes } from './video-model-routes.ts';
-import { webhookRoutes } from './webhook-routes.ts';
+import { webhookRoutes } from '../../webhooks/webhook-routes.ts';
 
 /**
  * Every route of the gateway, with the tools for agents if there are any. The first route that matches a request handles

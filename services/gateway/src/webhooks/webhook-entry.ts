@@ -1,12 +1,12 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { PageRequest, WebhookCaller } from '../../clients/webhooks-client.ts';
-import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
-import { invalid } from '../../dialects/wire/body-validator.ts';
-import { readWholeNumber } from '../../dialects/wire/query-values.ts';
-import { requirePrincipal } from '../http-exchange.ts';
-import type { Exchange } from '../http-exchange.ts';
-import { PLAUSIBLE_ID } from './task-id.ts';
-import type { Method, RouteDoc, RouteEntry } from './route.ts';
+import type { PageRequest, WebhookCaller } from '../clients/webhooks-client.ts';
+import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import { invalid } from '../dialects/wire/body-validator.ts';
+import { readWholeNumber } from '../dialects/wire/query-values.ts';
+import { requirePrincipal } from '../http/http-exchange.ts';
+import type { Exchange } from '../http/http-exchange.ts';
+import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
+import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
 
 const LIMIT = { min: 1, max: 100, fallback: 20 };
 /** The query of a list, the newest entry first. */

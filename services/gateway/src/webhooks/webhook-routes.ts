@@ -1,8 +1,8 @@
-import { WIRE_STATES } from '../../clients/webhook-delivery.ts';
-import { readEnumName } from '../../dialects/wire/query-values.ts';
-import { EVENT_TYPES } from '../../clients/client-event.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import type { RouteEntry } from './route.ts';
+import { WIRE_STATES } from '../clients/webhook-delivery.ts';
+import { readEnumName } from '../dialects/wire/query-values.ts';
+import { EVENT_TYPES } from '../clients/client-event.ts';
+import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { RouteEntry } from '../http/routes/route.ts';
 import {
   WEBHOOK_BODIES,
   decodeCreate,
@@ -18,9 +18,9 @@ import {
   encodeDelivery,
   encodeEndpoint,
   encodeListedDelivery,
-  encodePage,
   encodeWithSecret,
 } from './webhook-shapes.ts';
+import { encodePage } from '../http/routes/encode-page.ts';
 
 const ENDPOINTS = '/v1/webhook_endpoints';
 const ENDPOINT = `${ENDPOINTS}/{webhook_endpoint_id}`;

@@ -1,10 +1,10 @@
-import type { EndpointChange, EndpointSettings, WebhookPayload } from '../../clients/webhook-endpoint.ts';
-import type { Schema } from '../../dialects/dialect.ts';
-import { bodyValidator } from '../../dialects/wire/body-validator.ts';
-import { EVENT_TYPES } from '../../clients/client-event.ts';
-import { readExchangeBody } from '../bodies/read-body.ts';
-import type { Exchange } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { EndpointChange, EndpointSettings, WebhookPayload } from '../clients/webhook-endpoint.ts';
+import type { Schema } from '../dialects/dialect.ts';
+import { bodyValidator } from '../dialects/wire/body-validator.ts';
+import { EVENT_TYPES } from '../clients/client-event.ts';
+import { readExchangeBody } from '../http/bodies/read-body.ts';
+import type { Exchange } from '../http/http-exchange.ts';
+import type { GatewayParts } from '../http/gateway-parts.ts';
 
 const NAME_CHARACTERS_MAX = 256;
 const URL_CHARACTERS_MAX = 2048;

@@ -3,10 +3,10 @@ import OpenAI from 'openai';
 import { Problem } from '@reelgate/platform/problem';
 import { WebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { WebhookDeliveryState } from '@reelgate/proto/tasks/v1/webhook';
-import { TOKEN } from '../../../testing/fake-services.ts';
-import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { call } from '../../../testing/http-call.ts';
+import { TOKEN } from '../../testing/fake-services.ts';
+import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { call } from '../../testing/http-call.ts';
 
 const BATCH_EVENTS = ['batch.completed', 'batch.failed', 'batch.expired', 'batch.cancelled'];
 

@@ -1,6 +1,6 @@
-import type { WebhookAttempt, WebhookDelivery } from '../../clients/webhook-delivery.ts';
-import type { EndpointWithSecret, WebhookEndpoint } from '../../clients/webhook-endpoint.ts';
-import type { Schema } from '../../dialects/dialect.ts';
+import type { WebhookAttempt, WebhookDelivery } from '../clients/webhook-delivery.ts';
+import type { EndpointWithSecret, WebhookEndpoint } from '../clients/webhook-endpoint.ts';
+import type { Schema } from '../dialects/dialect.ts';
 import { EVENT_TYPE } from './webhook-bodies.ts';
 
 const text: Schema = { type: 'string' };
@@ -151,20 +151,6 @@ export function encodeListedDelivery(shown: WebhookDelivery): object {
     created_at: toUnixSecondsOrNull(shown.createdAt),
     next_attempt_at: toUnixSecondsOrNull(shown.nextAttemptAt),
     ended_at: toUnixSecondsOrNull(shown.endedAt),
-  };
-}
-
-export function encodePage<T extends { readonly id: string }>(
-  entries: readonly T[],
-  hasMore: boolean,
-  encode: (entry: T) => object,
-): object {
-  return {
-    object: 'list',
-    data: entries.map(encode),
-    first_id: entries[0]?.id ?? null,
-    last_id: entries.at(-1)?.id ?? null,
-    has_more: hasMore,
   };
 }
 
