@@ -1,8 +1,8 @@
-import type { FileListQuery } from '../../clients/client-files.ts';
-import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
-import { invalid } from '../../dialects/wire/body-validator.ts';
-import { readEnumName, readEnumValue, readWholeNumber } from '../../dialects/wire/query-values.ts';
-import { PLAUSIBLE_ID } from './task-id.ts';
+import type { FileListQuery } from '../clients/client-files.ts';
+import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import { invalid } from '../dialects/wire/body-validator.ts';
+import { readEnumName, readEnumValue, readWholeNumber } from '../dialects/wire/query-values.ts';
+import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
 
 /** The bounds of OpenAI's contract. A page has at most PAGE_MAX entries, whatever was asked for. */
 const LIMIT = { min: 1, max: 10_000, fallback: 10_000 };

@@ -1,15 +1,15 @@
 import { Problem } from '@reelgate/platform/problem';
-import { PRICED_PATHS } from '../../batches/batch-endpoints.ts';
-import type { AccountCaller, Caller } from '../../clients/caller.ts';
-import { invalid } from '../../dialects/wire/body-validator.ts';
-import { readWholeNumber } from '../../dialects/wire/query-values.ts';
-import { meansBound, toPlainName } from '../../dialects/wire/unknown-fields.ts';
-import { computeFingerprint } from '../bodies/fingerprint.ts';
-import { readExchangeBody } from '../bodies/read-body.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import { readIdempotencyKey, readLabel } from '../headers.ts';
-import { requirePrincipal } from '../http-exchange.ts';
-import type { Exchange } from '../http-exchange.ts';
+import { PRICED_PATHS } from './batch-endpoints.ts';
+import type { AccountCaller, Caller } from '../clients/caller.ts';
+import { invalid } from '../dialects/wire/body-validator.ts';
+import { readWholeNumber } from '../dialects/wire/query-values.ts';
+import { meansBound, toPlainName } from '../dialects/wire/unknown-fields.ts';
+import { computeFingerprint } from '../http/bodies/fingerprint.ts';
+import { readExchangeBody } from '../http/bodies/read-body.ts';
+import type { GatewayParts } from '../http/gateway-parts.ts';
+import { readIdempotencyKey, readLabel } from '../http/headers.ts';
+import { requirePrincipal } from '../http/http-exchange.ts';
+import type { Exchange } from '../http/http-exchange.ts';
 import {
   BATCH_ANSWER,
   BATCH_BODY,
@@ -20,9 +20,9 @@ import {
   encodeBatch,
 } from './batch-shapes.ts';
 import type { BatchBody } from './batch-shapes.ts';
-import type { RouteEntry } from './route.ts';
-import { PLAUSIBLE_ID } from './task-id.ts';
-import { encodePage } from './encode-page.ts';
+import type { RouteEntry } from '../http/routes/route.ts';
+import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
+import { encodePage } from '../http/routes/encode-page.ts';
 
 const MS = 1000;
 const BATCHES = '/v1/batches';

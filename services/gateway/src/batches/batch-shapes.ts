@@ -1,8 +1,8 @@
-import type { Batch, BatchFault, BatchStatus } from '../../clients/batches-client.ts';
-import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
-import { bodyValidator } from '../../dialects/wire/body-validator.ts';
-import { formatDecimal } from '../../domain/decimal.ts';
-import { BATCH_PATHS, PRICED_PATHS } from '../../batches/batch-endpoints.ts';
+import type { Batch, BatchFault, BatchStatus } from '../clients/batches-client.ts';
+import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import { bodyValidator } from '../dialects/wire/body-validator.ts';
+import { formatDecimal } from '../domain/decimal.ts';
+import { BATCH_PATHS, PRICED_PATHS } from './batch-endpoints.ts';
 
 const MS = 1000;
 const WINDOW = '24h';

@@ -1,14 +1,14 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { ClientFile, FileUpload } from '../../clients/client-files.ts';
-import type { Caller } from '../../clients/caller.ts';
-import type { Schema } from '../../dialects/dialect.ts';
-import { closeWithoutAccess } from '../admission/watch-access.ts';
-import { toReceiveOptions } from '../bodies/read-body.ts';
-import { assertForm, readFileBytes, receiveFileForm } from '../bodies/receive-file-form.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import { requirePrincipal } from '../http-exchange.ts';
-import type { Exchange } from '../http-exchange.ts';
-import { serveFromMedia } from './content-routes.ts';
+import type { ClientFile, FileUpload } from '../clients/client-files.ts';
+import type { Caller } from '../clients/caller.ts';
+import type { Schema } from '../dialects/dialect.ts';
+import { closeWithoutAccess } from '../http/admission/watch-access.ts';
+import { toReceiveOptions } from '../http/bodies/read-body.ts';
+import { assertForm, readFileBytes, receiveFileForm } from '../http/bodies/receive-file-form.ts';
+import type { GatewayParts } from '../http/gateway-parts.ts';
+import { requirePrincipal } from '../http/http-exchange.ts';
+import type { Exchange } from '../http/http-exchange.ts';
+import { serveFromMedia } from '../http/routes/content-routes.ts';
 import {
   FILE_FORM,
   FILE_LIST_PARAMETERS,
@@ -18,9 +18,9 @@ import {
   readFileList,
   toHeaderFilename,
 } from './file-fields.ts';
-import type { RouteEntry } from './route.ts';
-import { PLAUSIBLE_ID } from './task-id.ts';
-import { encodePage } from './encode-page.ts';
+import type { RouteEntry } from '../http/routes/route.ts';
+import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
+import { encodePage } from '../http/routes/encode-page.ts';
 
 const FILES = '/v1/files';
 const FILE = `${FILES}/{file_id}`;

@@ -1,18 +1,18 @@
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { Problem } from '@reelgate/platform/problem';
-import { PRICED_PATHS } from '../../batches/batch-endpoints.ts';
-import type { BatchEndpoint } from '../../batches/batch-endpoint.ts';
-import { quoteBatch } from '../../batches/quote-batch.ts';
-import type { BatchQuote } from '../../batches/quote-batch.ts';
-import { invalid } from '../../dialects/wire/body-validator.ts';
-import { formatDecimal } from '../../domain/decimal.ts';
-import { readExchangeBody } from '../bodies/read-body.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import { requirePrincipal } from '../http-exchange.ts';
-import type { Exchange } from '../http-exchange.ts';
+import { PRICED_PATHS } from './batch-endpoints.ts';
+import type { BatchEndpoint } from './batch-endpoint.ts';
+import { quoteBatch } from './quote-batch.ts';
+import type { BatchQuote } from './quote-batch.ts';
+import { invalid } from '../dialects/wire/body-validator.ts';
+import { formatDecimal } from '../domain/decimal.ts';
+import { readExchangeBody } from '../http/bodies/read-body.ts';
+import type { GatewayParts } from '../http/gateway-parts.ts';
+import { requirePrincipal } from '../http/http-exchange.ts';
+import type { Exchange } from '../http/http-exchange.ts';
 import { assertBound, findInput } from './batch-routes.ts';
 import { BATCH_ESTIMATE_ANSWER, BATCH_ESTIMATE_BODY, decodeBatch, encodeFaults } from './batch-shapes.ts';
-import type { RouteEntry } from './route.ts';
+import type { RouteEntry } from '../http/routes/route.ts';
 
 /** A file of the most lines takes some seconds to read. */
 const DEADLINE_MS = 60_000;

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
-import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { call } from '../../../testing/http-call.ts';
-import type { Answer } from '../../../testing/http-call.ts';
-import { formBody } from '../../../testing/multipart-form.ts';
+import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { call } from '../../testing/http-call.ts';
+import type { Answer } from '../../testing/http-call.ts';
+import { formBody } from '../../testing/multipart-form.ts';
 
 const BOUNDARY = 'boundary-of-the-test';
 let under: GatewayUnderTest;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { call } from '../../../testing/http-call.ts';
-import type { Answer } from '../../../testing/http-call.ts';
-import { formBody } from '../../../testing/multipart-form.ts';
+import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { call } from '../../testing/http-call.ts';
+import type { Answer } from '../../testing/http-call.ts';
+import { formBody } from '../../testing/multipart-form.ts';
 
 const BOUNDARY = 'boundary-of-the-test';
 let under: GatewayUnderTest;
