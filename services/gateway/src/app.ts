@@ -40,7 +40,7 @@ import { observer } from './http/observe.ts';
 import { realtimeUpgrades } from './relay/routes/realtime-upgrade.ts';
 import { initRequestCounts } from './http/request-counter.ts';
 import { gatewayRoutes } from './http/routes/gateway-routes.ts';
-import { mcpRoute } from './http/routes/mcp-route.ts';
+import { mcpRoute } from './mcp/mcp-route.ts';
 import type { RouteEntry } from './http/routes/route.ts';
 import { openWaitPermits } from './operations/await-change.ts';
 import { startJobs } from './jobs/start-jobs.ts';

@@ -8,7 +8,7 @@ import { call } from '../../testing/http-call.ts';
 import { METHODS_FOR_ALL } from './document.ts';
 import { readDocument } from '../../testing/openapi/document.ts';
 import { gatewayRoutes } from '../http/routes/gateway-routes.ts';
-import { mcpRoute } from '../http/routes/mcp-route.ts';
+import { mcpRoute } from '../mcp/mcp-route.ts';
 
 let under: GatewayUnderTest;
 beforeAll(async () => {

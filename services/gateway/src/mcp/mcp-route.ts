@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { Problem } from '@reelgate/platform/problem';
-import type { Schema } from '../../dialects/dialect.ts';
-import type { McpServing } from '../../mcp/mcp-server.ts';
-import type { RequestCall, ToolParts } from '../../mcp/mcp-tool.ts';
-import type { TellProgress } from '../../mcp/wait-for-call.ts';
-import { assertOwnCaller } from '../admission/own-callers.ts';
-import type { OwnAddresses } from '../admission/own-callers.ts';
-import { waitWithAccess } from '../admission/watch-access.ts';
-import { readExchangeBody } from '../bodies/read-body.ts';
-import { ClientGone } from '../bodies/receive-body.ts';
-import type { Exchange } from '../http-exchange.ts';
-import { requirePrincipal } from '../http-exchange.ts';
-import type { RouteEntry } from './route.ts';
+import type { Schema } from '../dialects/dialect.ts';
+import type { McpServing } from './mcp-server.ts';
+import type { RequestCall, ToolParts } from './mcp-tool.ts';
+import type { TellProgress } from './wait-for-call.ts';
+import { assertOwnCaller } from '../http/admission/own-callers.ts';
+import type { OwnAddresses } from '../http/admission/own-callers.ts';
+import { waitWithAccess } from '../http/admission/watch-access.ts';
+import { readExchangeBody } from '../http/bodies/read-body.ts';
+import { ClientGone } from '../http/bodies/receive-body.ts';
+import type { Exchange } from '../http/http-exchange.ts';
+import { requirePrincipal } from '../http/http-exchange.ts';
+import type { RouteEntry } from '../http/routes/route.ts';
 
 /** The longest prompt and the most links of a call take a tenth of it. */
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -90,7 +90,7 @@ function loadServer(parts: ToolParts, metrics: Metrics): () => Promise<McpServin
   const load = async (): Promise<McpServing> => {
     const [sdk, { openMcpServer }] = await Promise.all([
       import('@modelcontextprotocol/server'),
-      import('../../mcp/mcp-server.ts'),
+      import('./mcp-server.ts'),
     ]);
     return openMcpServer(sdk, parts, metrics);
   };
