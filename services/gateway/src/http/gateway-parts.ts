@@ -15,7 +15,7 @@ import type { ReadUsage } from '../clients/usage-client.ts';
 import type { Webhooks } from '../clients/webhooks-client.ts';
 import type { RateCounters } from '../rate-counters/rate-counters.ts';
 import type { Links } from '../dialects/dialect.ts';
-import type { VideoModels } from '../operations/list-models.ts';
+import type { VideoModels } from '../models/list-models.ts';
 import type { Principals } from '../operations/principals.ts';
 import type { ChargeReader } from '../operations/read-charge.ts';
 import type { TaskReader } from '../operations/read-task.ts';

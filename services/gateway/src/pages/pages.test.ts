@@ -7,7 +7,7 @@ import { expectGoldenDocument } from '../../testing/golden.ts';
 import { call } from '../../testing/http-call.ts';
 import { METHODS_FOR_ALL } from './document.ts';
 import { readDocument } from '../../testing/openapi/document.ts';
-import { gatewayRoutes } from '../http/routes/gateway-routes.ts';
+import { gatewayRoutes } from '../gateway-routes.ts';
 import { mcpRoute } from '../mcp/mcp-route.ts';
 
 let under: GatewayUnderTest;

@@ -3,7 +3,7 @@ import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
 import { call } from '../../../testing/http-call.ts';
 import { dialects } from '../../dialects/index.ts';
-import { gatewayRoutes } from './gateway-routes.ts';
+import { gatewayRoutes } from '../../gateway-routes.ts';
 import type { RouteEntry } from './route.ts';
 import type { RouteKind } from '../http-exchange.ts';
 

@@ -1,5 +1,5 @@
-import { encodeVideoModel } from '../../http/routes/video-model-shape.ts';
-import type { VideoModel } from '../../operations/list-models.ts';
+import { encodeVideoModel } from '../../models/video-model-shape.ts';
+import type { VideoModel } from '../../models/list-models.ts';
 import { READ_ONLY, buildTool, buildObjectSchema } from '../mcp-tool.ts';
 import type { McpTool, ToolParts } from '../mcp-tool.ts';
 import { pickAccountCaller } from '../read-video.ts';

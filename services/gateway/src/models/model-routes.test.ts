@@ -3,11 +3,11 @@ import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { Agent, setGlobalDispatcher } from 'undici';
-import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
-import { TOKEN } from '../../../testing/fake-services.ts';
-import { checkedConfig, startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { call } from '../../../testing/http-call.ts';
+import { aRelayChannel } from '../../testing/a-relay-channel.ts';
+import { TOKEN } from '../../testing/fake-services.ts';
+import { checkedConfig, startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { call } from '../../testing/http-call.ts';
 
 // Google's SDK uses the global dispatcher, and the globals of a test differ from those of the process
 setGlobalDispatcher(new Agent());

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
-import { TOKEN } from '../../../testing/fake-services.ts';
-import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { call } from '../../../testing/http-call.ts';
-import { startRelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
-import type { RelayUpstream } from '../../../testing/scripted-relay-upstream.ts';
-import { dialects } from '../../dialects/index.ts';
-import { gatewayRoutes } from './gateway-routes.ts';
+import { aRelayChannel } from '../../testing/a-relay-channel.ts';
+import { TOKEN } from '../../testing/fake-services.ts';
+import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { call } from '../../testing/http-call.ts';
+import { startRelayUpstream } from '../../testing/scripted-relay-upstream.ts';
+import type { RelayUpstream } from '../../testing/scripted-relay-upstream.ts';
+import { dialects } from '../dialects/index.ts';
+import { gatewayRoutes } from '../gateway-routes.ts';
 
 const MODEL = 'vendor/family/slash';
 const SPELLINGS = [MODEL, encodeURIComponent(MODEL), 'vendor/family%2fslash'];

@@ -1,9 +1,9 @@
-import { PRICE_UNITS } from '../../clients/unit-prices-client.ts';
-import { WIRE_KINDS } from '../../clients/plain-task.ts';
-import type { MediaLimits } from '../../clients/models-client.ts';
-import type { Schema } from '../../dialects/dialect.ts';
-import { formatDecimal } from '../../domain/decimal.ts';
-import type { GenerationLimits, ModelPrice, VideoModel } from '../../operations/list-models.ts';
+import { PRICE_UNITS } from '../clients/unit-prices-client.ts';
+import { WIRE_KINDS } from '../clients/plain-task.ts';
+import type { MediaLimits } from '../clients/models-client.ts';
+import type { Schema } from '../dialects/dialect.ts';
+import { formatDecimal } from '../domain/decimal.ts';
+import type { GenerationLimits, ModelPrice, VideoModel } from './list-models.ts';
 
 const FRAMES = ['first_frame', 'last_frame'] as const;
 /** The roles of a generation. */

@@ -1,5 +1,5 @@
-import type { Schema } from '../../dialects/dialect.ts';
-import type { ClientFamily } from '../client-family.ts';
+import type { Schema } from '../dialects/dialect.ts';
+import type { ClientFamily } from '../http/client-family.ts';
 
 export interface ListedModel {
   readonly id: string;

@@ -1,8 +1,8 @@
-import type { TokenCaller } from '../../operations/list-models.ts';
-import { requirePrincipal } from '../http-exchange.ts';
-import type { Exchange } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
-import type { RouteDoc, RouteEntry } from './route.ts';
+import type { TokenCaller } from './list-models.ts';
+import { requirePrincipal } from '../http/http-exchange.ts';
+import type { Exchange } from '../http/http-exchange.ts';
+import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { RouteDoc, RouteEntry } from '../http/routes/route.ts';
 import { encodeVideoModel, videoModelSchema } from './video-model-shape.ts';
 
 const PATH = '/v1/videos/models';

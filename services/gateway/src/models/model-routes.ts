@@ -1,14 +1,14 @@
 import { Problem } from '@reelgate/platform/problem';
-import { listVisibleModels } from '../../operations/principals.ts';
-import type { Schema } from '../../dialects/dialect.ts';
-import { detectClientFamily } from '../client-family.ts';
-import type { Exchange } from '../http-exchange.ts';
-import { requirePrincipal } from '../http-exchange.ts';
-import { REALTIME_ENDPOINT } from '../../relay/endpoints.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import { listVisibleModels } from '../operations/principals.ts';
+import type { Schema } from '../dialects/dialect.ts';
+import { detectClientFamily } from '../http/client-family.ts';
+import type { Exchange } from '../http/http-exchange.ts';
+import { requirePrincipal } from '../http/http-exchange.ts';
+import { REALTIME_ENDPOINT } from '../relay/endpoints.ts';
+import type { GatewayParts } from '../http/gateway-parts.ts';
 import { MODEL_SHAPES } from './model-shapes.ts';
 import type { ListedModel, ModelShape } from './model-shapes.ts';
-import type { RouteDoc, RouteEntry } from './route.ts';
+import type { RouteDoc, RouteEntry } from '../http/routes/route.ts';
 
 /** The families of clients that share a path. */
 const FAMILIES = ['openai', 'anthropic', 'google'] as const;
