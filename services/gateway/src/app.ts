@@ -12,6 +12,7 @@ import { linkKey } from '@reelgate/platform/signatures';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { deriveSecret } from '@reelgate/platform/secret';
 import { sourceReader } from '@reelgate/platform/source-address';
+import type { ReadSource } from '@reelgate/platform/source-address';
 import { startBatches } from './batches/start-batches.ts';
 import { batchesClient } from './clients/batches-client.ts';
 import { billingAuthenticate } from './clients/billing-client.ts';
@@ -20,19 +21,23 @@ import { clientFiles } from './clients/client-files.ts';
 import { jobsClient } from './clients/jobs-client.ts';
 import { listOrderableModels } from './clients/models-client.ts';
 import { accountBooks, readTaskCharges } from './clients/money-client.ts';
+import type { AccountBooks } from './clients/money-client.ts';
 import { newLinkSigner } from './http/signed-links.ts';
 import { readUnitPrices } from './clients/unit-prices-client.ts';
 import { billingChargedItems } from './clients/charged-items-client.ts';
+import type { ReadChargedItems } from './clients/charged-items-client.ts';
 import { billingUsage } from './clients/usage-client.ts';
+import type { ReadUsage } from './clients/usage-client.ts';
 import { webhooksClient } from './clients/webhooks-client.ts';
 import { gatewayConfig, readCatalogue } from './config.ts';
-import type { Catalogue, GatewayConfig } from './config.ts';
+import type { GatewayConfig } from './config.ts';
+import type { Catalogue } from './domain/catalogue.ts';
 import { openConsoles } from './console/open-consoles.ts';
 import { dialects } from './dialects/index.ts';
 import { onTaskChanged, onTokenChanged } from './events/subscriptions.ts';
 import { admit } from './http/admission/admit.ts';
 import { openBodyBudget } from './http/bodies/body-budget.ts';
-import type { GatewayParts, RequestBounds } from './http/gateway-parts.ts';
+import type { BodyBudget } from './http/bodies/body-budget.ts';
 import type { GatewayPorts } from './http/gateway-ports.ts';
 import { crossOrigin } from './http/cross-origin.ts';
 import { koaApp } from './http/koa-app.ts';
@@ -41,15 +46,23 @@ import { realtimeUpgrades } from './relay/routes/realtime-upgrade.ts';
 import { initRequestCounts } from './http/request-counter.ts';
 import { gatewayRoutes } from './gateway-routes.ts';
 import { mcpRoute } from './mcp/mcp-route.ts';
+import type { McpRouteParts } from './mcp/mcp-route.ts';
 import type { RouteEntry } from './http/routes/route.ts';
 import { openWaitPermits } from './operations/await-change.ts';
+import type { WaitPermits } from './operations/await-change.ts';
 import { startJobs } from './jobs/start-jobs.ts';
 import { openVideoModels } from './models/list-models.ts';
+import type { VideoModels } from './models/list-models.ts';
 import { cachePrincipals } from './operations/principals.ts';
+import type { Principals } from './operations/principals.ts';
 import { openEventStreamPermits } from './operations/stream-permits.ts';
+import type { StreamPermits } from './operations/stream-permits.ts';
 import { cacheCharges } from './operations/read-charge.ts';
+import type { ChargeReader } from './operations/read-charge.ts';
 import { cacheTaskReads } from './operations/read-task.ts';
+import type { TaskReader } from './operations/read-task.ts';
 import { openTaskChanges } from './operations/task-changes.ts';
+import type { TaskChanges } from './operations/task-changes.ts';
 import { localRateCounters } from './rate-counters/local-rate-counters.ts';
 import type { RateCounters } from './rate-counters/rate-counters.ts';
 import { redisRateCounters } from './rate-counters/redis-rate-counters.ts';
@@ -98,7 +111,7 @@ export async function startGateway(
     const { relay, channels, realtime, pauses } = await startRelay(config, foundation, clients, { limits, lifecycle });
     foundation.checks?.add(relayCheck(channels));
     const links = newLinkSigner(foundation.publicUrl, linkKey(foundation.signingKey));
-    const parts: GatewayParts = {
+    const parts = {
       clock,
       newId,
       log,
@@ -192,7 +205,7 @@ function openRedis(
 function agentRoute(
   { cors }: GatewayConfig,
   { publicUrl, metrics }: Foundation,
-  parts: GatewayParts,
+  parts: McpRouteParts,
   isAllowedHost: HostCheck,
 ): RouteEntry {
   const { allows } = crossOrigin(cors);
@@ -202,13 +215,26 @@ function agentRoute(
 
 async function subscribeToEvents(
   { bus, tracing }: Foundation,
-  { reader, changes, principals }: GatewayParts,
+  {
+    reader,
+    changes,
+    principals,
+  }: { readonly reader: TaskReader; readonly changes: TaskChanges; readonly principals: Principals },
   lifecycle: Lifecycle,
 ): Promise<void> {
   const taskEvents = await onTaskChanged(bus, { reader, changes, tracing });
   lifecycle.add('task events', () => taskEvents.stop());
   const tokenEvents = await onTokenChanged(bus, principals);
   lifecycle.add('token events', () => tokenEvents.stop());
+}
+
+/** The bounds on what is open or in memory at once, and the address that a request comes from. */
+interface RequestBounds {
+  readonly eventStreams: StreamPermits;
+  readonly readSource: ReadSource;
+  readonly budget: BodyBudget;
+  /** Reads of tasks and of asynchronous calls that wait for a change. */
+  readonly waits: WaitPermits;
 }
 
 /** Opens the bounds on what is open or in memory at once, and the reader of the address that a request comes from. */
@@ -234,12 +260,20 @@ function openRateCounters(redis: RedisLink | undefined, { clock }: Foundation, l
   return counters;
 }
 
+interface MoneyReads {
+  readonly usage: ReadUsage;
+  readonly books: AccountBooks;
+  readonly chargedItems: ReadChargedItems;
+  readonly charges: ChargeReader;
+  readonly videoModels: VideoModels;
+}
+
 /** Opens the reads of charges and of the catalogue, which need billing. */
 function openMoneyReads(
   { accounts, billing, tasks, usage }: GatewayClients,
   { clock, log }: Foundation,
   catalogue: () => Catalogue,
-): Pick<GatewayParts, 'books' | 'charges' | 'videoModels' | 'usage' | 'chargedItems'> {
+): MoneyReads {
   return {
     usage: billingUsage(usage),
     books: accountBooks({ billing, accounts }),
@@ -258,7 +292,7 @@ function formatUrl(host: string, port: number): string {
 }
 
 /** Registers gauges of what the requests in this process hold. They are set when the metrics are read. */
-function registerGauges(metrics: Metrics, { budget, waits }: GatewayParts): void {
+function registerGauges(metrics: Metrics, { budget, waits }: RequestBounds): void {
   metrics.gauge(
     'reelgate_gateway_body_bytes',
     'Bytes of bodies in memory, and the most of them',

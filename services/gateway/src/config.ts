@@ -13,8 +13,10 @@ import { realtimeProperties, realtimeSettings } from './relay/realtime/realtime-
 import type { CheckedRealtime, RealtimeSettings } from './relay/realtime/realtime-settings.ts';
 import { corsProperties } from './http/cors-settings.ts';
 import type { CorsSettings } from './http/cors-settings.ts';
+import type { Catalogue } from './domain/catalogue.ts';
 import { chooseDefaults } from './domain/model-defaults.ts';
-import type { Model, Models } from './domain/model-defaults.ts';
+import type { Model } from './domain/model-defaults.ts';
+import type { RateLimits } from './domain/rate-limits.ts';
 
 /** The JSON Schema of the operators, who sign in at the console of the admin port. */
 export const operatorsSchema = {
@@ -159,12 +161,8 @@ export const gatewaySchema = {
   }),
 } as const;
 
-export interface GatewayLimits {
+export interface GatewayLimits extends RateLimits {
   readonly bodyBytes: number;
-  readonly createsPerMinute: number;
-  readonly readsPerMinute: number;
-  /** For the synchronous routes. */
-  readonly callsPerMinute: number;
 }
 
 /** The bounds on all request bodies together, and how slowly one may arrive. */
@@ -175,10 +173,7 @@ export interface BodySettings {
 }
 
 /** The part of the shared lists of models and channels that the gateway uses. A reload can change it. */
-export interface Catalogue {
-  readonly models: Models;
-  /** The ids of the models that an enabled channel has, in the order of the file. */
-  readonly offered: readonly string[];
+export interface GatewayCatalogue extends Catalogue {
   /** The channels of the synchronous routes, disabled ones included. */
   readonly relay: readonly RelayChannelSettings[];
 }
@@ -213,7 +208,7 @@ export interface GatewayConfig {
   /** True if the public port has the tools for agents. */
   readonly isForAgents: boolean;
   readonly console: ConsoleConfig;
-  readonly catalogue: Catalogue;
+  readonly catalogue: GatewayCatalogue;
 }
 
 export interface ConsoleConfig {
@@ -328,7 +323,7 @@ export function gatewayConfig(value: unknown): GatewayConfig {
 }
 
 /** Reads the part that a reload can change. */
-export function readCatalogue(value: unknown): Catalogue {
+export function readCatalogue(value: unknown): GatewayCatalogue {
   const { models = {}, channels = [] } = value as CheckedConfig;
   const enabled = channels.filter((channel) => channel.enabled !== false);
   return {

@@ -7,7 +7,11 @@ import type { BatchQuote } from './quote-batch.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
 import { formatDecimal } from '../domain/decimal.ts';
 import { readExchangeBody } from '../http/bodies/read-body.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { ClientFiles } from '../clients/client-files.ts';
+import type { AccountBooks } from '../clients/money-client.ts';
+import type { TasksClient } from '../clients/tasks-client.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import type { BodyBounds } from '../http/bodies/read-body.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { assertBound, findInput } from './batch-routes.ts';
@@ -20,8 +24,21 @@ const DEADLINE_MS = 60_000;
 const AT_ONCE = 2;
 const RETRY_MS = 2000;
 
+/** The parts that the estimate of a batch needs. */
+export interface BatchEstimateParts extends BodyBounds {
+  readonly files: ClientFiles;
+  readonly books: AccountBooks;
+  readonly tasks: TasksClient;
+  readonly catalogue: () => Catalogue;
+  /** Aborted when the gateway stops. */
+  readonly stopping: AbortSignal;
+}
+
 /** Says what a batch would cost, before it is created. */
-export function estimateBatchRoute(parts: GatewayParts, endpoints: ReadonlyMap<string, BatchEndpoint>): RouteEntry {
+export function estimateBatchRoute(
+  parts: BatchEstimateParts,
+  endpoints: ReadonlyMap<string, BatchEndpoint>,
+): RouteEntry {
   const permits = newSemaphore({ permits: AT_ONCE, waitingMax: 0 });
   return {
     kind: 'read',
@@ -52,7 +69,7 @@ export function estimateBatchRoute(parts: GatewayParts, endpoints: ReadonlyMap<s
 }
 
 async function estimate(
-  parts: GatewayParts,
+  parts: BatchEstimateParts,
   endpoints: ReadonlyMap<string, BatchEndpoint>,
   exchange: Exchange,
   json: unknown,

@@ -6,7 +6,10 @@ import { readWholeNumber } from '../dialects/wire/query-values.ts';
 import { meansBound, toPlainName } from '../dialects/wire/unknown-fields.ts';
 import { computeFingerprint } from '../http/bodies/fingerprint.ts';
 import { readExchangeBody } from '../http/bodies/read-body.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { Batches } from '../clients/batches-client.ts';
+import type { ClientFiles } from '../clients/client-files.ts';
+import type { AccountBooks } from '../clients/money-client.ts';
+import type { BodyBounds } from '../http/bodies/read-body.ts';
 import { readIdempotencyKey, readLabel } from '../http/headers.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import type { Exchange } from '../http/http-exchange.ts';
@@ -32,12 +35,19 @@ const TAG = 'Batches';
 const MAX_AMOUNT = 'max_amount';
 const CURRENCY = 'currency';
 
+/** The parts that the routes of batches need. */
+export interface BatchRouteParts extends BodyBounds {
+  readonly batches: Batches;
+  readonly files: ClientFiles;
+  readonly books: AccountBooks;
+}
+
 /** The batches of an account, with the contract of OpenAI's clients. */
-export function batchRoutes(parts: GatewayParts): RouteEntry[] {
+export function batchRoutes(parts: BatchRouteParts): RouteEntry[] {
   return [createRoute(parts), listBatchesRoute(parts), getRoute(parts), cancelRoute(parts)];
 }
 
-function createRoute(parts: GatewayParts): RouteEntry {
+function createRoute(parts: BatchRouteParts): RouteEntry {
   return {
     kind: 'change',
     methods: ['POST'],
@@ -59,7 +69,7 @@ function createRoute(parts: GatewayParts): RouteEntry {
   };
 }
 
-async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<void> {
+async function createBatch(parts: BatchRouteParts, exchange: Exchange): Promise<void> {
   const { accountId, tokenId } = requirePrincipal(exchange);
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
   const label = readLabel(exchange.req.headers['reelgate-label']);
@@ -91,7 +101,7 @@ async function createBatch(parts: GatewayParts, exchange: Exchange): Promise<voi
 
 /** Refuses a file that is not one of the account for batches. */
 export async function findInput(
-  { files }: GatewayParts,
+  { files }: { readonly files: ClientFiles },
   { input_file_id: fileId }: BatchBody,
   { accountId, ...caller }: AccountCaller,
 ): Promise<void> {
@@ -104,7 +114,7 @@ export async function findInput(
  * one of calls, whose price is known only after them.
  */
 export async function assertBound(
-  { books }: GatewayParts,
+  { books }: { readonly books: AccountBooks },
   { endpoint, metadata }: BatchBody,
   caller: AccountCaller,
 ): Promise<void> {
@@ -123,7 +133,7 @@ export async function assertBound(
   if (value !== currency) throw invalid(`metadata.${name}`, `must be ${currency}, the currency of the account`);
 }
 
-function listBatchesRoute({ batches }: GatewayParts): RouteEntry {
+function listBatchesRoute({ batches }: BatchRouteParts): RouteEntry {
   return {
     kind: 'read',
     methods: ['GET'],
@@ -149,7 +159,7 @@ function listBatchesRoute({ batches }: GatewayParts): RouteEntry {
   };
 }
 
-function getRoute({ batches }: GatewayParts): RouteEntry {
+function getRoute({ batches }: BatchRouteParts): RouteEntry {
   return {
     kind: 'read',
     methods: ['GET'],
@@ -169,7 +179,7 @@ function getRoute({ batches }: GatewayParts): RouteEntry {
   };
 }
 
-function cancelRoute({ batches }: GatewayParts): RouteEntry {
+function cancelRoute({ batches }: BatchRouteParts): RouteEntry {
   return {
     kind: 'change',
     methods: ['POST'],

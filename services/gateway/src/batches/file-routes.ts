@@ -1,11 +1,13 @@
 import { Problem } from '@reelgate/platform/problem';
-import type { ClientFile, FileUpload } from '../clients/client-files.ts';
+import type { ClientFile, ClientFiles, FileUpload } from '../clients/client-files.ts';
 import type { Caller } from '../clients/caller.ts';
 import type { Schema } from '../dialects/dialect.ts';
 import { closeWithoutAccess } from '../http/admission/watch-access.ts';
+import type { AccessParts } from '../http/admission/watch-access.ts';
 import { toReceiveOptions } from '../http/bodies/read-body.ts';
 import { assertForm, readFileBytes, receiveFileForm } from '../http/bodies/receive-file-form.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { BodyBudget } from '../http/bodies/body-budget.ts';
+import type { MediaPort } from '../clients/media-port.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { serveFromMedia } from '../http/routes/content-routes.ts';
@@ -53,12 +55,19 @@ const PAGE_ANSWER = answerSchema('FilePage', {
 });
 const DELETED_ANSWER = answerSchema('DeletedFile', { id: text, object: { const: 'file' }, deleted: { const: true } });
 
+/** The parts that the routes of files need. */
+export interface FileRouteParts extends AccessParts {
+  readonly files: ClientFiles;
+  readonly budget: BodyBudget;
+  readonly media: MediaPort;
+}
+
 /** The files of an account, with the contract of OpenAI's clients. */
-export function fileRoutes(parts: GatewayParts): RouteEntry[] {
+export function fileRoutes(parts: FileRouteParts): RouteEntry[] {
   return [uploadRoute(parts), listRoute(parts), ...singleFileRoutes(parts), contentRoute(parts)];
 }
 
-function uploadRoute(parts: GatewayParts): RouteEntry {
+function uploadRoute(parts: FileRouteParts): RouteEntry {
   return {
     kind: 'change',
     methods: ['POST'],
@@ -78,7 +87,7 @@ function uploadRoute(parts: GatewayParts): RouteEntry {
   };
 }
 
-function listRoute({ files }: GatewayParts): RouteEntry {
+function listRoute({ files }: FileRouteParts): RouteEntry {
   return {
     kind: 'read',
     methods: ['GET'],
@@ -101,7 +110,7 @@ function listRoute({ files }: GatewayParts): RouteEntry {
   };
 }
 
-function singleFileRoutes(parts: GatewayParts): RouteEntry[] {
+function singleFileRoutes(parts: FileRouteParts): RouteEntry[] {
   return [
     {
       kind: 'read',
@@ -141,7 +150,7 @@ function singleFileRoutes(parts: GatewayParts): RouteEntry[] {
   ];
 }
 
-function contentRoute(parts: GatewayParts): RouteEntry {
+function contentRoute(parts: FileRouteParts): RouteEntry {
   return {
     kind: 'read',
     methods: ['GET'],
@@ -174,7 +183,7 @@ function contentRoute(parts: GatewayParts): RouteEntry {
 }
 
 /** The account is counted before the first byte is read, and the file exists only once its form is right. */
-async function uploadFile(parts: GatewayParts, exchange: Exchange): Promise<ClientFile> {
+async function uploadFile(parts: FileRouteParts, exchange: Exchange): Promise<ClientFile> {
   closeWithoutAccess(parts, exchange);
   const { files, budget } = parts;
   const { accountId, tokenId } = requirePrincipal(exchange);
@@ -201,7 +210,7 @@ async function abandon(upload: FileUpload): Promise<void> {
   await upload.abandon().catch(() => undefined);
 }
 
-async function findFile({ files }: GatewayParts, exchange: Exchange): Promise<ClientFile> {
+async function findFile({ files }: FileRouteParts, exchange: Exchange): Promise<ClientFile> {
   const found = await files.find(requirePrincipal(exchange).accountId, readFileId(exchange), toCaller(exchange));
   if (found === undefined) throw unknownFile();
   return found;

@@ -2,9 +2,12 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
-import type { LeasedBatch } from '../clients/batches-client.ts';
-import type { Dialect } from '../dialects/dialect.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { Batches, LeasedBatch } from '../clients/batches-client.ts';
+import type { Dialect, Links } from '../dialects/dialect.ts';
+import type { ClientFiles } from '../clients/client-files.ts';
+import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import type { ChargeReader } from '../operations/read-charge.ts';
 import { listBatchEndpoints } from './batch-endpoints.ts';
 import { readBatch } from './read-batch.ts';
 import { writeBatch } from './write-batch.ts';
@@ -20,10 +23,20 @@ const WORK: Readonly<
   Record<LeasedBatch['work'], (deps: BatchWriteDeps, leased: LeasedBatch, signal: AbortSignal) => Promise<void>>
 > = { read: readBatch, write: writeBatch };
 
+/** The parts that the workers of batches need. */
+export interface BatchWorkParts {
+  readonly batches: Batches;
+  readonly files: ClientFiles;
+  readonly media: PrivateStore & ByteReader;
+  readonly links: Links;
+  readonly charges: ChargeReader;
+  readonly catalogue: () => Catalogue;
+}
+
 /** Starts the workers that read the files of batches and write those of their results. */
 export function startBatches(
   { clock, log }: Foundation,
-  { batches, files, media, links, charges, catalogue }: GatewayParts,
+  { batches, files, media, links, charges, catalogue }: BatchWorkParts,
   dialects: readonly Dialect[],
   lifecycle: Lifecycle,
 ): void {

@@ -2,24 +2,25 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import type { ReadSource } from '@reelgate/platform/source-address';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import { accountBooks } from '../clients/money-client.ts';
 import { sessionRecords } from '../clients/sessions-client.ts';
 import { taskPages } from '../clients/task-pages-client.ts';
 import { tokensClient } from '../clients/tokens-client.ts';
-import type { GatewayConfig } from '../config.ts';
 import { onServiceSignals } from '../events/subscriptions.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
 import type { observer } from '../http/observe.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 import { openConsoleStreamPermits } from '../operations/stream-permits.ts';
+import type { TaskChanges } from '../operations/task-changes.ts';
 import { openServiceSignals } from '../operations/service-signals.ts';
 import type { ChannelPauses } from '../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../relay/channels/relay-channels.ts';
 import type { DoorAssets } from './assets/prepare-assets.ts';
 import { clientConsoleRoutes, openClientSessions } from './client/client-console.ts';
+import type { ClientConsoleParts } from './client/client-console.ts';
 import { operatorConsole } from './operator/operator-console.ts';
-import type { OperatorConsole } from './operator/operator-console.ts';
+import type { OperatorConsole, OperatorConsoleConfig } from './operator/operator-console.ts';
 import type { ClientSessions } from './session/client-sessions.ts';
 import { followEndedSessions } from './session/ended-sessions.ts';
 
@@ -31,10 +32,25 @@ export interface Consoles {
   readonly operator: OperatorConsole;
 }
 
+export interface ConsolesConfig extends OperatorConsoleConfig {
+  readonly console: OperatorConsoleConfig['console'] & {
+    /** True if the public port has the console for clients. */
+    readonly isForClients: boolean;
+  };
+}
+
+/** The parts of `app.ts` that the consoles need. They add those of their pages. */
+export interface ConsoleParts extends Omit<ClientConsoleParts, 'taskPages' | 'tokens' | 'publicUrl'> {
+  readonly changes: TaskChanges;
+  readonly readSource: ReadSource;
+  /** Aborted when the gateway stops. */
+  readonly stopping: AbortSignal;
+}
+
 export interface ConsolesDeps {
   readonly foundation: Foundation;
   readonly clients: GatewayClients;
-  readonly parts: GatewayParts;
+  readonly parts: ConsoleParts;
   /** The routes of the public API. */
   readonly api: readonly RouteEntry[];
   readonly observe: ReturnType<typeof observer>;
@@ -44,7 +60,7 @@ export interface ConsolesDeps {
 
 /** The consoles of both doors. Each serves the files of its own pages. */
 export async function openConsoles(
-  config: GatewayConfig,
+  config: ConsolesConfig,
   { foundation, clients, parts, api, observe, channels, pauses }: ConsolesDeps,
   lifecycle: Lifecycle,
 ): Promise<Consoles> {
@@ -58,7 +74,7 @@ export async function openConsoles(
   const ended = followEndedSessions({ records: sessionRecords(clients.sessions), clock, log, stopping });
   const streams = { clock, changes, stopping, signals, permits: openConsoleStreamPermits() };
   const assets = loadAssets();
-  const sessions = openClientSessions(config.console, foundation, ended);
+  const sessions = openClientSessions(config.console.sessionMs, foundation, ended);
   const pageReads = {
     books: accountBooks(clients),
     taskPages: taskPages(clients.tasks),

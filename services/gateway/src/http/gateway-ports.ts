@@ -9,7 +9,8 @@ import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { WarningLog } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
-import type { GatewayConfig } from '../config.ts';
+import type { CorsSettings } from './cors-settings.ts';
+import type { HostPort } from '@reelgate/platform/config/units';
 import { toAnswer } from './answer-problem.ts';
 import { boundConnections } from './bound-connections.ts';
 import { readOrCreateRequestId } from './headers.ts';
@@ -29,6 +30,15 @@ export interface GatewayPorts {
   readonly isAllowedHost: HostCheck;
 }
 
+interface PortSettings {
+  readonly listen: HostPort;
+  /** Undefined if there is no admin port. */
+  readonly admin: HostPort | undefined;
+  readonly connectionsPerSource: number;
+  readonly trustedProxies: readonly string[];
+  readonly cors: CorsSettings;
+}
+
 interface PortParts {
   readonly publicUrl: string;
   readonly metrics: Metrics;
@@ -38,7 +48,7 @@ interface PortParts {
 }
 
 export async function openGatewayPorts(
-  { listen, admin, connectionsPerSource, trustedProxies, cors }: GatewayConfig,
+  { listen, admin, connectionsPerSource, trustedProxies, cors }: PortSettings,
   { publicUrl, metrics, newId, clock, log }: PortParts,
   ready: ReadyCheck,
   isAllowedHost: HostCheck,

@@ -1,18 +1,23 @@
 import { Problem } from '@reelgate/platform/problem';
 import { documentedWebhookUrl } from '../dialects/wire/flat-fields.ts';
 import { createJob } from './create-job.ts';
+import type { CreateJobDeps } from './create-job.ts';
+import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
+import type { WaitPermits } from '../operations/await-change.ts';
 import { resultEnvelope } from './result-envelope.ts';
 import type { Job } from '../clients/jobs-client.ts';
 import { awaitJob, isOpen } from '../operations/await-job.ts';
+import type { AwaitJobDeps } from '../operations/await-job.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
 import { closeWithoutAccess, waitWithAccess } from '../http/admission/watch-access.ts';
+import type { WaitAccessParts } from '../http/admission/watch-access.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import { computeCallFingerprint } from './call-fingerprint.ts';
 import { readCall } from '../relay/routes/read-call.ts';
 import { takeWebhookUrl } from './take-webhook-url.ts';
 import type { MatchedEndpoint } from '../relay/routes/read-call.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { BodyBounds } from '../http/bodies/read-body.ts';
 import { readIdempotencyKey, readPreferredWait, setPollHints } from '../http/headers.ts';
 import { matchPath, withoutLastSlash } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
@@ -54,8 +59,14 @@ const READ = {
   },
 };
 
+/** The parts that the generic asynchronous route needs. */
+export interface AsyncRouteParts extends BodyBounds, WaitAccessParts, CreateJobDeps, AwaitJobDeps {
+  readonly media: PrivateStore & ByteReader;
+  readonly waits: WaitPermits;
+}
+
 /** The generic asynchronous route: it queues a call to a synchronous route and reads its result. */
-export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
+export function asyncRoutes(parts: AsyncRouteParts): RouteEntry[] {
   return [
     {
       kind: 'create',
@@ -111,7 +122,7 @@ export function asyncRoutes(parts: GatewayParts): RouteEntry[] {
   ];
 }
 
-async function queueCall(parts: GatewayParts, exchange: Exchange): Promise<void> {
+async function queueCall(parts: AsyncRouteParts, exchange: Exchange): Promise<void> {
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
   const sent = await readCall(parts, exchange, matchEndpoint(exchange.path.slice(PREFIX.length)));
   const { call, webhookUrl } = takeWebhookUrl(sent);
@@ -159,7 +170,7 @@ function streamRefusal(byPath: boolean): Problem {
   });
 }
 
-async function showJob(parts: GatewayParts, exchange: Exchange): Promise<void> {
+async function showJob(parts: AsyncRouteParts, exchange: Exchange): Promise<void> {
   const id = new URLSearchParams(exchange.querystring).get('id') ?? '';
   if (id === '')
     throw new Problem({
@@ -182,7 +193,7 @@ async function showJob(parts: GatewayParts, exchange: Exchange): Promise<void> {
   exchange.body = body;
 }
 
-async function readOrWait(parts: GatewayParts, exchange: Exchange, jobId: string): Promise<Job> {
+async function readOrWait(parts: AsyncRouteParts, exchange: Exchange, jobId: string): Promise<Job> {
   const { accountId } = requirePrincipal(exchange);
   const { requestId, span } = exchange.state;
   const seconds = readPreferredWait(exchange.req.headers['prefer']);

@@ -8,7 +8,10 @@ import type { TellProgress } from './wait-for-call.ts';
 import { assertOwnCaller } from '../http/admission/own-callers.ts';
 import type { OwnAddresses } from '../http/admission/own-callers.ts';
 import { waitWithAccess } from '../http/admission/watch-access.ts';
+import type { WaitAccessParts } from '../http/admission/watch-access.ts';
 import { readExchangeBody } from '../http/bodies/read-body.ts';
+import type { BodyBounds } from '../http/bodies/read-body.ts';
+import type { RateLimits } from '../domain/rate-limits.ts';
 import { ClientGone } from '../http/bodies/receive-body.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
@@ -43,8 +46,13 @@ const answerSchema: Schema = {
   properties: { jsonrpc: version, id: { type: ['string', 'integer'] } },
 };
 
+/** The parts that the route needs beside those of the tools. */
+export interface McpRouteParts extends ToolParts, BodyBounds, WaitAccessParts {
+  readonly limits: RateLimits & BodyBounds['limits'];
+}
+
 export interface McpRouteDeps {
-  readonly parts: ToolParts;
+  readonly parts: McpRouteParts;
   readonly addresses: OwnAddresses;
   readonly metrics: Metrics;
 }
@@ -101,7 +109,7 @@ function loadServer(parts: ToolParts, metrics: Metrics): () => Promise<McpServin
     }));
 }
 
-function withBodyMax({ limits, budget }: ToolParts): Parameters<typeof readExchangeBody>[1] {
+function withBodyMax({ limits, budget }: BodyBounds): BodyBounds {
   return { budget, limits: { bodyBytes: Math.min(limits.bodyBytes, BODY_BYTES_MAX) } };
 }
 

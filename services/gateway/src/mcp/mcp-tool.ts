@@ -1,13 +1,37 @@
 import type { ContentBlock } from '@modelcontextprotocol/server';
+import type { Secret } from '@reelgate/platform/secret';
 import type { Span } from '@reelgate/platform/trace/trace';
 import type { Principal } from '../clients/billing-client.ts';
-import type { Schema } from '../dialects/dialect.ts';
+import type { InlineStore, ThumbnailReader } from '../clients/media-port.ts';
+import type { AccountBooks } from '../clients/money-client.ts';
+import type { ReadUsage } from '../clients/usage-client.ts';
+import type { Links, Schema } from '../dialects/dialect.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import type { RateLimits } from '../domain/rate-limits.ts';
+import type { VideoModels } from '../models/list-models.ts';
+import type { AwaitChangeDeps, WaitPermits } from '../operations/await-change.ts';
+import type { CancelOrDeleteDeps } from '../operations/cancel-or-delete-task.ts';
+import type { ChargeReader } from '../operations/read-charge.ts';
+import type { SubmitOrderDeps } from '../operations/submit-order.ts';
+import type { RateCounters } from '../rate-counters/rate-counters.ts';
 import { dropEmptyArguments, readAmounts } from './tool-arguments.ts';
 
 /** The parts that tools are made of. A tool calls the operations that the HTTP routes call. */
-export type ToolParts = GatewayParts;
+export interface ToolParts extends SubmitOrderDeps, AwaitChangeDeps, CancelOrDeleteDeps {
+  readonly media: InlineStore & ThumbnailReader;
+  readonly usage: ReadUsage;
+  readonly books: AccountBooks;
+  readonly charges: ChargeReader;
+  readonly videoModels: VideoModels;
+  readonly links: Links;
+  readonly limits: RateLimits;
+  readonly counters: RateCounters;
+  readonly waits: WaitPermits;
+  readonly catalogue: () => Catalogue;
+  /** Sign the prices that users of agents confirm; the first one signs. */
+  readonly confirmationKeys: readonly Secret[];
+}
 
 /** One message of a client whose token was checked. */
 export interface RequestCall {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ModelOperation, OrderableModel } from '../clients/models-client.ts';
 import type { PriceSheet } from '../clients/unit-prices-client.ts';
-import type { Catalogue } from '../config.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
 import { openVideoModels } from './list-models.ts';
 
 const CALLER = { accountId: 'demo', tokenId: 'token_1', requestId: 'request_1' };
-const CATALOGUE: Catalogue = { models: new Map(), offered: [], relay: [] };
+const CATALOGUE: Catalogue = { models: new Map(), offered: [] };
 const UNPRICED: PriceSheet = { isPriced: false, resolutions: [], prices: [] };
 const priced = (...units: ('output_second' | 'input_second' | 'input_image')[]): PriceSheet => ({
   isPriced: true,

@@ -3,7 +3,7 @@ import type { AccountCaller } from '../clients/caller.ts';
 import type { MediaLimits, ModelOperation, OrderableModel, OrderableModels } from '../clients/models-client.ts';
 import type { PlainKind } from '../clients/plain-task.ts';
 import type { PriceQuestion, PriceSheet, PriceSheets, UnitPrice } from '../clients/unit-prices-client.ts';
-import type { Catalogue } from '../config.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
 import { chooseDefaults } from '../domain/model-defaults.ts';
 import type { Model } from '../domain/model-defaults.ts';
 

@@ -5,7 +5,7 @@ import { detectClientFamily } from '../http/client-family.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import { REALTIME_ENDPOINT } from '../relay/endpoints.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
 import { MODEL_SHAPES } from './model-shapes.ts';
 import type { ListedModel, ModelShape } from './model-shapes.ts';
 import type { RouteDoc, RouteEntry } from '../http/routes/route.ts';
@@ -13,8 +13,21 @@ import type { RouteDoc, RouteEntry } from '../http/routes/route.ts';
 /** The families of clients that share a path. */
 const FAMILIES = ['openai', 'anthropic', 'google'] as const;
 
+/** The parts that the lists of models need. */
+export interface ModelRouteParts {
+  readonly catalogue: () => Catalogue & { readonly relay: readonly RelayedModels[] };
+}
+
+/** The models and the endpoints of a channel of the synchronous routes. */
+interface RelayedModels {
+  readonly enabled: boolean;
+  /** Public id: upstream id. */
+  readonly models: Readonly<Record<string, string>>;
+  readonly endpoints: readonly string[];
+}
+
 /** Lists the models that a token may use and an enabled channel has, in the shape of each family of clients. */
-export function modelRoutes(parts: GatewayParts): RouteEntry[] {
+export function modelRoutes(parts: ModelRouteParts): RouteEntry[] {
   const entry = (path: string, doc: RouteDoc, answer: (exchange: Exchange) => object): RouteEntry => ({
     kind: 'read',
     methods: ['GET'],
@@ -100,7 +113,7 @@ const MAKES: Readonly<Record<string, string>> = {
   [REALTIME_ENDPOINT]: 'audio',
 };
 
-function listModels({ catalogue }: GatewayParts, exchange: Exchange): readonly ListedModel[] {
+function listModels({ catalogue }: ModelRouteParts, exchange: Exchange): readonly ListedModel[] {
   const current = catalogue();
   const endpoints = new Map<string, Set<string>>();
   for (const channel of current.relay.filter(({ enabled }) => enabled))

@@ -1,14 +1,18 @@
-import type { TokenCaller } from './list-models.ts';
+import type { TokenCaller, VideoModels } from './list-models.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import type { Exchange } from '../http/http-exchange.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
 import type { RouteDoc, RouteEntry } from '../http/routes/route.ts';
 import { encodeVideoModel, videoModelSchema } from './video-model-shape.ts';
 
 const PATH = '/v1/videos/models';
 
+/** The parts that the catalogue needs. */
+export interface VideoModelRouteParts {
+  readonly videoModels: VideoModels;
+}
+
 /** The catalogue of video models: what the token may order from, within which limits and at which prices. */
-export function videoModelRoutes({ videoModels }: GatewayParts): RouteEntry[] {
+export function videoModelRoutes({ videoModels }: VideoModelRouteParts): RouteEntry[] {
   const entry = (path: string, doc: RouteDoc, answer: (exchange: Exchange) => Promise<object>): RouteEntry => ({
     kind: 'read',
     methods: ['GET'],

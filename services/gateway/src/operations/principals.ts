@@ -11,7 +11,7 @@ import { listTokenAndMakers, mayUse } from '../clients/billing-client.ts';
 import type { Authenticate, Principal } from '../clients/billing-client.ts';
 import { openLookUpBudget } from './look-up-budget.ts';
 import type { LookUpVerdict } from './look-up-budget.ts';
-import type { Catalogue } from '../config.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
 
 const KNOWN_MAX = 20_000;
 const KNOWN_FRESH_MS = 10_000;

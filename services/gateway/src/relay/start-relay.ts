@@ -11,7 +11,6 @@ import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { channelPausesReader } from '../clients/channels-client.ts';
 import { callsClient } from '../clients/calls-client.ts';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
-import type { GatewayConfig } from '../config.ts';
 import {
   announceChannelCalls,
   announceChannelWait,
@@ -21,12 +20,14 @@ import {
 import { startCallWatch } from './attempts/forward-call.ts';
 import { followChannelPauses } from './channels/channel-pauses.ts';
 import type { ChannelPauses } from './channels/channel-pauses.ts';
+import type { RelayChannelSettings } from './channels/relay-channel-config.ts';
 import { openRelayChannels } from './channels/relay-channels.ts';
 import type { RelayChannels } from './channels/relay-channels.ts';
 import { probeRelayChannel } from './channels/relay-checks.ts';
 import { openBatchedCharges } from './charges/batched-charges.ts';
 import { openHoldForecast } from './charges/hold-forecast.ts';
 import { openRealtime } from './realtime/realtime.ts';
+import type { RealtimeSettings } from './realtime/realtime-settings.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import { openRelayObserver } from './observe-call.ts';
 import { openRelay } from './relay.ts';
@@ -35,6 +36,13 @@ import { newIdSigners } from './state/sign-ids.ts';
 
 /** A circuit stays open for half a minute or until a call works. */
 const CIRCUITS_IDLE_MS = 5000;
+
+export interface RelaySettings {
+  readonly catalogue: { readonly relay: readonly RelayChannelSettings[] };
+  readonly realtime: RealtimeSettings;
+  /** The largest hold, in billionths, that a call may be sent beside. */
+  readonly sendBesideMaxNanos: number;
+}
 
 export interface RelayParts {
   readonly relay: Relay;
@@ -48,7 +56,7 @@ export interface RelayParts {
  * connections.
  */
 export async function startRelay(
-  { catalogue, realtime: settings, sendBesideMaxNanos }: GatewayConfig,
+  { catalogue, realtime: settings, sendBesideMaxNanos }: RelaySettings,
   foundation: Foundation,
   clients: GatewayClients,
   { limits, lifecycle }: { readonly limits: SharedLimits; readonly lifecycle: Lifecycle },

@@ -3,11 +3,15 @@ import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
 import { webhookSender } from '../clients/webhook-sender.ts';
 import { webhookWorkClient } from '../clients/webhook-work-client.ts';
-import type { GatewayConfig } from '../config.ts';
 import { onDeliveriesDue } from '../events/subscriptions.ts';
 import type { EventBody } from './event-body.ts';
 import { startReceiverPool } from './receiver-pool.ts';
 import type { ReceiverPool } from './receiver-pool.ts';
+
+interface WorkerSettings {
+  /** The number of receivers that webhooks are delivered to at once, and the longest wait of a stop for attempts. */
+  readonly webhooks: { readonly workers: number; readonly drainMs: number };
+}
 
 interface WebhookParts {
   readonly clients: GatewayClients;
@@ -16,7 +20,7 @@ interface WebhookParts {
 
 /** Starts the workers that deliver webhooks. */
 export async function startWebhooks(
-  { webhooks: { workers, drainMs } }: GatewayConfig,
+  { webhooks: { workers, drainMs } }: WorkerSettings,
   { clock, newId, log, metrics, bus, tracing }: Foundation,
   { clients, eventBody }: WebhookParts,
   lifecycle: Lifecycle,

@@ -3,8 +3,8 @@ import type { Schema } from '../dialects/dialect.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
 import { EVENT_TYPES } from '../clients/client-event.ts';
 import { readExchangeBody } from '../http/bodies/read-body.ts';
+import type { BodyBounds } from '../http/bodies/read-body.ts';
 import type { Exchange } from '../http/http-exchange.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
 
 const NAME_CHARACTERS_MAX = 256;
 const URL_CHARACTERS_MAX = 2048;
@@ -118,9 +118,9 @@ export function decodeSince(json: unknown): number {
 }
 
 /** The body of a request. One without a body is an empty object, because some routes need none. */
-export async function readOptionalBody(exchange: Exchange, parts: GatewayParts): Promise<unknown> {
+export async function readOptionalBody(exchange: Exchange, bounds: BodyBounds): Promise<unknown> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = exchange.req.headers;
   if (length === '0' && encoding === undefined) return {};
-  const read = await readExchangeBody(exchange, parts, false);
+  const read = await readExchangeBody(exchange, bounds, false);
   return 'json' in read ? read.json : undefined;
 }

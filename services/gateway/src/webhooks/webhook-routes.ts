@@ -1,7 +1,8 @@
 import { WIRE_STATES } from '../clients/webhook-delivery.ts';
 import { readEnumName } from '../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../clients/client-event.ts';
-import type { GatewayParts } from '../http/gateway-parts.ts';
+import type { Webhooks } from '../clients/webhooks-client.ts';
+import type { BodyBounds } from '../http/bodies/read-body.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 import {
   WEBHOOK_BODIES,
@@ -28,8 +29,13 @@ const DELIVERY = '/v1/webhook_deliveries/{webhook_delivery_id}';
 /** The most deliveries that one request makes due again. */
 const RESENT_MAX = 1000;
 
+/** The parts that the routes of webhooks need. */
+export interface WebhookRouteParts extends BodyBounds {
+  readonly webhooks: Webhooks;
+}
+
 /** The webhook endpoints of an account, with the contract of OpenAI's clients, and their deliveries. */
-export function webhookRoutes(parts: GatewayParts): RouteEntry[] {
+export function webhookRoutes(parts: WebhookRouteParts): RouteEntry[] {
   return [
     ...collectionRoutes(parts),
     ...endpointRoutes(parts),
@@ -39,7 +45,7 @@ export function webhookRoutes(parts: GatewayParts): RouteEntry[] {
   ];
 }
 
-function collectionRoutes(parts: GatewayParts): RouteEntry[] {
+function collectionRoutes(parts: WebhookRouteParts): RouteEntry[] {
   const { webhooks } = parts;
   return [
     webhookEntry({
@@ -74,7 +80,7 @@ function collectionRoutes(parts: GatewayParts): RouteEntry[] {
   ];
 }
 
-function endpointRoutes(parts: GatewayParts): RouteEntry[] {
+function endpointRoutes(parts: WebhookRouteParts): RouteEntry[] {
   const { webhooks } = parts;
   return [
     webhookEntry({
@@ -124,7 +130,7 @@ function endpointRoutes(parts: GatewayParts): RouteEntry[] {
   ];
 }
 
-function secretRoutes(parts: GatewayParts): RouteEntry[] {
+function secretRoutes(parts: WebhookRouteParts): RouteEntry[] {
   const { webhooks } = parts;
   return [
     webhookEntry({
@@ -179,7 +185,7 @@ function eventTypesRoute(): RouteEntry {
 }
 
 /** The routes that show the deliveries of an account and send them again. */
-function deliveryRoutes(parts: GatewayParts): RouteEntry[] {
+function deliveryRoutes(parts: WebhookRouteParts): RouteEntry[] {
   const { webhooks } = parts;
   return [
     listRoute(parts),
@@ -213,7 +219,7 @@ function deliveryRoutes(parts: GatewayParts): RouteEntry[] {
   ];
 }
 
-function listRoute({ webhooks }: GatewayParts): RouteEntry {
+function listRoute({ webhooks }: WebhookRouteParts): RouteEntry {
   return webhookEntry({
     method: 'GET',
     path: `${ENDPOINT}/deliveries`,
@@ -236,7 +242,7 @@ function listRoute({ webhooks }: GatewayParts): RouteEntry {
   });
 }
 
-function resendFailedRoute(parts: GatewayParts): RouteEntry {
+function resendFailedRoute(parts: WebhookRouteParts): RouteEntry {
   return webhookEntry({
     method: 'POST',
     path: `${ENDPOINT}/resend_failed`,

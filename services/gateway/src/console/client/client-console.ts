@@ -1,11 +1,12 @@
 import type { Foundation } from '@reelgate/platform/foundation';
+import type { Log } from '@reelgate/platform/log';
 import type { TryView } from '../../../console/api/try.ts';
-import type { ConsoleConfig } from '../../config.ts';
+import type { Catalogue } from '../../domain/catalogue.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { readPrefix } from '@reelgate/platform/http/path-prefix';
 import { requirePrincipal } from '../../http/http-exchange.ts';
-import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
+import type { VideoModels } from '../../models/list-models.ts';
 import { listVisibleModels } from '../../operations/principals.ts';
 import { assetRoutes } from '../assets/asset-routes.ts';
 import type { DoorAssets } from '../assets/prepare-assets.ts';
@@ -20,6 +21,7 @@ import type { FollowParts } from '../stream/follow-changes.ts';
 import type { StreamParts } from '../stream/serve-stream.ts';
 import { homeRoute } from './home-route.ts';
 import { sessionRoutes } from './session-routes.ts';
+import type { SessionRouteParts } from './session-routes.ts';
 import { ifReadable, toAccountCaller } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
 import { taskRoute } from './task-route.ts';
@@ -35,9 +37,19 @@ const MIRRORED =
 const COOKIE = 'reelgate-console';
 const PURPOSE = 'console-session';
 
+/** The parts that the console of clients needs. */
+export type ClientConsoleParts = SessionRouteParts & TaskPageParts & TokenPageParts & TryParts;
+
+interface TryParts {
+  readonly log: Log;
+  readonly catalogue: () => Catalogue;
+  readonly limits: { readonly bodyBytes: number };
+  readonly videoModels: VideoModels;
+}
+
 export interface ClientConsoleDeps {
   readonly foundation: Foundation;
-  readonly parts: GatewayParts & TaskPageParts & TokenPageParts;
+  readonly parts: ClientConsoleParts;
   /** The parts of the stream of changes. */
   readonly streams: StreamParts & FollowParts;
   readonly assets: () => Promise<DoorAssets>;
@@ -47,7 +59,7 @@ export interface ClientConsoleDeps {
 
 /** The sessions of clients at this gateway. */
 export function openClientSessions(
-  { sessionMs }: ConsoleConfig,
+  sessionMs: number,
   { clock, random, acceptedKeys, publicUrl }: ClientConsoleDeps['foundation'],
   ended: EndedSessions,
 ): ClientSessions {
@@ -93,7 +105,7 @@ function mirrorRoutes(routes: readonly RouteEntry[]): RouteEntry[] {
 }
 
 /** `GET /try`: what the token can order, and within which bounds. */
-function tryRoute({ catalogue, limits, log, videoModels }: GatewayParts): RouteEntry {
+function tryRoute({ catalogue, limits, log, videoModels }: TryParts): RouteEntry {
   return consoleRoute({
     method: 'GET',
     path: '/try',

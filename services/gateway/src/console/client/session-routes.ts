@@ -1,10 +1,14 @@
+import type { Clock } from '@reelgate/platform/clock';
 import type { Me } from '../../../console/api/session.ts';
 import { readTokens } from '../../http/admission/credentials.ts';
 import { takeRate } from '../../http/admission/limit-rate.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { Principal } from '../../clients/billing-client.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
+import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
-import type { GatewayParts } from '../../http/gateway-parts.ts';
+import type { Principals } from '../../operations/principals.ts';
+import type { RateCounters } from '../../rate-counters/rate-counters.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { consoleDoc } from '../console-route.ts';
 import { consoleRoute } from '../console-route.ts';
@@ -19,8 +23,17 @@ const signIn = bodyValidator<{ readonly token: string }>({
   properties: { token: { type: 'string', maxLength: 256 } },
 });
 
+/** The parts that the sessions of clients need. */
+export interface SessionRouteParts {
+  readonly clock: Clock;
+  readonly principals: Principals;
+  readonly budget: BodyBudget;
+  readonly counters: RateCounters;
+  readonly limits: RateLimits;
+}
+
 /** Signs a token in and out, and says who is signed in. */
-export function sessionRoutes(parts: GatewayParts, sessions: ClientSessions): RouteEntry[] {
+export function sessionRoutes(parts: SessionRouteParts, sessions: ClientSessions): RouteEntry[] {
   const { clock, principals } = parts;
   const meOf = (principal: Principal): Me => ({
     accountId: principal.accountId,

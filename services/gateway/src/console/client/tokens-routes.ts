@@ -1,12 +1,16 @@
+import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import type { MadeToken, RevokedToken, TokenList } from '../../../console/api/tokens.ts';
 import type { Principal } from '../../clients/billing-client.ts';
 import type { SiteToken, SiteTokens } from '../../clients/tokens-client.ts';
+import type { Catalogue } from '../../domain/catalogue.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
+import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
-import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import { listVisibleModels } from '../../operations/principals.ts';
+import type { Principals } from '../../operations/principals.ts';
 import { consoleRoute, readJsonBody } from '../console-route.ts';
 import type { ClientSessions } from '../session/client-sessions.ts';
 import { inFormTerms, readNewToken, readRevocation } from '../token-forms.ts';
@@ -18,7 +22,13 @@ const REFUSALS = {
   write: 'this token may not make or revoke tokens; use a token with the right tokens: write',
 } as const;
 
-export interface TokenPageParts extends GatewayParts {
+/** The parts that the pages about tokens need. */
+export interface TokenPageParts {
+  readonly log: Log;
+  readonly principals: Principals;
+  readonly budget: BodyBudget;
+  readonly limits: RateLimits;
+  readonly catalogue: () => Catalogue;
   readonly tokens: SiteTokens;
 }
 

@@ -1,10 +1,10 @@
 import type { DeliveryView, EndpointList, EndpointView } from '../../../console/api/webhooks.ts';
 import { WIRE_STATES } from '../../clients/webhook-delivery.ts';
+import type { Webhooks } from '../../clients/webhooks-client.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
 import { EVENT_TYPES } from '../../clients/client-event.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
-import type { GatewayParts } from '../../http/gateway-parts.ts';
 import type { RouteEntry } from '../../http/routes/route.ts';
 import {
   readDeliveryId,
@@ -21,8 +21,12 @@ const ENDPOINT = '/webhooks/{webhook_endpoint_id}';
 const ENDPOINTS_MAX = 100;
 const DELIVERIES_MAX = 50;
 
+interface WebhookParts {
+  readonly webhooks: Webhooks;
+}
+
 /** The webhook endpoints of the account and their deliveries, for a token that may read them. */
-export function webhooksRoutes(parts: GatewayParts): RouteEntry[] {
+export function webhooksRoutes(parts: WebhookParts): RouteEntry[] {
   return [
     consoleRoute({
       method: 'GET',
@@ -46,7 +50,7 @@ export function webhooksRoutes(parts: GatewayParts): RouteEntry[] {
 }
 
 /** The endpoints of the account, then `default`, which stands for the URLs that requests carry. */
-async function endpointList({ webhooks }: GatewayParts, exchange: Exchange): Promise<EndpointList> {
+async function endpointList({ webhooks }: WebhookParts, exchange: Exchange): Promise<EndpointList> {
   const caller = requireWebhookCaller(exchange, 'read');
   const [{ endpoints }, fallback] = await Promise.all([
     webhooks.list(caller, { limit: ENDPOINTS_MAX, after: undefined }),
@@ -59,7 +63,7 @@ async function endpointList({ webhooks }: GatewayParts, exchange: Exchange): Pro
   };
 }
 
-async function endpointPage({ webhooks }: GatewayParts, exchange: Exchange): Promise<EndpointView> {
+async function endpointPage({ webhooks }: WebhookParts, exchange: Exchange): Promise<EndpointView> {
   const caller = requireWebhookCaller(exchange, 'read');
   const [id, query] = [readEndpointId(exchange), new URLSearchParams(exchange.querystring)];
   const page = {
@@ -81,7 +85,7 @@ async function endpointPage({ webhooks }: GatewayParts, exchange: Exchange): Pro
   };
 }
 
-async function deliveryPage({ webhooks }: GatewayParts, exchange: Exchange): Promise<DeliveryView> {
+async function deliveryPage({ webhooks }: WebhookParts, exchange: Exchange): Promise<DeliveryView> {
   const caller = requireWebhookCaller(exchange, 'read');
   const [endpointId, id] = [readEndpointId(exchange), readDeliveryId(exchange)];
   const delivery = await webhooks.getDelivery(caller, id);

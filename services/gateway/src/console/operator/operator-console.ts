@@ -10,7 +10,6 @@ import { watchStatus } from './watch-status.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import type { TaskPages } from '../../clients/task-pages-client.ts';
-import type { ConsoleConfig } from '../../config.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
 import { openOperatorDoor } from '../../operations/operator-door.ts';
 import { readPrefix, withoutPrefix } from '@reelgate/platform/http/path-prefix';
@@ -53,10 +52,10 @@ export interface OperatorConsoleDeps {
   readonly ended: EndedSessions;
 }
 
-type OperatorConsoleConfig = OperatorsConfig & {
+export interface OperatorConsoleConfig extends OperatorsConfig {
   readonly adminUrl: string | undefined;
-  readonly console: ConsoleConfig;
-};
+  readonly console: OperatorsConfig['console'] & { readonly sessionMs: number };
+}
 
 export interface OperatorConsole {
   /** Takes the requests below `/console` while there are operators. */

@@ -1,8 +1,7 @@
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { RateCounters } from '../../rate-counters/rate-counters.ts';
-import type { GatewayLimits } from '../../config.ts';
-import type { ClientSessions } from '../../console/session/client-sessions.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import { findPrincipal } from '../../operations/find-principal.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
 import type { Principals } from '../../operations/principals.ts';
@@ -11,12 +10,17 @@ import type { Exchange } from '../http-exchange.ts';
 import { limitRate } from './limit-rate.ts';
 import type { RouteEntry } from '../routes/route.ts';
 
+/** Reads the site token of a request from its session. */
+export interface SessionTokens {
+  tokenOf(exchange: Exchange): MaybePromise<string>;
+}
+
 export interface AdmitDeps {
   readonly principals: Principals;
   readonly counters: RateCounters;
-  readonly limits: GatewayLimits;
+  readonly limits: RateLimits;
   /** The sessions of clients; absent if no route takes the token of a session. */
-  readonly sessions?: ClientSessions | undefined;
+  readonly sessions?: SessionTokens | undefined;
 }
 
 /** Runs before a route: authenticates the caller and applies the caller's rate limit. */

@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import type { CountedToken, OwnLimits, Principal } from '../../clients/billing-client.ts';
-import type { GatewayLimits } from '../../config.ts';
+import type { RateLimits } from '../../domain/rate-limits.ts';
 import type { Verdict } from '../../domain/sliding-window.ts';
 import type { Exchange } from '../http-exchange.ts';
 import type { Count } from '../routes/route.ts';
@@ -13,7 +13,7 @@ const CONSOLE_PER_MINUTE = 1200;
 
 type LimitedCount = Exclude<Count, 'console'>;
 
-const LIMIT_OF: Readonly<Record<LimitedCount, keyof GatewayLimits & keyof OwnLimits>> = {
+const LIMIT_OF: Readonly<Record<LimitedCount, keyof RateLimits & keyof OwnLimits>> = {
   creates: 'createsPerMinute',
   reads: 'readsPerMinute',
   calls: 'callsPerMinute',
@@ -21,7 +21,7 @@ const LIMIT_OF: Readonly<Record<LimitedCount, keyof GatewayLimits & keyof OwnLim
 
 interface RateDeps {
   readonly counters: RateCounters;
-  readonly limits: GatewayLimits;
+  readonly limits: RateLimits;
 }
 
 /**
@@ -59,7 +59,7 @@ function buildRateKey(counts: Count, { tokenId }: CountedToken): string {
   return `${counts}:${tokenId}`;
 }
 
-function findLimit(limits: GatewayLimits, token: CountedToken, counts: Count): number {
+function findLimit(limits: RateLimits, token: CountedToken, counts: Count): number {
   if (counts === 'console') return CONSOLE_PER_MINUTE;
   return token.limits?.[LIMIT_OF[counts]] ?? limits[LIMIT_OF[counts]];
 }

@@ -1,15 +1,26 @@
 import { NOT_AWAITED, startTimer } from '@reelgate/platform/clock';
+import type { Clock } from '@reelgate/platform/clock';
 import type { Problem } from '@reelgate/platform/problem';
 import type { Principal } from '../../clients/billing-client.ts';
 import { SESSION_FRESH_MS } from '../../operations/principals.ts';
+import type { Principals } from '../../operations/principals.ts';
 import { isTokenRefusal, watchToken } from '../../operations/watch-token.ts';
 import type { Exchange } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
 
 /** A watch takes some microseconds to begin, so most requests have none. */
 const SHORT_MS = 900;
 
-type AccessParts = Pick<GatewayParts, 'principals' | 'clock'>;
+/** The parts that watch whether a token still has its access. */
+export interface AccessParts {
+  readonly principals: Principals;
+  readonly clock: Clock;
+}
+
+/** The same for a wait. */
+export interface WaitAccessParts extends AccessParts {
+  /** Aborted when the gateway stops; then waiting reads are answered at once. */
+  readonly stopping: AbortSignal;
+}
 
 /** Calls `onRefused` within two seconds after the token of the request has lost its access, until `over` is aborted. */
 export function watchAccess(
@@ -46,7 +57,7 @@ export function closeWithoutAccess(parts: AccessParts, exchange: Exchange): void
  * token is checked once more after the wait, so that a token that was revoked meanwhile gets no result and no link.
  */
 export async function waitWithAccess<T>(
-  parts: AccessParts & Pick<GatewayParts, 'stopping'>,
+  parts: WaitAccessParts,
   exchange: Exchange,
   wait: (gone: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -69,7 +80,7 @@ export async function waitWithAccess<T>(
   }
 }
 
-function readPrincipalNow({ principals }: Pick<AccessParts, 'principals'>, exchange: Exchange) {
+function readPrincipalNow({ principals }: { readonly principals: Principals }, exchange: Exchange) {
   const { requestId, source, token } = exchange.state;
   if (token === undefined) throw new Error('a route without a token has no access to watch');
   return async (): Promise<Principal> => principals.of(token, { requestId, source, freshMs: SESSION_FRESH_MS });

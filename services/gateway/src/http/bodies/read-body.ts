@@ -159,14 +159,16 @@ function invalidForm(message: string): Problem {
   return new Problem({ kind: 'invalid', reason: 'invalid_request', message });
 }
 
-interface BodyLimit {
-  readonly bodyBytes: number;
+/** The bounds on the bodies of requests. */
+export interface BodyBounds {
+  readonly limits: { readonly bodyBytes: number };
+  readonly budget: BodyBudget;
 }
 
 /** Reads the body of an exchange within the limits of this gateway. */
 export function readExchangeBody(
   exchange: Exchange,
-  { limits, budget }: { readonly limits: BodyLimit; readonly budget: BodyBudget },
+  { limits, budget }: BodyBounds,
   takesForms: boolean,
 ): Promise<ClientBody> {
   return readBody(exchange.req, { takesForms, ...toReceiveOptions(exchange, budget, limits.bodyBytes) });

@@ -1,10 +1,10 @@
-import type { UsageQuestion, Statement, UsageGrouping, UsageSum } from '../../clients/usage-client.ts';
+import type { ReadUsage, UsageQuestion, Statement, UsageGrouping, UsageSum } from '../../clients/usage-client.ts';
 import { readEnumValue } from '../../dialects/wire/query-values.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { Clock } from '@reelgate/platform/clock';
 import { formatCsvLine } from './csv-text.ts';
 import type { RouteEntry } from './route.ts';
 import { USAGE_FORMATS, USAGE_GROUPINGS, USAGE_SPLITS, usageDoc } from './usage-doc.ts';
@@ -15,8 +15,14 @@ const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS_DEFAULT = 30;
 
+/** The parts that the route of usage needs. */
+export interface UsageRouteParts {
+  readonly clock: Clock;
+  readonly usage: ReadUsage;
+}
+
 /** Reads what the account of the token was charged for tasks and calls. */
-export function usageRoute({ clock, usage }: GatewayParts): RouteEntry {
+export function usageRoute({ clock, usage }: UsageRouteParts): RouteEntry {
   return {
     kind: 'read',
     methods: ['GET'],

@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '@reelgate/platform/problem';
 import { readSignedName } from '@reelgate/platform/signatures';
 import type { Exchange } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { Secret } from '@reelgate/platform/secret';
+import type { TasksClient } from '../../clients/tasks-client.ts';
+import type { RateCounters } from '../../rate-counters/rate-counters.ts';
+import type { BodyBudget } from '../bodies/body-budget.ts';
 import { parseJson } from '../bodies/parse-json.ts';
 import { readRawBody } from '../bodies/receive-body.ts';
 import { toReceiveOptions } from '../bodies/read-body.ts';
@@ -19,8 +22,17 @@ const HEADER_LENGTH_MAX = 2048;
 const CALLS_PER_MINUTE = 120;
 const DEADLINE_MS = 25_000;
 
+/** The parts that the route of callbacks needs. */
+export interface CallbackRouteParts {
+  /** Verify the addresses of callbacks. The tasks service derives the same key and signs them. */
+  readonly callbackKeys: readonly Secret[];
+  readonly counters: RateCounters;
+  readonly tasks: TasksClient;
+  readonly budget: BodyBudget;
+}
+
 /** The callbacks of upstreams. The signed address authorizes the call; no document names it. */
-export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
+export function callbackRoutes(parts: CallbackRouteParts): RouteEntry[] {
   return [
     {
       kind: 'callback',
@@ -38,7 +50,7 @@ export function callbackRoutes(parts: GatewayParts): RouteEntry[] {
 }
 
 /** Answers a challenge at once. Any other callback makes the tasks service poll the task. */
-async function receiveCallback(parts: GatewayParts, exchange: Exchange): Promise<void> {
+async function receiveCallback(parts: CallbackRouteParts, exchange: Exchange): Promise<void> {
   const token = exchange.params['token'] ?? '';
   const name = readSignedName(parts.callbackKeys, token);
   if (name === undefined) throw invalidAddress();
@@ -70,7 +82,7 @@ async function receiveCallback(parts: GatewayParts, exchange: Exchange): Promise
   exchange.body = {};
 }
 
-function receiveBytes(parts: GatewayParts, exchange: Exchange): Promise<Buffer> {
+function receiveBytes(parts: CallbackRouteParts, exchange: Exchange): Promise<Buffer> {
   return readRawBody(exchange.req, toReceiveOptions(exchange, parts.budget, BODY_BYTES_MAX));
 }
 

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
-import type { ChargedItem, ItemPage, ItemQuestion } from '../../clients/charged-items-client.ts';
+import type { ChargedItem, ItemPage, ItemQuestion, ReadChargedItems } from '../../clients/charged-items-client.ts';
 import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
+import type { ReadUsage } from '../../clients/usage-client.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { closeWithoutAccess } from '../admission/watch-access.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { AccessParts } from '../admission/watch-access.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { readUsageSpan, wantsCsv } from './account-usage-route.ts';
 import { chargedItemsDoc } from './charged-items-doc.ts';
@@ -26,8 +27,14 @@ const HEAD = [
   ...CHARGED_PARTS,
 ];
 
+/** The parts that the list of charges needs. */
+export interface ChargesRouteParts extends AccessParts {
+  readonly usage: ReadUsage;
+  readonly chargedItems: ReadChargedItems;
+}
+
 /** Lists the settled tasks and calls of the account of the token: a page as JSON, or the whole period as CSV. */
-export function listChargesRoute(parts: GatewayParts): RouteEntry {
+export function listChargesRoute(parts: ChargesRouteParts): RouteEntry {
   const { clock, usage, chargedItems } = parts;
   return {
     kind: 'read',

@@ -1,14 +1,15 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
-import type { ServedObject } from '../../clients/media-port.ts';
+import type { MediaPort, ServedObject } from '../../clients/media-port.ts';
 import type { Task } from '../../clients/tasks-client.ts';
 import type { TaskPath } from '../../dialects/dialect.ts';
 import { toStatusName } from '../../dialects/wire/task-fields.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import { closeWithoutAccess } from '../admission/watch-access.ts';
+import type { AccessParts } from '../admission/watch-access.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { TaskReader } from '../../operations/read-task.ts';
 import { computePollDelayMs } from '../headers.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
@@ -39,8 +40,14 @@ const FILES: Readonly<Record<Variant, (taskId: string) => Omit<ServedObject, 'ob
   last_frame: (taskId) => ({ fileName: `${taskId}_last_frame`, variant: 'last_frame' }),
 };
 
+/** The parts that the routes of results need. */
+export interface ContentRouteParts extends AccessParts {
+  readonly media: MediaPort;
+  readonly reader: TaskReader;
+}
+
 /** Serves the bytes of results: by task id with a token, or by signed link without one. */
-export function contentRoutes(parts: GatewayParts): RouteEntry[] {
+export function contentRoutes(parts: ContentRouteParts): RouteEntry[] {
   return [
     contentRoute(parts, '/v1/videos/{task_id}/content', 'getVideoContent'),
     contentRoute(parts, '/api/v1/videos/{task_id}/content', 'getOpenRouterVideoContent'),
@@ -63,7 +70,7 @@ export function contentRoutes(parts: GatewayParts): RouteEntry[] {
   ];
 }
 
-function contentRoute(parts: GatewayParts, path: TaskPath, operationId: string): RouteEntry {
+function contentRoute(parts: ContentRouteParts, path: TaskPath, operationId: string): RouteEntry {
   return {
     kind: 'read',
     methods: ['GET'],
@@ -95,7 +102,7 @@ function contentRoute(parts: GatewayParts, path: TaskPath, operationId: string):
   };
 }
 
-async function serveContent(parts: GatewayParts, exchange: Exchange): Promise<void> {
+async function serveContent(parts: ContentRouteParts, exchange: Exchange): Promise<void> {
   const query = new URLSearchParams(exchange.querystring);
   const variant = readVariant(query);
   if (!['0', null].includes(query.get('index')))

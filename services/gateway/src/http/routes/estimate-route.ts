@@ -5,17 +5,25 @@ import { formatDecimal } from '../../domain/decimal.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { TasksClient } from '../../clients/tasks-client.ts';
+import type { Catalogue } from '../../domain/catalogue.ts';
 import { toWirePreference } from '../../clients/task-queue.ts';
 import { readWaitPreference } from '../headers.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
+import type { BodyBounds } from '../bodies/read-body.ts';
 import type { RouteEntry } from './route.ts';
 
 const DEADLINE_MS = 15_000;
 const DEFAULT_PATH = '/v1/videos';
 
+/** The parts that the estimate of an order needs. */
+export interface EstimateRouteParts extends BodyBounds {
+  readonly tasks: TasksClient;
+  readonly catalogue: () => Catalogue;
+}
+
 /** Estimates the price of a create. It decodes the body exactly as the create would. */
-export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayParts): RouteEntry {
+export function estimateRoute(creates: readonly CreateRoute[], parts: EstimateRouteParts): RouteEntry {
   const byPath = new Map(creates.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
   const form = byPath.get(DEFAULT_PATH)?.form;
   return {
@@ -68,7 +76,7 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: GatewayPar
 
 async function estimate(
   byPath: ReadonlyMap<string, CreateRoute>,
-  parts: GatewayParts,
+  parts: EstimateRouteParts,
   exchange: Exchange,
 ): Promise<void> {
   const path = new URLSearchParams(exchange.querystring).get('path') ?? DEFAULT_PATH;

@@ -1,23 +1,35 @@
 import { listTokenAndMakers } from '../../clients/billing-client.ts';
 import { readOwn } from '../../domain/read-own.ts';
 import { followEvents } from '../../operations/follow-events.ts';
+import type { FollowDeps } from '../../operations/follow-events.ts';
+import type { Log } from '@reelgate/platform/log';
 import { inClientTerms } from '../../operations/submit-order.ts';
 import { watchAccess } from '../admission/watch-access.ts';
+import type { WaitAccessParts } from '../admission/watch-access.ts';
 import { messageBlocks } from '../event-stream/message-blocks.ts';
 import { sendPaced } from '../event-stream/send-paced.ts';
 import { STREAM_PARAMETERS, readStreamQuery } from '../event-stream/stream-query.ts';
 import type { StreamQuery } from '../event-stream/stream-query.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { StreamPermits } from '../../operations/stream-permits.ts';
+import type { EventBody } from '../../webhooks/event-body.ts';
 import type { RouteEntry } from './route.ts';
 
 /** Another replica takes the client at once. */
 const STOPPING_RETRY_MS = 1000;
 const HEAD = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 
+/** The parts that the stream of events needs. */
+export interface EventStreamParts extends WaitAccessParts, FollowDeps {
+  readonly log: Log;
+  readonly eventStreams: StreamPermits;
+  /** Writes the JSON of an event. */
+  readonly eventBody: EventBody;
+}
+
 /** The events of an account as server-sent events. */
-export function eventStreamRoute(parts: GatewayParts): RouteEntry {
+export function eventStreamRoute(parts: EventStreamParts): RouteEntry {
   return {
     kind: 'stream',
     methods: ['GET'],
@@ -47,7 +59,7 @@ export function eventStreamRoute(parts: GatewayParts): RouteEntry {
   };
 }
 
-async function streamEvents(parts: GatewayParts, exchange: Exchange, query: StreamQuery): Promise<void> {
+async function streamEvents(parts: EventStreamParts, exchange: Exchange, query: StreamQuery): Promise<void> {
   const { clock, log, stopping } = parts;
   const { end, requestId } = exchange.state;
   const ending = new AbortController();

@@ -3,18 +3,22 @@ import type { MaybePromise } from '@reelgate/platform/maybe-promise';
 import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { withDeadline } from '../../clients/caller.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
-import type { ChargeReading } from '../../operations/read-charge.ts';
+import type { ChargeReader, ChargeReading } from '../../operations/read-charge.ts';
 import { submitOrder } from '../../operations/submit-order.ts';
+import type { SubmitOrderDeps } from '../../operations/submit-order.ts';
 import { awaitChange } from '../../operations/await-change.ts';
+import type { AwaitChangeDeps, WaitPermits } from '../../operations/await-change.ts';
 import { cancelOrDeleteTask } from '../../operations/cancel-or-delete-task.ts';
+import type { CancelOrDeleteDeps } from '../../operations/cancel-or-delete-task.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
 import type { Task, TaskRef } from '../../clients/tasks-client.ts';
-import type { CreateRoute, Dialect, EndRoute, ListRoute, ReadRoute, TaskPage } from '../../dialects/dialect.ts';
+import type { CreateRoute, Dialect, EndRoute, Links, ListRoute, ReadRoute, TaskPage } from '../../dialects/dialect.ts';
 import { waitWithAccess } from '../admission/watch-access.ts';
+import type { WaitAccessParts } from '../admission/watch-access.ts';
 import type { Exchange } from '../http-exchange.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { computeFingerprint } from '../bodies/fingerprint.ts';
-import type { GatewayParts } from '../gateway-parts.ts';
+import type { Catalogue } from '../../domain/catalogue.ts';
 import {
   formatAppliedWait,
   readIdempotencyKey,
@@ -24,6 +28,7 @@ import {
   setPollHints,
 } from '../headers.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
+import type { BodyBounds } from '../bodies/read-body.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
 
@@ -35,8 +40,17 @@ const NO_CHARGE: ChargeReading = { charge: undefined, isLasting: true };
 const NO_CHARGES: TaskPage['charges'] = new Map();
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** The parts that the routes of tasks need. */
+export interface TaskRouteParts
+  extends BodyBounds, WaitAccessParts, SubmitOrderDeps, AwaitChangeDeps, CancelOrDeleteDeps {
+  readonly charges: ChargeReader;
+  readonly links: Links;
+  readonly waits: WaitPermits;
+  readonly catalogue: () => Catalogue;
+}
+
 /** The routes of every dialect. Each kind of route has the same steps in every dialect. */
-export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): RouteEntry[] {
+export function taskRoutes(dialects: readonly Dialect[], parts: TaskRouteParts): RouteEntry[] {
   return dialects.flatMap((dialect) => [
     ...dialect.creates.map((route): RouteEntry => ({
       kind: 'create',
@@ -75,7 +89,7 @@ export function taskRoutes(dialects: readonly Dialect[], parts: GatewayParts): R
 }
 
 /** Reads the body, decodes it, submits the order and encodes the task. */
-async function createTask(parts: GatewayParts, route: CreateRoute, exchange: Exchange): Promise<void> {
+async function createTask(parts: TaskRouteParts, route: CreateRoute, exchange: Exchange): Promise<void> {
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
   const label = readLabel(exchange.req.headers['reelgate-label']);
   const body = await readExchangeBody(exchange, parts, route.form !== undefined);
@@ -102,7 +116,7 @@ async function createTask(parts: GatewayParts, route: CreateRoute, exchange: Exc
   answer(exchange, route.encode(task, parts.links), route.status);
 }
 
-function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): RouteEntry {
+function readRoute(dialect: Dialect, route: ReadRoute, parts: TaskRouteParts): RouteEntry {
   const encodeToText = encodeOnce(route, parts);
   return {
     kind: 'read',
@@ -125,7 +139,7 @@ function readRoute(dialect: Dialect, route: ReadRoute, parts: GatewayParts): Rou
 }
 
 /** A task that has not changed is the same value in the cache, and its body is the same text if its charge lasts. */
-function encodeOnce(route: ReadRoute, parts: GatewayParts): (task: Task, exchange: Exchange) => MaybePromise<string> {
+function encodeOnce(route: ReadRoute, parts: TaskRouteParts): (task: Task, exchange: Exchange) => MaybePromise<string> {
   const texts = new WeakMap<Task, string>();
   const encode = (task: Task, { charge, isLasting }: ChargeReading): string => {
     const text = JSON.stringify(route.encode(task, parts.links, charge));
@@ -157,7 +171,7 @@ async function showLater(exchange: Exchange, task: Task, text: Promise<string>):
   showTask(exchange, task, await text);
 }
 
-function readOrWait(parts: GatewayParts, exchange: Exchange): MaybePromise<Task> {
+function readOrWait(parts: TaskRouteParts, exchange: Exchange): MaybePromise<Task> {
   const ref = { accountId: requirePrincipal(exchange).accountId, taskId: readTaskId(exchange) };
   const { requestId, span } = exchange.state;
   const seconds = readPreferredWait(exchange.req.headers['prefer']);
@@ -166,7 +180,7 @@ function readOrWait(parts: GatewayParts, exchange: Exchange): MaybePromise<Task>
     : waitWithPermit(parts, exchange, ref, seconds);
 }
 
-async function waitWithPermit(parts: GatewayParts, exchange: Exchange, ref: TaskRef, seconds: number): Promise<Task> {
+async function waitWithPermit(parts: TaskRouteParts, exchange: Exchange, ref: TaskRef, seconds: number): Promise<Task> {
   const { requestId, span } = exchange.state;
   try {
     exchange.set('preference-applied', `wait=${seconds}`);
@@ -178,7 +192,7 @@ async function waitWithPermit(parts: GatewayParts, exchange: Exchange, ref: Task
   }
 }
 
-async function listPage(parts: GatewayParts, route: ListRoute, exchange: Exchange): Promise<void> {
+async function listPage(parts: TaskRouteParts, route: ListRoute, exchange: Exchange): Promise<void> {
   const query = route.decode(new URLSearchParams(exchange.querystring));
   const caller = toAccountCaller(exchange);
   const { tasks, hasMore, total, labelled } = await parts.tasks.listTasks(
@@ -192,7 +206,7 @@ async function listPage(parts: GatewayParts, route: ListRoute, exchange: Exchang
   answer(exchange, route.encode({ tasks, hasMore, total: Number(total), charges }, parts.links));
 }
 
-async function endTask(parts: GatewayParts, route: EndRoute, exchange: Exchange): Promise<void> {
+async function endTask(parts: TaskRouteParts, route: EndRoute, exchange: Exchange): Promise<void> {
   const ref = { accountId: requirePrincipal(exchange).accountId, taskId: readTaskId(exchange) };
   const { requestId, span } = exchange.state;
   answer(exchange, route.encode(await cancelOrDeleteTask(parts, ref, route.ends, { requestId, span }), parts.links));

@@ -7,12 +7,12 @@ import type { FormPart } from '../requests/form-parts.ts';
 import type { CallRequest, RelayCall } from '../requests/relay-call.ts';
 import { listForwardedHeaders } from '../headers.ts';
 import { toReceiveOptions, readBodyType } from '../../http/bodies/read-body.ts';
+import type { BodyBounds } from '../../http/bodies/read-body.ts';
 import { checkCallBody, dropByteOrderMark, parseCallBody } from '../../http/bodies/parse-json.ts';
 import { readRawBody } from '../../http/bodies/receive-body.ts';
 import { readLabel } from '../../http/headers.ts';
 import { requirePrincipal } from '../../http/http-exchange.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
-import type { GatewayParts } from '../../http/gateway-parts.ts';
 
 const MODEL = 'model';
 const NO_FIELDS: ReadonlyMap<string, string> = new Map();
@@ -24,14 +24,14 @@ export interface MatchedEndpoint {
 }
 
 /** Reads the body of a call and parses it. Refuses a call without a model or without a valid body. */
-export async function readCall(parts: GatewayParts, exchange: Exchange, matched: MatchedEndpoint): Promise<RelayCall> {
+export async function readCall(bounds: BodyBounds, exchange: Exchange, matched: MatchedEndpoint): Promise<RelayCall> {
   const { req } = exchange;
   // refuses by the headers before it reads the body
   const type = readBodyType(req.headers, matched.endpoint.takesForms);
   const check = type === 'json' ? checkCallBody(req.headers) : undefined;
   const principal = requirePrincipal(exchange);
   const label = readLabel(req.headers['reelgate-label']) ?? principal.label;
-  const body = await readRawBody(req, toReceiveOptions(exchange, parts.budget, parts.limits.bodyBytes), check);
+  const body = await readRawBody(req, toReceiveOptions(exchange, bounds.budget, bounds.limits.bodyBytes), check);
   return parseCall({
     endpoint: matched.endpoint,
     path: toEndpointPath(matched.endpoint, matched.params),

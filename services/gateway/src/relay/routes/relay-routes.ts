@@ -4,8 +4,10 @@ import type { CallSink } from '../answers/call-sink.ts';
 import { relayEndpoints } from '../endpoints.ts';
 import type { RelayEndpoint } from '../endpoints.ts';
 import { closeWithoutAccess } from '../../http/admission/watch-access.ts';
+import type { AccessParts } from '../../http/admission/watch-access.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
-import type { GatewayParts } from '../../http/gateway-parts.ts';
+import type { BodyBounds } from '../../http/bodies/read-body.ts';
+import type { Relay } from '../relay.ts';
 import { readCall } from './read-call.ts';
 import type { RouteDoc, RouteEntry } from '../../http/routes/route.ts';
 
@@ -26,8 +28,13 @@ const AT_OPENROUTER: ReadonlySet<string> = new Set([
   'audio.speech',
 ]);
 
+/** The parts that the synchronous routes need. */
+export interface RelayRouteParts extends BodyBounds, AccessParts {
+  readonly relay: Relay;
+}
+
 /** The routes of the synchronous endpoints. */
-export function relayRoutes(parts: GatewayParts): RouteEntry[] {
+export function relayRoutes(parts: RelayRouteParts): RouteEntry[] {
   const entry = (endpoint: RelayEndpoint, path = endpoint.path): RouteEntry => ({
     kind: 'relay',
     methods: [endpoint.method],
@@ -44,7 +51,7 @@ export function relayRoutes(parts: GatewayParts): RouteEntry[] {
 }
 
 /** The relay writes the response itself. A failure before its first byte is refused as on any route. */
-async function relay(parts: GatewayParts, endpoint: RelayEndpoint, exchange: Exchange): Promise<void> {
+async function relay(parts: RelayRouteParts, endpoint: RelayEndpoint, exchange: Exchange): Promise<void> {
   closeWithoutAccess(parts, exchange);
   const call = await readCall(parts, exchange, { endpoint, params: exchange.params });
   exchange.state.model = call.model;
