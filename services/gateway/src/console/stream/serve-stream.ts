@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Topic } from '../../../console/api/stream.ts';
-import { sendPaced } from '../../http/event-stream/send-paced.ts';
+import { sendPaced } from '../../http/send-paced.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
 import { watchToken } from '../../operations/watch-token.ts';
 import type { StreamScope } from './follow-changes.ts';

@@ -6,13 +6,13 @@ import { Problem } from '@reelgate/platform/problem';
 import { until, untilAfter } from '@reelgate/platform/testing/until';
 import { TokenChangedSchema } from '@reelgate/proto/billing/v1/billing_events';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
-import { aTask } from '../../../testing/a-task.ts';
-import { TOKEN } from '../../../testing/fake-services.ts';
-import { startGatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import type { GatewayUnderTest } from '../../../testing/gateway-under-test.ts';
-import { call } from '../../../testing/http-call.ts';
-import { listen } from '../../../testing/open-stream.ts';
-import type { OpenStream } from '../../../testing/open-stream.ts';
+import { aTask } from '../../testing/a-task.ts';
+import { TOKEN } from '../../testing/fake-services.ts';
+import { startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
+import { call } from '../../testing/http-call.ts';
+import { listen } from '../../testing/open-stream.ts';
+import type { OpenStream } from '../../testing/open-stream.ts';
 
 const FIRST = (cursor: string): string => `id: ${cursor}\nretry: 3000\n: events follow\n\n`;
 

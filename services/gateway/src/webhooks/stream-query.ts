@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { WebhookPayload } from '../../clients/webhook-endpoint.ts';
-import type { QueryParameter } from '../../dialects/dialect.ts';
-import { invalid } from '../../dialects/wire/body-validator.ts';
-import { readEnumValue } from '../../dialects/wire/query-values.ts';
-import { EVENT_TYPES } from '../../clients/client-event.ts';
-import { PLAUSIBLE_ID } from '../routes/task-id.ts';
+import type { WebhookPayload } from '../clients/webhook-endpoint.ts';
+import type { QueryParameter } from '../dialects/dialect.ts';
+import { invalid } from '../dialects/wire/body-validator.ts';
+import { readEnumValue } from '../dialects/wire/query-values.ts';
+import { EVENT_TYPES } from '../clients/client-event.ts';
+import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
 
 const PAYLOADS: Readonly<Record<WebhookPayload, WebhookPayload>> = { thin: 'thin', full: 'full' };
 const HEADER = 'Last-Event-ID';

@@ -1,7 +1,7 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { NOT_AWAITED } from '@reelgate/platform/clock';
-import type { ClientEvent } from '../../clients/client-event.ts';
-import type { EventMessage } from '../../clients/webhooks-client.ts';
+import type { ClientEvent } from '../clients/client-event.ts';
+import type { EventMessage } from '../clients/webhooks-client.ts';
 
 /** Maximum time in which a client gets nothing. */
 const HEARTBEAT_MS = 15_000;

@@ -1,20 +1,20 @@
-import { listTokenAndMakers } from '../../clients/billing-client.ts';
-import { readOwn } from '../../domain/read-own.ts';
-import { followEvents } from '../../operations/follow-events.ts';
-import type { FollowDeps } from '../../operations/follow-events.ts';
+import { listTokenAndMakers } from '../clients/billing-client.ts';
+import { readOwn } from '../domain/read-own.ts';
+import { followEvents } from '../operations/follow-events.ts';
+import type { FollowDeps } from '../operations/follow-events.ts';
 import type { Log } from '@reelgate/platform/log';
-import { inClientTerms } from '../../operations/submit-order.ts';
-import { watchAccess } from '../admission/watch-access.ts';
-import type { WaitAccessParts } from '../admission/watch-access.ts';
-import { messageBlocks } from '../event-stream/message-blocks.ts';
-import { sendPaced } from '../event-stream/send-paced.ts';
-import { STREAM_PARAMETERS, readStreamQuery } from '../event-stream/stream-query.ts';
-import type { StreamQuery } from '../event-stream/stream-query.ts';
-import type { Exchange } from '../http-exchange.ts';
-import { requirePrincipal } from '../http-exchange.ts';
-import type { StreamPermits } from '../../operations/stream-permits.ts';
-import type { EventBody } from '../../webhooks/event-body.ts';
-import type { RouteEntry } from './route.ts';
+import { inClientTerms } from '../operations/submit-order.ts';
+import { watchAccess } from '../http/admission/watch-access.ts';
+import type { WaitAccessParts } from '../http/admission/watch-access.ts';
+import { messageBlocks } from './message-blocks.ts';
+import { sendPaced } from '../http/send-paced.ts';
+import { STREAM_PARAMETERS, readStreamQuery } from './stream-query.ts';
+import type { StreamQuery } from './stream-query.ts';
+import type { Exchange } from '../http/http-exchange.ts';
+import { requirePrincipal } from '../http/http-exchange.ts';
+import type { StreamPermits } from '../operations/stream-permits.ts';
+import type { EventBody } from './event-body.ts';
+import type { RouteEntry } from '../http/routes/route.ts';
 
 /** Another replica takes the client at once. */
 const STOPPING_RETRY_MS = 1000;
