@@ -30,7 +30,7 @@ const PICKS = [
 /** A file that repeats the reason of another refusal, or of a rule of the contract. */
 const REPEATS = [
   'services/gateway/src/clients/http-media.ts',
-  'services/gateway/src/console/token-forms.ts',
+  'services/gateway/src/console-server/token-forms.ts',
   'services/gateway/src/operations/submit-order.ts',
   'services/platform/src/rpc/problems.ts',
   'services/platform/src/rpc/rules.ts',

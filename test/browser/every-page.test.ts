@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { BrowserContext } from 'playwright-core';
-import { DOOR_FILES } from '../../services/gateway/src/console/assets/select-files.ts';
+import { DOOR_FILES } from '../../services/gateway/src/console-server/assets/select-files.ts';
 import type { Door } from '../../services/gateway/console/routes.ts';
 import { drawCases } from '@reelgate/platform/testing/draw-cases';
 import { KEYS } from '../harness/test-config.ts';

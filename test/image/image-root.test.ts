@@ -122,7 +122,7 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
   });
 
   test('each console serves its pages, and every module that one of its modules names', () => {
-    const { out, err } = runModule(`const assets = '/app/services/gateway/src/console/assets';
+    const { out, err } = runModule(`const assets = '/app/services/gateway/src/console-server/assets';
       const { prepareAssets } = await import(assets + '/prepare-assets.js');
       const { DOOR_FILES, assetPath } = await import(assets + '/select-files.js');
       const named = (path, text) => [...text.matchAll(/['"](\\.{1,2}\\/[^'"\\s]+\\.(?:js|ts|css))['"]/g)]

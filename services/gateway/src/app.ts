@@ -32,7 +32,7 @@ import { webhooksClient } from './clients/webhooks-client.ts';
 import { gatewayConfig, readCatalogue } from './config.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Catalogue } from './domain/catalogue.ts';
-import { openConsoles } from './console/open-consoles.ts';
+import { openConsoles } from './console-server/open-consoles.ts';
 import { dialects } from './dialects/index.ts';
 import { onTaskChanged, onTokenChanged } from './events/subscriptions.ts';
 import { admit } from './http/admission/admit.ts';

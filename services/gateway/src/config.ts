@@ -4,7 +4,7 @@ import type { HostPort } from '@reelgate/platform/config/units';
 import { targetSchema } from '@reelgate/platform/rpc/grpc-target';
 import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { clientTlsSchema } from '@reelgate/platform/tls/tls-schema';
-import type { Operator } from './console/session/operators-in-use.ts';
+import type { Operator } from './console-server/session/operators-in-use.ts';
 import { ROLES } from './domain/operator-role.ts';
 import type { Role } from './domain/operator-role.ts';
 import { isRelayChannel, relayChannelSettings } from './relay/channels/relay-channel-config.ts';
@@ -39,7 +39,7 @@ export const operatorsSchema = {
   },
 } as const;
 
-export { listOperators as operatorsOf } from './console/session/operators-in-use.ts';
+export { listOperators as operatorsOf } from './console-server/session/operators-in-use.ts';
 export { relayChannelSchema } from './relay/channels/relay-channel-config.ts';
 export { listPriceKeys as relayPriceKeys } from './relay/charges/call-charges.ts';
 
