@@ -112,9 +112,21 @@ const islands = [
 const pages = [
   rule(
     'pages-are-browser-code',
-    'A page imports other pages and its three packages: no node:, nothing of the services.',
+    'A page imports other pages and its three packages: no node:, nothing of the services but types of the domain.',
     { path: '^services/gateway/console/', pathNot: tests },
-    { pathNot: ['^services/gateway/console/', '(^|/)node_modules/(preact|htm)/'] },
+    { pathNot: ['^services/gateway/(console|src/domain)/', '(^|/)node_modules/(preact|htm)/'] },
+  ),
+  rule(
+    'pages-get-no-code-of-the-domain',
+    'The domain gives the answers of the pages their types; a browser gets none of its code.',
+    { path: '^services/gateway/console/', pathNot: tests },
+    { path: '^services/gateway/src/domain/', dependencyTypesNot: ['type-only'] },
+  ),
+  rule(
+    'clients-know-no-page',
+    'What another service answers has its type below the screen that shows it.',
+    { path: '^services/gateway/src/(?!console-server/)', pathNot: tests },
+    { path: '^services/gateway/console/' },
   ),
   rule(
     'the-server-knows-the-types-of-pages',

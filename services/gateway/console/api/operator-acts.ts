@@ -1,13 +1,6 @@
-/** An act of an operator. */
-export interface Act {
-  readonly id: string;
-  readonly at: number;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string;
-  readonly detail: Readonly<Record<string, unknown>>;
-}
+import type { Act } from '../../src/domain/operator-records.ts';
+
+export type { Act } from '../../src/domain/operator-records.ts';
 
 /** GET /acts. Query: `subject`, `after`. */
 export interface ActList {

@@ -1,7 +1,8 @@
 import type { Money } from './money.ts';
 import type { State } from './tasks.ts';
+import type { Resolution } from '../../src/domain/operator-records.ts';
 
-export type Resolution = 'completed' | 'failed' | 'retry';
+export type { Resolution } from '../../src/domain/operator-records.ts';
 
 export interface AttentionRow {
   readonly id: string;

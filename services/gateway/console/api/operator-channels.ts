@@ -2,6 +2,9 @@ import type { Act } from './operator-acts.ts';
 import type { NoteList } from './operator-hand-over.ts';
 import type { ContractRow, MoneyView } from './operator-money.ts';
 import type { WaitingLane } from './operator-waiting.ts';
+import type { ChannelFailureRow } from '../../src/domain/operator-records.ts';
+
+export type { ChannelFailureRow } from '../../src/domain/operator-records.ts';
 
 export interface ChannelRow {
   readonly id: string;
@@ -62,15 +65,6 @@ export interface ChannelTest {
   readonly ok: boolean;
   readonly detail: string;
   readonly tookMs: number;
-}
-
-/** A failure at a channel. */
-export interface ChannelFailureRow {
-  readonly at: number;
-  /** attempt, poll or task. */
-  readonly kind: string;
-  readonly taskId: string;
-  readonly error: string;
 }
 
 /** The times of answers of an upstream in a minute. */

@@ -1,13 +1,7 @@
 import type { Act } from './operator-acts.ts';
+import type { OperatorNote } from '../../src/domain/operator-records.ts';
 
-/** A note of an operator for the next one, on a channel, a task or a job. */
-export interface OperatorNote {
-  readonly id: string;
-  readonly subject: string;
-  readonly at: number;
-  readonly author: string;
-  readonly text: string;
-}
+export type { OperatorNote } from '../../src/domain/operator-records.ts';
 
 /** GET /notes. Query: `subject`. POST /notes {subject, text}, POST /notes/{id}/resolve and DELETE /notes/{id} answer {}. */
 export interface NoteList {

@@ -1,4 +1,7 @@
 import type { Money } from './money.ts';
+import type { ContractRow, LedgerCheck } from '../../src/domain/operator-records.ts';
+
+export type { ContractRow, LedgerCheck } from '../../src/domain/operator-records.ts';
 
 /** GET /money. Query: `from`, `to`. */
 export interface MoneyView {
@@ -34,23 +37,5 @@ export interface MoneyView {
 export interface CostPart {
   readonly cost: Money;
   readonly requests: number;
-}
-
-export interface LedgerCheck {
-  readonly at: number;
-  readonly tookMs: number;
-  readonly ok: boolean;
-  readonly entries: number;
-  readonly faults: readonly string[];
-  readonly actor: string;
-}
-
-/** A version of a price contract. */
-export interface ContractRow {
-  readonly key: string;
-  readonly version: number;
-  readonly since: number;
-  readonly isCurrent: boolean;
-  readonly terms: unknown;
 }
 // POST /money/verify answers a LedgerCheck.

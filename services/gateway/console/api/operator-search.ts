@@ -1,23 +1,6 @@
-/** The kinds of things that a search finds. */
-export type FoundKind = 'task' | 'job' | 'account' | 'token' | 'channel';
+import type { SearchHit } from '../../src/domain/search-hit.ts';
 
-/** The way in which it was found. */
-export type FoundWay = 'id' | 'upstream_id' | 'request_id' | 'trace_id' | 'prefix' | 'words' | 'hint';
-
-export interface SearchHit {
-  readonly kind: FoundKind;
-  readonly id: string;
-  readonly by: FoundWay;
-  /** The page that shows it. */
-  readonly href: string;
-  /** The account, and the model of a task or a job. */
-  readonly accountId?: string;
-  readonly model?: string;
-  readonly state?: string;
-  readonly createdAt?: number;
-  /** The name of a token, or the beginning of a prompt. */
-  readonly text?: string;
-}
+export type { FoundKind, FoundWay, SearchHit } from '../../src/domain/search-hit.ts';
 
 /** GET /search. Query: `q`. */
 export interface SearchAnswer {

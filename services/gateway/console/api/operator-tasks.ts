@@ -4,6 +4,9 @@ import type { Money } from './money.ts';
 import type { TaskRow } from './tasks.ts';
 import type { TaskView } from './task.ts';
 import type { QueuedPlace } from './operator-waiting.ts';
+import type { HistoryEntry } from '../../src/domain/operator-records.ts';
+
+export type { HistoryEntry } from '../../src/domain/operator-records.ts';
 
 export interface OperatorTaskRow extends TaskRow {
   readonly accountId: string;
@@ -26,13 +29,6 @@ export interface AttemptRow {
   readonly error: string;
   readonly startedAt: number;
   readonly endedAt?: number;
-}
-
-/** An entry of the history as it is stored. */
-export interface HistoryEntry {
-  readonly at: number;
-  readonly type: string;
-  readonly detail: unknown;
 }
 
 /** Seconds, images and tokens as an upstream counts them. What it did not report is absent. */

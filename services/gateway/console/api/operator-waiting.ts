@@ -1,81 +1,20 @@
 import type { Act } from './operator-acts.ts';
+import type { WaitingWork } from '../../src/domain/waiting-work.ts';
 
-export type QueueClass = 'interactive' | 'standard' | 'batch';
+export type {
+  QueueClass,
+  QueuedPlace,
+  WaitReason,
+  WaitingAccount,
+  WaitingChange,
+  WaitingChangeAnswer,
+  WaitingChangeRequest,
+  WaitingLane,
+} from '../../src/domain/waiting-work.ts';
 
-/** The reason why the next task of a lane or of an account has no turn now. */
-export type WaitReason =
-  | 'behind_others'
-  | 'channel_limit'
-  | 'channel_down'
-  | 'channel_paused'
-  | 'no_channel'
-  | 'own_limit'
-  | 'behind_own_tasks'
-  | 'class'
-  | 'held'
-  | 'scheduled';
-
-interface WaitingTasks {
-  /** Empty, without a class: the tasks that wait for their time. */
-  readonly model: string;
-  readonly kind?: string | undefined;
-  readonly class?: QueueClass | undefined;
-  readonly waiting: number;
-  readonly oldestAt: number;
-  readonly isHeld: boolean;
-  /** Undefined: this console does not know the word. */
-  readonly reason?: WaitReason | undefined;
-}
-
-/** Tasks that the same channels can do. */
-export interface WaitingLane extends WaitingTasks {
-  readonly turnsPerMinute: number;
-  readonly channels: readonly { readonly id: string; readonly inFlight: number; readonly inFlightMax: number }[];
-}
-
-export interface WaitingAccount extends WaitingTasks {
-  readonly accountId: string;
-  readonly weight: number;
-  /** From 0 to 1, of the turns of its lane. */
-  readonly share: number;
-}
-
-/** The place of a task that waits. */
-export interface QueuedPlace {
-  /** The number of tasks of its own token before it. */
-  readonly position: number;
-  readonly class?: QueueClass | undefined;
-  readonly reason?: WaitReason | undefined;
-  /** Without a turn until then it fails. */
-  readonly startBy: number;
-  /** Undefined: not known. */
-  readonly estimatedStartAt?: number | undefined;
-}
-
-/** GET /queue. */
-export interface WaitingList {
-  readonly lanes: readonly WaitingLane[];
-  readonly accounts: readonly WaitingAccount[];
-  readonly hasMore: boolean;
-  readonly total: number;
-  readonly totalMax: number;
+/** GET /queue. POST /queue/{change} takes a `WaitingChangeRequest`. */
+export interface WaitingList extends WaitingWork {
   readonly acts: readonly Act[];
   readonly canOperate: boolean;
   readonly now: number;
-}
-
-export type WaitingChange = 'weight' | 'hold' | 'release' | 'cancel';
-
-/** POST /queue/{change}: a hold and a release name an account or a model, a weight and a cancel an account. */
-export interface WaitingChangeRequest {
-  readonly accountId?: string;
-  readonly model?: string;
-  readonly weight?: number;
-  readonly reason: string;
-}
-
-/** The answer to a cancel; to other changes {}. */
-export interface WaitingChangeAnswer {
-  readonly cancelled?: number;
-  readonly hasMore?: boolean;
 }

@@ -4,7 +4,7 @@ import type { Credit as WireCredit } from '@reelgate/proto/billing/v1/money';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller, Caller } from './caller.ts';
 import { fromWireAct } from './acts-client.ts';
-import type { Act } from '../../console/api/operator-acts.ts';
+import type { Act } from '../domain/operator-records.ts';
 import type { OperatorClients } from './gateway-clients.ts';
 import { toMs, requireValue } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';

@@ -1,5 +1,5 @@
 import type { Act as WireAct } from '@reelgate/proto/access/v1/act';
-import type { Act } from '../../console/api/operator-acts.ts';
+import type { Act } from '../domain/operator-records.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';

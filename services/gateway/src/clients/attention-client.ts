@@ -2,7 +2,7 @@ import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { Charge } from '@reelgate/proto/billing/v1/hold';
 import { Resolution as WireResolution } from '@reelgate/proto/tasks/v1/operator_service';
 import type { AttentionItem } from '@reelgate/proto/tasks/v1/operator_service';
-import type { Resolution } from '../../console/api/operator-attention.ts';
+import type { Resolution } from '../domain/operator-records.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';

@@ -4,7 +4,7 @@ import type {
   FaultHour,
   FaultMinute as WireMinute,
 } from '@reelgate/proto/tasks/v1/pulse';
-import type { ChannelFailureRow } from '../../console/api/operator-channels.ts';
+import type { ChannelFailureRow } from '../domain/operator-records.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';

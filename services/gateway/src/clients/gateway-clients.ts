@@ -14,7 +14,7 @@ import type { FilesRpc } from './client-files.ts';
 import type { MediaPort } from './media-port.ts';
 import type { TasksClient } from './tasks-client.ts';
 import type { SenderClient } from './webhook-sender.ts';
-import type { ConfigurationView } from '../../console/api/operator-configuration.ts';
+import type { RunningConfiguration } from '../domain/running-configuration.ts';
 
 /** The services that the gateway calls. */
 export interface GatewayClients {
@@ -53,7 +53,7 @@ export interface OperatorClients {
 export type ReachPeers = () => Promise<readonly { readonly name: string; readonly isReachable: boolean }[]>;
 
 /** Reads the configuration that this process runs with, without secrets. */
-export type ReadConfiguration = () => Omit<ConfigurationView, 'refused'> & {
+export type ReadConfiguration = () => RunningConfiguration & {
   /** The reason for refusing the newest files; undefined if they are in use. */
   readonly refused: string | undefined;
 };

@@ -1,6 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Happening as WireHappening, Note, RaisedAttention } from '@reelgate/proto/tasks/v1/operator_service';
-import type { OperatorNote } from '../../console/api/operator-hand-over.ts';
+import type { OperatorNote } from '../domain/operator-records.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';

@@ -1,6 +1,6 @@
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { JobRecord as WireRecord } from '@reelgate/proto/tasks/v1/operator_service';
-import type { HistoryEntry } from '../../console/api/operator-tasks.ts';
+import type { HistoryEntry } from '../domain/operator-records.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import { fromWireJob } from './jobs-client.ts';

@@ -2,7 +2,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { GetMoneyResponse } from '@reelgate/proto/billing/v1/account_service';
 import type { LedgerCheck as WireCheck } from '@reelgate/proto/billing/v1/money';
 import type { PriceContract } from '@reelgate/proto/billing/v1/price';
-import type { ContractRow, LedgerCheck } from '../../console/api/operator-money.ts';
+import type { ContractRow, LedgerCheck } from '../domain/operator-records.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';

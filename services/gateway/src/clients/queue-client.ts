@@ -15,8 +15,8 @@ import type {
   WaitingChangeRequest,
   WaitingChangeAnswer,
   WaitingLane,
-  WaitingList,
-} from '../../console/api/operator-waiting.ts';
+  WaitingWork,
+} from '../domain/waiting-work.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';
@@ -52,7 +52,7 @@ export interface QueueAct extends WaitingChangeRequest {
 
 /** The tasks that wait for a channel. */
 export interface WaitingTasks {
-  list(caller: Caller): Promise<Pick<WaitingList, 'lanes' | 'accounts' | 'hasMore' | 'total' | 'totalMax'>>;
+  list(caller: Caller): Promise<WaitingWork>;
   /** Refused for a task that does not wait. */
   show(taskId: string, caller: Caller): Promise<QueuedPlace>;
   change(change: WaitingChange, act: QueueAct, caller: Caller): Promise<WaitingChangeAnswer>;

@@ -1,6 +1,6 @@
 import type { FoundWork } from '@reelgate/proto/tasks/v1/operator_service';
 import { readIdTime } from '@reelgate/platform/ids';
-import type { SearchHit, FoundWay } from '../../console/api/operator-search.ts';
+import type { SearchHit, FoundWay } from '../domain/search-hit.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';

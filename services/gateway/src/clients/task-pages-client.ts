@@ -5,8 +5,6 @@ import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ListTasksRequestSchema } from '@reelgate/proto/tasks/v1/task_service';
 import { TimelineStep } from '@reelgate/proto/tasks/v1/timeline';
 import type { TimelineEntry } from '@reelgate/proto/tasks/v1/timeline';
-import type { TASK_FILTERS } from '../../console/client-filters.ts';
-import type { TextFilters } from '../../console/filters.ts';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller } from './caller.ts';
 import { WIRE_KINDS, WIRE_TASK_STATES, toPlainTask } from './plain-task.ts';
@@ -18,8 +16,11 @@ const DEADLINE_MS = 15_000;
 const UPDATE_MS = 30_000;
 
 /** The filter of a list of an account's tasks, newest first. An undefined field selects all. */
-export interface TaskQuestion extends TextFilters<typeof TASK_FILTERS> {
+export interface TaskQuestion {
   readonly limit: number;
+  readonly model?: string | undefined;
+  readonly token?: string | undefined;
+  readonly label?: string | undefined;
   readonly states?: readonly PlainState[] | undefined;
   readonly kind?: PlainKind | undefined;
   /** Milliseconds since 1970. */

@@ -8,9 +8,7 @@ import type {
 } from '@reelgate/proto/tasks/v1/operator_service';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
-import type { OPERATOR_TASK_FILTERS } from '../../console/operator-filters.ts';
-import type { HistoryEntry } from '../../console/api/operator-tasks.ts';
-import type { TextFilters } from '../../console/filters.ts';
+import type { HistoryEntry } from '../domain/operator-records.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';
@@ -55,8 +53,11 @@ export interface TaskRecord {
 }
 
 /** The filter of a list of the tasks of all accounts, newest first. An undefined field selects all. */
-export interface RecordsQuestion extends TextFilters<typeof OPERATOR_TASK_FILTERS> {
+export interface RecordsQuestion {
   readonly limit: number;
+  readonly account?: string | undefined;
+  readonly model?: string | undefined;
+  readonly channel?: string | undefined;
   readonly state?: PlainState | undefined;
   readonly kind?: PlainKind | undefined;
   readonly upstreamId?: string | undefined;

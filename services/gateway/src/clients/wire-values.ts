@@ -3,7 +3,7 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 import { Problem } from '@reelgate/platform/problem';
 import type { TaskEvent } from '@reelgate/proto/tasks/v1/operator_service';
-import type { HistoryEntry } from '../../console/api/operator-tasks.ts';
+import type { HistoryEntry } from '../domain/operator-records.ts';
 
 /**
  * The members that a mapping of this message has, apart from those that it renames or leaves out. A mapping with

@@ -1,5 +1,8 @@
-import type { Filters, TextFilters } from '../../console/filters.ts';
+import type { FilterOf, Filters, TextFilters } from '../../console/filters.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
+
+/** The texts that the filters of a page set. It has no values if the question of its list lacks one of them. */
+export type TextsOf<Q, F extends Filters> = FilterOf<F, 'text'> extends keyof Q ? TextFilters<F> : never;
 
 /** The texts of the filters that take one. */
 export function readTextFilters<F extends Filters>(query: URLSearchParams, filters: F): TextFilters<F> {

@@ -16,6 +16,7 @@ import { listVisibleModels } from '../../operations/principals.ts';
 import { consoleRoute } from '../console-route.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { readTextFilter, readTextFilters } from '../read-filters.ts';
+import type { TextsOf } from '../read-filters.ts';
 import { taskRow } from '../views/task-row.ts';
 import { toAccountCaller, ifReadable } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
@@ -105,12 +106,13 @@ function toPagePlace({ tasks, continueAfter, counted }: FoundTasks): Omit<Listed
 function readQuestions(query: URLSearchParams): readonly TaskQuestion[] {
   const find = readTextFilter(query, 'find', TASK_FILTERS.find.most);
   if (find !== undefined && TASK_ID.test(find)) return [{ limit: PAGE, taskIds: [find] }];
+  const texts: TextsOf<TaskQuestion, typeof TASK_FILTERS> = readTextFilters(query, TASK_FILTERS);
   const question: TaskQuestion = {
     limit: PAGE,
     words: find,
     states: readEnumValue(query, 'state', STATES),
     kind: readEnumName(query, 'kind', WIRE_KINDS),
-    ...readTextFilters(query, TASK_FILTERS),
+    ...texts,
     from: readTimeFilter(query, 'from'),
     to: readTimeFilter(query, 'to'),
     after: readAfter(query),

@@ -12,6 +12,7 @@ import type { Exchange } from '../../http/http-exchange.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { readTimeFilter } from '../client/tasks-route.ts';
 import { readTextFilter, readTextFilters } from '../read-filters.ts';
+import type { TextsOf } from '../read-filters.ts';
 import { taskRow } from '../views/task-row.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
@@ -64,9 +65,10 @@ async function search({ records }: TasksParts, { querystring, state }: Exchange)
 
 function toQuestion(query: URLSearchParams, upstreamId: string | undefined): RecordsQuestion {
   if (upstreamId !== undefined) return { limit: PAGE, upstreamId };
+  const texts: TextsOf<RecordsQuestion, typeof OPERATOR_TASK_FILTERS> = readTextFilters(query, OPERATOR_TASK_FILTERS);
   return {
     limit: PAGE,
-    ...readTextFilters(query, OPERATOR_TASK_FILTERS),
+    ...texts,
     state: readEnumName(query, 'state', WIRE_TASK_STATES),
     kind: readEnumName(query, 'kind', WIRE_KINDS),
     from: readTimeFilter(query, 'from'),

@@ -1,0 +1,57 @@
+/** An act of an operator. */
+export interface Act {
+  readonly id: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  readonly reason: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** A note of an operator for the next one, on a channel, a task or a job. */
+export interface OperatorNote {
+  readonly id: string;
+  readonly subject: string;
+  readonly at: number;
+  readonly author: string;
+  readonly text: string;
+}
+
+/** A decision of an operator on work whose outcome is unknown. */
+export type Resolution = 'completed' | 'failed' | 'retry';
+
+/** An entry of the history as it is stored. */
+export interface HistoryEntry {
+  readonly at: number;
+  readonly type: string;
+  readonly detail: unknown;
+}
+
+/** A failure at a channel. */
+export interface ChannelFailureRow {
+  readonly at: number;
+  /** attempt, poll or task. */
+  readonly kind: string;
+  readonly taskId: string;
+  readonly error: string;
+}
+
+/** A check of the ledger. */
+export interface LedgerCheck {
+  readonly at: number;
+  readonly tookMs: number;
+  readonly ok: boolean;
+  readonly entries: number;
+  readonly faults: readonly string[];
+  readonly actor: string;
+}
+
+/** A version of a price contract. */
+export interface ContractRow {
+  readonly key: string;
+  readonly version: number;
+  readonly since: number;
+  readonly isCurrent: boolean;
+  readonly terms: unknown;
+}

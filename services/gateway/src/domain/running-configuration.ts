@@ -1,0 +1,19 @@
+/** The configuration that a process runs with. */
+export interface RunningConfiguration {
+  /** The effective configuration; secrets are `***`. */
+  readonly effective: unknown;
+  /** The files that it was read from. */
+  readonly files: readonly string[];
+  /** Keys whose value in the files differs from the one in use, and both values, secrets as `***`. */
+  readonly differences: readonly {
+    readonly key: string;
+    readonly running: unknown;
+    readonly file: unknown;
+    /** True if only a start takes the value up. */
+    readonly needsStart: boolean;
+  }[];
+  /** The time at which the files were last applied. */
+  readonly appliedAt: number;
+  readonly warnings: readonly string[];
+  readonly version: string;
+}
