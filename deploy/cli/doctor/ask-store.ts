@@ -1,4 +1,4 @@
-import { describeStoreFault } from '@reelgate/platform/diagnosis/store-checks';
+import { describeStoreFault } from '@reelgate/platform/sql/store-checks';
 import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
 import { probeStore } from '@reelgate/platform/sql/migrate-store';
 import type { CalledService, ProgramConfig } from '../../program/config/program-config.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { tellConfiguration } from '@reelgate/platform/bus/tell-happening';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import { diskCheck } from '@reelgate/platform/diagnosis/store-checks';
+import { diskCheck } from '@reelgate/platform/sql/store-checks';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { listAcceptedLinkKeys } from '@reelgate/platform/signatures';

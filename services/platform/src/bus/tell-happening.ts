@@ -1,7 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { HappenedSchema } from '@reelgate/proto/access/v1/happening';
-import type { Foundation } from '../foundation.ts';
+import type { TimeSource } from '../clock.ts';
+import type { WarningLog } from '../log.ts';
 import type { EventPublisher } from './bus.ts';
 
 const MINUTE_MS = 60_000;
@@ -23,11 +24,14 @@ export async function tellHappenings(bus: EventPublisher, happenings: readonly H
     );
 }
 
+interface TellingParts {
+  readonly bus: EventPublisher;
+  readonly clock: TimeSource;
+  readonly log: WarningLog;
+}
+
 /** Tells that a service has taken a configuration up. The configuration is in use, whether this can be told or not. */
-export function tellConfiguration(
-  { bus, clock, log }: Pick<Foundation, 'bus' | 'clock' | 'log'>,
-  service: string,
-): void {
+export function tellConfiguration({ bus, clock, log }: TellingParts, service: string): void {
   const applied = { at: clock.now(), type: 'configuration_applied', subject: service };
   tellHappenings(bus, [applied]).catch((error: unknown) => {
     log.warn({ err: error }, 'operators are not told of a configuration that was taken up');

@@ -1,6 +1,5 @@
 import { ok } from '../diagnosis/self-checks.ts';
-import type { SelfCheck } from '../diagnosis/self-checks.ts';
-import type { Foundation } from '../foundation.ts';
+import type { CheckRegistry, SelfCheck } from '../diagnosis/self-checks.ts';
 import type { Lifecycle } from '../lifecycle/lifecycle.ts';
 import { describeServer } from '../lifecycle/when-reachable.ts';
 import { StoreRefused } from '../sql/sql.ts';
@@ -16,6 +15,11 @@ export interface LimitsOptions extends Pick<SharedLimitsOptions, 'service' | 're
   readonly deadlineMs: number | undefined;
 }
 
+/** The parts of a service that its limits need. */
+export interface LimitsParts extends Omit<SharedLimitsOptions, keyof LimitsOptions | 'redis'> {
+  readonly checks?: CheckRegistry | undefined;
+}
+
 export interface OpenLimits {
   readonly redis: RedisLink | undefined;
   readonly limits: SharedLimits;
@@ -23,17 +27,16 @@ export interface OpenLimits {
 
 /** Opens the limits that the replicas of a service share, on one connection. The client loads only where it is used. */
 export async function openLimits(
-  foundation: Foundation,
+  { checks, ...parts }: LimitsParts,
   lifecycle: Lifecycle,
   { url, deadlineMs, ...options }: LimitsOptions,
 ): Promise<OpenLimits> {
-  const redis =
-    url === undefined ? undefined : await openLink({ url, deadlineMs, log: foundation.log }, options.service);
+  const redis = url === undefined ? undefined : await openLink({ url, deadlineMs, log: parts.log }, options.service);
   if (redis !== undefined && url !== undefined) {
     lifecycle.add('redis', () => redis.close());
-    foundation.checks?.add(redisCheck(redis, url));
+    checks?.add(redisCheck(redis, url));
   }
-  const limits = await openSharedLimits({ ...foundation, ...options, redis });
+  const limits = await openSharedLimits({ ...parts, ...options, redis });
   lifecycle.add('limits', () => limits.close());
   return { redis, limits };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { CheckRegistry } from '../diagnosis/self-checks.ts';
-import { storeChecks } from '../diagnosis/store-checks.ts';
+import { storeChecks } from './store-checks.ts';
 import { describeServer, whenReachable } from '../lifecycle/when-reachable.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -1,13 +1,13 @@
 import { statfs } from 'node:fs/promises';
 import type { TimeSource } from '../clock.ts';
 import { describeServer, describeError } from '../lifecycle/when-reachable.ts';
-import { readSchema } from '../sql/migrate.ts';
-import type { SqlOptions } from '../sql/open-sql.ts';
-import { StoreUnavailable } from '../sql/sql.ts';
-import type { Sql } from '../sql/sql.ts';
-import type { WatchedSql } from '../sql/watch-writes.ts';
-import { ok } from './self-checks.ts';
-import type { SelfCheck, Verdict } from './self-checks.ts';
+import { readSchema } from './migrate.ts';
+import type { SqlOptions } from './open-sql.ts';
+import { StoreUnavailable } from './sql.ts';
+import type { Sql } from './sql.ts';
+import type { WatchedSql } from './watch-writes.ts';
+import { ok } from '../diagnosis/self-checks.ts';
+import type { SelfCheck, Verdict } from '../diagnosis/self-checks.ts';
 
 /** A healthy database answers a read of nothing in a few milliseconds. */
 const SLOW_MS = 500;

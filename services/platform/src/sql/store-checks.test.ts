@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { openSqlite } from '../sql/sqlite.ts';
-import type { Sql } from '../sql/sql.ts';
-import { StoreUnavailable } from '../sql/sql.ts';
-import { watchWrites } from '../sql/watch-writes.ts';
-import { runChecks } from './self-checks.ts';
+import { openSqlite } from './sqlite.ts';
+import type { Sql } from './sql.ts';
+import { StoreUnavailable } from './sql.ts';
+import { watchWrites } from './watch-writes.ts';
+import { runChecks } from '../diagnosis/self-checks.ts';
 import { storeChecks } from './store-checks.ts';
 
 const PAGES = 16;
