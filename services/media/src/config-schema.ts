@@ -6,12 +6,11 @@ import type { StoreEntry } from '@reelgate/platform/sql/store-settings';
 import { listenerTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import { S3_PATTERN } from './blobs/s3-address.ts';
 import { URL_CHARACTERS_MAX } from './domain/remote-url.ts';
+import { FETCH_PURPOSES } from './fetch/fetch-settings.ts';
+import type { FetchPurpose } from './fetch/fetch-settings.ts';
 
 export const ADDRESS_AND_PORT = 'an address and a port such as 127.0.0.1:9000 or [::1]:9000';
 const ADDRESS_AND_PORT_PATTERN = '^(\\d{1,3}(\\.\\d{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):\\d{1,5}$';
-/** The media that an exception can be for: those of clients, and the results of upstreams. */
-const FETCH_PURPOSES = ['inputs', 'results'] as const;
-export type FetchPurpose = (typeof FETCH_PURPOSES)[number];
 export type AllowEntry = string | { readonly host: string; readonly for: FetchPurpose };
 export const DNS_SERVER = 'the address of a DNS server such as 10.0.0.2, 10.0.0.2:53 or [fd00::2]:53';
 export const RECEIVER = 'a host and a port such as hooks.internal:8443 or 127.0.0.1:9000';

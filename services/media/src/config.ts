@@ -5,13 +5,15 @@ import type { HostPort } from '@reelgate/platform/config/units';
 import { Secret } from '@reelgate/platform/secret';
 import { storeSettings } from '@reelgate/platform/sql/store-settings';
 import type { StoreSettings } from '@reelgate/platform/sql/store-settings';
+import type { BlobsConfig } from './blobs/blob-folder.ts';
 import { parseS3Address } from './blobs/s3-address.ts';
-import type { S3Address, S3Credentials } from './blobs/s3-address.ts';
+import type { S3Credentials } from './blobs/s3-address.ts';
 import { ADDRESS_AND_PORT, DNS_SERVER, RECEIVER } from './config-schema.ts';
-import type { AllowEntry, CheckedConfig, CheckedS3, FetchPurpose, Values } from './config-schema.ts';
+import type { AllowEntry, CheckedConfig, CheckedS3, Values } from './config-schema.ts';
 import type { Category } from './domain/media-rules.ts';
 import type { FileSettings } from './operations/files/keep-files.ts';
 import { isAddress } from './fetch/addresses/address-policy.ts';
+import type { FetchConfig, FetchException } from './fetch/fetch-settings.ts';
 import type { ConfinementLevel } from './probe/confinement/levels.ts';
 
 export { mediaSchema } from './config-schema.ts';
@@ -20,40 +22,6 @@ const MIGRATIONS = path.join(import.meta.dirname, '../migrations');
 const DNS_PORT = 53;
 /** The largest input of a batch by OpenAI's contract. */
 const FILE_BYTES_MAX = 200 * 1024 * 1024;
-
-export interface FetchException extends HostPort {
-  /** Undefined: for the media of clients and for results. */
-  readonly purpose: FetchPurpose | undefined;
-}
-
-export interface FetchConfig {
-  /** Private addresses that can be dialled, each on one port. */
-  readonly allow: readonly FetchException[];
-  /** Ports that can be dialled in addition to those of `allow`. */
-  readonly ports: readonly number[];
-  readonly redirectsMax: number;
-  /** Empty: the servers of the system. */
-  readonly dnsServers: readonly string[];
-  readonly inFlight: { readonly total: number; readonly perAccount: number; readonly perHost: number };
-  /** A transfer keeps its permits for at least this long. After that it can be made to yield to another account. */
-  readonly yieldAfterMs: number;
-  /** The least speed of a body over every window of `speedWindowMs`. */
-  readonly leastBytesPerSecond: number;
-  readonly speedWindowMs: number;
-  readonly headerBytesMax: number;
-  readonly urlCharactersMax: number;
-  readonly timeouts: {
-    readonly dnsMs: number;
-    readonly connectMs: number;
-    readonly headersMs: number;
-    readonly idleMs: number;
-    /** For images and audio, and for video. */
-    readonly imageTotalMs: number;
-    readonly videoTotalMs: number;
-    /** For a free permit. */
-    readonly queueMs: number;
-  };
-}
 
 export interface ProbeConfig {
   readonly timeoutMs: number;
@@ -70,11 +38,6 @@ export interface ProbeConfig {
   /** The weakest level that the service starts with. */
   readonly leastConfinement: ConfinementLevel;
 }
-
-/** An absolute path; undefined: a folder in the data folder. Or a bucket. */
-export type BlobsConfig =
-  | { readonly kind: 'folder'; readonly path: string | undefined }
-  | { readonly kind: 's3'; readonly address: S3Address; readonly credentials: S3Credentials | undefined };
 
 export interface MediaConfig {
   readonly listen: HostPort | undefined;

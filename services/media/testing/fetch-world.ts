@@ -8,7 +8,7 @@ import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import { openIncoming } from '../src/blobs/incoming.ts';
 import { addressPolicy } from '../src/fetch/addresses/address-policy.ts';
-import { FetchFault } from '../src/fetch/fetch-fault.ts';
+import { FetchFault } from '../src/domain/fetch-fault.ts';
 import { fetchGuarded } from '../src/fetch/transfers/guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from '../src/fetch/transfers/guarded-fetch.ts';
 import { orderOf } from './fetch-order.ts';

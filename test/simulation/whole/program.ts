@@ -14,7 +14,7 @@ import type * as SecretModule from '@reelgate/platform/secret';
 import type * as SqlModule from '@reelgate/platform/sql/sql';
 import type * as TraceModule from '@reelgate/platform/trace/trace';
 import type * as DirectClientModule from '@reelgate/platform/rpc/direct-client';
-import type * as FetchFaultModule from '@reelgate/media/fetch/fetch-fault';
+import type * as FetchFaultModule from '@reelgate/media/domain/fetch-fault';
 import type * as ConnectGatewayModule from '../../../deploy/program/connect-gateway.ts';
 import type * as IdentitiesModule from '../../../deploy/program/identities.ts';
 import type * as InProcessMediaModule from '../../../deploy/program/in-process-media.ts';
@@ -41,7 +41,7 @@ async function importModules(root: string) {
     sql: await load<typeof SqlModule>('services/platform/src/sql/sql.ts'),
     trace: await load<typeof TraceModule>('services/platform/src/trace/trace.ts'),
     directClient: await load<typeof DirectClientModule>('services/platform/src/rpc/direct-client.ts'),
-    fetchFault: await load<typeof FetchFaultModule>('services/media/src/fetch/fetch-fault.ts'),
+    fetchFault: await load<typeof FetchFaultModule>('services/media/src/domain/fetch-fault.ts'),
     connectGateway: await load<typeof ConnectGatewayModule>('deploy/program/connect-gateway.ts'),
     identities: await load<typeof IdentitiesModule>('deploy/program/identities.ts'),
     inProcessMedia: await load<typeof InProcessMediaModule>('deploy/program/in-process-media.ts'),

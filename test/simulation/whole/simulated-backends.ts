@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { MediaBackends } from '@reelgate/media/app';
-import type { FetchFault } from '@reelgate/media/fetch/fetch-fault';
+import type { FetchFault } from '@reelgate/media/domain/fetch-fault';
 import type { ImageFacts, MediaFacts, VideoFacts } from '@reelgate/media/domain/media-facts';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';

@@ -1,8 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { BlobsConfig } from '../config.ts';
+import type { S3Address, S3Credentials } from './s3-address.ts';
 
 export const FAN_OUT_CHARACTERS = 2;
+
+/** An absolute path; undefined: a folder in the data folder. Or a bucket. */
+export type BlobsConfig =
+  | { readonly kind: 'folder'; readonly path: string | undefined }
+  | { readonly kind: 's3'; readonly address: S3Address; readonly credentials: S3Credentials | undefined };
 
 /** The folder of the stored bytes; undefined: they are in a bucket. */
 export function blobFolder(blobs: BlobsConfig, dataDir: string): string | undefined {

@@ -4,7 +4,7 @@ import type { SelfCheck } from '@reelgate/platform/diagnosis/self-checks';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
-import type { MediaConfig } from '../config.ts';
+import type { BlobsConfig } from './blob-folder.ts';
 import type { BlobStore } from './blob-store.ts';
 import { openDiskBlobs } from './disk-blobs.ts';
 
@@ -17,10 +17,7 @@ interface BlobsDeps {
 }
 
 /** Opens the folder or the bucket of the configuration. The SDK of a bucket loads only where there is one. */
-export async function openBlobs(
-  config: MediaConfig['blobs'],
-  { folder, lifecycle, ...deps }: BlobsDeps,
-): Promise<BlobStore> {
+export async function openBlobs(config: BlobsConfig, { folder, lifecycle, ...deps }: BlobsDeps): Promise<BlobStore> {
   if (config.kind === 'folder') return openDiskBlobs(folder);
   const { openS3Blobs } = await import('./s3-blobs.ts');
   const bucket = openS3Blobs({ ...config, ...deps });
@@ -31,7 +28,7 @@ export async function openBlobs(
 }
 
 /** A check that reports whether the store of the bytes answers. */
-export function blobsCheck(blobs: BlobStore, config: MediaConfig['blobs']): SelfCheck {
+export function blobsCheck(blobs: BlobStore, config: BlobsConfig): SelfCheck {
   const where = config.kind === 's3' ? `the bucket ${config.address.bucket}` : 'the folder of the bytes';
   return {
     part: 'bytes',

@@ -11,7 +11,7 @@ import { Category } from '@reelgate/proto/media/v1/media_service';
 import { smallDisk } from '../../../../test/harness/small-disk.ts';
 import { startMediaUnderTest } from '../../testing/media-under-test.ts';
 import { fixture, serves, startOrigin } from '../../testing/origin.ts';
-import { FetchFault } from '../fetch/fetch-fault.ts';
+import { FetchFault } from '../domain/fetch-fault.ts';
 import type { BlobStore } from './blob-store.ts';
 import { openDiskBlobs } from './disk-blobs.ts';
 import { TooLarge, openIncoming } from './incoming.ts';

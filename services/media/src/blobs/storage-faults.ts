@@ -1,6 +1,6 @@
 import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
-import { FetchFault } from '../fetch/fetch-fault.ts';
+import { FetchFault } from '../domain/fetch-fault.ts';
 import { TooLarge } from './incoming.ts';
 import type { Draft, IncomingFolder } from './incoming.ts';
 import type { BlobStore } from './blob-store.ts';

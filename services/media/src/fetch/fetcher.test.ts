@@ -17,7 +17,7 @@ import { startRawOrigin } from '../../testing/raw-origin.ts';
 import type { RawOrigin } from '../../testing/raw-origin.ts';
 import { openIncoming } from '../blobs/incoming.ts';
 import { policyFor } from './fetcher.ts';
-import { FetchFault } from './fetch-fault.ts';
+import { FetchFault } from '../domain/fetch-fault.ts';
 import { toHostKey } from './addresses/fetch-target.ts';
 import { openFetcher } from './fetcher.ts';
 import type { Fetcher, FetcherDeps } from './fetcher.ts';

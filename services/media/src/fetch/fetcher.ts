@@ -1,13 +1,13 @@
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import type { ReceivedFile } from '../blobs/incoming.ts';
-import type { FetchConfig, FetchException, MediaConfig } from '../config.ts';
 import { mayDeclare } from '../domain/formats.ts';
 import type { Family } from '../domain/formats.ts';
 import type { JsonPointer } from '../domain/json-pointer.ts';
 import { addressPolicy } from './addresses/address-policy.ts';
 import type { AddressPolicy } from './addresses/address-policy.ts';
 import { parseTarget } from './addresses/fetch-target.ts';
-import { FETCH_FAULT_CODES, FetchFault, hideAnswer } from './fetch-fault.ts';
+import { FETCH_FAULT_CODES, FetchFault, hideAnswer } from '../domain/fetch-fault.ts';
+import type { FetchConfig, FetchException } from './fetch-settings.ts';
 import { openFairSemaphore } from './permits/fair-semaphore.ts';
 import { openKeyedPermits } from './permits/keyed-permits.ts';
 import { openTransferPermits } from './permits/transfer-permits.ts';
@@ -59,8 +59,12 @@ export interface FetchedReference extends ReceivedFile {
 }
 
 interface FetcherConfig {
-  readonly fetch: MediaConfig['fetch'];
-  readonly results: MediaConfig['results'];
+  readonly fetch: FetchConfig;
+  readonly results: {
+    readonly bytesMax: number;
+    readonly parallel: number;
+    readonly totalMs: number;
+  };
 }
 
 /** Fetches references and results, each kind with its own permits. Both reject with a FetchFault if the fetch fails. */

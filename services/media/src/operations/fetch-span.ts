@@ -1,7 +1,7 @@
 import type { Span } from '@reelgate/platform/trace/trace';
 import { NO_SPAN } from '@reelgate/platform/trace/trace';
 import type { ReceivedFile } from '../blobs/incoming.ts';
-import { FetchFault } from '../fetch/fetch-fault.ts';
+import { FetchFault } from '../domain/fetch-fault.ts';
 
 /** The span of a fetch, which ends when the file has arrived or the fetch has failed. */
 export interface FetchSpan {

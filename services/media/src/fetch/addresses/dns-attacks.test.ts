@@ -5,7 +5,7 @@ import { redirects, serves } from '../../../testing/origin.ts';
 import { answer, startRawOrigin } from '../../../testing/raw-origin.ts';
 import type { RawOrigin } from '../../../testing/raw-origin.ts';
 import { addressPolicy } from './address-policy.ts';
-import { NOT_REACHED } from '../fetch-fault.ts';
+import { NOT_REACHED } from '../../domain/fetch-fault.ts';
 
 const BYTES = Buffer.from('the very bytes');
 const GOOD = '127.0.0.1';

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { checkRemoteUrl, parseRemoteUrl } from '../../domain/remote-url.ts';
 import { isPublicAddress, toPlainAddress } from './address-policy.ts';
 import type { AddressPolicy } from './address-policy.ts';
-import { FetchFault, addressFault } from '../fetch-fault.ts';
+import { FetchFault, addressFault } from '../../domain/fetch-fault.ts';
 
 /** Names that are used only inside a network. */
 const PRIVATE_NAMES = [

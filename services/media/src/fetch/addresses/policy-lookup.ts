@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { AddressPolicy } from './address-policy.ts';
-import { addressFault, networkFault } from '../fetch-fault.ts';
+import { addressFault, networkFault } from '../../domain/fetch-fault.ts';
 
 const TRIES = 2;
 const ANSWERS_MAX = 32;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { fromDotted, isPublic } from '../../../testing/special-blocks.ts';
 import { addressPolicy } from './address-policy.ts';
-import { FetchFault, NOT_REACHED } from '../fetch-fault.ts';
+import { FetchFault, NOT_REACHED } from '../../domain/fetch-fault.ts';
 import { checkTarget, parseTarget } from './fetch-target.ts';
 
 const POLICY = addressPolicy({ allow: [], ports: [80, 443] });

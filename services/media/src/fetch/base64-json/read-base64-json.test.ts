@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { FetchFault } from '../fetch-fault.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 import { JSON_AROUND_BYTES_MAX, openBase64JsonReader } from './read-base64-json.ts';
 
 const SEED = 20_261_126;

@@ -1,6 +1,6 @@
 import type { JsonPointer } from '../../domain/json-pointer.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
-import { FetchFault } from '../fetch-fault.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 import { openBase64Decoder } from './base64-decoder.ts';
 import { openJsonWalk } from './json-walk.ts';
 import type { WalkFault } from './json-walk.ts';

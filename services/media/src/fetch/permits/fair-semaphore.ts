@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { FetchFault } from '../fetch-fault.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 
 export type Release = () => void;
 

@@ -1,6 +1,6 @@
 import { tooManyTransfers } from './fair-semaphore.ts';
 import type { Holder } from './fair-semaphore.ts';
-import { FetchFault } from '../fetch-fault.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 import type { TransfersUnderWay } from './transfers-under-way.ts';
 
 export interface TransferSpeed {

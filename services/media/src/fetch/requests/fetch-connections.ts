@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { networkFault } from '../fetch-fault.ts';
+import { networkFault } from '../../domain/fetch-fault.ts';
 import type { KeptConnections } from './kept-connections.ts';
 import { openConnection } from './origin-connection.ts';
 import type { ConnectionSettings, ConnectionUser, OriginConnection } from './origin-connection.ts';

@@ -9,7 +9,7 @@ import { answer, startRawOrigin } from '../../../testing/raw-origin.ts';
 import type { RawOrigin } from '../../../testing/raw-origin.ts';
 import { addressPolicy } from '../addresses/address-policy.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
-import { FetchFault, NOT_REACHED } from '../fetch-fault.ts';
+import { FetchFault, NOT_REACHED } from '../../domain/fetch-fault.ts';
 import { newGuardedConnector } from './guarded-connector.ts';
 
 const pem = (name: string): Buffer =>

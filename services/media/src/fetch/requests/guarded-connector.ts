@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { BLOCKED } from '../addresses/address-policy.ts';
-import { FetchFault, HandshakeFault, addressFault } from '../fetch-fault.ts';
+import { FetchFault, HandshakeFault, addressFault } from '../../domain/fetch-fault.ts';
 import { policyLookup } from '../addresses/policy-lookup.ts';
 import type { LookupLimits, LookupPolicy } from '../addresses/policy-lookup.ts';
 import type { AddressGate } from '../permits/address-permits.ts';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
 import type { Dispatcher, buildConnector } from 'undici';
-import { addressFault } from '../fetch-fault.ts';
+import { addressFault } from '../../domain/fetch-fault.ts';
 import { newGuardedConnector } from './guarded-connector.ts';
 import type { DialLimits } from './guarded-connector.ts';
 import type { LookupPolicy } from '../addresses/policy-lookup.ts';

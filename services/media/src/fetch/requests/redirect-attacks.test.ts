@@ -4,7 +4,7 @@ import { fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import type { FetchWorld } from '../../../testing/fetch-world.ts';
 import { redirects, serves } from '../../../testing/origin.ts';
 import { answer, floods } from '../../../testing/raw-origin.ts';
-import { NOT_REACHED } from '../fetch-fault.ts';
+import { NOT_REACHED } from '../../domain/fetch-fault.ts';
 
 const BYTES = Buffer.from('the very bytes');
 const STATUSES = [301, 302, 303, 307, 308];

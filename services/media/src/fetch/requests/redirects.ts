@@ -6,7 +6,7 @@ import { readAskedWaitMs } from '@reelgate/platform/limits/read-asked-wait';
 import type { Secret } from '@reelgate/platform/secret';
 import { isList } from '../../domain/formats.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
-import { FetchFault, NOT_REACHED, addressFault } from '../fetch-fault.ts';
+import { FetchFault, NOT_REACHED, addressFault } from '../../domain/fetch-fault.ts';
 import { checkTarget } from '../addresses/fetch-target.ts';
 import type { Requester } from './fetch-connections.ts';
 import type { TransferPermits } from '../permits/transfer-permits.ts';

@@ -4,7 +4,7 @@ import { anyPermits } from '../../../testing/any-permits.ts';
 import { fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import { answer } from '../../../testing/raw-origin.ts';
 import type { Draft, IncomingFolder } from '../../blobs/incoming.ts';
-import { FetchFault } from '../fetch-fault.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 
 const WHOLE = '0123456789';
 const world = await fetchWorldOfTests();

@@ -7,7 +7,7 @@ import { formatBytes } from '../../domain/media-rules.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { openBase64JsonReader } from '../base64-json/read-base64-json.ts';
 import type { Base64JsonReader } from '../base64-json/read-base64-json.ts';
-import { FetchFault, NOT_REACHED, networkFault } from '../fetch-fault.ts';
+import { FetchFault, NOT_REACHED, networkFault } from '../../domain/fetch-fault.ts';
 import { parseTarget } from '../addresses/fetch-target.ts';
 import { openFetchConnections } from '../requests/fetch-connections.ts';
 import type { FetchConnections } from '../requests/fetch-connections.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import { answer, floods } from '../../../testing/raw-origin.ts';
 import type { Raw } from '../../../testing/raw-origin.ts';
-import { FetchFault, NOT_REACHED } from '../fetch-fault.ts';
+import { FetchFault, NOT_REACHED } from '../../domain/fetch-fault.ts';
 
 const world = await fetchWorldOfTests();
 

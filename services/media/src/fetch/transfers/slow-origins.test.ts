@@ -7,7 +7,7 @@ import type { Over } from '../../../testing/fetch-world.ts';
 import { answer, startRawOrigin } from '../../../testing/raw-origin.ts';
 import type { Raw } from '../../../testing/raw-origin.ts';
 import { addressPolicy } from '../addresses/address-policy.ts';
-import type { FetchFault } from '../fetch-fault.ts';
+import type { FetchFault } from '../../domain/fetch-fault.ts';
 
 const OK = '200 OK';
 const world = await fetchWorldOfTests();

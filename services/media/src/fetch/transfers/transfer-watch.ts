@@ -1,6 +1,6 @@
 import { NOT_AWAITED } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
-import { FetchFault, NOT_REACHED } from '../fetch-fault.ts';
+import { FetchFault, NOT_REACHED } from '../../domain/fetch-fault.ts';
 
 const TICK_MS = 100;
 /** The most bytes of headers, frames and redirects beyond twice the bytes of the body. */

@@ -9,7 +9,7 @@ import { LIMITS, fetchWorldOfTests } from '../../../testing/fetch-world.ts';
 import type { Over } from '../../../testing/fetch-world.ts';
 import { serves } from '../../../testing/origin.ts';
 import { addressPolicy } from '../addresses/address-policy.ts';
-import type { FetchFault } from '../fetch-fault.ts';
+import type { FetchFault } from '../../domain/fetch-fault.ts';
 const BYTES = Buffer.from('the very bytes');
 const { origin, secure, dns, fetchOf, faultOf } = await fetchWorldOfTests();
 

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream';
 import type { OpenUnpacker } from '@reelgate/platform/http/content-codings';
-import { FetchFault } from '../fetch-fault.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 
 /**
  * Unpacks the body of an answer that an origin compresses although the request asks for plain bytes. A body that is

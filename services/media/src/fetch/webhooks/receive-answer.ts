@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { FetchFault } from '../fetch-fault.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 import type { OriginConnection } from '../requests/origin-connection.ts';
 
 /** The most bytes of a body that are read. A longer one ends the connection. */

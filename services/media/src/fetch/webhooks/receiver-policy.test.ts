@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { FetchFault } from '../fetch-fault.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 import { receiverPolicy } from './receiver-policy.ts';
 
 const judge = receiverPolicy({

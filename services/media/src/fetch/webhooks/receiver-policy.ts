@@ -2,7 +2,7 @@ import type { HostPort } from '@reelgate/platform/config/units';
 import { addressPolicy, isAddress, isPublicAddress, toPlainAddress } from '../addresses/address-policy.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
 import { addressIn, checkTarget, toHostKey, parseTarget, readPort } from '../addresses/fetch-target.ts';
-import { FetchFault, addressFault } from '../fetch-fault.ts';
+import { FetchFault, addressFault } from '../../domain/fetch-fault.ts';
 
 const HTTPS_PORT = 443;
 /** As in the contract. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { FetchFault } from '../fetch-fault.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 
 /** One timer stands for all requests, so a request ends up to this long after its time. */
 const TICK_MS = 50;

@@ -4,7 +4,7 @@ import type { Log } from '@reelgate/platform/log';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { readRetryAfterMs } from '@reelgate/platform/limits/retry-after';
 import { toHostKey } from '../addresses/fetch-target.ts';
-import { FetchFault, HandshakeFault } from '../fetch-fault.ts';
+import { FetchFault, HandshakeFault } from '../../domain/fetch-fault.ts';
 import { isClosedByOrigin } from '../requests/fetch-connections.ts';
 import { IDLE_MS, openKeptConnections } from '../requests/kept-connections.ts';
 import type { KeptConnections } from '../requests/kept-connections.ts';

@@ -8,7 +8,7 @@ import { isResult } from '../../domain/media-rules.ts';
 import { isKept } from '../../domain/media-object.ts';
 import type { MediaObject } from '../../domain/media-object.ts';
 import type { ImageFacts, VideoFacts } from '../../domain/media-facts.ts';
-import { FetchFault, isTransient } from '../../fetch/fetch-fault.ts';
+import { FetchFault, isTransient } from '../../domain/fetch-fault.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Credential } from '../../fetch/requests/redirects.ts';
 import type { ProbeParsers } from '../../probe/probe.ts';

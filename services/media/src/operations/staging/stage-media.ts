@@ -13,7 +13,7 @@ import type { Blob, MediaObject } from '../../domain/media-object.ts';
 import { FAMILY_OF, findMediaFault, formatBytes, isOfCategory, nameTypes } from '../../domain/media-rules.ts';
 import type { Category } from '../../domain/media-rules.ts';
 import { classifyReference } from '../../domain/reference.ts';
-import { FetchFault, NOT_REACHED } from '../../fetch/fetch-fault.ts';
+import { FetchFault, NOT_REACHED } from '../../domain/fetch-fault.ts';
 import type { FetchedReference, Fetcher } from '../../fetch/fetcher.ts';
 import type { Draw, ProbeOutcome, ProbeParsers } from '../../probe/probe.ts';
 import { claimBlob, claimFile } from '../blobs/claim-blob.ts';

@@ -8,8 +8,8 @@ import type { NumberedJob, NumberedOutcome, ProbeJob, ProbeOutcome, Work } from 
 const [{ probeFile }, { redrawImage }, { videoThumbnail }, { pictureThumbnail }] = await Promise.all([
   import('../probe-file.ts'),
   import('../images/redraw-image.ts'),
-  import('../../thumbnails/child/video-thumbnail.ts'),
-  import('../../thumbnails/child/picture-thumbnail.ts'),
+  import('../thumbnails/video-thumbnail.ts'),
+  import('../thumbnails/picture-thumbnail.ts'),
   import('../images/probe-image.ts'),
   import('../containers/probe-container.ts'),
 ]);

@@ -13,7 +13,7 @@ import type { Parser } from './parser-process.ts';
 
 /** The packages that the parsers use. */
 const PACKAGES = ['sharp', 'file-type', 'mediabunny', 'probe-image-size', '@reelgate/picture-decoder'];
-const OWN = ['../', '../../domain/', '../../thumbnails/child/', '../../../package.json'];
+const OWN = ['../', '../../domain/', '../../../package.json'];
 /** Far more than the parsers need. */
 const PACKAGES_MAX = 500;
 

@@ -1,8 +1,8 @@
 import { EncodedPacketSink, Input, MP4, QTFF, WEBM } from 'mediabunny';
 import type { InputVideoTrack } from 'mediabunny';
-import { openBoundedSource } from '../../probe/containers/bounded-source.ts';
-import { openPicture, openPixels } from '../../probe/images/pictures.ts';
-import type { ProbeJob, ProbeOutcome } from '../../probe/probe.ts';
+import { openBoundedSource } from '../containers/bounded-source.ts';
+import { openPicture, openPixels } from '../images/pictures.ts';
+import type { ProbeJob, ProbeOutcome } from '../probe.ts';
 import { KEY_FRAMES } from './key-frames.ts';
 import { writeThumbnail } from './picture-thumbnail.ts';
 

@@ -1,6 +1,6 @@
 import type { Sharp } from 'sharp';
-import { openPicture } from '../../probe/images/pictures.ts';
-import type { ProbeJob, ProbeOutcome } from '../../probe/probe.ts';
+import { openPicture } from '../images/pictures.ts';
+import type { ProbeJob, ProbeOutcome } from '../probe.ts';
 
 /** Draws the thumbnail of a frame that another program decoded into a picture file. */
 export async function pictureThumbnail(job: ProbeJob): Promise<ProbeOutcome> {
