@@ -36,7 +36,7 @@ const REPEATS = [
   'services/platform/src/rpc/rules.ts',
   'services/tasks/src/clients/http-media-bytes.ts',
   'services/tasks/src/operations/task-refusals.ts',
-  'services/tasks/src/operations/uploads/upload-media.ts',
+  'services/tasks/src/operations/content/upload-media.ts',
   'services/tasks/src/rpc/mapping-order.ts',
 ];
 /** The reasons in the queue of attention: they are not refusals. */

@@ -6,7 +6,7 @@ import type { Submission } from './channels/channel.ts';
 import { QUEUE_CLASSES, readLane } from './domain/lane.ts';
 import type { Model } from './domain/model.ts';
 import type { Task } from './domain/task.ts';
-import { ATTENTION_REASONS } from './operations/attention/raise-attention.ts';
+import { ATTENTION_REASONS } from './operations/ends/raise-attention.ts';
 import type { AlertCounts, Counts, QueueCounts, QueueView, RefusedPlace, WorkCounts } from './operations/deps.ts';
 import type { JobCounts } from './operations/jobs/job-deps.ts';
 import type { PausedChannels } from './operations/operators/pause-channel.ts';
@@ -14,7 +14,6 @@ import type { OpenWatches, WatchMethod } from './operations/watches/open-watches
 import type { TasksWatchDeps } from './operations/watches/watch-tasks.ts';
 import type { Claim } from './store/queue-store.ts';
 import type { Finish, PhaseTimes } from './store/finish.ts';
-import type { TurnWatch } from './workers/take-turns.ts';
 
 const WHOLE_SECONDS = [5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600, 900, 1800, 3600];
 const LAG_SECONDS = [1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800];
@@ -131,6 +130,14 @@ function queueMetrics(metrics: Metrics): QueueCounts {
       expired.labels(ofClass).inc();
     },
   };
+}
+
+/** The turns of this process, as its metrics watch them. */
+export interface TurnWatch {
+  /** The milliseconds since the next pass was due. A pass that hangs or fails leaves it due. 0 while nothing waits. */
+  lateMs(): number;
+  /** The number of lanes in which tasks wait and that no channel serves, at the last pass. */
+  unserved(): number;
 }
 
 /** The state of this process's turns, and the limits of the queue, read when the metrics are read. */

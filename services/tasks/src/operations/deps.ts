@@ -14,8 +14,8 @@ import type { Task, TaskInState } from '../domain/task.ts';
 import type { Claim } from '../store/queue-store.ts';
 import type { Finish, PhaseTimes } from '../store/finish.ts';
 import type { TaskStore } from '../store/task-store.ts';
-import type { KnownLanes } from './queue/known-lanes.ts';
-import type { LaneMeter } from './queue/lane-rates.ts';
+import type { KnownLanes } from './lanes/known-lanes.ts';
+import type { LaneMeter } from './lanes/lane-rates.ts';
 
 /** The dependencies of the plan of an attempt. */
 export interface PlanDeps {

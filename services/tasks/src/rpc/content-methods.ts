@@ -13,8 +13,8 @@ import type { ContentDeps } from '../operations/content/content-deps.ts';
 import { signContentLink } from '../operations/content/content-link.ts';
 import { readContent } from '../operations/content/read-content.ts';
 import type { ContentPart } from '../operations/content/read-content.ts';
-import { uploadMedia } from '../operations/uploads/upload-media.ts';
-import type { Upload } from '../operations/uploads/upload-media.ts';
+import { uploadMedia } from '../operations/content/upload-media.ts';
+import type { Upload } from '../operations/content/upload-media.ts';
 import { MEDIA, fromWireEnum } from './mapping-order.ts';
 import { toMessage } from './wire-message.ts';
 

@@ -8,7 +8,7 @@ import { anAnswer } from '../../testing/jobs/new-jobs.ts';
 import { LIMITS, useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import type { JobWorld } from '../../testing/jobs/open-job-world.ts';
 import { useWorlds } from '../../testing/open-world.ts';
-import { sweepJobs } from '../operations/recovery/end-lost-jobs.ts';
+import { sweepJobs } from '../operations/jobs/end-lost-jobs.ts';
 import { finishJob, leaseJobs, startJob } from '../operations/jobs/work-jobs.ts';
 import { operatorService } from './operator-service.ts';
 

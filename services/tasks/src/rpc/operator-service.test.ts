@@ -11,7 +11,7 @@ import { LOST, refused } from '../../testing/fake-upstream.ts';
 import { useJobWorlds } from '../../testing/jobs/open-job-world.ts';
 import { useWorlds } from '../../testing/open-world.ts';
 import { aContextIr } from '../../testing/orders.ts';
-import { raiseAttention } from '../operations/attention/raise-attention.ts';
+import { raiseAttention } from '../operations/ends/raise-attention.ts';
 import { operatorService } from './operator-service.ts';
 
 const openWorld = useWorlds();

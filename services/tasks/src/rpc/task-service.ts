@@ -20,7 +20,7 @@ import { listIgnored } from '../operations/creates/choose-extra.ts';
 import { checkCreate, estimateOrder } from '../operations/creates/check-create.ts';
 import { countRefusals } from '../operations/creates/refusal-cause.ts';
 import { createTask } from '../operations/creates/create-task.ts';
-import type { CreateRequest } from '../operations/creates/create-context.ts';
+import type { CreateRequest } from '../operations/create-context.ts';
 import { deleteTask } from '../operations/ends/delete-task.ts';
 import type { Deps } from '../operations/deps.ts';
 import { callbackHandler } from '../operations/polls/handle-callback.ts';

@@ -11,7 +11,7 @@ import type { RunBatchDeps } from '../operations/batches/run-batches.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import { reconcileUnknown } from '../operations/recovery/reconcile-unknown.ts';
-import { sweepJobs } from '../operations/recovery/end-lost-jobs.ts';
+import { sweepJobs } from '../operations/jobs/end-lost-jobs.ts';
 import {
   eraseRemoved,
   removeOldBatches,

@@ -10,7 +10,7 @@ import { aContextIr, aRegeneration, aText, anImage, anOrder } from '../../testin
 import { LANE, QUEUE, countScopes, fill, listHeld, useQueueWorlds } from '../../testing/queue-world.ts';
 import { outcomes } from '../../testing/store/opened-store.ts';
 import { checkCreate } from '../operations/creates/check-create.ts';
-import type { CreateRequest } from '../operations/creates/create-context.ts';
+import type { CreateRequest } from '../operations/create-context.ts';
 import { cancelTask } from '../operations/ends/cancel-task.ts';
 import { pauseChannel } from '../operations/operators/pause-channel.ts';
 import { settleFinished } from './settle-finished.ts';

@@ -12,6 +12,7 @@ import { endWaiting } from '../operations/ends/end-task.ts';
 import { listLaneChannels } from '../operations/queue/lane-channels.ts';
 import { submitClaimed } from '../operations/queue/submit-claimed.ts';
 import type { Claim, ClaimedTask } from '../store/queue-store.ts';
+import type { TurnWatch } from '../tasks-metrics.ts';
 
 /** Submissions of this process from the queue that may run at once. */
 const PARALLEL_MAX = 64;
@@ -36,13 +37,6 @@ const QUEUE_TIMEOUT = {
   code: 'queue_timeout',
   message: 'no generator had room for this task within the time that it may wait; send it again',
 };
-
-export interface TurnWatch {
-  /** The milliseconds since the next pass was due. A pass that hangs or fails leaves it due. 0 while nothing waits. */
-  lateMs(): number;
-  /** The number of lanes in which tasks wait and that no channel serves, at the last pass. */
-  unserved(): number;
-}
 
 /** Gives the tasks that wait for a channel their turns. */
 export interface TurnTaker extends TurnWatch {

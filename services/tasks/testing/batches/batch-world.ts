@@ -17,7 +17,7 @@ import {
   listEndedLines,
 } from '../../src/operations/batches/work-batches.ts';
 import { endTask } from '../../src/operations/ends/end-task.ts';
-import { sweepJobs } from '../../src/operations/recovery/end-lost-jobs.ts';
+import { sweepJobs } from '../../src/operations/jobs/end-lost-jobs.ts';
 import { finishJob, leaseJobs, startJob } from '../../src/operations/jobs/work-jobs.ts';
 import type { JobDeps } from '../../src/operations/jobs/job-deps.ts';
 import type { JobFinish } from '../../src/store/job-store.ts';

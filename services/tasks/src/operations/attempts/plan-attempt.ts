@@ -3,7 +3,7 @@ import { validateOrder } from '../../domain/rules/validate-order.ts';
 import { isMedia, isUpstreamFile, resolveRole } from '../../domain/order.ts';
 import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
-import type { CreateMedia, SourceMedia } from '../creates/stage-media.ts';
+import type { CreateMedia, SourceMedia } from '../create-context.ts';
 import type { PlanDeps } from '../deps.ts';
 import { toRefusal } from '../task-refusals.ts';
 

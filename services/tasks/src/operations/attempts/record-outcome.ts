@@ -1,7 +1,7 @@
 import type { ChannelSettings, Submission } from '../../channels/channel.ts';
 import { takeOrigin } from '../../domain/task.ts';
 import type { Mapping, Task, TaskOrigin } from '../../domain/task.ts';
-import { raiseAttention } from '../attention/raise-attention.ts';
+import { raiseAttention } from '../ends/raise-attention.ts';
 import type { Deps } from '../deps.ts';
 
 const TRIES_MAX = 60;

@@ -7,7 +7,7 @@ import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import type { Task, TaskOrigin } from '../../domain/task.ts';
 import type { NewTask, RefusedAttempt } from '../../store/task-store.ts';
-import type { CreateContext } from '../creates/create-context.ts';
+import type { CreateContext } from '../create-context.ts';
 import type { Deps } from '../deps.ts';
 import { contentRejected, noChannel, orderRejected, throttleRefusal, unfit } from '../task-refusals.ts';
 import { planAttempt } from './plan-attempt.ts';

@@ -4,7 +4,7 @@ import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
 import type { Task } from '../../domain/task.ts';
 import { settleFinished } from '../../workers/settle-finished.ts';
-import { raiseAttention } from './raise-attention.ts';
+import { raiseAttention } from '../ends/raise-attention.ts';
 import { resolveAttention } from './resolve-attention.ts';
 import type { Resolution } from './resolve-attention.ts';
 

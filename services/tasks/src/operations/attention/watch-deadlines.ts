@@ -1,6 +1,6 @@
 import { inTask } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
-import { raiseAttention } from './raise-attention.ts';
+import { raiseAttention } from '../ends/raise-attention.ts';
 
 const BATCH_MAX = 200;
 

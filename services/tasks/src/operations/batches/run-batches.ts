@@ -8,7 +8,7 @@ import type { TokenRights } from '../../clients/tokens.ts';
 import type { BatchLease, BatchStop, StartedLine } from '../../store/batch-store.ts';
 import type { TokenReader } from '../cached-tokens.ts';
 import { estimateOrder } from '../creates/check-create.ts';
-import type { CreateRequest } from '../creates/create-context.ts';
+import type { CreateRequest } from '../create-context.ts';
 import { createTask } from '../creates/create-task.ts';
 import { digestCall, digestOrder } from '../creates/idempotency.ts';
 import type { Deps } from '../deps.ts';

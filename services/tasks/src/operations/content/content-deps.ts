@@ -3,7 +3,7 @@ import { linkKey } from '@reelgate/platform/signatures';
 import type { Secret } from '@reelgate/platform/secret';
 import type { MediaBytes } from '../../clients/media-bytes.ts';
 import type { StoreDeps } from '../deps.ts';
-import type { UploadDeps } from '../uploads/upload-media.ts';
+import type { UploadDeps } from './upload-media.ts';
 import { openStreamPermits } from './content-stream-permits.ts';
 import type { StreamPermits } from './content-stream-permits.ts';
 

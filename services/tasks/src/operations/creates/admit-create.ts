@@ -25,7 +25,7 @@ import {
 } from '../task-refusals.ts';
 import { assertWebhookUrl } from '../webhooks/webhook-refusals.ts';
 import { chooseByExtra, listChoices } from './choose-extra.ts';
-import type { CreateRequest, OrderCaller, ResolvedOrder } from './create-context.ts';
+import type { CreateRequest, OrderCaller, ResolvedOrder } from '../create-context.ts';
 
 /** Runs the checks before the first write: the order, its key, then the things that the order names. */
 export async function admitCreate(

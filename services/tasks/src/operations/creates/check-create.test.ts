@@ -8,7 +8,7 @@ import { aRegeneration, aText, anImage, anOrder, aVideo } from '../../../testing
 import type { Order } from '../../domain/order.ts';
 import { applyReport } from '../polls/apply-report.ts';
 import { checkCreate, estimateOrder } from './check-create.ts';
-import type { CreateRequest } from './create-context.ts';
+import type { CreateRequest } from '../create-context.ts';
 
 const open = useWorlds();
 const READS = new Set([

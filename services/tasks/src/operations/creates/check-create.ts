@@ -4,7 +4,7 @@ import type { NewTask } from '../../store/task-store.ts';
 import { assertOpenChannel } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { admitCreate, assertOrder, listCaps, planCreateWait, refuseCapped, resolveOrder } from './admit-create.ts';
-import type { CreateRequest, OrderCaller } from './create-context.ts';
+import type { CreateRequest, OrderCaller } from '../create-context.ts';
 import type { Quote } from '../../clients/billing.ts';
 import type { Order } from '../../domain/order.ts';
 import type { PriceFacts } from '../../domain/price-facts.ts';

@@ -11,7 +11,7 @@ import type { Order } from '../../domain/order.ts';
 import type { Task } from '../../domain/task.ts';
 import { openProcessLiveness } from '../../workers/process-liveness.ts';
 import { settleFinished } from '../../workers/settle-finished.ts';
-import type { CreateResult } from './create-context.ts';
+import type { CreateResult } from '../create-context.ts';
 import { reconcileUnknown } from '../recovery/reconcile-unknown.ts';
 
 const open = useWorlds();

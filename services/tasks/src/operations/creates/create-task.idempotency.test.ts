@@ -3,7 +3,7 @@ import { refused } from '../../../testing/fake-upstream.ts';
 import { useWorlds } from '../../../testing/open-world.ts';
 import type { World } from '../../../testing/open-world.ts';
 import { anOrder } from '../../../testing/orders.ts';
-import type { CreateRequest, CreateResult } from './create-context.ts';
+import type { CreateRequest, CreateResult } from '../create-context.ts';
 
 const open = useWorlds();
 const DAY_MS = 24 * 3600 * 1000;

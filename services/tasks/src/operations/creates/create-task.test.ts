@@ -18,7 +18,7 @@ import { catchRefusalFields } from '@reelgate/platform/testing/refusals';
 import { outcomes } from '../../../testing/store/opened-store.ts';
 import type { Order } from '../../domain/order.ts';
 import { applyReport } from '../polls/apply-report.ts';
-import type { CreateRequest } from './create-context.ts';
+import type { CreateRequest } from '../create-context.ts';
 
 const EVERY = { before: Number.MAX_SAFE_INTEGER, beyond: Number.MAX_SAFE_INTEGER, limit: 10 };
 const open = useWorlds();

@@ -19,10 +19,9 @@ import { UncertainWait, waitForChannel } from '../queue/wait-for-channel.ts';
 import { boundUnknown, keyInUse, noChannel, sourceGone, throttleRefusal } from '../task-refusals.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';
 import { admitCreate, findEarlier, listCaps, planCreateWait, refuseCapped } from './admit-create.ts';
-import type { CreateContext, CreateRequest, CreateResult, ResolvedOrder } from './create-context.ts';
+import type { CreateContext, CreateRequest, CreateResult, ResolvedOrder, SourceMedia } from '../create-context.ts';
 import { KEY_LIFETIME_MS } from './idempotency.ts';
 import { NO_MEDIA, stageReferences, stageSource } from './stage-media.ts';
-import type { SourceMedia } from './stage-media.ts';
 
 /** For a create that does not wait, while others do. */
 const BEHIND_OTHERS_RETRY_MS = 5000;

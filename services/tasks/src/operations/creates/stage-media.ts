@@ -7,6 +7,7 @@ import { isMedia, isUpstreamFile, resolveRole } from '../../domain/order.ts';
 import type { ContentItem, MediaItem, Order } from '../../domain/order.ts';
 import type { ProbedVideos } from '../../domain/price-facts.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
+import type { CreateMedia, SourceMedia } from '../create-context.ts';
 
 /** The total length of the reference videos, and of the reference sounds (vendor contract §2.3). */
 const TOTAL_MS_MAX = 15_000;
@@ -14,20 +15,6 @@ const TOTAL_MS_MAX = 15_000;
 const TOTAL_MS_TOLERANCE = 500;
 /** An upstream file cannot be probed here. It counts as the longest base video until the usage is known. */
 const UPSTREAM_BASE_MS = 15_000;
-
-/** The staged media of an order, and those of its source if a channel needs them. */
-export interface CreateMedia {
-  /** By the index of the item in the content of the order. */
-  readonly byIndex: ReadonlyMap<number, StagedMedia>;
-  readonly source: SourceMedia | undefined;
-}
-
-/** The references and the result of a source, staged for the task that renders it. */
-export interface SourceMedia {
-  /** By the index of the item in the content of the source. */
-  readonly byIndex: ReadonlyMap<number, StagedMedia>;
-  readonly base: StagedMedia;
-}
 
 export const NO_MEDIA: CreateMedia = { byIndex: new Map(), source: undefined };
 

@@ -4,7 +4,7 @@ import { isMedia } from '../../domain/order.ts';
 import type { Order } from '../../domain/order.ts';
 import type { Task, TaskIdentity } from '../../domain/task.ts';
 import type { Deps } from '../deps.ts';
-import { raiseAttention } from '../attention/raise-attention.ts';
+import { raiseAttention } from './raise-attention.ts';
 
 /**
  * Settles the money of a finished task. Billing settles once, however often it is called. The caller marks the task

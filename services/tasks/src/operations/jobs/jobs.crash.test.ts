@@ -6,7 +6,7 @@ import type { JobWorld } from '../../../testing/jobs/open-job-world.ts';
 import { dieAt } from '../../../testing/process-death.ts';
 import type { Moment } from '../../../testing/process-death.ts';
 import { isTerminal } from '../../domain/task.ts';
-import { sweepJobs } from '../recovery/end-lost-jobs.ts';
+import { sweepJobs } from './end-lost-jobs.ts';
 import { finishJob, leaseJobs, returnJob, startJob } from './work-jobs.ts';
 
 const open = useJobWorlds();

@@ -4,7 +4,7 @@ import { anAnswer } from '../../../testing/jobs/new-jobs.ts';
 import { LIMITS, useJobWorlds } from '../../../testing/jobs/open-job-world.ts';
 import type { JobWorld } from '../../../testing/jobs/open-job-world.ts';
 import type { JobLease } from '../../domain/job.ts';
-import { sweepJobs } from '../recovery/end-lost-jobs.ts';
+import { sweepJobs } from './end-lost-jobs.ts';
 import { finishJob, getJob, leaseJobs, renewLeases, returnJob, startJob, withdrawJob } from './work-jobs.ts';
 
 const open = useJobWorlds();

@@ -3,7 +3,7 @@ import { nameFailure } from '../../domain/failure-cause.ts';
 import type { Job, JobAnswer, JobLease } from '../../domain/job.ts';
 import type { Failure } from '../../domain/task.ts';
 import type { TakenJob } from '../../store/job-store.ts';
-import { endLostJob, logReturned } from '../recovery/end-lost-jobs.ts';
+import { endLostJob, logReturned } from './end-lost-jobs.ts';
 import type { JobDeps } from './job-deps.ts';
 import { writeJobSpan } from '../tracing/lifetime-span.ts';
 import { jobNotFound, leaseLost } from '../task-refusals.ts';

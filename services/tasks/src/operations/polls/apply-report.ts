@@ -4,7 +4,7 @@ import { checkUpstreamCost, move } from '../../domain/report.ts';
 import type { Report } from '../../domain/report.ts';
 import type { Doubt, Task } from '../../domain/task.ts';
 import type { Note, Progress } from '../../store/task-store.ts';
-import { raiseAttention } from '../attention/raise-attention.ts';
+import { raiseAttention } from '../ends/raise-attention.ts';
 import type { Deps } from '../deps.ts';
 import { endTask } from '../ends/end-task.ts';
 import { toPublicFailure, toUpstreamFailure } from '../ends/tell-failure.ts';

@@ -7,7 +7,7 @@ import type { ChannelSettings, ListedWork, PollResult, UpstreamCallback } from '
 import type { Task } from '../../domain/task.ts';
 import { channelPoller } from '../../workers/poll-channel.ts';
 import { callbackHandler } from './handle-callback.ts';
-import { raiseAttention } from '../attention/raise-attention.ts';
+import { raiseAttention } from '../ends/raise-attention.ts';
 
 const open = useWorlds();
 const CHANNELS = [channelSettings({ callbacks: true })];

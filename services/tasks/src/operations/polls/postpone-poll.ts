@@ -1,7 +1,7 @@
 import { errorBackoffInWait, hastenInterval, pollInterval } from '../../domain/poll-interval.ts';
 import type { Doubt, Task } from '../../domain/task.ts';
 import type { Progress } from '../../store/task-store.ts';
-import { raiseAttention } from '../attention/raise-attention.ts';
+import { raiseAttention } from '../ends/raise-attention.ts';
 import type { Deps } from '../deps.ts';
 
 const POLLS_TO_ATTENTION = 5;

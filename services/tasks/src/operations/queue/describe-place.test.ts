@@ -3,8 +3,8 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { nameLane } from '../../domain/lane.ts';
 import type { FoundPlace } from '../../store/queue-store.ts';
 import { toPlaceView } from './describe-place.ts';
-import { openKnownLanes } from './known-lanes.ts';
-import { openLaneRates } from './lane-rates.ts';
+import { openKnownLanes } from '../lanes/known-lanes.ts';
+import { openLaneRates } from '../lanes/lane-rates.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LANE = nameLane({ kind: 'generation', model: 'fast', without: [], class: 'batch' });

@@ -2,7 +2,7 @@ import { SCHEDULED_LANE, readLane } from '../../domain/lane.ts';
 import type { QueueClass } from '../../domain/lane.ts';
 import type { FoundPlace } from '../../store/queue-store.ts';
 import type { Deps } from '../deps.ts';
-import { estimateWaitMs } from './lane-rates.ts';
+import { estimateWaitMs } from '../lanes/lane-rates.ts';
 
 /** The place of a task as its owner sees it. It shows nothing of other accounts. */
 export interface PlaceView {

@@ -2,7 +2,7 @@ import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { nameLane, readLane } from '../../domain/lane.ts';
 import type { Lane, QueueClass } from '../../domain/lane.ts';
 import { isUpstreamFile, listMedia } from '../../domain/order.ts';
-import type { CreateContext } from '../creates/create-context.ts';
+import type { CreateContext } from '../create-context.ts';
 import type { Deps } from '../deps.ts';
 
 /** The name of the lane of a create: what it may be submitted to, now and after a reload. */

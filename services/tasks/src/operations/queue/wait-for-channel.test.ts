@@ -7,7 +7,7 @@ import { anOrder } from '../../../testing/orders.ts';
 import { LANE, countScopes, fill, listHeld, useQueueWorlds } from '../../../testing/queue-world.ts';
 import { outcomes } from '../../../testing/store/opened-store.ts';
 import { settleFinished } from '../../workers/settle-finished.ts';
-import type { CreateRequest } from '../creates/create-context.ts';
+import type { CreateRequest } from '../create-context.ts';
 
 const open = useWorlds();
 const openQueue = useQueueWorlds();

@@ -4,13 +4,12 @@ import { computeCost } from '../../domain/fair-queue.ts';
 import { SCHEDULED_LANE } from '../../domain/lane.ts';
 import type { StagedMedia, Task } from '../../domain/task.ts';
 import type { WaitPlan } from '../../domain/wait-plan.ts';
-import type { CreateContext } from '../creates/create-context.ts';
-import type { CreateMedia } from '../creates/stage-media.ts';
+import type { CreateContext, CreateMedia } from '../create-context.ts';
 import { showTask } from '../attempts/record-outcome.ts';
 import type { Deps, QueueLimits } from '../deps.ts';
 import { queueFull, wouldWaitTooLong } from '../task-refusals.ts';
 import { nameCreateLane } from './lane-channels.ts';
-import { estimateWaitMs } from './lane-rates.ts';
+import { estimateWaitMs } from '../lanes/lane-rates.ts';
 
 /** The answer of the database to a wait was lost, so the task may wait or not. */
 export class UncertainWait extends Error {

@@ -5,7 +5,7 @@ import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import type { Task } from '../../domain/task.ts';
 import { inTask } from '../tracing/work-span.ts';
 import type { Deps } from '../deps.ts';
-import { raiseAttention } from '../attention/raise-attention.ts';
+import { raiseAttention } from '../ends/raise-attention.ts';
 import { endTask } from '../ends/end-task.ts';
 import { INTERRUPTED_FAILURE, askForHolds } from './recover-creates.ts';
 import type { HadNoHold } from './recover-creates.ts';

@@ -3,7 +3,7 @@ import { useJobWorlds } from '../../../testing/jobs/open-job-world.ts';
 import type { JobWorld } from '../../../testing/jobs/open-job-world.ts';
 import type { JobLease } from '../../domain/job.ts';
 import { finishJob, leaseJobs, startJob, withdrawJob } from '../jobs/work-jobs.ts';
-import { sweepJobs } from '../recovery/end-lost-jobs.ts';
+import { sweepJobs } from '../jobs/end-lost-jobs.ts';
 
 const open = useJobWorlds();
 

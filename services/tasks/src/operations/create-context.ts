@@ -1,12 +1,11 @@
 import type { Span } from '@reelgate/platform/trace/trace';
-import type { ChannelRuntime } from '../../channels/channel-registry.ts';
-import type { TokenMaker } from '../../clients/tokens.ts';
-import type { Order } from '../../domain/order.ts';
-import type { PriceFacts } from '../../domain/price-facts.ts';
-import type { BesideOrder, PriceBound, Task } from '../../domain/task.ts';
-import type { TokenWait, WaitPlan, WaitPreference } from '../../domain/wait-plan.ts';
-import type { NewTask } from '../../store/task-store.ts';
-import type { CreateMedia } from './stage-media.ts';
+import type { ChannelRuntime } from '../channels/channel-registry.ts';
+import type { TokenMaker } from '../clients/tokens.ts';
+import type { Order } from '../domain/order.ts';
+import type { PriceFacts } from '../domain/price-facts.ts';
+import type { BesideOrder, PriceBound, StagedMedia, Task } from '../domain/task.ts';
+import type { TokenWait, WaitPlan, WaitPreference } from '../domain/wait-plan.ts';
+import type { NewTask } from '../store/task-store.ts';
 
 /** The account that places an order, and the models that it may use. */
 export interface OrderCaller {
@@ -51,6 +50,20 @@ export interface ResolvedOrder {
   readonly runtimes: readonly ChannelRuntime[];
   /** Without the videos that are not probed yet. */
   readonly facts: PriceFacts;
+}
+
+/** The staged media of an order, and those of its source if a channel needs them. */
+export interface CreateMedia {
+  /** By the index of the item in the content of the order. */
+  readonly byIndex: ReadonlyMap<number, StagedMedia>;
+  readonly source: SourceMedia | undefined;
+}
+
+/** The references and the result of a source, staged for the task that renders it. */
+export interface SourceMedia {
+  /** By the index of the item in the content of the source. */
+  readonly byIndex: ReadonlyMap<number, StagedMedia>;
+  readonly base: StagedMedia;
 }
 
 /** A create that has passed its checks: the state that its steps share. */

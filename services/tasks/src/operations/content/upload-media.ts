@@ -4,7 +4,7 @@ import type { Log } from '@reelgate/platform/log';
 import { Problem } from '@reelgate/platform/problem';
 import { createHash } from 'node:crypto';
 import type { MediaBytes, Reservation, StoredUpload, UploadRequest } from '../../clients/media-bytes.ts';
-import type { StreamPermits } from '../content/content-stream-permits.ts';
+import type { StreamPermits } from './content-stream-permits.ts';
 
 export interface UploadDeps {
   readonly clock: Clock;
