@@ -3,6 +3,8 @@
  *   depcruise --config test/architecture/import-rules.cjs services deploy
  * A path in `to` that begins with ^node: or node_modules is a package; all others are files of this repository.
  */
+const floors = require('./floors.cjs');
+
 const service = '^services/(gateway|tasks|billing|media)/src/';
 const tests = '\\.test\\.ts$|/testing/|^test/';
 const concrete =
@@ -79,6 +81,37 @@ const layers = [
       pathNot: ['/src/(app|config|config-schema)\\.ts$', '/src/(store|blobs|rate-counters|channels)/', tests],
     },
     { path: concrete },
+  ),
+];
+
+/** Two rules for the rooms of a folder: none imports its own floor or a higher one, and each has a floor. */
+const roomRules = ([folder, rooms]) => {
+  const either = (names) => `(${names.join('|')})`;
+  return [
+    ...rooms.map((floor, at) =>
+      rule(
+        `floor-${at}-of-${folder}`,
+        'A room imports rooms of lower floors; test/architecture/floors.cjs has them.',
+        { path: `^${folder}/${either(floor)}/`, pathNot: tests },
+        { path: `^${folder}/${either(rooms.slice(at).flat())}/`, pathNot: `^${folder}/$1/` },
+      ),
+    ),
+    rule(
+      `floors-of-${folder}-are-whole`,
+      'A new room has a floor in test/architecture/floors.cjs.',
+      { path: `^${folder}/(?!${either(rooms.flat())}/)[^/]+/`, pathNot: tests },
+      {},
+    ),
+  ];
+};
+
+const rooms = [
+  ...Object.entries(floors).flatMap(roomRules),
+  rule(
+    'rooms-know-no-top',
+    'A room names the settings that it needs; app.ts hands them over.',
+    { path: '^services/[^/]+/src/[^/]+/', pathNot: tests },
+    { path: '^services/[^/]+/src/(app|config)\\.ts$' },
   ),
 ];
 
@@ -181,7 +214,7 @@ const hygiene = [
 ];
 
 module.exports = {
-  forbidden: [...layers, ...islands, ...pages, ...connections, ...hygiene],
+  forbidden: [...layers, ...rooms, ...islands, ...pages, ...connections, ...hygiene],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,

@@ -3,9 +3,9 @@ import { OUTBOX_BATCH_MAX, relayOutbox } from '@reelgate/platform/bus/outbox';
 import { NOTHING_DUE, REST_MAX_MS, startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { NextDue, PassResult, Worker } from '@reelgate/platform/lifecycle/worker';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { TasksConfig } from '../config.ts';
 import { publishFinished } from '../events/task-events.ts';
 import { watchDeadlines } from '../operations/attention/watch-deadlines.ts';
+import type { Deadlines } from '../operations/attention/watch-deadlines.ts';
 import { runBatches } from '../operations/batches/run-batches.ts';
 import type { RunBatchDeps } from '../operations/batches/run-batches.ts';
 import type { Deps } from '../operations/deps.ts';
@@ -43,7 +43,7 @@ const PROMPTS_APART_MS = 100;
 export interface WorkerParts {
   readonly sql: Sql;
   readonly bus: Bus;
-  readonly config: TasksConfig;
+  readonly config: Deadlines & { readonly retentionMs: number };
 }
 
 /** `apartMs`: a pass after one that did work begins this long after its begin. */
