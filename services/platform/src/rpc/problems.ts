@@ -8,6 +8,7 @@ import { Problem, CallEnded, isProblem } from '../problem.ts';
 import type { ProblemKind } from '../problem.ts';
 import { nothingBegun, serviceUnavailable } from '../service-unavailable.ts';
 import { StoreUnavailable } from '../sql/sql.ts';
+import { deriveValues, deriveWords } from './enum-words.ts';
 import { BadRequestSchema, ErrorInfoSchema, QuotaFailureSchema, RetryInfoSchema } from './error-details-descriptor.ts';
 
 const DOMAIN = 'reelgate';
@@ -36,20 +37,8 @@ const ENDED_CODES: Readonly<Record<CallEnded['why'], Code>> = {
   cancelled: Code.Canceled,
 };
 
-const KINDS: Readonly<Record<ProblemKind, Kind>> = {
-  invalid: Kind.INVALID,
-  unauthenticated: Kind.UNAUTHENTICATED,
-  forbidden: Kind.FORBIDDEN,
-  not_found: Kind.NOT_FOUND,
-  conflict: Kind.CONFLICT,
-  exhausted: Kind.EXHAUSTED,
-  unprocessable: Kind.UNPROCESSABLE,
-  gone: Kind.GONE,
-  unavailable: Kind.UNAVAILABLE,
-  internal: Kind.INTERNAL,
-};
-
-const KIND_NAMES = new Map(Object.entries(KINDS).map(([name, kind]) => [kind, name as ProblemKind]));
+const KINDS = deriveValues(Kind);
+const KIND_WORDS: Readonly<Record<number, ProblemKind | undefined>> = deriveWords(Kind);
 
 /**
  * Reports whether an error is a fault of this service, for the log. A refusal is not, nor is a call whose caller no
@@ -131,7 +120,7 @@ export function fromConnectError(error: ConnectError): Problem {
 export function fromWireProblem(problem: WireProblem, cause?: unknown): Problem {
   const { kind, reason, message, field, retryAfterMs, metadata } = problem;
   return new Problem({
-    kind: KIND_NAMES.get(kind) ?? 'internal',
+    kind: KIND_WORDS[kind] ?? 'internal',
     reason,
     message,
     cause,
