@@ -1,4 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { CallOptions, Client, EveryField } from '@reelgate/platform/rpc/service';
 import type { BillingService, PlaceHoldRequest } from '@reelgate/proto/billing/v1/billing_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
@@ -7,7 +8,6 @@ import type { PriceFacts as WireFacts } from '@reelgate/proto/billing/v1/price';
 import type { CallService } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts } from '../domain/price-facts.ts';
 import type { PriceBound, Usage } from '../domain/task.ts';
-import type { QueueClass } from '../domain/lane.ts';
 import { openHoldLists } from './hold-lists.ts';
 
 export interface Quote {
@@ -158,11 +158,7 @@ export function billingClient(rpc: Client<typeof BillingService>, clock: Clock):
   };
 }
 
-const CLASSES: Readonly<Record<QueueClass, TokenClass>> = {
-  interactive: TokenClass.INTERACTIVE,
-  standard: TokenClass.STANDARD,
-  batch: TokenClass.BATCH,
-};
+const CLASSES = deriveValues(TokenClass);
 
 function toWireBound({ maxAmountNanos, currency }: PriceBound) {
   return {

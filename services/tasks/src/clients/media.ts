@@ -1,4 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { isMethodUnknown } from '@reelgate/platform/rpc/problems';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import { Category } from '@reelgate/proto/media/v1/media_service';
@@ -65,12 +66,7 @@ const STAGE_TIMEOUT_MS = 150_000;
 const INGEST_TIMEOUT_MS = 600_000;
 /** The most objects that one call takes. */
 const PRIVATE_MAX = 200;
-const CATEGORIES: Readonly<Record<MediaCategory, Category>> = {
-  image: Category.IMAGE,
-  video: Category.VIDEO,
-  audio: Category.AUDIO,
-  base_video: Category.BASE_VIDEO,
-};
+const CATEGORIES = deriveValues(Category);
 
 export function mediaClient(rpc: Client<typeof MediaService>): Media {
   return {

@@ -1,24 +1,14 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import { TokenClass, TokenWait as WireWait } from '@reelgate/proto/billing/v1/token_queue';
-import type { QueueClass } from '../domain/lane.ts';
 import type { TokenWait } from '../domain/wait-plan.ts';
 
 const DEADLINE_MS = 5000;
-const WAITS: Readonly<Record<WireWait, TokenWait['for']>> = {
-  [WireWait.UNSPECIFIED]: 'channels',
-  [WireWait.NONE]: 'none',
-  [WireWait.CHANNELS]: 'channels',
-  [WireWait.OWN_LIMIT]: 'own_limit',
-};
-const CLASSES: Readonly<Record<TokenClass, QueueClass>> = {
-  [TokenClass.UNSPECIFIED]: 'standard',
-  [TokenClass.INTERACTIVE]: 'interactive',
-  [TokenClass.STANDARD]: 'standard',
-  [TokenClass.BATCH]: 'batch',
-};
+const WAITS = deriveWords(WireWait, 'channels');
+const CLASSES = deriveWords(TokenClass, 'standard');
 
 /** A token that made another one, directly or through those that it made. */
 export interface TokenMaker {

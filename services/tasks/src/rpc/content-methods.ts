@@ -15,7 +15,7 @@ import { readContent } from '../operations/content/read-content.ts';
 import type { ContentPart } from '../operations/content/read-content.ts';
 import { uploadMedia } from '../operations/content/upload-media.ts';
 import type { Upload } from '../operations/content/upload-media.ts';
-import { MEDIA, fromWireEnum } from './mapping-order.ts';
+import { MEDIA_WORDS, fromWireEnum } from './mapping-order.ts';
 import { toMessage } from './wire-message.ts';
 
 /** The methods of the service for the bytes of results and uploads. */
@@ -67,7 +67,7 @@ async function readUpload(iterator: AsyncIterator<UploadMediaRequest>): Promise<
   if (first.done === true || first.value.header === undefined)
     throw badHeader('header', 'is required in the first message');
   const { accountId, kind: wireKind, declaredType, bytes, sha256 } = first.value.header;
-  const kind = fromWireEnum(MEDIA, wireKind);
+  const kind = fromWireEnum(MEDIA_WORDS, wireKind);
   if (kind === undefined) throw badHeader('header.kind', 'is required');
   return {
     accountId,

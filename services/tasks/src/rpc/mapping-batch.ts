@@ -1,4 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { BatchFaultSchema, BatchLineSchema, BatchSchema, BatchStatus } from '@reelgate/proto/tasks/v1/batch';
 import type {
@@ -12,8 +13,6 @@ import type { BatchLease as WireLease } from '@reelgate/proto/tasks/v1/batch_ser
 import type { Batch, BatchFault, EndedLine, NewBatchLine } from '../domain/batch.ts';
 import { BATCH_LINES_MAX } from '../domain/batch.ts';
 import { nameStatus } from '../operations/batches/create-batch.ts';
-import type { BatchStatus as Status } from '../operations/batches/create-batch.ts';
-import type { LeasedBatch } from '../operations/batches/work-batches.ts';
 import type { BatchLease } from '../store/batch-store.ts';
 import { fromWireCall, toWireJob } from './mapping-job.ts';
 import { fromWireOrder } from './mapping-order.ts';
@@ -22,21 +21,8 @@ import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
 
 const MS = 1000;
 
-const STATUSES: Readonly<Record<Status, BatchStatus>> = {
-  validating: BatchStatus.VALIDATING,
-  failed: BatchStatus.FAILED,
-  in_progress: BatchStatus.IN_PROGRESS,
-  finalizing: BatchStatus.FINALIZING,
-  completed: BatchStatus.COMPLETED,
-  expired: BatchStatus.EXPIRED,
-  cancelling: BatchStatus.CANCELLING,
-  cancelled: BatchStatus.CANCELLED,
-};
-
-export const WORKS: Readonly<Record<LeasedBatch['work'], BatchWork>> = {
-  read: BatchWork.READ,
-  write: BatchWork.WRITE,
-};
+const STATUSES = deriveValues(BatchStatus);
+export const WORKS = deriveValues(BatchWork);
 
 /** The view of a batch for its owner. */
 export function toWireBatch(batch: Batch): WireBatch {

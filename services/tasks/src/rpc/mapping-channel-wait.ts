@@ -1,10 +1,11 @@
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
-import type { AskedWait, CallKind as WaitingKind } from '@reelgate/platform/limits/asked-waits';
+import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { CallKind, ChannelWaitSchema } from '@reelgate/proto/tasks/v1/channel_wait';
 import type { ChannelWait } from '@reelgate/proto/tasks/v1/channel_wait';
 import { toMessage } from './wire-message.ts';
 
-const KINDS: Readonly<Record<WaitingKind, CallKind>> = { work: CallKind.WORK, reads: CallKind.READS };
+const KINDS = deriveValues(CallKind);
 
 export function toWireWait({ peer: channel, kind, until }: AskedWait): ChannelWait {
   return toMessage(ChannelWaitSchema, { channel, kind: KINDS[kind], until: timestampFromMs(until) });

@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import {
   JobAnswerSchema,
@@ -16,18 +17,14 @@ import type {
 } from '@reelgate/proto/tasks/v1/job';
 import type { JobLease as WireLease } from '@reelgate/proto/tasks/v1/job_service';
 import type { EveryMember } from '../domain/every-member.ts';
-import type { Job, JobAnswer, JobBytes, JobCall, JobEncoding, JobLease } from '../domain/job.ts';
+import type { Job, JobAnswer, JobBytes, JobCall, JobLease } from '../domain/job.ts';
 import type { Failure } from '../domain/task.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
 import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
 
-const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
-  none: WireEncoding.UNSPECIFIED,
-  json: WireEncoding.JSON,
-  text: WireEncoding.TEXT,
-  base64: WireEncoding.BASE64,
-};
+const ENCODINGS = { none: WireEncoding.UNSPECIFIED, ...deriveValues(WireEncoding) };
+const ENCODING_WORDS = deriveWords(WireEncoding, 'none');
 
 type WireBytes = WireCall['body'] | WireAnswer['body'];
 
@@ -64,7 +61,7 @@ export function fromWireAnswer(wire: WireAnswer | undefined): JobAnswer | undefi
   return {
     statusCode,
     contentType,
-    encoding: fromWireEnum(ENCODINGS, encoding),
+    encoding: fromWireEnum(ENCODING_WORDS, encoding),
     size: Number(size),
     body: fromWireBytes(body),
   } satisfies EveryMember<JobAnswer>;

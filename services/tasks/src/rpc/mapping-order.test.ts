@@ -5,7 +5,15 @@ import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tas
 import { Problem } from '@reelgate/platform/problem';
 import { anyOrder } from '../../testing/any-order.ts';
 import { anOrder, aText, anImage } from '../../testing/orders.ts';
-import { KINDS, fromWireOrder, fromWireEnum, toWireOrder, contractPath, inContractTerms } from './mapping-order.ts';
+import {
+  KINDS,
+  KIND_WORDS,
+  fromWireOrder,
+  fromWireEnum,
+  toWireOrder,
+  contractPath,
+  inContractTerms,
+} from './mapping-order.ts';
 
 test('an order is unchanged by the wire, and has no undefined field', () => {
   fc.assert(
@@ -47,7 +55,7 @@ test("the order is returned with the client's own URLs", () => {
 });
 
 test.each(Object.entries(KINDS))('the kind %s has a name', (name, number) => {
-  expect(fromWireEnum(KINDS, number)).toBe(name);
+  expect(fromWireEnum(KIND_WORDS, number)).toBe(name);
 });
 
 test.each([

@@ -1,5 +1,6 @@
 import { SMALL_JSON, parseBoundedText } from '@reelgate/platform/bounded-json';
 import { Problem } from '@reelgate/platform/problem';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import type { EveryField } from '@reelgate/platform/rpc/service';
 import { MediaKind, MediaRole, OrderSchema, TaskKind } from '@reelgate/proto/tasks/v1/order';
@@ -9,38 +10,33 @@ import type {
   Order as WireOrder,
 } from '@reelgate/proto/tasks/v1/order';
 import { isMedia } from '../domain/order.ts';
-import type { ContentItem, Kind, MediaItem, MediaKind as Media, Order, Role } from '../domain/order.ts';
+import type { ContentItem, MediaItem, Order } from '../domain/order.ts';
 
-export const KINDS: Readonly<Record<Kind, TaskKind>> = {
-  generation: TaskKind.GENERATION,
-  regeneration: TaskKind.REGENERATION,
-  context_ir: TaskKind.CONTEXT_IR,
-};
-export const MEDIA: Readonly<Record<Media, MediaKind>> = {
-  image: MediaKind.IMAGE,
-  video: MediaKind.VIDEO,
-  audio: MediaKind.AUDIO,
-};
-export const ROLES: Readonly<Record<Role, MediaRole>> = {
-  first_frame: MediaRole.FIRST_FRAME,
-  last_frame: MediaRole.LAST_FRAME,
-  reference_image: MediaRole.REFERENCE_IMAGE,
-  reference_video: MediaRole.REFERENCE_VIDEO,
-  reference_audio: MediaRole.REFERENCE_AUDIO,
-  base_video: MediaRole.BASE_VIDEO,
-};
+export const KINDS = deriveValues(TaskKind);
+export const KIND_WORDS = deriveWords(TaskKind);
+const MEDIA = deriveValues(MediaKind);
+export const MEDIA_WORDS = deriveWords(MediaKind);
+export const ROLES = deriveValues(MediaRole);
+const ROLE_WORDS = deriveWords(MediaRole);
 
-/** The name of a wire value in one of these tables. The rules of the contract refuse every other value. */
-export function fromWireEnum<K extends string>(table: Readonly<Record<K, number>>, value: number): K {
-  const found = (Object.keys(table) as K[]).find((name) => table[name] === value);
-  return requireField(found, `a name of the value ${value}`);
+/** The word of a wire value. The rules of the contract refuse every value without one. */
+export function fromWireEnum<W extends string>(words: Readonly<Record<number, W | undefined>>, value: number): W {
+  return requireField(words[value], `a name of the value ${value}`);
+}
+
+/** The word of a wire value; undefined for zero, which is not set. */
+export function fromOptionalEnum<W extends string>(
+  words: Readonly<Record<number, W | undefined>>,
+  value: number,
+): W | undefined {
+  return value === 0 ? undefined : fromWireEnum(words, value);
 }
 
 /** Converts an order from the wire. */
 export function fromWireOrder(order: WireOrder | undefined): Order {
   const wire = requireField(order, 'order');
   return dropUndefined<Order>({
-    kind: fromWireEnum(KINDS, wire.kind),
+    kind: fromWireEnum(KIND_WORDS, wire.kind),
     model: wire.model,
     content: wire.content.map(fromWireItem),
     duration: wire.duration,
@@ -85,8 +81,8 @@ function fromWireItem({ item }: WireItem): ContentItem {
   if (item.case === 'text') return { text: item.value };
   const { kind, role, url, object, declaredType } = requireField(item.value, 'item');
   return dropUndefined<MediaItem>({
-    media: fromWireEnum(MEDIA, kind),
-    role: role === MediaRole.UNSPECIFIED ? undefined : fromWireEnum(ROLES, role),
+    media: fromWireEnum(MEDIA_WORDS, kind),
+    role: fromOptionalEnum(ROLE_WORDS, role),
     url: url === '' ? undefined : url,
     object: object === '' ? undefined : object,
     declaredType: declaredType === '' ? undefined : declaredType,

@@ -7,7 +7,7 @@ import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import { aTask } from '../../testing/tasks.ts';
 import type { State, Task, Usage } from '../domain/task.ts';
 import { fromWireEnum } from './mapping-order.ts';
-import { STATES, toWireCreated, toWireTask } from './mapping-task.ts';
+import { STATE_WORDS, toWireCreated, toWireTask } from './mapping-task.ts';
 
 const NOW = 2_000_000;
 
@@ -166,7 +166,7 @@ function backFrom(wire: WireTask): object {
   return {
     id: wire.id,
     accountId: wire.accountId,
-    state: fromWireEnum(STATES, wire.state),
+    state: fromWireEnum(STATE_WORDS, wire.state),
     progress: wire.progress,
     seconds: wire.seconds,
     createdAt: wire.createdAt && timestampMs(wire.createdAt),

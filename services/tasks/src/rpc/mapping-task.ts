@@ -1,6 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { EveryField } from '@reelgate/platform/rpc/service';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import {
   FailureCause,
   TaskFailureSchema,
@@ -16,16 +17,12 @@ import type { Failure, Result, State, Task, TaskFilter, TaskOrigin, Usage } from
 import type { PlaceView } from '../operations/queue/describe-place.ts';
 import { pollAfterMs } from '../operations/reads/read-tasks.ts';
 import type { TaskCount } from '../store/task-store.ts';
-import { KINDS, fromWireEnum, toWireOrder } from './mapping-order.ts';
+import { KIND_WORDS, fromOptionalEnum, fromWireEnum, toWireOrder } from './mapping-order.ts';
 import { toWirePlace } from './mapping-queue.ts';
 import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
 
-export const STATES: Readonly<Record<State, TaskState>> = {
-  queued: TaskState.QUEUED,
-  in_progress: TaskState.IN_PROGRESS,
-  completed: TaskState.COMPLETED,
-  failed: TaskState.FAILED,
-};
+export const STATES = deriveValues(TaskState);
+export const STATE_WORDS = deriveWords(TaskState);
 
 /**
  * The view of a task for its owner, with its place if it is given. The message has no field for anything of the upstream.
@@ -139,15 +136,15 @@ interface WireTaskFilter {
 export function readTaskFilter({ accountId, states, model, kind }: WireTaskFilter): EveryMember<TaskFilter> {
   return {
     accountId: emptyToUndefined(accountId),
-    states: states.map((state) => fromWireEnum(STATES, state)),
+    states: states.map((state) => fromWireEnum(STATE_WORDS, state)),
     model: emptyToUndefined(model),
-    kind: kind === TaskKind.UNSPECIFIED ? undefined : fromWireEnum(KINDS, kind),
+    kind: fromOptionalEnum(KIND_WORDS, kind),
   };
 }
 
 /** The state of a filter; undefined for every state. */
 export function readStateFilter(state: TaskState): State | undefined {
-  return state === TaskState.UNSPECIFIED ? undefined : fromWireEnum(STATES, state);
+  return fromOptionalEnum(STATE_WORDS, state);
 }
 
 /** The count of an answer, and that this service knows what is counted; absent: nothing was. */

@@ -1,18 +1,17 @@
 import { durationFromMs, durationMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { EveryField } from '@reelgate/platform/rpc/service';
 import { QueueClass, QueueMode } from '@reelgate/proto/tasks/v1/queue';
 import type { QueuePreference } from '@reelgate/proto/tasks/v1/queue';
 import type { EveryMember } from '../domain/every-member.ts';
 import type { WaitPreference } from '../domain/wait-plan.ts';
-import { fromWireEnum } from './mapping-order.ts';
-import { CLASSES } from './mapping-queue.ts';
+import { fromOptionalEnum } from './mapping-order.ts';
+import { CLASSES, CLASS_WORDS } from './mapping-queue.ts';
 import { readTime, toWireTime } from './wire-message.ts';
 
-const MODES: Readonly<Record<NonNullable<WaitPreference['mode']>, QueueMode>> = {
-  wait: QueueMode.WAIT,
-  none: QueueMode.NONE,
-};
+const MODES = deriveValues(QueueMode);
+const MODE_WORDS = deriveWords(QueueMode);
 const START_WITHIN_MS_MIN = 1000;
 
 export function readPreference(wire: QueuePreference | undefined): EveryMember<WaitPreference> {
@@ -25,16 +24,11 @@ export function readPreference(wire: QueuePreference | undefined): EveryMember<W
       message: 'is shorter than a second; must be one second or more',
     });
   return {
-    mode: wire && readSet(MODES, wire.mode),
-    class: wire && readSet(CLASSES, wire.class),
+    mode: wire && fromOptionalEnum(MODE_WORDS, wire.mode),
+    class: wire && fromOptionalEnum(CLASS_WORDS, wire.class),
     startWithinMs,
     notBefore: readTime(wire?.notBefore),
   };
-}
-
-/** The name of a value; undefined for zero, which is not set. */
-function readSet<K extends string>(names: Readonly<Record<K, number>>, value: number): K | undefined {
-  return value === 0 ? undefined : fromWireEnum(names, value);
 }
 
 export function toWirePreference({ mode, class: ofClass, startWithinMs, notBefore }: WaitPreference): QueuePreference {

@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import {
   EventSchema,
   WebhookAttemptSchema,
@@ -17,32 +18,26 @@ import type { Attempt, Delivery, DeliveryState, Payload, ClientEvent } from '../
 import type { EndpointSettings, EndpointView } from '../operations/webhooks/manage-endpoints.ts';
 import type { Subject } from '../operations/webhooks/event-subjects.ts';
 import { toWireJob } from './mapping-job.ts';
-import { fromWireEnum } from './mapping-order.ts';
+import { fromOptionalEnum } from './mapping-order.ts';
 import { toWireTask } from './mapping-task.ts';
 import { toMessage, toWireTime } from './wire-message.ts';
 
-export const PAYLOADS: Readonly<Record<Payload, WebhookPayload>> = {
-  thin: WebhookPayload.THIN,
-  full: WebhookPayload.FULL,
-};
-
-const DELIVERY_STATES: Readonly<Record<DeliveryState, WebhookDeliveryState>> = {
-  pending: WebhookDeliveryState.PENDING,
-  delivered: WebhookDeliveryState.DELIVERED,
-  failed: WebhookDeliveryState.FAILED,
-};
+export const PAYLOADS = deriveValues(WebhookPayload);
+const PAYLOAD_WORDS = deriveWords(WebhookPayload);
+const DELIVERY_STATES = deriveValues(WebhookDeliveryState);
+const DELIVERY_STATE_WORDS = deriveWords(WebhookDeliveryState);
 
 /** Of `default`. */
 const NO_SETTINGS: EndpointSettings = { name: '', url: '', eventTypes: [], payload: 'thin' };
 
 /** Undefined: the request does not say. */
 export function fromWirePayload(payload: WebhookPayload): Payload | undefined {
-  return payload === WebhookPayload.UNSPECIFIED ? undefined : fromWireEnum(PAYLOADS, payload);
+  return fromOptionalEnum(PAYLOAD_WORDS, payload);
 }
 
 /** Undefined: deliveries of every state. */
 export function fromWireDeliveryState(state: WebhookDeliveryState): DeliveryState | undefined {
-  return state === WebhookDeliveryState.UNSPECIFIED ? undefined : fromWireEnum(DELIVERY_STATES, state);
+  return fromOptionalEnum(DELIVERY_STATE_WORDS, state);
 }
 
 export function toWireEndpoint({

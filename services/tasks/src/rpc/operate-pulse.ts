@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { GetFaultsResponseSchema, GetPulseResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
@@ -22,7 +23,7 @@ import { readPulse } from '../operations/pulse/read-pulse.ts';
 import { readLimit, toMessage, toWireTime } from './wire-message.ts';
 
 const FAILURES_LIMIT = 20;
-const FAULT_KINDS = { model: WireFaultKind.MODEL, account: WireFaultKind.ACCOUNT } as const;
+const FAULT_KINDS = deriveValues(WireFaultKind);
 
 /** The view of the last hour, and of what waits now. */
 export function operatePulse(operate: OperatorDeps) {

@@ -1,5 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { ActSchema } from '@reelgate/proto/access/v1/act';
 import type { Act as WireAct } from '@reelgate/proto/access/v1/act';
@@ -58,7 +59,7 @@ function toWireAct({ id, at, actor, action, subject, reason, detailJson }: Act):
   return toMessage(ActSchema, { id, at: timestampFromMs(at), actor, action, subject, reason, detailJson });
 }
 
-const RESOLUTIONS = { completed: Resolution.COMPLETED, failed: Resolution.FAILED, retry: Resolution.RETRY } as const;
+const RESOLUTION_WORDS = deriveWords(Resolution);
 
 /** The tasks and jobs that wait for a person, and the decisions over them. */
 function operateAttention(deps: Deps, jobs: JobDeps, { backlog }: OperatorDeps) {
@@ -67,7 +68,7 @@ function operateAttention(deps: Deps, jobs: JobDeps, { backlog }: OperatorDeps) 
     listAttention: async () => ({ items: (await store.listOpenAttention()).map(toWireItem) }),
     countAttention: async () => ({ waiting: BigInt((await backlog.countAttention()).count) }),
     resolveAttention: async ({ taskId, resolution, actor, reason }, { caller }) => {
-      const decision = { resolution: fromWireEnum(RESOLUTIONS, resolution), actor: actor || caller.name, reason };
+      const decision = { resolution: fromWireEnum(RESOLUTION_WORDS, resolution), actor: actor || caller.name, reason };
       const job = await jobs.jobs.findJob(taskId);
       assertOwner(caller, (job ?? (await store.find(taskId)))?.accountId, 'task_id');
       if (job !== undefined) {

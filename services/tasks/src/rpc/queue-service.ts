@@ -1,4 +1,5 @@
 import { durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { QueueClass as WireClass } from '@reelgate/proto/tasks/v1/queue';
@@ -15,7 +16,7 @@ import type { Deps } from '../operations/deps.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import { toPlaceView } from '../operations/queue/describe-place.ts';
 import { explainPlace, listQueue } from '../operations/queue/list-queue.ts';
-import type { AccountView, LaneView, WaitReason } from '../operations/queue/list-queue.ts';
+import type { AccountView, LaneView } from '../operations/queue/list-queue.ts';
 import {
   cancelQueued,
   holdQueue,
@@ -26,25 +27,14 @@ import {
 import type { CancelScope } from '../operations/queue/operate-queue.ts';
 import { toRefusal } from '../operations/task-refusals.ts';
 import type { QueueSubject } from '../store/queue-store.ts';
-import { KINDS, fromWireEnum } from './mapping-order.ts';
-import { CLASSES, toWirePlace } from './mapping-queue.ts';
+import { KINDS, fromOptionalEnum } from './mapping-order.ts';
+import { CLASSES, CLASS_WORDS, toWirePlace } from './mapping-queue.ts';
 import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
 
 const LASTS_MS_MIN = 1000;
 const LASTS_MS_MAX = 366 * 24 * 3_600_000;
 
-const REASONS: Readonly<Record<WaitReason, QueueReason>> = {
-  behind_others: QueueReason.BEHIND_OTHERS,
-  channel_limit: QueueReason.CHANNEL_LIMIT,
-  channel_down: QueueReason.CHANNEL_DOWN,
-  channel_paused: QueueReason.CHANNEL_PAUSED,
-  no_channel: QueueReason.NO_CHANNEL,
-  own_limit: QueueReason.OWN_LIMIT,
-  behind_own_tasks: QueueReason.BEHIND_OWN_TASKS,
-  class: QueueReason.CLASS,
-  held: QueueReason.HELD,
-  scheduled: QueueReason.SCHEDULED,
-};
+const REASONS = deriveValues(QueueReason);
 
 /** The tasks that wait for a channel, for operators. */
 export function queueService(deps: Deps, operate: OperatorDeps): Implementation<typeof QueueService> {
@@ -111,7 +101,7 @@ function invalid(field: string, message: string): Error {
 }
 
 function readClass(ofClass: WireClass): QueueClass | undefined {
-  return ofClass === WireClass.UNSPECIFIED ? undefined : fromWireEnum(CLASSES, ofClass);
+  return fromOptionalEnum(CLASS_WORDS, ofClass);
 }
 
 function readSubject({ accountId, model }: { readonly accountId: string; readonly model: string }): QueueSubject {

@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import {
   GetTaskTimelineResponseSchema,
@@ -26,7 +27,7 @@ import { listCounted, toPriceKey } from '../domain/price-facts.ts';
 import { describeOperation } from '../domain/rules/describe-operation.ts';
 import type { OperationLimits } from '../domain/rules/describe-operation.ts';
 import { listMediaRatios } from '../domain/rules/ranges.ts';
-import type { Step, TimelineEntry } from '../domain/rules/timeline.ts';
+import type { TimelineEntry } from '../domain/rules/timeline.ts';
 import type { TokenReader } from '../operations/cached-tokens.ts';
 import type { Deps } from '../operations/deps.ts';
 import { planCreateWait } from '../operations/creates/admit-create.ts';
@@ -123,17 +124,7 @@ function toPage({ limit, after, offset, ascending }: ListTasksRequest): Page {
   return { limit: readLimit(limit, LIST_LIMIT), after: emptyToUndefined(after), offset, ascending };
 }
 
-const STEPS: Readonly<Record<Step, TimelineStep>> = {
-  created: TimelineStep.CREATED,
-  prepared: TimelineStep.PREPARED,
-  submitted: TimelineStep.SUBMITTED,
-  queued: TimelineStep.QUEUED,
-  in_progress: TimelineStep.IN_PROGRESS,
-  checked: TimelineStep.CHECKED,
-  fetched: TimelineStep.FETCHED,
-  completed: TimelineStep.COMPLETED,
-  failed: TimelineStep.FAILED,
-};
+const STEPS = deriveValues(TimelineStep);
 
 function toWireEntry({ step, from, to }: TimelineEntry): WireEntry {
   return toMessage(TimelineEntrySchema, { step: STEPS[step], from: timestampFromMs(from), to: toWireTime(to) });
