@@ -1,3 +1,4 @@
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { ActSchema } from '@reelgate/proto/access/v1/act';
@@ -5,18 +6,13 @@ import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
 import type { AccountSchema, GetMoneyResponseSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { CreditSchema } from '@reelgate/proto/billing/v1/money';
 import type { Account } from '../domain/account.ts';
-import type { AccountsQuery } from '../operations/accounts/read-accounts.ts';
 import type { Money } from '../operations/money/get-money.ts';
 import type { BookedCredit } from '../store/accounts/account-store.ts';
 import type { StoredAct } from '../store/acts/act-store.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 
-export const ORDERS: Readonly<Record<AccountOrder, AccountsQuery['order']>> = {
-  [AccountOrder.UNSPECIFIED]: 'id',
-  [AccountOrder.ID]: 'id',
-  [AccountOrder.BALANCE]: 'free',
-};
+export const ORDERS = deriveWords(AccountOrder, 'id');
 
 const LIST_DEFAULT = 50;
 

@@ -1,3 +1,4 @@
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { EveryField, WholeMessage } from '@reelgate/platform/rpc/service';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -22,19 +23,13 @@ import type { Hold, HoldRecord, Settlement } from '../domain/hold.ts';
 import type { LedgerLine } from '../domain/ledger.ts';
 import type { PriceClass } from '../domain/price-class.ts';
 import type { PriceFacts } from '../domain/price.ts';
-import type { PriceUnit, UnitPrice } from '../domain/unit-prices.ts';
+import type { UnitPrice } from '../domain/unit-prices.ts';
 import type { PricedWork, Quote } from '../operations/prices/quote-price.ts';
 import type { PriceSheet } from '../operations/prices/read-price-sheets.ts';
 import type { Charge } from '../store/holds/hold-store.ts';
 import type { StoredContract } from '../store/prices/price-store.ts';
 
-const BASES: Readonly<Record<Settlement['basis'], Basis>> = {
-  usage: Basis.USAGE,
-  estimate: Basis.ESTIMATE,
-  hold: Basis.HOLD,
-  released: Basis.RELEASED,
-  deferred: Basis.DEFERRED,
-};
+export const BASES = deriveValues(Basis);
 
 export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
   const { priceKey, resolution, seconds, inputVideoSeconds, images, inputTokens, outputTokens, characters, searches } =
@@ -53,14 +48,10 @@ export function fromWireFacts(facts: WirePriceFacts | undefined): PriceFacts {
   };
 }
 
-const CLASSES: ReadonlyMap<TokenClass, PriceClass> = new Map([
-  [TokenClass.INTERACTIVE, 'interactive'],
-  [TokenClass.STANDARD, 'standard'],
-  [TokenClass.BATCH, 'batch'],
-]);
+const CLASSES = deriveWords(TokenClass);
 
 export function fromWireClass(ofClass: TokenClass): PriceClass | undefined {
-  return CLASSES.get(ofClass);
+  return CLASSES[ofClass];
 }
 
 interface WireWork {
@@ -153,15 +144,7 @@ export function toWireQuote(quote: Quote): WholeMessage<typeof QuoteSchema> {
   return { amountNanos: amount, currency, contract, version, ...bound };
 }
 
-const UNITS: Readonly<Record<PriceUnit, WireUnit>> = {
-  output_second: WireUnit.OUTPUT_SECOND,
-  input_second: WireUnit.INPUT_SECOND,
-  input_image: WireUnit.INPUT_IMAGE,
-  request: WireUnit.REQUEST,
-  million_input_tokens: WireUnit.MILLION_INPUT_TOKENS,
-  million_output_tokens: WireUnit.MILLION_OUTPUT_TOKENS,
-  hold: WireUnit.HOLD,
-};
+const UNITS = deriveValues(WireUnit);
 
 export function toWirePriceSheet({ priceKey, prices }: PriceSheet): WholeMessage<typeof PriceSheetSchema> {
   return {

@@ -1,27 +1,18 @@
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { MarginBucket as WireBucket, MarginSplit as WireSplit } from '@reelgate/proto/billing/v1/account_service';
 import type { GetMarginsRequest, GetMarginsResponseSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { MarginSumSchema } from '@reelgate/proto/billing/v1/money';
 import type { MarginCount } from '../domain/margin.ts';
-import type { Margins, MarginSplit, MarginsQuery } from '../operations/money/get-margins.ts';
-import type { MarginBucket } from '../store/money/margin-store.ts';
+import type { Margins, MarginsQuery } from '../operations/money/get-margins.ts';
 import { clampToInt64 } from './account-mapping.ts';
 
 const GROUPS_DEFAULT = 20;
 
-const SPLITS: Readonly<Partial<Record<WireSplit, MarginSplit>>> = {
-  [WireSplit.CHANNEL]: 'channel',
-  [WireSplit.MODEL]: 'model',
-  [WireSplit.ACCOUNT]: 'account',
-};
-
-const BUCKETS: Readonly<Record<WireBucket, MarginBucket>> = {
-  [WireBucket.UNSPECIFIED]: 'day',
-  [WireBucket.HOUR]: 'hour',
-  [WireBucket.DAY]: 'day',
-};
+const SPLITS = deriveWords(WireSplit);
+const BUCKETS = deriveWords(WireBucket, 'day');
 
 export function fromWireMarginsRequest(request: GetMarginsRequest): MarginsQuery {
   const { from, to, splitBy, bucket, key, limit } = request;

@@ -1,3 +1,4 @@
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
@@ -9,54 +10,18 @@ import type { TokenQueue as WireQueue, TokenQueueSchema } from '@reelgate/proto/
 import { TokenRight as WireTokenRight } from '@reelgate/proto/billing/v1/token_right';
 import { WebhookRight as WireWebhookRight } from '@reelgate/proto/billing/v1/webhook_right';
 import { DEFAULT_QUEUE, NO_LIMITS, boundConfirmation, boundQueue } from '../domain/token.ts';
-import type { Principal, Token, TokenLimits, TokenQueue, TokenRight, WebhookRight } from '../domain/token.ts';
+import type { Principal, Token, TokenLimits, TokenQueue } from '../domain/token.ts';
 import type { TokenRequest } from '../operations/tokens/create-token.ts';
 import type { ListedToken } from '../operations/tokens/list-tokens.ts';
 
-const WEBHOOK_RIGHTS: Readonly<Record<WireWebhookRight, WebhookRight>> = {
-  [WireWebhookRight.UNSPECIFIED]: 'write',
-  [WireWebhookRight.WRITE]: 'write',
-  [WireWebhookRight.READ]: 'read',
-  [WireWebhookRight.NONE]: 'none',
-};
-const WIRE_WEBHOOK_RIGHTS: Readonly<Record<WebhookRight, WireWebhookRight>> = {
-  write: WireWebhookRight.WRITE,
-  read: WireWebhookRight.READ,
-  none: WireWebhookRight.NONE,
-};
-const TOKEN_RIGHTS: Readonly<Record<WireTokenRight, TokenRight>> = {
-  [WireTokenRight.UNSPECIFIED]: 'none',
-  [WireTokenRight.WRITE]: 'write',
-  [WireTokenRight.READ]: 'read',
-  [WireTokenRight.NONE]: 'none',
-};
-const WIRE_TOKEN_RIGHTS: Readonly<Record<TokenRight, WireTokenRight>> = {
-  write: WireTokenRight.WRITE,
-  read: WireTokenRight.READ,
-  none: WireTokenRight.NONE,
-};
-const WAITS: Readonly<Record<WireWait, TokenQueue['wait']>> = {
-  [WireWait.UNSPECIFIED]: DEFAULT_QUEUE.wait,
-  [WireWait.NONE]: 'none',
-  [WireWait.CHANNELS]: 'channels',
-  [WireWait.OWN_LIMIT]: 'own_limit',
-};
-const WIRE_WAITS: Readonly<Record<TokenQueue['wait'], WireWait>> = {
-  none: WireWait.NONE,
-  channels: WireWait.CHANNELS,
-  own_limit: WireWait.OWN_LIMIT,
-};
-const CLASSES: Readonly<Record<WireClass, TokenQueue['class']>> = {
-  [WireClass.UNSPECIFIED]: DEFAULT_QUEUE.class,
-  [WireClass.INTERACTIVE]: 'interactive',
-  [WireClass.STANDARD]: 'standard',
-  [WireClass.BATCH]: 'batch',
-};
-const WIRE_CLASSES: Readonly<Record<TokenQueue['class'], WireClass>> = {
-  interactive: WireClass.INTERACTIVE,
-  standard: WireClass.STANDARD,
-  batch: WireClass.BATCH,
-};
+const WEBHOOK_RIGHTS = deriveWords(WireWebhookRight, 'write');
+const WIRE_WEBHOOK_RIGHTS = deriveValues(WireWebhookRight);
+const TOKEN_RIGHTS = deriveWords(WireTokenRight, 'none');
+const WIRE_TOKEN_RIGHTS = deriveValues(WireTokenRight);
+const WAITS = deriveWords(WireWait, DEFAULT_QUEUE.wait);
+const WIRE_WAITS = deriveValues(WireWait);
+const CLASSES = deriveWords(WireClass, DEFAULT_QUEUE.class);
+const WIRE_CLASSES = deriveValues(WireClass);
 
 /** The token that a request describes. `caller` makes it, unless the request names who does. */
 export function fromWireTokenRequest(request: CreateTokenRequest, caller: string): TokenRequest {

@@ -1,30 +1,19 @@
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
-import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { UsageGroup as WireGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
-import type { ChargeBasis } from '../domain/hold.ts';
-import type { Quantities, UsageGroup } from '../domain/usage.ts';
+import type { Quantities } from '../domain/usage.ts';
 import type { BillingDeps } from '../operations/deps.ts';
 import { getUsage } from '../operations/usage/get-usage.ts';
 import { listChargedItems } from '../operations/usage/list-charged-items.ts';
 import type { UsageLine } from '../operations/usage/get-usage.ts';
+import { BASES } from './billing-mapping.ts';
 
-const GROUPS: Readonly<Partial<Record<WireGroup, UsageGroup>>> = {
-  [WireGroup.MODEL]: 'model',
-  [WireGroup.DAY]: 'day',
-  [WireGroup.TOKEN]: 'token',
-  [WireGroup.LABEL]: 'label',
-};
-
-const BASES: Readonly<Record<ChargeBasis, Basis>> = {
-  usage: Basis.USAGE,
-  estimate: Basis.ESTIMATE,
-  hold: Basis.HOLD,
-};
+const GROUPS = deriveWords(WireGroup);
 
 const UNGROUPED = { key: '', name: '', splitKey: '', splitName: '' } as const;
 

@@ -19,7 +19,7 @@ export interface AccountsQuery {
   /** Only accounts after this one, by id; empty: from the beginning. */
   readonly after: string;
   readonly prefix: string;
-  readonly order: 'id' | 'free';
+  readonly order: 'id' | 'balance';
 }
 
 export interface ListedAccounts {
@@ -32,7 +32,8 @@ export async function listAccounts(
   { accountList }: BillingDeps,
   { limit, after, prefix, order }: AccountsQuery,
 ): Promise<ListedAccounts> {
-  if (order === 'free' && after !== '') throw badField('after', 'must be empty in this order, which has one page only');
+  if (order === 'balance' && after !== '')
+    throw badField('after', 'must be empty in this order, which has one page only');
   const page = { limit: limit + 1, prefix };
   const found = await (order === 'id' ? accountList.byId({ ...page, after }) : accountList.byFree(page));
   return { accounts: found.slice(0, limit), hasMore: found.length > limit };
