@@ -1,18 +1,17 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding, WholeMessage } from '@reelgate/platform/rpc/service';
 import { FilePurpose as WirePurpose, FileService } from '@reelgate/proto/media/v1/file_service';
 import type { StoredFileSchema } from '@reelgate/proto/media/v1/file_service';
-import type { ClientFile, FilePurpose } from '../domain/client-file.ts';
+import type { ClientFile } from '../domain/client-file.ts';
 import { commitFile, getFile, listFiles, removeFile, reserveFile } from '../operations/files/keep-files.ts';
 import type { FileDeps } from '../operations/files/keep-files.ts';
 import type { CollectDeps } from '../operations/garbage/collect-garbage.ts';
 
-const PURPOSES: Readonly<Record<FilePurpose, WirePurpose>> = {
-  batch: WirePurpose.BATCH,
-  batch_output: WirePurpose.BATCH_OUTPUT,
-};
+const PURPOSES = deriveValues(WirePurpose);
+const PURPOSE_WORDS = deriveWords(WirePurpose);
 
 /** The files of clients, without their bytes. */
 export function fileServiceBinding(deps: FileDeps & CollectDeps): Binding {
@@ -20,7 +19,7 @@ export function fileServiceBinding(deps: FileDeps & CollectDeps): Binding {
     reserveFile: async ({ accountId, purpose, bytes, key }) => {
       const reserved = await reserveFile(deps, {
         accountId,
-        purpose: requireField(fromWirePurpose(purpose), 'purpose'),
+        purpose: requireField(PURPOSE_WORDS[purpose], 'purpose'),
         bytes: Number(bytes) || undefined,
         key: key || undefined,
       });
@@ -43,7 +42,7 @@ export function fileServiceBinding(deps: FileDeps & CollectDeps): Binding {
     listFiles: async ({ accountId, purpose, limit, after, ascending }) => {
       const { files, hasMore } = await listFiles(deps, {
         accountId,
-        purpose: fromWirePurpose(purpose),
+        purpose: PURPOSE_WORDS[purpose],
         limit,
         after: after || undefined,
         isAscending: ascending,
@@ -52,10 +51,6 @@ export function fileServiceBinding(deps: FileDeps & CollectDeps): Binding {
     },
     removeFile: async ({ accountId, fileId }) => ({ removed: await removeFile(deps, accountId, fileId) }),
   });
-}
-
-function fromWirePurpose(wire: WirePurpose): FilePurpose | undefined {
-  return (Object.keys(PURPOSES) as FilePurpose[]).find((purpose) => PURPOSES[purpose] === wire);
 }
 
 function toWireFile(file: ClientFile): WholeMessage<typeof StoredFileSchema> {

@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { Problem } from '@reelgate/platform/problem';
 import { requireField } from '@reelgate/platform/rpc/rules';
@@ -16,18 +17,12 @@ import { isCredentialHeader } from '../domain/credential-header.ts';
 import { parseJsonPointer } from '../domain/json-pointer.ts';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
-import type { Category } from '../domain/media-rules.ts';
 import type { IngestOrder } from '../operations/results/ingest-result.ts';
 import type { StageOrder } from '../operations/staging/stage-media.ts';
 import { findHeadersFault } from '../domain/webhook-headers.ts';
 import type { SentWebhook, WebhookOrder } from '../fetch/webhooks/webhook-sender.ts';
 
-const CATEGORIES = new Map<WireCategory, Category>([
-  [WireCategory.IMAGE, 'image'],
-  [WireCategory.VIDEO, 'video'],
-  [WireCategory.AUDIO, 'audio'],
-  [WireCategory.BASE_VIDEO, 'base_video'],
-]);
+const CATEGORIES = deriveWords(WireCategory);
 
 export function fromWireStage(
   { accountId, taskId, category, url, object, declaredType }: StageMediaRequest,
@@ -38,7 +33,7 @@ export function fromWireStage(
   return {
     accountId,
     taskId,
-    category: requireField(CATEGORIES.get(category), 'category'),
+    category: requireField(CATEGORIES[category], 'category'),
     requestId,
     source: object === '' ? { url } : { object, declaredType },
   };
