@@ -1,3 +1,4 @@
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
 import type { Account } from '@reelgate/proto/billing/v1/account_service';
 import { readProgramConfig } from '../../program/config/program-config.ts';
@@ -10,7 +11,7 @@ import type { Column } from '../format/table.ts';
 import { isoTime, relativeTime } from '../format/times.ts';
 
 const LIMIT = { most: 200, usual: 50 };
-const ORDERS: Readonly<Record<string, AccountOrder>> = { id: AccountOrder.ID, balance: AccountOrder.BALANCE };
+const ORDERS: Readonly<Record<string, AccountOrder>> = deriveValues(AccountOrder);
 const COLUMNS: readonly Column<Account>[] = [
   { title: 'ID', of: ({ id }) => id },
   { title: 'CURRENCY', of: ({ currency }) => currency },

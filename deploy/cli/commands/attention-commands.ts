@@ -1,4 +1,5 @@
 import { Problem } from '@reelgate/platform/problem';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { Charge } from '@reelgate/proto/billing/v1/hold';
 import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
 import type { AttentionItem } from '@reelgate/proto/tasks/v1/operator_service';
@@ -49,11 +50,7 @@ export const attentionList = defineCommand({
   },
 });
 
-const RESOLUTIONS: Readonly<Record<string, Resolution>> = {
-  completed: Resolution.COMPLETED,
-  failed: Resolution.FAILED,
-  retry: Resolution.RETRY,
-};
+const RESOLUTIONS: Readonly<Record<string, Resolution>> = deriveValues(Resolution);
 /** The most tasks and jobs of one call. */
 const IDS_MAX = 200;
 /** Refusals that the next task or job would get too. */

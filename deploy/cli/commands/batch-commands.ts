@@ -1,3 +1,4 @@
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { BatchStatus } from '@reelgate/proto/tasks/v1/batch';
 import type { Batch } from '@reelgate/proto/tasks/v1/batch';
 import { assertNoWords, defineCommand, readSingleId } from '../command.ts';
@@ -10,17 +11,7 @@ import { isoTime, relativeTime } from '../format/times.ts';
 const PAGE_LIMIT = { most: 100, usual: 20 };
 const ACCOUNT_OPTION = { value: 'ID', means: 'the account of the batch', needed: true } as const;
 
-const STATUSES: Readonly<Record<BatchStatus, string>> = {
-  [BatchStatus.UNSPECIFIED]: '',
-  [BatchStatus.VALIDATING]: 'validating',
-  [BatchStatus.FAILED]: 'failed',
-  [BatchStatus.IN_PROGRESS]: 'in_progress',
-  [BatchStatus.FINALIZING]: 'finalizing',
-  [BatchStatus.COMPLETED]: 'completed',
-  [BatchStatus.EXPIRED]: 'expired',
-  [BatchStatus.CANCELLING]: 'cancelling',
-  [BatchStatus.CANCELLED]: 'cancelled',
-};
+const STATUSES = deriveWords(BatchStatus, '');
 
 const COLUMNS: readonly Column<Batch>[] = [
   { title: 'ID', of: ({ id }) => id },

@@ -1,4 +1,5 @@
 import { durationFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { QueueClass, QueueWait } from '@reelgate/proto/tasks/v1/queue';
 import type { QueuePlace } from '@reelgate/proto/tasks/v1/queue';
 import { QueueReason } from '@reelgate/proto/tasks/v1/queue_service';
@@ -10,30 +11,10 @@ import type { Column } from '../format/table.ts';
 import { KINDS } from '../format/task-record.ts';
 import { isoTime, readDuration, relativeTime } from '../format/times.ts';
 
-const CLASSES: Readonly<Record<string, QueueClass>> = {
-  interactive: QueueClass.INTERACTIVE,
-  standard: QueueClass.STANDARD,
-  batch: QueueClass.BATCH,
-};
-const REASONS: Readonly<Record<QueueReason, string>> = {
-  [QueueReason.UNSPECIFIED]: '',
-  [QueueReason.BEHIND_OTHERS]: 'behind_others',
-  [QueueReason.CHANNEL_LIMIT]: 'channel_limit',
-  [QueueReason.CHANNEL_DOWN]: 'channel_down',
-  [QueueReason.CHANNEL_PAUSED]: 'channel_paused',
-  [QueueReason.NO_CHANNEL]: 'no_channel',
-  [QueueReason.OWN_LIMIT]: 'own_limit',
-  [QueueReason.BEHIND_OWN_TASKS]: 'behind_own_tasks',
-  [QueueReason.CLASS]: 'class',
-  [QueueReason.HELD]: 'held',
-  [QueueReason.SCHEDULED]: 'scheduled',
-};
-const WAITS: Readonly<Record<QueueWait, string>> = {
-  [QueueWait.UNSPECIFIED]: '',
-  [QueueWait.CAPACITY]: 'capacity',
-  [QueueWait.OWN_LIMIT]: 'own_limit',
-  [QueueWait.SCHEDULED]: 'scheduled',
-};
+const CLASSES: Readonly<Record<string, QueueClass>> = deriveValues(QueueClass);
+const CLASS_WORDS: Readonly<Record<number, string | undefined>> = deriveWords(QueueClass);
+const REASONS = deriveWords(QueueReason, '');
+const WAITS = deriveWords(QueueWait, '');
 
 const LANE_COLUMNS: readonly Column<QueueLane>[] = [
   { title: 'MODEL', of: ({ model }) => model },
@@ -251,7 +232,7 @@ function readClass(name: string | undefined): QueueClass {
 
 /** Empty for the lane of tasks before their time. */
 function nameClass(ofClass: QueueClass): string {
-  return Object.keys(CLASSES).find((name) => CLASSES[name] === ofClass) ?? '';
+  return CLASS_WORDS[ofClass] ?? '';
 }
 
 function formatChannel({ id, inFlight, inFlightLimit }: QueueLane['channels'][number]): string {

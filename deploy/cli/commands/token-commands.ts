@@ -1,3 +1,4 @@
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { Token } from '@reelgate/proto/billing/v1/account_service';
 import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
 import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
@@ -12,26 +13,10 @@ import { WIDE_OPTION, toListOutcome } from '../format/table.ts';
 import type { Column } from '../format/table.ts';
 import { fromNow, isoTime, relativeTime } from '../format/times.ts';
 
-const WEBHOOK_RIGHTS: Readonly<Record<string, WebhookRight>> = {
-  write: WebhookRight.WRITE,
-  read: WebhookRight.READ,
-  none: WebhookRight.NONE,
-};
-const TOKEN_RIGHTS: Readonly<Record<string, TokenRight>> = {
-  write: TokenRight.WRITE,
-  read: TokenRight.READ,
-  none: TokenRight.NONE,
-};
-const WAITS: Readonly<Record<string, TokenWait>> = {
-  none: TokenWait.NONE,
-  channels: TokenWait.CHANNELS,
-  own_limit: TokenWait.OWN_LIMIT,
-};
-const CLASSES: Readonly<Record<string, TokenClass>> = {
-  interactive: TokenClass.INTERACTIVE,
-  standard: TokenClass.STANDARD,
-  batch: TokenClass.BATCH,
-};
+const WEBHOOK_RIGHTS: Readonly<Record<string, WebhookRight>> = deriveValues(WebhookRight);
+const TOKEN_RIGHTS: Readonly<Record<string, TokenRight>> = deriveValues(TokenRight);
+const WAITS: Readonly<Record<string, TokenWait>> = deriveValues(TokenWait);
+const CLASSES: Readonly<Record<string, TokenClass>> = deriveValues(TokenClass);
 
 /** The most calls for one token. Each ends up to a thousand tasks, and 100,000 wait by default in all. */
 const CANCELS_MAX = 200;

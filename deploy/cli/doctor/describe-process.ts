@@ -1,17 +1,12 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import type { Grade } from '@reelgate/platform/diagnosis/self-checks';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { Grade as WireGrade } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
 import type { DiagnoseResponse } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
 import { PROGRAM_VERSION } from '../../program/version.ts';
 import type { ClockReading } from './compare-clocks.ts';
 import type { DoctorLine } from './doctor-line.ts';
 
-const GRADES: Readonly<Record<WireGrade, Grade>> = {
-  [WireGrade.UNSPECIFIED]: 'warn',
-  [WireGrade.OK]: 'ok',
-  [WireGrade.WARN]: 'warn',
-  [WireGrade.FAIL]: 'fail',
-};
+const GRADES = deriveWords(WireGrade, 'warn');
 
 export interface DescribedProcess {
   /** The process, among the replicas of its service. */

@@ -1,4 +1,5 @@
 import type { Message } from '@bufbuild/protobuf';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { GetHoldResponse } from '@reelgate/proto/billing/v1/billing_service';
 import { MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
@@ -12,26 +13,10 @@ import { readUpstreamCost } from './upstream-cost.ts';
 import type { UpstreamCost } from './upstream-cost.ts';
 
 const REFERENCE_SHOWN_MAX = 200;
-export const KINDS: Readonly<Record<TaskKind, string>> = {
-  [TaskKind.UNSPECIFIED]: '',
-  [TaskKind.GENERATION]: 'generation',
-  [TaskKind.REGENERATION]: 'regeneration',
-  [TaskKind.CONTEXT_IR]: 'context_ir',
-};
-export const STATES: Readonly<Record<string, TaskState>> = {
-  queued: TaskState.QUEUED,
-  in_progress: TaskState.IN_PROGRESS,
-  completed: TaskState.COMPLETED,
-  failed: TaskState.FAILED,
-};
-const BASES: Readonly<Record<Basis, string>> = {
-  [Basis.UNSPECIFIED]: '',
-  [Basis.USAGE]: 'usage',
-  [Basis.ESTIMATE]: 'estimate',
-  [Basis.HOLD]: 'hold',
-  [Basis.RELEASED]: 'released',
-  [Basis.DEFERRED]: 'deferred',
-};
+export const KINDS = deriveWords(TaskKind, '');
+export const STATES: Readonly<Record<string, TaskState>> = deriveValues(TaskState);
+const STATE_WORDS: Readonly<Record<number, string | undefined>> = deriveWords(TaskState);
+const BASES = deriveWords(Basis, '');
 
 /** A task with its private facts and its money, as one JSON object. */
 export function toTaskJson(record: TaskRecord, money: GetHoldResponse | undefined): object {
@@ -52,7 +37,7 @@ export function toTaskJson(record: TaskRecord, money: GetHoldResponse | undefine
 
 /** The name of a state; empty if it is unknown. */
 export function stateName(state: TaskState | undefined): string {
-  return Object.keys(STATES).find((name) => STATES[name] === state) ?? '';
+  return STATE_WORDS[state ?? TaskState.UNSPECIFIED] ?? '';
 }
 
 export function readPrompt(order: Order | undefined): string {

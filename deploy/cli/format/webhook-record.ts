@@ -1,23 +1,19 @@
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { WebhookDeliveryState, WebhookPayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '@reelgate/proto/tasks/v1/webhook';
 import { isoTime } from './times.ts';
 
-export const PAYLOADS: Readonly<Record<string, WebhookPayload>> = {
-  thin: WebhookPayload.THIN,
-  full: WebhookPayload.FULL,
-};
-export const DELIVERY_STATES: Readonly<Record<string, WebhookDeliveryState>> = {
-  pending: WebhookDeliveryState.PENDING,
-  delivered: WebhookDeliveryState.DELIVERED,
-  failed: WebhookDeliveryState.FAILED,
-};
+export const PAYLOADS: Readonly<Record<string, WebhookPayload>> = deriveValues(WebhookPayload);
+const PAYLOAD_WORDS: Readonly<Record<number, string | undefined>> = deriveWords(WebhookPayload);
+export const DELIVERY_STATES: Readonly<Record<string, WebhookDeliveryState>> = deriveValues(WebhookDeliveryState);
+const DELIVERY_STATE_WORDS: Readonly<Record<number, string | undefined>> = deriveWords(WebhookDeliveryState);
 
 export function payloadName(payload: WebhookPayload): string {
-  return Object.keys(PAYLOADS).find((name) => PAYLOADS[name] === payload) ?? '';
+  return PAYLOAD_WORDS[payload] ?? '';
 }
 
 export function deliveryStateName(state: WebhookDeliveryState): string {
-  return Object.keys(DELIVERY_STATES).find((name) => DELIVERY_STATES[name] === state) ?? '';
+  return DELIVERY_STATE_WORDS[state] ?? '';
 }
 
 /** An endpoint without its secret. */

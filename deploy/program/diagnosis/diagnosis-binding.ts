@@ -1,13 +1,14 @@
 import { hostname } from 'node:os';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { CHECK_MS_MAX, runChecks } from '@reelgate/platform/diagnosis/self-checks';
-import type { Finding, Grade as Word, OpenChecks } from '@reelgate/platform/diagnosis/self-checks';
+import type { Finding, OpenChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { PROFILE_SECONDS } from '@reelgate/platform/diagnosis/record-profile';
 import type { ProfileOrder, ProfileRecorder } from '@reelgate/platform/diagnosis/record-profile';
 import type { Clock } from '@reelgate/platform/clock';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Log } from '@reelgate/platform/log';
 import { workMsWithin } from '@reelgate/platform/passed-deadline';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { bind } from '@reelgate/platform/rpc/service';
 import type { Binding } from '@reelgate/platform/rpc/service';
 import { DiagnosisService, Grade, ProfileKind } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
@@ -24,7 +25,7 @@ export interface DiagnosisOptions {
   readonly profiles: ProfileRecorder;
 }
 
-const GRADES: Readonly<Record<Word, Grade>> = { ok: Grade.OK, warn: Grade.WARN, fail: Grade.FAIL };
+const GRADES = deriveValues(Grade);
 /** Names this process among the replicas. */
 const PROCESS = `${hostname()}:${process.pid}`;
 
