@@ -1,3 +1,5 @@
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { AccountOrder } from '@reelgate/proto/billing/v1/account_service';
 import type { Account as WireAccount } from '@reelgate/proto/billing/v1/account_service';
 import type { Credit as WireCredit } from '@reelgate/proto/billing/v1/money';
@@ -32,7 +34,7 @@ export interface AccountsQuestion {
   /** 1 to 200. */
   readonly limit: number;
   /** By `balance`, the least free first, there is only one page. */
-  readonly order: 'id' | 'balance';
+  readonly order: EnumWord<typeof AccountOrder>;
   readonly prefix: string | undefined;
   readonly after: string | undefined;
 }
@@ -60,7 +62,7 @@ export interface Accounts {
   acts(caller: AccountCaller): Promise<readonly Act[]>;
 }
 
-const ORDERS = { id: AccountOrder.ID, balance: AccountOrder.BALANCE } as const;
+const ORDERS = deriveValues(AccountOrder);
 
 export function accountsClient({ accounts: rpc }: OperatorClients): Accounts {
   return {

@@ -1,3 +1,4 @@
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import type { Charge } from '@reelgate/proto/billing/v1/hold';
 import { Resolution as WireResolution } from '@reelgate/proto/tasks/v1/operator_service';
@@ -63,11 +64,7 @@ export interface AttentionQueue {
   ): Promise<void>;
 }
 
-const RESOLUTIONS: Readonly<Record<Resolution, WireResolution>> = {
-  completed: WireResolution.COMPLETED,
-  failed: WireResolution.FAILED,
-  retry: WireResolution.RETRY,
-};
+const RESOLUTIONS = deriveValues(WireResolution);
 
 export function attentionQueue({ tasks, billing }: OperatorClients): AttentionQueue {
   return {

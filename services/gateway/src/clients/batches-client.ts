@@ -1,5 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { BatchStatus as WireStatus } from '@reelgate/proto/tasks/v1/batch';
 import type {
@@ -19,20 +21,9 @@ import { requireValue } from './wire-values.ts';
 
 const MS = 1000;
 
-export type BatchStatus =
-  'validating' | 'failed' | 'in_progress' | 'finalizing' | 'completed' | 'expired' | 'cancelling' | 'cancelled';
+export type BatchStatus = EnumWord<typeof WireStatus>;
 
-const STATUSES: Readonly<Record<WireStatus, BatchStatus>> = {
-  [WireStatus.UNSPECIFIED]: 'in_progress',
-  [WireStatus.VALIDATING]: 'validating',
-  [WireStatus.FAILED]: 'failed',
-  [WireStatus.IN_PROGRESS]: 'in_progress',
-  [WireStatus.FINALIZING]: 'finalizing',
-  [WireStatus.COMPLETED]: 'completed',
-  [WireStatus.EXPIRED]: 'expired',
-  [WireStatus.CANCELLING]: 'cancelling',
-  [WireStatus.CANCELLED]: 'cancelled',
-};
+const STATUSES = deriveWords(WireStatus, 'in_progress');
 
 /** A reason for which a file is refused, or a line has no task. */
 export interface BatchFault {

@@ -1,5 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Span } from '@reelgate/platform/trace/trace';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { TokenLimits } from '@reelgate/proto/billing/v1/token_limits';
@@ -25,24 +27,14 @@ export interface OwnLimits {
 }
 
 /** The right of a token over the webhooks of its account. */
-export type WebhookRight = 'write' | 'read' | 'none';
+export type WebhookRight = EnumWord<typeof WireRight>;
 
-export const WEBHOOK_RIGHTS: Readonly<Record<WireRight, WebhookRight>> = {
-  [WireRight.UNSPECIFIED]: 'write',
-  [WireRight.WRITE]: 'write',
-  [WireRight.READ]: 'read',
-  [WireRight.NONE]: 'none',
-};
+export const WEBHOOK_RIGHTS = deriveWords(WireRight, 'write');
 
 /** The right of a token over the tokens of its account. */
-export type TokenRight = 'write' | 'read' | 'none';
+export type TokenRight = EnumWord<typeof WireTokenRight>;
 
-export const TOKEN_RIGHTS: Readonly<Record<WireTokenRight, TokenRight>> = {
-  [WireTokenRight.UNSPECIFIED]: 'none',
-  [WireTokenRight.WRITE]: 'write',
-  [WireTokenRight.READ]: 'read',
-  [WireTokenRight.NONE]: 'none',
-};
+export const TOKEN_RIGHTS = deriveWords(WireTokenRight, 'none');
 
 /** A token whose use is counted. */
 export interface CountedToken {

@@ -1,5 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Problem } from '@reelgate/platform/problem';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
@@ -14,7 +15,7 @@ import type {
 } from '@reelgate/proto/billing/v1/call_service';
 import type { PriceFacts as WireFacts, TokenParts } from '@reelgate/proto/billing/v1/price';
 import { incompleteAnswer } from './wire-values.ts';
-import type { CallCharge, CallEnd, CallOrder, OrderAnswer, RemainingMoney } from '../domain/call-order.ts';
+import type { CallEnd, CallOrder, OrderAnswer, RemainingMoney } from '../domain/call-order.ts';
 import type { PriceFacts, Usage } from '../domain/call-usage.ts';
 
 const DEADLINE_MS = 5000;
@@ -112,12 +113,7 @@ function toWireFacts({ inputTokens, outputTokens, images = 0, characters = 0, se
   };
 }
 
-const BASES: Readonly<Record<CallCharge['basis'], Basis>> = {
-  usage: Basis.USAGE,
-  estimate: Basis.ESTIMATE,
-  hold: Basis.HOLD,
-  released: Basis.RELEASED,
-};
+const BASES = deriveValues(Basis);
 
 function toWireEnd({ callId, charge, channel = '' }: CallEnd): WireEnd {
   const basis = BASES[charge.basis];

@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { isProblem } from '@reelgate/platform/problem';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { FilePurpose as WirePurpose } from '@reelgate/proto/media/v1/file_service';
 import type { FileService, StoredFile } from '@reelgate/proto/media/v1/file_service';
@@ -10,7 +12,7 @@ import type { MediaPort } from './media-port.ts';
 import { requireValue } from './wire-values.ts';
 
 /** `batch`: the input of a batch, which a client uploads. `batch_output`: its results or errors, which it writes. */
-export type FilePurpose = 'batch' | 'batch_output';
+export type FilePurpose = EnumWord<typeof WirePurpose>;
 
 /** A file of a client. Times are milliseconds since 1970. */
 export interface ClientFile {
@@ -174,10 +176,7 @@ function endWith(stream: Readable, signal: AbortSignal): Readable {
   return stream;
 }
 
-const WIRE_PURPOSES: Readonly<Record<FilePurpose, WirePurpose>> = {
-  batch: WirePurpose.BATCH,
-  batch_output: WirePurpose.BATCH_OUTPUT,
-};
+const WIRE_PURPOSES = deriveValues(WirePurpose);
 
 function toWirePurpose(purpose: FilePurpose | undefined): WirePurpose {
   return purpose === undefined ? WirePurpose.UNSPECIFIED : WIRE_PURPOSES[purpose];

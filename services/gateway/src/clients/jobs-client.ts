@@ -1,3 +1,5 @@
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { Span } from '@reelgate/platform/trace/trace';
 import { JobEncoding as WireEncoding } from '@reelgate/proto/tasks/v1/job';
@@ -26,7 +28,7 @@ export interface JobCall {
   readonly label?: string | undefined;
 }
 
-export type JobEncoding = 'none' | 'json' | 'text' | 'base64';
+export type JobEncoding = 'none' | EnumWord<typeof WireEncoding>;
 
 export interface JobAnswer {
   readonly statusCode: number;
@@ -168,12 +170,8 @@ export function jobsClient(rpc: Client<typeof JobService>): Jobs {
   };
 }
 
-const ENCODINGS: Readonly<Record<JobEncoding, WireEncoding>> = {
-  none: WireEncoding.UNSPECIFIED,
-  json: WireEncoding.JSON,
-  text: WireEncoding.TEXT,
-  base64: WireEncoding.BASE64,
-};
+const ENCODINGS = { none: WireEncoding.UNSPECIFIED, ...deriveValues(WireEncoding) };
+const ENCODING_WORDS: Readonly<Record<number, JobEncoding | undefined>> = deriveWords(WireEncoding, 'none');
 
 export function toWireCall({ search, headers, body, label = '', ...call }: JobCall) {
   const pairs = Array.from({ length: Math.floor(headers.length / 2) }, (_, index) => ({
@@ -211,8 +209,7 @@ export function fromWireJob({ id, state, answer, failure }: WireJob): Job {
             contentType: answer.contentType,
             size: Number(answer.size),
             body: fromWireBytes(answer.body),
-            encoding:
-              (Object.keys(ENCODINGS) as JobEncoding[]).find((name) => ENCODINGS[name] === answer.encoding) ?? 'base64',
+            encoding: ENCODING_WORDS[answer.encoding] ?? 'base64',
           },
     failure: failure === undefined ? undefined : { code: failure.code, message: failure.message },
   };

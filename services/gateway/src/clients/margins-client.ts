@@ -1,4 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { MarginBucket, MarginSplit } from '@reelgate/proto/billing/v1/account_service';
 import type { GetMarginsResponse } from '@reelgate/proto/billing/v1/account_service';
 import type { MarginGroup as WireGroup, MarginSum as WireSum } from '@reelgate/proto/billing/v1/money';
@@ -11,8 +12,8 @@ import type { MessageMapping } from './wire-values.ts';
 /** By account every account is read, in parts. */
 const DEADLINE_MS = 25_000;
 
-const SPLITS = { channel: MarginSplit.CHANNEL, model: MarginSplit.MODEL, account: MarginSplit.ACCOUNT } as const;
-const BUCKETS = { hour: MarginBucket.HOUR, day: MarginBucket.DAY } as const;
+const SPLITS = deriveValues(MarginSplit);
+const BUCKETS = deriveValues(MarginBucket);
 
 export interface MarginsQuestion {
   readonly from: number;

@@ -1,8 +1,7 @@
-import { MediaRole } from '@reelgate/proto/tasks/v1/order';
 import type { Model as WireModel, ModelOperation as WireOperation } from '@reelgate/proto/tasks/v1/task_service';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller } from './caller.ts';
-import { WIRE_KINDS } from './plain-task.ts';
+import { KIND_WORDS, ROLE_WORDS } from './plain-task.ts';
 import type { PlainKind, PlainRole } from './plain-task.ts';
 import { WAIT_CLASSES } from './task-queue.ts';
 import type { WaitClass } from './task-queue.ts';
@@ -52,17 +51,6 @@ export interface MediaLimits {
   readonly audioNeedsPicture: boolean;
 }
 
-const KINDS = new Map(Object.entries(WIRE_KINDS).map(([kind, wire]) => [wire, kind as PlainKind]));
-const ROLES: Readonly<Record<MediaRole, PlainRole | undefined>> = {
-  [MediaRole.UNSPECIFIED]: undefined,
-  [MediaRole.FIRST_FRAME]: 'first_frame',
-  [MediaRole.LAST_FRAME]: 'last_frame',
-  [MediaRole.REFERENCE_IMAGE]: 'reference_image',
-  [MediaRole.REFERENCE_VIDEO]: 'reference_video',
-  [MediaRole.REFERENCE_AUDIO]: 'reference_audio',
-  [MediaRole.BASE_VIDEO]: 'base_video',
-};
-
 /** Lists the models that a token may order from, by id. */
 export async function listOrderableModels(
   tasks: Pick<TasksClient, 'listModels'>,
@@ -87,7 +75,7 @@ function fromWireModel(model: WireModel): OrderableModel {
 
 /** A kind that a newer tasks service has is left out. */
 function fromWireOperation(operation: WireOperation): ModelOperation[] {
-  const kind = KINDS.get(operation.kind);
+  const kind = KIND_WORDS[operation.kind];
   if (kind === undefined) return [];
   const { priceKey, resolutions, textMax, mediaMax, roles, countsInputSeconds, countsImages } = operation;
   const { framesExcludeReferences, audioNeedsPicture } = operation;
@@ -99,7 +87,9 @@ function fromWireOperation(operation: WireOperation): ModelOperation[] {
       textMax,
       media: {
         max: mediaMax,
-        roles: Object.fromEntries(roles.flatMap(({ role, max }) => (ROLES[role] ? [[ROLES[role], max]] : []))),
+        roles: Object.fromEntries(
+          roles.flatMap(({ role, max }) => (ROLE_WORDS[role] ? [[ROLE_WORDS[role], max]] : [])),
+        ),
         framesExcludeReferences,
         audioNeedsPicture,
       },

@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { isProblem } from '@reelgate/platform/problem';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Basis as WireBasis } from '@reelgate/proto/billing/v1/hold';
 import type { Charge as WireCharge, Hold, LedgerLine } from '@reelgate/proto/billing/v1/hold';
@@ -15,7 +17,7 @@ import type { MessageMapping } from './wire-values.ts';
 /** Terms never change under their version, so these are kept for as long as they are used. */
 const TERMS_MAX = 1000;
 
-export type ChargeBasis = 'usage' | 'estimate' | 'hold' | 'released' | 'deferred';
+export type ChargeBasis = EnumWord<typeof WireBasis>;
 
 /** The money of a task in short. Amounts are billionths. */
 export interface TaskCharge {
@@ -65,14 +67,7 @@ export interface AccountBooks {
   tokenName(caller: AccountCaller, tokenId: string): Promise<string>;
 }
 
-const BASES: Readonly<Record<WireBasis, ChargeBasis | undefined>> = {
-  [WireBasis.UNSPECIFIED]: undefined,
-  [WireBasis.USAGE]: 'usage',
-  [WireBasis.ESTIMATE]: 'estimate',
-  [WireBasis.HOLD]: 'hold',
-  [WireBasis.RELEASED]: 'released',
-  [WireBasis.DEFERRED]: 'deferred',
-};
+const BASES = deriveWords(WireBasis);
 /** The names that an estimate has too. */
 const FACTS = {
   seconds: 'seconds',

@@ -1,3 +1,5 @@
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem, Order } from '@reelgate/proto/tasks/v1/order';
 import { FailureCause, TaskState } from '@reelgate/proto/tasks/v1/task';
@@ -7,10 +9,10 @@ import type { PlainPlace } from './task-queue.ts';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
-export type PlainKind = 'generation' | 'regeneration' | 'context_ir';
-export type PlainState = 'queued' | 'in_progress' | 'completed' | 'failed';
-export type PlainRole = keyof typeof WIRE_ROLES;
-export type PlainMediaKind = 'image' | 'video' | 'audio';
+export type PlainKind = EnumWord<typeof TaskKind>;
+export type PlainState = EnumWord<typeof TaskState>;
+export type PlainRole = EnumWord<typeof MediaRole>;
+export type PlainMediaKind = EnumWord<typeof MediaKind>;
 
 /** A medium of an order, as the client named it. */
 export interface PlainMedia {
@@ -65,7 +67,7 @@ export interface PlainFailure {
   readonly code: string;
   readonly message: string;
   /** Absent: it is not known. */
-  readonly cause?: 'order' | 'upstream' | 'service';
+  readonly cause?: EnumWord<typeof FailureCause>;
 }
 
 export interface PlainVideo {
@@ -77,34 +79,12 @@ export interface PlainVideo {
   readonly frameRate: number;
 }
 
-export const WIRE_KINDS: Readonly<Record<PlainKind, TaskKind>> = {
-  generation: TaskKind.GENERATION,
-  regeneration: TaskKind.REGENERATION,
-  context_ir: TaskKind.CONTEXT_IR,
-};
-export const WIRE_TASK_STATES: Readonly<Record<PlainState, TaskState>> = {
-  queued: TaskState.QUEUED,
-  in_progress: TaskState.IN_PROGRESS,
-  completed: TaskState.COMPLETED,
-  failed: TaskState.FAILED,
-};
-const WIRE_ROLES = {
-  first_frame: MediaRole.FIRST_FRAME,
-  last_frame: MediaRole.LAST_FRAME,
-  reference_image: MediaRole.REFERENCE_IMAGE,
-  reference_video: MediaRole.REFERENCE_VIDEO,
-  reference_audio: MediaRole.REFERENCE_AUDIO,
-  base_video: MediaRole.BASE_VIDEO,
-} as const;
-const MEDIA_KINDS: Readonly<Record<MediaKind, PlainMediaKind>> = {
-  [MediaKind.UNSPECIFIED]: 'image',
-  [MediaKind.IMAGE]: 'image',
-  [MediaKind.VIDEO]: 'video',
-  [MediaKind.AUDIO]: 'audio',
-};
-const KIND_NAMES = mapValuesToNames(WIRE_KINDS);
-const STATE_NAMES = mapValuesToNames(WIRE_TASK_STATES);
-const ROLE_NAMES = mapValuesToNames<PlainRole, MediaRole>(WIRE_ROLES);
+export const WIRE_KINDS = deriveValues(TaskKind);
+export const KIND_WORDS: Readonly<Record<number, PlainKind | undefined>> = deriveWords(TaskKind);
+export const WIRE_TASK_STATES = deriveValues(TaskState);
+export const TASK_STATE_WORDS: Readonly<Record<number, PlainState | undefined>> = deriveWords(TaskState);
+export const ROLE_WORDS = deriveWords(MediaRole);
+const MEDIA_KINDS = deriveWords(MediaKind, 'image');
 
 export function toPlainTask(task: Task): PlainTask {
   return {
@@ -127,12 +107,12 @@ export function toPlainTask(task: Task): PlainTask {
 
 /** Converts a state; one that this version does not know becomes `otherwise`. */
 export function toPlainState(state: TaskState, otherwise: PlainState = 'queued'): PlainState {
-  return STATE_NAMES.get(state) ?? otherwise;
+  return TASK_STATE_WORDS[state] ?? otherwise;
 }
 
 export function toPlainOrder(order: Order): PlainOrder {
   return {
-    kind: KIND_NAMES.get(order.kind) ?? 'generation',
+    kind: KIND_WORDS[order.kind] ?? 'generation',
     model: order.model,
     content: order.content.flatMap(toPlainItem),
     duration: order.duration,
@@ -150,7 +130,7 @@ function toPlainItem({ item }: ContentItem): PlainItem[] {
   if (item.case === 'text') return [{ text: item.value }];
   if (item.case === undefined) return [];
   const { kind, role, url } = item.value;
-  return [{ media: { kind: MEDIA_KINDS[kind], role: ROLE_NAMES.get(role), url: emptyToUndefined(url) } }];
+  return [{ media: { kind: MEDIA_KINDS[kind], role: ROLE_WORDS[role], url: emptyToUndefined(url) } }];
 }
 
 function toPlainVideo(result: TaskResult | undefined): PlainVideo | undefined {
@@ -166,19 +146,10 @@ function toPlainVideo(result: TaskResult | undefined): PlainVideo | undefined {
   } satisfies MessageMapping<TaskResult, 'object' | 'prompt'>;
 }
 
-const CAUSES: Readonly<Record<FailureCause, PlainFailure['cause'] | undefined>> = {
-  [FailureCause.UNSPECIFIED]: undefined,
-  [FailureCause.ORDER]: 'order',
-  [FailureCause.UPSTREAM]: 'upstream',
-  [FailureCause.SERVICE]: 'service',
-};
+const CAUSES = deriveWords(FailureCause);
 
 function toPlainFailure(failure: TaskFailure | undefined): PlainFailure {
   const { code = 'failed', message = 'the task failed', cause = FailureCause.UNSPECIFIED } = failure ?? {};
   const known = CAUSES[cause];
   return { code, message, ...(known === undefined ? {} : { cause: known }) };
-}
-
-function mapValuesToNames<N extends string, V>(values: Readonly<Record<N, V>>): ReadonlyMap<V, N> {
-  return new Map(Object.entries(values).map(([name, value]) => [value as V, name as N]));
 }

@@ -1,3 +1,4 @@
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { QueueClass as WireClass } from '@reelgate/proto/tasks/v1/queue';
 import { QueueReason } from '@reelgate/proto/tasks/v1/queue_service';
 import type {
@@ -7,9 +8,7 @@ import type {
   QueueLane as WireLane,
 } from '@reelgate/proto/tasks/v1/queue_service';
 import type {
-  QueueClass,
   QueuedPlace,
-  WaitReason,
   WaitingAccount,
   WaitingChange,
   WaitingChangeRequest,
@@ -20,30 +19,15 @@ import type {
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';
-import { WIRE_KINDS } from './plain-task.ts';
+import { KIND_WORDS } from './plain-task.ts';
+import { WAIT_CLASSES } from './task-queue.ts';
 import { toMs } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
 /** A call can end a thousand tasks, one after the other. */
 const CANCEL_DEADLINE_MS = 30_000;
 
-const CLASSES: Readonly<Record<QueueClass, WireClass>> = {
-  interactive: WireClass.INTERACTIVE,
-  standard: WireClass.STANDARD,
-  batch: WireClass.BATCH,
-};
-const REASONS: Readonly<Record<WaitReason, QueueReason>> = {
-  behind_others: QueueReason.BEHIND_OTHERS,
-  channel_limit: QueueReason.CHANNEL_LIMIT,
-  channel_down: QueueReason.CHANNEL_DOWN,
-  channel_paused: QueueReason.CHANNEL_PAUSED,
-  no_channel: QueueReason.NO_CHANNEL,
-  own_limit: QueueReason.OWN_LIMIT,
-  behind_own_tasks: QueueReason.BEHIND_OWN_TASKS,
-  class: QueueReason.CLASS,
-  held: QueueReason.HELD,
-  scheduled: QueueReason.SCHEDULED,
-};
+const REASONS = deriveWords(QueueReason);
 
 /** A change of the queue by an operator. */
 export interface QueueAct extends WaitingChangeRequest {
@@ -86,8 +70,8 @@ export function waitingTasks({ queue }: OperatorClients): WaitingTasks {
       const { place, reason } = await queue.showQueuedTask({ taskId }, withDeadline(caller));
       return {
         position: place?.position ?? 0,
-        class: findName(CLASSES, place?.class ?? WireClass.UNSPECIFIED),
-        reason: findName(REASONS, reason),
+        class: WAIT_CLASSES[place?.class ?? WireClass.UNSPECIFIED],
+        reason: REASONS[reason],
         startBy: toMs(place?.startBy) ?? 0,
         estimatedStartAt: toMs(place?.estimatedStartAt),
       };
@@ -99,17 +83,13 @@ export function waitingTasks({ queue }: OperatorClients): WaitingTasks {
   };
 }
 
-function findName<K extends string>(table: Readonly<Record<K, number>>, value: number): K | undefined {
-  return (Object.keys(table) as K[]).find((name) => table[name] === value);
-}
-
 function fromWireShared(shared: WireLane | WireAccount) {
   const { kind, class: ofClass, model, waiting, oldestSince, held, reason } = shared;
   return {
     model,
-    kind: findName(WIRE_KINDS, kind),
-    class: findName(CLASSES, ofClass),
-    reason: findName(REASONS, reason),
+    kind: KIND_WORDS[kind],
+    class: WAIT_CLASSES[ofClass],
+    reason: REASONS[reason],
     waiting: Number(waiting),
     oldestAt: toMs(oldestSince) ?? 0,
     isHeld: held,

@@ -4,7 +4,7 @@ import type { SearchHit, FoundWay } from '../domain/search-hit.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
 import type { OperatorClients } from './gateway-clients.ts';
-import { WIRE_TASK_STATES } from './plain-task.ts';
+import { TASK_STATE_WORDS } from './plain-task.ts';
 import { toMs } from './wire-values.ts';
 
 const DEADLINE_MS = 5000;
@@ -80,7 +80,7 @@ export function toTokenPage(accountId: string, tokenId: string): string {
 
 function fromWireFound({ id, isJob, accountId, model, state, createdAt, foundBy }: FoundWork): SearchHit {
   const at = toMs(createdAt);
-  const [named] = Object.entries(WIRE_TASK_STATES).flatMap(([name, wire]) => (wire === state ? [name] : []));
+  const named = TASK_STATE_WORDS[state];
   return {
     kind: isJob ? 'job' : 'task',
     id,

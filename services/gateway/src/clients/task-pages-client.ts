@@ -1,5 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ListTasksRequestSchema } from '@reelgate/proto/tasks/v1/task_service';
@@ -50,9 +52,7 @@ export interface CountedTasks {
   readonly isWhole: boolean;
 }
 
-export type StepName =
-  'created' | 'prepared' | 'submitted' | 'queued' | 'in_progress' | 'checked' | 'fetched' | FinalStep;
-type FinalStep = 'completed' | 'failed';
+export type StepName = EnumWord<typeof TimelineStep>;
 
 export interface TaskStep {
   readonly step: StepName;
@@ -74,18 +74,7 @@ export interface TaskPages {
   timeline(caller: AccountCaller, taskId: string): Promise<TaskTimeline>;
 }
 
-const STEPS: Readonly<Record<TimelineStep, StepName | undefined>> = {
-  [TimelineStep.UNSPECIFIED]: undefined,
-  [TimelineStep.CREATED]: 'created',
-  [TimelineStep.PREPARED]: 'prepared',
-  [TimelineStep.SUBMITTED]: 'submitted',
-  [TimelineStep.QUEUED]: 'queued',
-  [TimelineStep.IN_PROGRESS]: 'in_progress',
-  [TimelineStep.CHECKED]: 'checked',
-  [TimelineStep.FETCHED]: 'fetched',
-  [TimelineStep.COMPLETED]: 'completed',
-  [TimelineStep.FAILED]: 'failed',
-};
+const STEPS = deriveWords(TimelineStep);
 
 export function taskPages(rpc: TasksClient): TaskPages {
   return {

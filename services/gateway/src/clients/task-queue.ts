@@ -1,5 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { durationFromMs, durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { QueueClass, QueueMode, QueuePreferenceSchema, QueueWait } from '@reelgate/proto/tasks/v1/queue';
 import type { QueuePlace, QueuePreference } from '@reelgate/proto/tasks/v1/queue';
 import { toMs } from './wire-values.ts';
@@ -7,7 +9,7 @@ import type { MessageMapping } from './wire-values.ts';
 
 /** The way in which a create wants to wait while no channel takes it. The token decides over what is absent. */
 export interface WaitPreference {
-  readonly mode?: 'wait' | 'none';
+  readonly mode?: EnumWord<typeof QueueMode>;
   readonly class?: WaitClass;
   /** The task fails without a turn after this time. */
   readonly startWithinS?: number;
@@ -15,7 +17,7 @@ export interface WaitPreference {
   readonly notBefore?: number;
 }
 
-export type WaitClass = 'interactive' | 'standard' | 'batch';
+export type WaitClass = EnumWord<typeof QueueClass>;
 
 /** The place of a task that waits. Times are milliseconds since 1970. */
 export interface PlainPlace {
@@ -25,32 +27,14 @@ export interface PlainPlace {
   readonly since: number;
   readonly startBy: number;
   readonly class: WaitClass;
-  readonly waitsFor: 'capacity' | 'own_limit' | 'scheduled';
+  readonly waitsFor: EnumWord<typeof QueueWait>;
 }
 
-const MODES = { wait: QueueMode.WAIT, none: QueueMode.NONE } as const;
-const CLASSES = {
-  interactive: QueueClass.INTERACTIVE,
-  standard: QueueClass.STANDARD,
-  batch: QueueClass.BATCH,
-} as const;
-const MODE_NAMES: Readonly<Record<QueueMode, WaitPreference['mode']>> = {
-  [QueueMode.UNSPECIFIED]: undefined,
-  [QueueMode.WAIT]: 'wait',
-  [QueueMode.NONE]: 'none',
-};
-export const WAIT_CLASSES: Readonly<Record<QueueClass, WaitClass | undefined>> = {
-  [QueueClass.UNSPECIFIED]: undefined,
-  [QueueClass.INTERACTIVE]: 'interactive',
-  [QueueClass.STANDARD]: 'standard',
-  [QueueClass.BATCH]: 'batch',
-};
-const WAITS: Readonly<Record<QueueWait, PlainPlace['waitsFor']>> = {
-  [QueueWait.UNSPECIFIED]: 'capacity',
-  [QueueWait.CAPACITY]: 'capacity',
-  [QueueWait.OWN_LIMIT]: 'own_limit',
-  [QueueWait.SCHEDULED]: 'scheduled',
-};
+const MODES = deriveValues(QueueMode);
+const CLASSES = deriveValues(QueueClass);
+const MODE_WORDS = deriveWords(QueueMode);
+export const WAIT_CLASSES: Readonly<Record<number, WaitClass | undefined>> = deriveWords(QueueClass);
+const WAITS = deriveWords(QueueWait, 'capacity');
 
 export function toWirePreference({ mode, class: wanted, startWithinS, notBefore }: WaitPreference): QueuePreference {
   return create(QueuePreferenceSchema, {
@@ -62,7 +46,7 @@ export function toWirePreference({ mode, class: wanted, startWithinS, notBefore 
 }
 
 export function fromWirePreference(wire: QueuePreference): WaitPreference {
-  const mode = MODE_NAMES[wire.mode];
+  const mode = MODE_WORDS[wire.mode];
   const applied = WAIT_CLASSES[wire.class];
   const notBefore = toMs(wire.notBefore);
   return {

@@ -1,3 +1,5 @@
+import { deriveValues, deriveWords, listWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { PriceUnit as WireUnit } from '@reelgate/proto/billing/v1/price';
 import type { PriceSheet as WireSheet, UnitPrice as WirePrice } from '@reelgate/proto/billing/v1/price';
 import { TokenClass } from '@reelgate/proto/billing/v1/token_queue';
@@ -12,16 +14,8 @@ const DEADLINE_MS = 5000;
 /** The most queries of one call. */
 const QUERIES_MAX = 1000;
 
-export const PRICE_UNITS = [
-  'output_second',
-  'input_second',
-  'input_image',
-  'request',
-  'million_input_tokens',
-  'million_output_tokens',
-  'hold',
-] as const;
-export type PriceUnit = (typeof PRICE_UNITS)[number];
+export type PriceUnit = EnumWord<typeof WireUnit>;
+export const PRICE_UNITS = listWords(WireUnit);
 
 export interface UnitPrice {
   readonly unit: PriceUnit;
@@ -56,21 +50,8 @@ export interface PriceSheets {
   readonly sheets: readonly PriceSheet[];
 }
 
-const CLASSES: Readonly<Record<WaitClass, TokenClass>> = {
-  interactive: TokenClass.INTERACTIVE,
-  standard: TokenClass.STANDARD,
-  batch: TokenClass.BATCH,
-};
-const UNITS: Readonly<Record<WireUnit, PriceUnit | undefined>> = {
-  [WireUnit.UNSPECIFIED]: undefined,
-  [WireUnit.OUTPUT_SECOND]: 'output_second',
-  [WireUnit.INPUT_SECOND]: 'input_second',
-  [WireUnit.INPUT_IMAGE]: 'input_image',
-  [WireUnit.REQUEST]: 'request',
-  [WireUnit.MILLION_INPUT_TOKENS]: 'million_input_tokens',
-  [WireUnit.MILLION_OUTPUT_TOKENS]: 'million_output_tokens',
-  [WireUnit.HOLD]: 'hold',
-};
+const CLASSES = deriveValues(TokenClass);
+const UNITS = deriveWords(WireUnit);
 
 /** Reads the prices of single units in the currency of an account. */
 export async function readUnitPrices(

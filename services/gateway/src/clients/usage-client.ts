@@ -1,19 +1,15 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { UsageGroup, UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
 import type { Usage, UsageService } from '@reelgate/proto/billing/v1/usage_service';
 
 const DEADLINE_MS = 15_000;
 
-export type UsageGrouping = 'model' | 'day' | 'token' | 'label';
-
-const GROUPS: Readonly<Record<UsageGrouping, UsageGroup>> = {
-  model: UsageGroup.MODEL,
-  day: UsageGroup.DAY,
-  token: UsageGroup.TOKEN,
-  label: UsageGroup.LABEL,
-};
+export type UsageGrouping = EnumWord<typeof UsageGroup>;
+const GROUPS = deriveValues(UsageGroup);
 
 export interface UsageQuestion {
   readonly accountId: string;

@@ -1,9 +1,11 @@
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { WebhookDeliveryState as WireState } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookAttempt as WireAttempt, WebhookDelivery as WireDelivery } from '@reelgate/proto/tasks/v1/webhook';
 import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
-export type DeliveryState = 'pending' | 'delivered' | 'failed';
+export type DeliveryState = EnumWord<typeof WireState>;
 
 export interface WebhookAttempt {
   readonly number: number;
@@ -35,12 +37,8 @@ export interface WebhookDelivery {
   readonly attempts: readonly WebhookAttempt[];
 }
 
-export const WIRE_STATES: Readonly<Record<DeliveryState, WireState>> = {
-  pending: WireState.PENDING,
-  delivered: WireState.DELIVERED,
-  failed: WireState.FAILED,
-};
-const STATE_NAMES = new Map(Object.entries(WIRE_STATES).map(([name, state]) => [state, name as DeliveryState]));
+export const WIRE_STATES = deriveValues(WireState);
+const STATE_WORDS: Readonly<Record<number, DeliveryState | undefined>> = deriveWords(WireState);
 
 export function fromWireDelivery(wire: WireDelivery | undefined): WebhookDelivery {
   const { state, lastStatusCode, lastError, createdAt, nextAttemptAt, endedAt, attempts, ...rest } = requireValue(wire);
@@ -53,7 +51,7 @@ export function fromWireDelivery(wire: WireDelivery | undefined): WebhookDeliver
     eventType,
     subjectId,
     attemptCount,
-    state: STATE_NAMES.get(state) ?? 'pending',
+    state: STATE_WORDS[state] ?? 'pending',
     lastStatusCode: lastStatusCode || undefined,
     lastError: emptyToUndefined(lastError),
     createdAt: toMs(createdAt),

@@ -1,4 +1,6 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { Secret } from '@reelgate/platform/secret';
 import { WebhookPayload as WirePayload } from '@reelgate/proto/tasks/v1/webhook';
 import type { WebhookEndpoint as WireEndpoint } from '@reelgate/proto/tasks/v1/webhook';
@@ -6,7 +8,7 @@ import { toMs, requireValue, emptyToUndefined } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
 /** The content of a delivery: the id of the subject, or also the subject as a status read returns it. */
-export type WebhookPayload = 'thin' | 'full';
+export type WebhookPayload = EnumWord<typeof WirePayload>;
 
 /** The settings of an endpoint. */
 export interface EndpointSettings {
@@ -40,10 +42,7 @@ export type EndpointChange = { readonly [M in keyof EndpointSettings]?: Endpoint
   readonly isDisabled?: boolean | undefined;
 };
 
-export const WIRE_PAYLOADS: Readonly<Record<WebhookPayload, WirePayload>> = {
-  thin: WirePayload.THIN,
-  full: WirePayload.FULL,
-};
+export const WIRE_PAYLOADS = deriveValues(WirePayload);
 
 export function fromWireEndpoint(wire: WireEndpoint | undefined): WebhookEndpoint {
   const { id, name, url, eventTypes, payload, secretHint, disabledAt, disabledReason, ...times } = requireValue(wire);

@@ -1,3 +1,4 @@
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
@@ -31,12 +32,7 @@ export const TASK_TYPES = {
   h3_context_ir: TaskKind.CONTEXT_IR,
 } as const;
 
-const TYPE_OF: Readonly<Record<TaskKind, string>> = {
-  [TaskKind.UNSPECIFIED]: 'generation',
-  [TaskKind.GENERATION]: 'generation',
-  [TaskKind.REGENERATION]: 'regeneration',
-  [TaskKind.CONTEXT_IR]: 'h3_context_ir',
-};
+const TYPE_OF = { ...deriveWords(TaskKind, 'generation'), [TaskKind.CONTEXT_IR]: 'h3_context_ir' };
 
 export const vendorTaskSchema: Schema = {
   title: 'VendorTask',

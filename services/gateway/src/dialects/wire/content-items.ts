@@ -1,3 +1,4 @@
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { EveryField } from '@reelgate/platform/rpc/service';
 import { MediaKind, MediaRole } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem, MediaItem } from '@reelgate/proto/tasks/v1/order';
@@ -11,14 +12,7 @@ const ITEMS_MAX = 100;
 const KINDS = { image_url: MediaKind.IMAGE, video_url: MediaKind.VIDEO, audio_url: MediaKind.AUDIO } as const;
 type MediaType = keyof typeof KINDS;
 
-const ROLES = {
-  first_frame: MediaRole.FIRST_FRAME,
-  last_frame: MediaRole.LAST_FRAME,
-  reference_image: MediaRole.REFERENCE_IMAGE,
-  reference_video: MediaRole.REFERENCE_VIDEO,
-  reference_audio: MediaRole.REFERENCE_AUDIO,
-  base_video: MediaRole.BASE_VIDEO,
-} as const;
+const ROLES = deriveValues(MediaRole);
 export type Role = keyof typeof ROLES;
 
 /** Returns the type of a media item as a client writes it. */

@@ -1,19 +1,15 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { deriveWords, listWords } from '@reelgate/platform/rpc/enum-words';
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { QueueClass, QueueWait } from '@reelgate/proto/tasks/v1/queue';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, Usage } from '@reelgate/proto/tasks/v1/task';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { toPlainPlace } from '../../clients/task-queue.ts';
 import type { Schema } from '../dialect.ts';
 
-const STATUS: Readonly<Record<TaskState, string>> = {
-  [TaskState.UNSPECIFIED]: 'queued',
-  [TaskState.QUEUED]: 'queued',
-  [TaskState.IN_PROGRESS]: 'in_progress',
-  [TaskState.COMPLETED]: 'completed',
-  [TaskState.FAILED]: 'failed',
-};
+const STATUS = deriveWords(TaskState, 'queued');
 
 export const statusSchema: Schema = {
   type: 'string',
@@ -115,8 +111,8 @@ export const queueSchema: Schema = {
     estimated_start_at: { ...UNIX_SECONDS, description: 'Unix seconds, roughly; absent if it is not known.' },
     since: UNIX_SECONDS,
     start_by: { ...UNIX_SECONDS, description: 'Unix seconds. Without a turn until then the task fails.' },
-    class: { enum: ['interactive', 'standard', 'batch'] },
-    waits_for: { enum: ['capacity', 'own_limit', 'scheduled'] },
+    class: { enum: listWords(QueueClass) },
+    waits_for: { enum: listWords(QueueWait) },
   },
 };
 
@@ -155,9 +151,4 @@ export function dropUndefined<T extends object>(fields: T): { [K in keyof T]?: E
 }
 
 /** This service's names for the kinds of tasks. */
-export const TASK_KIND_NAMES: Readonly<Record<TaskKind, string>> = {
-  [TaskKind.UNSPECIFIED]: 'generation',
-  [TaskKind.GENERATION]: 'generation',
-  [TaskKind.REGENERATION]: 'regeneration',
-  [TaskKind.CONTEXT_IR]: 'context_ir',
-};
+export const TASK_KIND_NAMES = deriveWords(TaskKind, 'generation');
