@@ -109,7 +109,7 @@ function suite(shape: Shape, bus?: () => string): void {
 
       expect({ status: refused.status, param: refused.json.error.param }).toEqual({ status: 400, param: 'class' });
       expect(changed.json).toMatchObject({ queue: { wait: 'channels', class: 'standard' } });
-      expect(made.json.token.queue).toEqual({ wait: 'capacity', class: 'standard' });
+      expect(made.json.token.queue).toEqual({ wait: 'channels', class: 'standard' });
     },
     TIMEOUT_MS,
   );

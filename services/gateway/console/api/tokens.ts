@@ -4,7 +4,7 @@ export type Right = 'write' | 'read' | 'none';
 
 /** The way in which the tasks of a token wait for a channel. */
 export interface TokenQueue {
-  readonly wait: 'none' | 'capacity' | 'own_limit';
+  readonly wait: 'none' | 'channels' | 'own_limit';
   /** The best class of its tasks. */
   readonly class: 'interactive' | 'standard' | 'batch';
 }

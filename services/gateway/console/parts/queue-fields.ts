@@ -4,7 +4,7 @@ import type { VNode } from '../html.ts';
 import { tokenQueueWords as words } from './token-queue-words.ts';
 import { SelectField } from './select-field.ts';
 
-export const DEFAULT_QUEUE: TokenQueue = { wait: 'capacity', class: 'standard' };
+export const DEFAULT_QUEUE: TokenQueue = { wait: 'channels', class: 'standard' };
 
 const FIELDS = ['wait', 'class'] as const;
 

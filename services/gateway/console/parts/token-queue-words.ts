@@ -3,7 +3,7 @@ export const tokenQueueWords = {
   labels: { wait: 'While all is busy', class: 'Waits as' },
   wait: {
     none: 'refuse',
-    capacity: 'wait for a free place',
+    channels: 'wait for a free place',
     own_limit: 'wait, also at its own limit',
   },
   class: { interactive: 'interactive (first)', standard: 'standard', batch: 'batch (last)' },

@@ -12,7 +12,7 @@ const token = (id: string, madeBy?: string, over: Partial<Token> = {}): Token =>
   limits: {},
   webhooks: 'none',
   tokens: 'none',
-  queue: { wait: 'capacity', class: 'standard' },
+  queue: { wait: 'channels', class: 'standard' },
   createdAt: 0,
   isOwn: false,
   canRevoke: true,

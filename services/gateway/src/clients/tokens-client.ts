@@ -1,4 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { Secret } from '@reelgate/platform/secret';
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { AccountService, Token as WireToken } from '@reelgate/proto/billing/v1/account_service';
@@ -16,10 +18,9 @@ import type { OperatorClients } from './gateway-clients.ts';
 
 /** The way in which the tasks of a token wait. */
 export interface TokenQueue {
-  /** `capacity`: for a channel. Clients do not know channels. */
-  readonly wait: 'none' | 'capacity' | 'own_limit';
+  readonly wait: EnumWord<typeof WireWait>;
   /** The best class of its tasks. */
-  readonly class: 'interactive' | 'standard' | 'batch';
+  readonly class: EnumWord<typeof WireClass>;
 }
 
 /** The settings of a token that can be changed later. */
@@ -136,38 +137,12 @@ export function tokensClient(rpc: Client<typeof AccountService>): SiteTokens {
   };
 }
 
-const WIRE_WEBHOOK_RIGHTS: Readonly<Record<WebhookRight, WireWebhookRight>> = {
-  write: WireWebhookRight.WRITE,
-  read: WireWebhookRight.READ,
-  none: WireWebhookRight.NONE,
-};
-const WIRE_TOKEN_RIGHTS: Readonly<Record<TokenRight, WireTokenRight>> = {
-  write: WireTokenRight.WRITE,
-  read: WireTokenRight.READ,
-  none: WireTokenRight.NONE,
-};
-const WIRE_WAITS: Readonly<Record<TokenQueue['wait'], WireWait>> = {
-  none: WireWait.NONE,
-  capacity: WireWait.CHANNELS,
-  own_limit: WireWait.OWN_LIMIT,
-};
-const WAITS: Readonly<Record<WireWait, TokenQueue['wait']>> = {
-  [WireWait.UNSPECIFIED]: 'capacity',
-  [WireWait.NONE]: 'none',
-  [WireWait.CHANNELS]: 'capacity',
-  [WireWait.OWN_LIMIT]: 'own_limit',
-};
-const WIRE_CLASSES: Readonly<Record<TokenQueue['class'], WireClass>> = {
-  interactive: WireClass.INTERACTIVE,
-  standard: WireClass.STANDARD,
-  batch: WireClass.BATCH,
-};
-const CLASSES: Readonly<Record<WireClass, TokenQueue['class']>> = {
-  [WireClass.UNSPECIFIED]: 'standard',
-  [WireClass.INTERACTIVE]: 'interactive',
-  [WireClass.STANDARD]: 'standard',
-  [WireClass.BATCH]: 'batch',
-};
+const WIRE_WEBHOOK_RIGHTS = deriveValues(WireWebhookRight);
+const WIRE_TOKEN_RIGHTS = deriveValues(WireTokenRight);
+const WIRE_WAITS = deriveValues(WireWait);
+const WAITS = deriveWords(WireWait, 'channels');
+const WIRE_CLASSES = deriveValues(WireClass);
+const CLASSES = deriveWords(WireClass, 'standard');
 
 function toWireSettings({ name, models, webhooks, tokens, expiresAt, ...limits }: TokenSettings) {
   return {

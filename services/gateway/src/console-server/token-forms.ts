@@ -22,7 +22,7 @@ export const LIMIT_FIELDS = {
   readsPerMinute: count,
   callsPerMinute: count,
   inFlight: count,
-  wait: { enum: ['none', 'capacity', 'own_limit'] },
+  wait: { enum: ['none', 'channels', 'own_limit'] },
   class: { enum: ['interactive', 'standard', 'batch'] },
   label: { type: 'string', maxLength: LABEL_MAX },
 };
@@ -64,7 +64,7 @@ export function readLimits({ limit, ...form }: LimitsForm): TokenLimits {
     limitNanos: limit === undefined ? undefined : readLimit(limit),
     limits: { createsPerMinute, readsPerMinute, callsPerMinute, inFlight },
     queue:
-      wait === undefined && best === undefined ? undefined : { wait: wait ?? 'capacity', class: best ?? 'standard' },
+      wait === undefined && best === undefined ? undefined : { wait: wait ?? 'channels', class: best ?? 'standard' },
     label,
   };
 }

@@ -14,7 +14,7 @@ const token = (over: Partial<Token> = {}): Token => ({
   limits: {},
   webhooks: 'none',
   tokens: 'none',
-  queue: { wait: 'capacity', class: 'standard' },
+  queue: { wait: 'channels', class: 'standard' },
   createdAt: 0,
   isOwn: false,
   canRevoke: true,

@@ -22,7 +22,7 @@ test('a form becomes the token that it describes', () => {
       expiresAt: Date.UTC(2027, 0, 1) - 1,
       webhooks: 'write',
       tokens: 'none',
-      wait: 'capacity',
+      wait: 'channels',
       class: 'standard',
     },
     faults: {},
