@@ -1,7 +1,7 @@
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-const tests = ['**/*.test.ts', '**/testing/**/*.ts', 'test/**/*.ts'];
+const tests = ['**/*.test.{ts,tsx}', '**/testing/**/*.{ts,tsx}', 'test/**/*.ts'];
 /** Programs that a person starts: they may print. */
 const programs = ['deploy/**', 'test/**'];
 /**
@@ -37,7 +37,7 @@ const determinism = [
 const shape = [
   ban('ExportDefaultDeclaration', 'Export by name.'),
   ban('ExportAllDeclaration', 'No barrel files: import a thing from where it is.'),
-  ban('ImportDeclaration[source.value=/^\\..*\\.js$/]', 'Node runs the sources: a relative import ends in .ts.'),
+  ban('ImportDeclaration[source.value=/^\\..*\\.js$/]', 'Node runs the sources: a relative import ends in .ts or .tsx.'),
 ];
 
 /** Faults that neither the compiler nor typescript-eslint reports. */
@@ -105,7 +105,7 @@ export default defineConfig(
   },
   { files: ['**/*.{js,mjs,cjs}'], rules: { 'no-unused-vars': 'error' } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -152,8 +152,8 @@ export default defineConfig(
   },
   {
     // pages run in a browser, whose time and timers they show and wait with
-    files: ['services/gateway/console/**/*.ts'],
-    ignores: ['**/*.test.ts'],
+    files: ['services/gateway/console/**/*.{ts,tsx}'],
+    ignores: ['**/*.test.{ts,tsx}'],
     rules: { 'no-restricted-syntax': ['error', ...shape], 'no-restricted-globals': 'off' },
   },
   {

@@ -3,18 +3,30 @@ import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A relative specifier of a TypeScript file. Its replacement has the same length, so columns stay. */
-const SPECIFIER = /(?<=(['"])\.{1,2}\/[^'"\n]*\.)ts(?=\1)/g;
+/** A relative specifier of a TypeScript file. That of a `.ts` file keeps its length, so columns stay. */
+const SPECIFIER = /(?<=(['"])\.{1,2}\/[^'"\n]*\.)tsx?(?=\1)/g;
 const OWN = '{services,deploy,proto}/**/';
 /** The TypeScript that operators get from `reelgate adapter new`. It stays as text beside the code. */
 const HANDED_OUT = /(^|\/)adapter-kit\/.*\.ts$/;
 
+/** The pages of the console, and what makes of them what a browser loads. */
+const PAGES = 'services/gateway/console';
+const TRANSFORM = 'services/gateway/src/console-server/assets/transform-sources.ts';
+
+interface Transform {
+  readonly transformSources: (
+    folder: string,
+    files: readonly string[],
+  ) => Promise<readonly { readonly path: string; readonly text: string }[]>;
+}
+
 /**
  * Turns every TypeScript file of a folder into a JavaScript file beside it, with the same lines and columns, and
  * removes the TypeScript file. A stack trace names the TypeScript file, as it does where Node runs the sources; `place`
- * is the folder where programs will find the files.
+ * is the folder where programs will find the files. Pages become what a browser loads, so the gateway transforms none.
  */
-function stripTypes(root: string, place: string): void {
+async function stripTypes(root: string, place: string): Promise<void> {
+  await transformPages(root);
   for (const file of listOwnFiles(root, '*.ts')) {
     const source = path.join(root, file);
     const sourceUrl = pathToFileURL(path.join(place, file)).href;
@@ -30,7 +42,18 @@ function stripTypes(root: string, place: string): void {
   assertWhole(root);
 }
 
-const toScriptPath = (source: string): string => source.replace(/\.ts$/, '.js');
+async function transformPages(root: string): Promise<void> {
+  const folder = path.join(root, PAGES);
+  const { transformSources } = (await import(pathToFileURL(path.join(root, TRANSFORM)).href)) as Transform;
+  const files = globSync('**/*.{ts,tsx,css}', { cwd: folder });
+  for (const { path: file, text } of await transformSources(folder, files)) {
+    const source = path.join(folder, file);
+    rmSync(source);
+    writeFileSync(toScriptPath(source), text.replaceAll(SPECIFIER, 'js'));
+  }
+}
+
+const toScriptPath = (source: string): string => source.replace(/\.tsx?$/, '.js');
 
 const listOwnFiles = (root: string, pattern: string): readonly string[] =>
   globSync(OWN + pattern, {
@@ -50,4 +73,4 @@ function assertWhole(root: string): void {
 
 const [root, place = root] = process.argv.slice(2);
 if (root === undefined || place === undefined) throw new Error('usage: node strip-types.ts FOLDER [PLACE]');
-stripTypes(root, place);
+await stripTypes(root, place);

@@ -5,8 +5,8 @@ import { expect, test } from '@jest/globals';
 import ts from 'typescript';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const PRODUCT = /^(services|deploy)\/.*\.ts$/;
-const NO_PRODUCT = /\.test\.ts$|\.d\.ts$|(^|\/)(testing|fixtures|golden|examples|gen)\//;
+const PRODUCT = /^(services|deploy)\/.*\.tsx?$/;
+const NO_PRODUCT = /\.test\.tsx?$|\.d\.ts$|(^|\/)(testing|fixtures|golden|examples|gen)\//;
 
 /** A function begins with a verb in its plain form. These are participles that no verb begins with. */
 const PARTICIPLE =

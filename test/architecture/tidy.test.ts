@@ -62,7 +62,7 @@ const LINES_MEDIAN_MAX = 100;
 /** A published migration keeps its name. */
 const MIGRATION = /\/migrations\/\d{4}_/;
 const DOCUMENT = /(^|\/)(README|CONTRIBUTING|SECURITY|CHANGELOG)\.md$/;
-const TEXT = /\.(ts|js|mjs|cjs|json|ya?ml|md|sql|proto|sh)$|Dockerfile$|^\.ci\//;
+const TEXT = /\.(tsx?|js|mjs|cjs|json|ya?ml|md|sql|proto|sh)$|Dockerfile$|^\.ci\//;
 const UNFINISHED = /\b(TODO|FIXME)\b/;
 /** The host of a package registry. Each machine has its own registry, so the repository names none. */
 const REGISTRY_HOST = /\b(registry|npm|packages?)\.[a-z0-9-]+\.(org|com|io|net|dev|local|internal)\b/;

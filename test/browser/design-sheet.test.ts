@@ -17,7 +17,7 @@ describeInBrowser('the sheet of the look', () => {
   let markup: string;
   beforeAll(async () => {
     // by a path, because the tests have no types of a browser
-    const sheet = (await import(path.join(CONSOLE, 'testing/design-sheet.ts'))) as { renderDesignSheet(): string };
+    const sheet = (await import(path.join(CONSOLE, 'testing/design-sheet.tsx'))) as { renderDesignSheet(): string };
     const style = readFileSync(path.join(CONSOLE, 'style.css'), 'utf8');
     markup = `<!doctype html><html lang="en"><title>Look</title><style>${style}</style><body>${sheet.renderDesignSheet()}</body></html>`;
     browser = await startBrowser();

@@ -127,7 +127,7 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
       const { DOOR_FILES, assetPath } = await import(assets + '/select-files.js');
       const named = (path, text) => [...text.matchAll(/['"](\\.{1,2}\\/[^'"\\s]+\\.(?:js|ts|css))['"]/g)]
         .map(([, specifier]) => new URL(specifier, 'file:///' + path).pathname.slice(1));
-      const doors = Object.entries(prepareAssets()).map(([door, { files }]) => {
+      const doors = Object.entries(await prepareAssets()).map(([door, { files }]) => {
         const wanted = [...files].flatMap(([path, { plain }]) => named(path, Buffer.from(plain).toString()));
         const pages = DOOR_FILES[door].pages.map(({ module }) => assetPath(module));
         return [door, pages.length > 5, [...new Set([...wanted, ...pages])].filter((file) => !files.has(file))];

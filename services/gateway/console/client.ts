@@ -1,6 +1,6 @@
 import type { Me } from './api/session.ts';
 import { CLIENT_FILES } from './client-routes.ts';
-import { drawConsole } from './main.ts';
+import { drawConsole } from './main.tsx';
 import { navigationWords } from './pages/client/client-words.ts';
 import { words } from './words.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { renderDesignSheet } from './testing/design-sheet.ts';
+import { renderDesignSheet } from './testing/design-sheet.tsx';
 
 const read = (file: string): string => readFileSync(path.join(import.meta.dirname, file), 'utf8');
 const STYLES = ['style.css', 'client.css', 'operator.css'] as const;

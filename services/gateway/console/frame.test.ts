@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { WaitingCount, titleCount } from './frame.ts';
+import { WaitingCount, titleCount } from './frame.tsx';
 import { operatorWords } from './pages/operator/operator-words.ts';
 import type { WaitingNow } from './state/use-server-watch.ts';
 

@@ -1,7 +1,7 @@
 import type { OperatorMe } from './api/session.ts';
-import { drawConsole } from './main.ts';
+import { drawConsole } from './main.tsx';
 import { OPERATOR_FILES } from './operator-routes.ts';
-import { StatusBar } from './pages/operator/parts/status-bar.ts';
+import { StatusBar } from './pages/operator/parts/status-bar.tsx';
 import { operatorWords } from './pages/operator/operator-words.ts';
 
 drawConsole<OperatorMe>({

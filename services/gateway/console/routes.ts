@@ -20,7 +20,7 @@ export interface DoorFiles {
   readonly pages: readonly PageRoute[];
 }
 
-export const NOT_FOUND: PageRoute = { path: '*', module: './pages/not-found.ts' };
+export const NOT_FOUND: PageRoute = { path: '*', module: './pages/not-found.tsx' };
 
 export interface FoundPage {
   readonly route: PageRoute;

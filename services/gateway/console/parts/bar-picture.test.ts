@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { BarPicture, choosePlaces, chooseTicks } from './bar-picture.ts';
+import { BarPicture, choosePlaces, chooseTicks } from './bar-picture.tsx';
 
 const draw = (stacks: readonly (readonly (number | null)[])[], more: object = {}): string =>
   renderToString(

@@ -3,8 +3,8 @@ import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { ApiError } from '../state/api.ts';
 import type { View } from '../state/use-view.ts';
-import { Loaded, OutageBanner, outageText } from './loaded.ts';
-import { clockText } from './time.ts';
+import { Loaded, OutageBanner, outageText } from './loaded.tsx';
+import { clockText } from './time.tsx';
 
 const AT = Date.UTC(2026, 0, 1, 3, 12, 45);
 const TIME = clockText(AT);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatDecimal, parseNanos, shareText, sumDecimals } from './number-text.ts';
+import { formatDecimal, parseNanos, shareText, sumDecimals } from './number-text.tsx';
 
 test.each([
   ['0', 0n],

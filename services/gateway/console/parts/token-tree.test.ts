@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Token } from '../api/tokens.ts';
-import { countValidMade, orderTree } from './token-tree.ts';
+import { countValidMade, orderTree } from './token-tree.tsx';
 
 const NOW = 100;
 const token = (id: string, madeBy?: string, over: Partial<Token> = {}): Token => ({

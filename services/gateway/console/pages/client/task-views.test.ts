@@ -3,9 +3,9 @@ import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { T0, aTaskMoney, aTaskRow, aTaskView, usd } from '../../testing/a-task.ts';
 import { textOf } from '../../testing/text-of.ts';
-import { HomeView } from './home.ts';
-import { TaskPage } from './task.ts';
-import { TaskListView } from './tasks.ts';
+import { HomeView } from './home.tsx';
+import { TaskPage } from './task.tsx';
+import { TaskListView } from './tasks.tsx';
 
 const pageOf = (view = aTaskView(), maySeeWebhooks = true): string =>
   renderToString(h(TaskPage, { view, maySeeWebhooks, onChanged: () => undefined }));

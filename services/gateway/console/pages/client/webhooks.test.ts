@@ -4,10 +4,10 @@ import { renderToString } from 'preact-render-to-string';
 import type { Delivery, Endpoint } from '../../api/webhooks.ts';
 import { T0 } from '../../testing/a-task.ts';
 import { textOf } from '../../testing/text-of.ts';
-import { EndpointDeliveries } from './parts/endpoint-deliveries.ts';
-import { DeliveryPage } from './webhook-delivery.ts';
-import { EndpointHead } from './webhook-endpoint.ts';
-import { EndpointsPage } from './webhooks.ts';
+import { EndpointDeliveries } from './parts/endpoint-deliveries.tsx';
+import { DeliveryPage } from './webhook-delivery.tsx';
+import { EndpointHead } from './webhook-endpoint.tsx';
+import { EndpointsPage } from './webhooks.tsx';
 
 const nothing = (): void => undefined;
 

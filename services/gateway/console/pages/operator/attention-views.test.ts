@@ -5,14 +5,14 @@ import type { AttentionRow, DecidedMoney, Resolution } from '../../api/operator-
 import type { OperatorTaskView } from '../../api/operator-tasks.ts';
 import { aTaskMoney, aTaskView, usd } from '../../testing/a-task.ts';
 import { confirmBatchText, nameCause, sumDecisions, sumText } from './parts/consequence.ts';
-import { BatchResults } from './parts/batch-results.ts';
-import { describeDecision } from './parts/decided-note.ts';
-import { TaskEvidence } from './parts/evidence.ts';
-import { compareQuantities } from './parts/ordered-and-reported.ts';
+import { BatchResults } from './parts/batch-results.tsx';
+import { describeDecision } from './parts/decided-note.tsx';
+import { TaskEvidence } from './parts/evidence.tsx';
+import { compareQuantities } from './parts/ordered-and-reported.tsx';
 import { findNext } from './parts/queue.ts';
 import { listRest } from './parts/use-batch.ts';
 import type { BatchResult, BatchRun } from './parts/use-batch.ts';
-import { clockText } from '../../parts/time.ts';
+import { clockText } from '../../parts/time.tsx';
 
 const text = (markup: string): string =>
   markup

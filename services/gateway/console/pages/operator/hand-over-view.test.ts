@@ -3,7 +3,7 @@ import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { HandOverView } from '../../api/operator-hand-over.ts';
 import { textOf } from '../../testing/text-of.ts';
-import { HandOverPage } from './hand-over.ts';
+import { HandOverPage } from './hand-over.tsx';
 
 const view: HandOverView = {
   since: 0,

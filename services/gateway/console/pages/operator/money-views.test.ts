@@ -3,10 +3,10 @@ import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { AccountView as Answer } from '../../api/operator-accounts.ts';
 import type { MoneyView as Money } from '../../api/operator-money.ts';
-import { AccountView } from './account.ts';
-import { MoneyView } from './money.ts';
-import { BeforeAndAfter } from './account.ts';
-import { listChargedDays } from './parts/statement.ts';
+import { AccountView } from './account.tsx';
+import { MoneyView } from './money.tsx';
+import { BeforeAndAfter } from './account.tsx';
+import { listChargedDays } from './parts/statement.tsx';
 
 const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
 const text = (markup: string): string => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');

@@ -5,12 +5,12 @@ import type { AttentionList } from '../../api/operator-attention.ts';
 import type { ChannelList, ChannelRow } from '../../api/operator-channels.ts';
 import type { Now } from '../../api/operator-now.ts';
 import type { WaitingList } from '../../api/operator-waiting.ts';
-import { AttentionView } from './attention.ts';
+import { AttentionView } from './attention.tsx';
 import { modelsOfItAlone } from '../../operator-values.ts';
-import { ChannelsView } from './channels.ts';
-import { NowView } from './now.ts';
-import { WaitingView } from './waiting.ts';
-import { readStanding } from './parts/channel-card.ts';
+import { ChannelsView } from './channels.tsx';
+import { NowView } from './now.tsx';
+import { WaitingView } from './waiting.tsx';
+import { readStanding } from './parts/channel-card.tsx';
 
 const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
 const text = (markup: string): string =>

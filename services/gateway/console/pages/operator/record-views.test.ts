@@ -3,11 +3,11 @@ import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { ConfigurationView as Answer } from '../../api/operator-configuration.ts';
 import type { OperatorTaskList, OperatorTaskView } from '../../api/operator-tasks.ts';
-import { ConfigurationView } from './configuration.ts';
-import { OneJobView } from './job.ts';
-import { filtersIn } from './parts/filter-form.ts';
-import { TaskView } from './task.ts';
-import { TasksView } from './tasks.ts';
+import { ConfigurationView } from './configuration.tsx';
+import { OneJobView } from './job.tsx';
+import { filtersIn } from './parts/filter-form.tsx';
+import { TaskView } from './task.tsx';
+import { TasksView } from './tasks.tsx';
 
 const usd = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'USD' });
 const text = (markup: string): string =>

@@ -53,7 +53,7 @@ let under: GatewayUnderTest;
 let assets: DoorAssets;
 beforeAll(async () => {
   under = await startGatewayUnderTest();
-  assets = prepareAssets();
+  assets = await prepareAssets();
 });
 afterAll(() => under.stop());
 
@@ -69,15 +69,15 @@ test('every page of the tables is a file that its door serves', () => {
 });
 
 test.each(DOORS)('no test, no type and no server code is served at the door of the %s', (door) => {
-  const texts = [...assets[door].files.keys()].filter((path) => path.endsWith('.ts'));
+  const texts = [...assets[door].files.keys()].filter((path) => /\.tsx?$/.test(path));
 
   expect([...assets[door].files.keys()].filter((path) => /\.test\.|^api\/|tsconfig/.test(path))).toEqual([]);
-  expect(texts.filter((path) => /from 'node:|@reelgate\//.test(textOf(door, path)))).toEqual([]);
+  expect(texts.filter((path) => /from ?['"]node:|@reelgate\//.test(textOf(door, path)))).toEqual([]);
 });
 
 test.each(DOORS)('every file that a file of the door of the %s names by its path is served there', (door) => {
   const named = [...assets[door].files.keys()].flatMap((path) =>
-    [...textOf(door, path).matchAll(/['"](\.{1,2}\/[^'"\s]+\.(?:ts|css|svg))['"]/g)].map(([, specifier = '']) => [
+    [...textOf(door, path).matchAll(/['"](\.{1,2}\/[^'"\s]+\.(?:tsx?|css|svg))['"]/g)].map(([, specifier = '']) => [
       path,
       new URL(specifier, `file:///${path}`).pathname.slice(1),
     ]),
@@ -226,7 +226,7 @@ describe('a file', () => {
   ] as const)('is the same in the encoding %s', async (encoding, decode) => {
     const { request } = await import('node:http');
     const bytes = await new Promise<Buffer>((resolve, reject) => {
-      request(at('main.ts'), { headers: { 'accept-encoding': encoding } }, (response) => {
+      request(at('main.tsx'), { headers: { 'accept-encoding': encoding } }, (response) => {
         const parts: Buffer[] = [];
         response
           .on('data', (part: Buffer) => parts.push(part))
@@ -238,11 +238,11 @@ describe('a file', () => {
         .end();
     });
 
-    expect(decode(bytes).toString()).toBe(textOf('client', 'main.ts'));
+    expect(decode(bytes).toString()).toBe(textOf('client', 'main.tsx'));
   });
 
   test.each([
-    ['of another release', '/console/a/0000000000000000/main.ts'],
+    ['of another release', '/console/a/0000000000000000/main.tsx'],
     ['outside the console', '/console/a/HASH/..%2f..%2fpackage.json'],
     ['that does not exist', '/console/a/HASH/nothing.ts'],
     ['of the API', '/console/api/nothing'],

@@ -1,11 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { transformSources } from './transform-sources.ts';
+import type { SourceFile } from './transform-sources.ts';
 
-/** The sources of the pages. In the image they are JavaScript already. */
+/** The sources of the pages; in the image what a browser loads of them. */
 const FOLDER = path.join(import.meta.dirname, '../../../console');
-const PATTERN = '**/*.{ts,js,css,svg}';
-const NO_SOURCE = /\.test\.[jt]s$|(^|\/)(api|testing)\/|tsconfig/;
+const PATTERN = '**/*.{ts,tsx,js,css,svg}';
+const NO_SOURCE = /\.test\.[jt]sx?$|(^|\/)(api|testing)\/|tsconfig/;
+const TYPED = /\.tsx?$/;
 
 const require = createRequire(import.meta.url);
 
@@ -16,25 +19,26 @@ export const PACKAGES: Readonly<Record<string, { readonly file: string; readonly
     file: 'packages/preact-hooks.js',
     module: () => readPackageFile('preact/package.json', 'hooks/dist/hooks.mjs'),
   },
-  htm: { file: 'packages/htm.js', module: () => readPackageFile('htm', 'htm.mjs') },
+  'preact/jsx-runtime': {
+    file: 'packages/preact-jsx-runtime.js',
+    module: () => readPackageFile('preact/package.json', 'jsx-runtime/dist/jsxRuntime.mjs'),
+  },
 };
 
-export interface SourceFile {
-  /** Below the address of the assets. */
-  readonly path: string;
-  readonly text: string;
-}
-
 /** Everything that the browser can ask for. */
-export function consoleFiles(): readonly SourceFile[] {
+export async function consoleFiles(): Promise<readonly SourceFile[]> {
   const own = globSync(PATTERN, { cwd: FOLDER })
     .map((file) => file.split(path.sep).join('/'))
     .filter((file) => !NO_SOURCE.test(file))
-    .toSorted()
-    .map((file) => ({ path: file, text: readFileSync(path.join(FOLDER, file), 'utf8') }));
+    .toSorted();
+  const isTyped = own.some((file) => TYPED.test(file));
+  const texts = isTyped ? await transformSources(FOLDER, own) : readTexts(own);
   const packages = Object.values(PACKAGES).map(({ file, module }) => ({ path: file, text: module() }));
-  return [...own, ...packages];
+  return [...texts, ...packages];
 }
+
+const readTexts = (files: readonly string[]): readonly SourceFile[] =>
+  files.map((file) => ({ path: file, text: readFileSync(path.join(FOLDER, file), 'utf8') }));
 
 /** A file of a package, by its path from one that the package exports. */
 function readPackageFile(exported: string, file: string): string {

@@ -1,27 +1,17 @@
 import { hash } from 'node:crypto';
-import { stripTypeScriptTypes } from 'node:module';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Door } from '../../../console/routes.ts';
 import { consoleFiles } from './console-files.ts';
 import { DOOR_FILES, listImports, selectFiles } from './select-files.ts';
 
 const HASH_CHARACTERS = 16;
-const OWN_CODE = /^(?!packages\/).*\.(?:[jt]s|css)$/;
 const TYPES: Readonly<Record<string, string>> = {
   ts: 'text/javascript; charset=utf-8',
+  tsx: 'text/javascript; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 };
-/** Comments that have lines of their own. No template of a page has such a line. */
-const COMMENTS = /^[ \t]*(?:\/\*\*?[\s\S]*?\*\/|\/\/.*)[ \t]*\n/gm;
-/** No text of a page spans lines, so these say nothing to a browser. */
-const INDENTS = /^[ \t]+|[ \t]+$/gm;
-const EMPTY_LINES = /\n{2,}/g;
-/** Types leave spaces where they were. No text of a page has two spaces in a row. */
-const SPACES = / {2,}/g;
-/** A style says the same without the spaces around its marks. */
-const STYLE_MARKS = /\s*([{};])\s*/g;
 
 /** A file as browsers get it. */
 export interface Asset {
@@ -42,11 +32,9 @@ export interface Assets {
 
 export type DoorAssets = Readonly<Record<Door, Assets>>;
 
-/** Takes the types out of the sources and compresses them. It takes about half a second of processor time. */
-export function prepareAssets(): DoorAssets {
-  const sources = new Map(
-    consoleFiles().map(({ path, text }) => [path, OWN_CODE.test(path) ? stripSource(path, text) : text]),
-  );
+/** Transforms the sources and compresses them. It takes about half a second of processor time. */
+export async function prepareAssets(): Promise<DoorAssets> {
+  const sources = new Map((await consoleFiles()).map(({ path, text }) => [path, text]));
   const files = new Map([...sources].map(([path, text]) => [path, compress(path, text, sources)]));
   const assetsOf = (door: Door): Assets => {
     const selected = selectFiles(DOOR_FILES[door], sources);
@@ -67,11 +55,4 @@ function compress(path: string, text: string, sources: ReadonlyMap<string, strin
     brotli: brotliCompressSync(text),
     imports: listImports(path, sources),
   };
-}
-
-/** In the image the sources have lost their types already. */
-function stripSource(path: string, text: string): string {
-  const code = path.endsWith('.ts') ? stripTypeScriptTypes(text, { mode: 'strip' }) : text;
-  const lines = code.replace(COMMENTS, '').replace(INDENTS, '').replace(EMPTY_LINES, '\n');
-  return path.endsWith('.css') ? lines.replace(STYLE_MARKS, '$1') : lines.replace(SPACES, ' ');
 }

@@ -6,8 +6,9 @@ import { OPERATOR_FILES } from '../../../console/operator-routes.ts';
 
 /**
  * An import or export of a module that is loaded with its importer: one of ours by its path, or a package by its name.
+ * The transform leaves no space and no line between statements.
  */
-const STATIC = /^\s*(?:import|export)\b(?:[^'"();=]*\bfrom)?\s*['"](?<specifier>[^'"]+)['"]/gm;
+const STATIC = /(?<=^|[;}\n])(?:import|export)\b(?:[^'"();=]*\bfrom)?\s*['"](?<specifier>[^'"]+)['"]/g;
 /** A module that is loaded later, by a name that stands in the code. */
 const DYNAMIC = /\bimport\(\s*['"](?<specifier>[^'"]+)['"]\s*\)/g;
 /** A file that the code names relative to itself, such as a style. */

@@ -1,5 +1,5 @@
 import type { Basis, Money, TaskMoney } from '../../../api/money.ts';
-import { formatMoney, moneyText, formatDecimal, parseNanos } from '../../../parts/number-text.ts';
+import { formatMoney, moneyText, formatDecimal, parseNanos } from '../../../parts/number-text.tsx';
 import { moneyWords as words } from '../money-words.ts';
 
 /** The terms of a price, as the configuration writes them. */

@@ -1,5 +1,5 @@
 import type { NewToken, Right, TokenQueue } from '../../../api/tokens.ts';
-import { DEFAULT_QUEUE } from '../../../parts/queue-fields.ts';
+import { DEFAULT_QUEUE } from '../../../parts/queue-fields.tsx';
 
 export const COUNTS = ['createsPerMinute', 'readsPerMinute', 'callsPerMinute', 'inFlight'] as const;
 

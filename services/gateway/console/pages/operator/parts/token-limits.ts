@@ -1,5 +1,5 @@
 import type { Token } from '../../../api/tokens.ts';
-import { parseNanos } from '../../../parts/number-text.ts';
+import { parseNanos } from '../../../parts/number-text.tsx';
 import { booksWords } from '../books-words.ts';
 
 const words = booksWords.tokens;

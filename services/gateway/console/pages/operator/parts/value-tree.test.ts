@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { leafText, listLeaves } from './value-tree.ts';
+import { leafText, listLeaves } from './value-tree.tsx';
 
 test('every value has the path that the configuration calls it by', () => {
   expect(

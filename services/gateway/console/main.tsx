@@ -1,0 +1,111 @@
+import type { VNode } from 'preact';
+import { render } from 'preact';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { Me, OperatorMe } from './api/session.ts';
+import { ApiError, api, endsSession, onSignedOut } from './state/api.ts';
+import { followLinks } from './state/address.ts';
+import { beginKeeping, followSignOuts } from './state/kept-values.ts';
+import { VisitorContext } from './state/door.ts';
+import type { ConsoleDoor, Visitor } from './state/door.ts';
+import { prefixOwnAddresses } from './state/own-addresses.ts';
+import { hearServer, isOutage, judgeOutage, useRetry } from './state/outage.ts';
+import { serverNow, setServerClock } from './state/server-clock.ts';
+import { Frame } from './frame.tsx';
+import { SignIn } from './sign-in.tsx';
+import { Boundary } from './parts/refusal.tsx';
+import { OutageBanner, Skeleton } from './parts/loaded.tsx';
+import { Refusal } from './parts/refusal.tsx';
+import { words } from './words.ts';
+
+type Someone = Me | OperatorMe;
+type SessionState<S> = { readonly me: S } | 'unknown' | { readonly notice: string } | ApiError;
+
+const SIGNED_OUT = { notice: '' };
+
+/** Draws the console of a door in place of what the page says while it loads. */
+export function drawConsole<S extends Someone>(door: ConsoleDoor<S>): void {
+  const root = document.getElementById('console');
+  if (root === null) return;
+  prefixOwnAddresses();
+  keepIcon();
+  followLinks();
+  followSignOuts();
+  root.replaceChildren();
+  render(
+    <Boundary>
+      <Console door={door} />
+    </Boundary>,
+    root,
+  );
+}
+
+/** Keeps the icon when the address of the page changes: its own address in the shell is relative. */
+function keepIcon(): void {
+  const icon = document.head.querySelector<HTMLLinkElement>('link[rel~=icon]');
+  icon?.setAttribute('href', icon.href);
+}
+
+function Console<S extends Someone>({ door }: { door: ConsoleDoor<S> }): VNode {
+  const [standing, setStanding] = useState<SessionState<S>>('unknown');
+  const [failures, setFailures] = useState(0);
+  const arrive = useCallback((me: S) => {
+    setServerClock(me.now);
+    hearServer();
+    beginKeeping();
+    setStanding({ me });
+  }, []);
+  const ask = useCallback(() => {
+    api<S>('/me').then(arrive, (error: unknown) => {
+      const isOut = error instanceof ApiError && endsSession(error);
+      setStanding(isOut || !(error instanceof ApiError) ? SIGNED_OUT : error);
+      setFailures((before) => (error instanceof ApiError && isOutage(error) ? before + 1 : 0));
+    });
+  }, [arrive]);
+  useEffect(() => {
+    onSignedOut(() => {
+      setStanding(SIGNED_OUT);
+    });
+    ask();
+  }, [ask]);
+  useRetry(standing instanceof ApiError ? failures : 0, ask);
+  if (standing === 'unknown')
+    return (
+      <div class="alone">
+        <Skeleton of="text" count={3} />
+      </div>
+    );
+  if (standing instanceof ApiError)
+    return (
+      <main class="alone">
+        <Unstarted error={standing} retry={ask} />
+      </main>
+    );
+  if ('notice' in standing) return <SignIn door={door.signIn} notice={standing.notice} onSignedIn={arrive} />;
+  return (
+    <VisitorContext.Provider value={{ door: door.name, me: standing.me } as Visitor}>
+      <Frame
+        door={door}
+        me={standing.me}
+        onSignedOut={(notice) => {
+          setStanding({ notice });
+        }}
+      />
+    </VisitorContext.Provider>
+  );
+}
+
+/** Says why the console cannot begin. It goes on by itself once the server is back. */
+function Unstarted({ error, retry }: { error: ApiError; retry: () => void }): VNode {
+  if (!isOutage(error)) return <Refusal error={error} retry={retry} />;
+  const failed = { status: error.status, startedAt: serverNow(), goodAt: undefined };
+  return (
+    <>
+      <h1>{words.product}</h1>
+      <OutageBanner outage={judgeOutage([failed], undefined)} />
+      <p>{words.outage.nothing}</p>
+      <button type="button" onClick={retry}>
+        {words.tryAgain}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,171 @@
+import { Fragment } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { Attempt, Delivery, DeliveryView } from '../../api/webhooks.ts';
+import type { PageProps } from '../../frame.tsx';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { At, durationText } from '../../parts/time.tsx';
+import { useMe } from '../../state/door.ts';
+import { useDueReads } from '../../state/use-due-reads.ts';
+import { useView } from '../../state/use-view.ts';
+import { DeliveryState, errorText, lastAnswer } from '../../parts/delivery-state.tsx';
+import { Due } from './parts/delivery-table.tsx';
+import { ResendDelivery } from './parts/resend-delivery.tsx';
+import { SubjectLink } from '../../parts/links.tsx';
+import { webhooksWords } from './webhooks-words.ts';
+
+const SECOND_MS = 1000;
+
+const words = webhooksWords.delivery;
+
+export function page({ params }: PageProps): VNode {
+  const endpoint = encodeURIComponent(params['endpointId'] ?? '');
+  const id = params['deliveryId'] ?? '';
+  const isAllowed = useMe().webhooks !== 'none';
+  const path = `/webhooks/${endpoint}/${encodeURIComponent(id)}`;
+  const view = useView<DeliveryView>(isAllowed ? path : undefined, isAllowed ? ['webhooks'] : []);
+  useDueReads(
+    useMemo(() => (view.data === undefined ? [] : [view.data.delivery]), [view.data]),
+    view.refresh,
+  );
+  return (
+    <>
+      <PageTitle
+        back={{ href: `/console/webhooks/${endpoint}`, name: words.back }}
+        title={
+          <>
+            {words.title} <span class="id">{id}</span>
+          </>
+        }
+        beside={<CopyButton text={id} what={words.what} />}
+      />
+      {isAllowed ? (
+        <Loaded view={view}>{(shown) => <DeliveryPage view={shown} onChanged={view.refresh} />}</Loaded>
+      ) : (
+        <p class="note">{webhooksWords.noRight}</p>
+      )}
+    </>
+  );
+}
+
+/** Shows what was sent, and each attempt with the answer of the receiver. */
+export function DeliveryPage({ view, onChanged }: { view: DeliveryView; onChanged: () => void }): VNode {
+  const { delivery, canChange } = view;
+  const { eventType, eventId, subjectId, url, createdAt, endedAt, attempts } = delivery;
+  const { facts } = words;
+  const rows: readonly (readonly [string, ComponentChildren])[] = [
+    [facts.event, eventType],
+    [
+      facts.eventId,
+      <>
+        <span class="id">{eventId}</span> <span class="quiet">{words.eventIdHint}</span>
+      </>,
+    ],
+    [facts.subject, <SubjectLink id={subjectId} />],
+    [facts.url, url],
+    [facts.created, <At at={createdAt} />],
+    ...(endedAt === undefined ? [] : [[facts.ended, <At at={endedAt} />] as const]),
+  ];
+  return (
+    <>
+      <Status delivery={delivery} />
+      <dl class="facts">
+        {rows.map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      {canChange ? (
+        <ResendDelivery delivery={delivery} onChanged={onChanged} />
+      ) : (
+        <p class="quiet">{webhooksWords.readOnly}</p>
+      )}
+      <h2>{words.attempts}</h2>
+      {attempts.length === 0 ? <p class="quiet">{words.noAttempts}</p> : null}
+      <ol class="attempts" reversed>
+        {attempts.toReversed().map((attempt: Attempt) => (
+          <li key={attempt.number}>
+            <AttemptCard attempt={attempt} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** Shows the outcome of a delivery, or what comes next. */
+function Status({ delivery }: { delivery: Delivery }): VNode {
+  const { state, attemptCount, nextAttemptAt } = delivery;
+  const told = {
+    delivered: () => words.accepted(attemptCount),
+    failed: () => words.givenUp(lastAnswer(delivery)),
+    pending: () => (
+      <>
+        {words.attemptsMade(attemptCount)}. {words.waits} <Due at={nextAttemptAt ?? 0} />
+      </>
+    ),
+  }[state];
+  return (
+    <p class="delivery-status">
+      <DeliveryState state={state} /> <span>{told()}</span>
+    </p>
+  );
+}
+
+/** One attempt: when, how it went, and both sides of it. The answer is text, whatever it is. */
+function AttemptCard({ attempt }: { attempt: Attempt }): VNode {
+  const { number, at, durationMs, status, error, requestHeaders, answer } = attempt;
+  const outcome = status === undefined ? words.noAnswer : words.answered(status);
+  const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <div class="card">
+      <h3>{words.attempt(number)}</h3>
+      <p>
+        <span class={`state ${error === undefined ? 'completed' : 'failed'}`}>
+          <span aria-hidden="true">{error === undefined ? '●' : '✕'}</span> {outcome}
+        </span>{' '}
+        {error === undefined || error === 'status' ? '' : `(${errorText(error)}) `}
+        {words.took(tookText(durationMs))}
+        <span class="quiet">
+          {' '}
+          · <At at={at} />
+        </span>
+      </p>
+      <details>
+        <summary>{words.headers}</summary>
+        {headers.length === 0 ? (
+          <p class="quiet">{words.noHeaders}</p>
+        ) : (
+          <>
+            <pre tabindex={0} aria-label={words.headers}>
+              {headers.join('\n')}
+            </pre>
+            <p class="quiet small">{words.withoutSignature}</p>
+          </>
+        )}
+      </details>
+      <details open={error !== undefined && answer !== ''}>
+        <summary>{words.answer}</summary>
+        {answer === '' ? (
+          <p class="quiet">{words.emptyAnswer}</p>
+        ) : (
+          <>
+            <pre tabindex={0} aria-label={words.answer}>
+              {answer}
+            </pre>
+            <p class="quiet small">{words.answerStart}</p>
+          </>
+        )}
+      </details>
+    </div>
+  );
+}
+
+/** Most answers come within a second. */
+function tookText(ms: number): string {
+  return ms < SECOND_MS ? words.milliseconds(ms) : durationText(ms);
+}

@@ -1,0 +1,162 @@
+import type { VNode } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { EndpointView, Endpoint } from '../../api/webhooks.ts';
+import { useMe } from '../../state/door.ts';
+import { useDueReads } from '../../state/use-due-reads.ts';
+import { useView } from '../../state/use-view.ts';
+import type { PageProps } from '../../frame.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { SecretOnce } from '../../parts/secret-once.tsx';
+import { EndpointActs } from './parts/endpoint-acts.tsx';
+import { DeliveryFilter, EndpointDeliveries } from './parts/endpoint-deliveries.tsx';
+import { EndpointForm } from './parts/endpoint-form.tsx';
+import { DEFAULT_ENDPOINT, endpointName, agoOrNever } from './parts/endpoint-table.tsx';
+import { webhooksWords as words } from './webhooks-words.ts';
+import { At } from '../../parts/time.tsx';
+import { EndpointHealth } from './parts/endpoint-health.tsx';
+
+const NONE: EndpointView['deliveries'] = [];
+
+export function page({ params, query }: PageProps): VNode {
+  const id = params['endpointId'] ?? '';
+  const isAllowed = useMe().webhooks !== 'none';
+  const own = new URLSearchParams([...query].filter(([name]) => name === 'state' || name === 'after'));
+  const path = `/webhooks/${encodeURIComponent(id)}${own.size === 0 ? '' : `?${own.toString()}`}`;
+  const view = useView<EndpointView>(isAllowed ? path : undefined, isAllowed ? ['webhooks'] : []);
+  useDueReads(view.data?.deliveries ?? NONE, view.refresh);
+  const shown = useKept(view.data);
+  return (
+    <>
+      <Heading id={id} name={shown === undefined ? id : endpointName(shown.endpoint)} />
+      {isAllowed ? null : <p class="note">{words.noRight}</p>}
+      {shown === undefined ? null : <EndpointHead view={shown} onChanged={view.refresh} />}
+      {isAllowed ? (
+        <section key={shown === undefined ? 'unread' : 'read'}>
+          {shown === undefined ? null : <DeliveriesTop query={query} />}
+          <Loaded view={view}>{(read) => <EndpointDeliveries key={path} view={read} query={query} />}</Loaded>
+        </section>
+      ) : null}
+    </>
+  );
+}
+
+/** Another page of deliveries changes nothing of the endpoint above them. */
+function useKept<T>(data: T | undefined): T | undefined {
+  const kept = useRef(data);
+  kept.current = data ?? kept.current;
+  return kept.current;
+}
+
+function Heading({ id, name }: { id: string; name: string }): VNode {
+  const isOwn = id !== DEFAULT_ENDPOINT;
+  return (
+    <PageTitle
+      back={{ href: '/console/webhooks', name: words.endpoint.back }}
+      title={
+        isOwn && name !== id ? (
+          <>
+            {name} <span class="id">{id}</span>
+          </>
+        ) : (
+          name
+        )
+      }
+      beside={isOwn ? <CopyButton text={id} what={words.endpoint.what} /> : null}
+    />
+  );
+}
+
+function DeliveriesTop({ query }: { query: URLSearchParams }): VNode {
+  return (
+    <>
+      <h2>{words.deliveries.title}</h2>
+      <p class="quiet small">{words.deliveries.kept}</p>
+      <DeliveryFilter query={query} />
+    </>
+  );
+}
+
+/** Shows the state of an endpoint, and the acts on it. */
+export function EndpointHead({ view, onChanged }: { view: EndpointView; onChanged: () => void }): VNode {
+  const { endpoint, canChange, eventTypes } = view;
+  const [isEditing, setEditing] = useState(false);
+  const [secret, setSecret] = useState('');
+  const edit = (is: boolean) => () => {
+    setEditing(is);
+  };
+  const { title, ...told } = words.secret;
+  const forget = (): void => {
+    setSecret('');
+  };
+  return (
+    <>
+      {secret === '' ? null : (
+        <SecretOnce {...told} title={title(endpointName(endpoint))} secret={secret} onDone={forget} />
+      )}
+      {isEditing ? (
+        <EndpointForm
+          endpoint={endpoint}
+          eventTypes={eventTypes}
+          path={`/v1/webhook_endpoints/${encodeURIComponent(endpoint.id)}`}
+          submit={words.form.save}
+          onDone={() => {
+            setEditing(false);
+            onChanged();
+          }}
+          onCancel={edit(false)}
+        />
+      ) : (
+        <EndpointFacts endpoint={endpoint} />
+      )}
+      {canChange ? null : <p class="quiet">{words.readOnly}</p>}
+      {canChange && !isEditing ? (
+        <EndpointActs endpoint={endpoint} onEdit={edit(true)} onSecret={setSecret} onChanged={onChanged} />
+      ) : null}
+    </>
+  );
+}
+
+/** The settings of an endpoint and its health. The secret is shown by its ends alone. */
+function EndpointFacts({ endpoint }: { endpoint: Endpoint }): VNode {
+  const { id, url, eventTypes, payload, secretHint, createdAt, lastSuccessAt, lastFailureAt } = endpoint;
+  const { facts } = words.endpoint;
+  return (
+    <>
+      {id === DEFAULT_ENDPOINT ? (
+        <p class="quiet">{words.defaultText}</p>
+      ) : (
+        <p class="endpoint-state">
+          <EndpointHealth endpoint={endpoint} isLong />
+        </p>
+      )}
+      <dl class="facts">
+        {id === DEFAULT_ENDPOINT ? null : (
+          <>
+            <dt>{facts.url}</dt>
+            <dd>{url}</dd>
+            <dt>{facts.events}</dt>
+            <dd>{eventTypes.join(', ')}</dd>
+            <dt>{facts.payload}</dt>
+            <dd>{words.form.payloads[payload]}</dd>
+            <dt>{facts.success}</dt>
+            <dd>{agoOrNever(lastSuccessAt)}</dd>
+            <dt>{facts.failure}</dt>
+            <dd>{agoOrNever(lastFailureAt)}</dd>
+          </>
+        )}
+        <dt>{facts.secret}</dt>
+        <dd>{secretHint === '' ? words.endpoint.noSecret : <code>{secretHint}</code>}</dd>
+        {createdAt === undefined ? null : (
+          <>
+            <dt>{facts.created}</dt>
+            <dd>
+              <At at={createdAt} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { RefObject, VNode } from 'preact';
+import type { AttentionList } from '../../api/operator-attention.ts';
+import { useView } from '../../state/use-view.ts';
+import type { PageProps } from '../../frame.tsx';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { AttentionItem } from './parts/attention-item.tsx';
+import { BatchForm } from './parts/batch-form.tsx';
+import { BatchResults } from './parts/batch-results.tsx';
+import { ChosenBar, QueueBar, QueueList } from './parts/queue-list.tsx';
+import { moveByKey } from './parts/queue.ts';
+import { useDesk } from './parts/use-desk.ts';
+import type { Desk } from './parts/use-desk.ts';
+import { useKeys, useShortcutSwitch } from './parts/use-shortcuts.ts';
+import { attentionWords } from './attention-words.ts';
+import { operatorWords } from './operator-words.ts';
+
+const words = attentionWords.attention;
+const NEXT = 'n';
+
+export function page({ query }: PageProps): VNode {
+  const view = useView<AttentionList>('/attention', ['attention']);
+  return (
+    <>
+      <PageTitle title={words.title} lead={words.intro} />
+      <Loaded view={view}>
+        {(list) => <AttentionView list={list} open={query.get('open') ?? ''} onChanged={view.refresh} />}
+      </Loaded>
+    </>
+  );
+}
+
+export interface AttentionViewProps {
+  readonly list: AttentionList;
+  /** The id of the open entry; empty: none is. */
+  readonly open: string;
+  readonly onChanged: () => void;
+}
+
+export function AttentionView({ list, open, onChanged }: AttentionViewProps): VNode {
+  const desk = useDesk(list, open, onChanged);
+  const { entries, clear, chosen, shown, showTogether, openEntry, goNext } = desk;
+  const [isOn, setOn] = useShortcutSwitch();
+  const queue = useRef<HTMLElement>(null);
+  const pane = usePaneFocus(`${shown} ${open} ${String(desk.batch.run === undefined)}`);
+  useKeys(isOn, (event) => {
+    const buttons = [...(queue.current?.querySelectorAll<HTMLButtonElement>('button.entry') ?? [])];
+    const to = moveByKey(event.key, findPlace(buttons, open), buttons.length);
+    if (event.key === NEXT) goNext();
+    else if (to !== undefined) buttons[to]?.focus();
+    else return;
+    event.preventDefault();
+  });
+  const isEmpty = list.items.length === 0;
+  return (
+    <>
+      {isEmpty ? <EmptyState title={words.empty} text={words.emptyText} /> : null}
+      {list.canDecide ? null : (
+        <p class="quiet" id="may-not-decide">
+          {operatorWords.needsRole('operator', words.needed)}
+        </p>
+      )}
+      <QueueBar count={isEmpty ? '' : words.count(list.items.length, list.hasMore)} isOn={isOn} onSwitch={setOn} />
+      {entries.length === 0 ? null : (
+        <div class="split">
+          <section aria-label={words.queue} ref={queue}>
+            {list.canDecide && !isEmpty ? <ChosenBar chosen={chosen} onTogether={showTogether} /> : null}
+            <QueueList
+              entries={entries}
+              open={open}
+              onOpen={openEntry}
+              onClear={clear}
+              choosing={list.canDecide ? chosen : undefined}
+            />
+          </section>
+          <section class="card" ref={pane}>
+            <Pane list={list} open={open} desk={desk} onChanged={onChanged} />
+          </section>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The part that is open beside the queue: an entry, several that are decided together, or what came of them. */
+function Pane({ list, open, desk, onChanged }: AttentionViewProps & { desk: Desk }): VNode {
+  const { entries, chosen, batch, shown, made, onDecided, goNext, decideTogether } = desk;
+  if (shown === 'end') return <h2 tabindex={-1}>{list.hasMore ? words.moreWait : words.nothingLeft}</h2>;
+  if (shown === 'together' && batch.run !== undefined)
+    return <BatchResults run={batch.run} batch={batch} onNext={goNext} />;
+  if (shown === 'together' && chosen.rows.length > 0)
+    return <BatchForm rows={chosen.rows} onConfirm={decideTogether} />;
+  const opened = entries.find(({ row }) => row.id === open);
+  if (opened === undefined) return <p class="quiet">{open === '' ? words.choose : words.gone}</p>;
+  return (
+    <AttentionItem
+      key={opened.row.id}
+      entry={opened}
+      canDecide={list.canDecide}
+      you={list.you}
+      made={made.get(opened.row.id)}
+      onDecided={onDecided}
+      onChanged={onChanged}
+      onNext={goNext}
+    />
+  );
+}
+
+/** An entry that a reader opens is read next, so the focus goes to its heading. */
+function usePaneFocus(shown: string): RefObject<HTMLElement | null> {
+  const pane = useRef<HTMLElement>(null);
+  const before = useRef(shown);
+  useEffect(() => {
+    if (before.current === shown) return;
+    before.current = shown;
+    pane.current?.querySelector('h2')?.focus();
+  }, [shown]);
+  return pane;
+}
+
+/** The place from which a key moves: the focused entry, or else the open one. */
+function findPlace(buttons: readonly HTMLButtonElement[], open: string): number {
+  const focused = buttons.findIndex((button) => button === document.activeElement);
+  return focused >= 0 ? focused : buttons.findIndex(({ dataset }) => dataset['id'] === open);
+}

@@ -1,0 +1,164 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { AnswerMinute, ChannelFailureRow, ChannelView } from '../../api/operator-channels.ts';
+import type { WaitingLane } from '../../api/operator-waiting.ts';
+import type { PageProps } from '../../frame.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import type { Column } from '../../parts/data-table.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { Ago, clockText, spanText } from '../../parts/time.tsx';
+import { useView } from '../../state/use-view.ts';
+import { operatorWords } from './operator-words.ts';
+import { booksWords } from './books-words.ts';
+import { workWords } from './work-words.ts';
+import { ActList } from './parts/act-list.tsx';
+import { ChannelCard } from './parts/channel-card.tsx';
+import { ContractList } from './parts/contract-list.tsx';
+import { hourText } from './parts/hour-text.ts';
+import { LatencyChart } from './parts/latency-chart.tsx';
+import { MarginTable } from './parts/margin-table.tsx';
+import { NoteSection } from './parts/note-section.tsx';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import { queueWords } from './queue-words.ts';
+import { channelWords } from './channel-words.ts';
+
+const words = channelWords.channel;
+
+const FAILURES: readonly Column<ChannelFailureRow>[] = [
+  { name: words.when, cell: ({ at }) => <Ago at={at} /> },
+  { name: words.what, cell: ({ kind }) => words.kinds[kind] ?? kind },
+  { name: words.error, isHead: true, cell: ({ error }) => <span class="error-text">{error}</span> },
+  {
+    name: words.task,
+    cell: ({ taskId }) =>
+      taskId === '' ? (
+        '–'
+      ) : (
+        <a class="id" href={`/console/tasks/${encodeURIComponent(taskId)}`}>
+          {taskId}
+        </a>
+      ),
+  },
+];
+const LANES: readonly Column<WaitingLane>[] = [
+  { name: queueWords.model, isHead: true, cell: ({ model }) => model || queueWords.scheduled },
+  { name: queueWords.class, cell: (lane) => lane.class ?? '–' },
+  { name: words.waiting, isNumber: true, cell: ({ waiting }) => waiting },
+  { name: words.oldest, cell: ({ oldestAt }) => <Ago at={oldestAt} /> },
+  { name: words.turns, isNumber: true, cell: ({ turnsPerMinute }) => turnsPerMinute.toFixed(1) },
+  { name: words.why, cell: ({ reason }) => (reason === undefined ? '–' : queueWords.reasons[reason]) },
+];
+const ANSWERS: readonly Column<AnswerMinute>[] = [
+  { name: words.minute, isHead: true, cell: ({ at }) => clockText(at) },
+  { name: words.half, isNumber: true, cell: ({ p50 }) => spanText(p50) },
+  { name: words.most, isNumber: true, cell: ({ p95 }) => spanText(p95) },
+];
+
+export function page({ params }: PageProps): VNode {
+  const id = params['channelId'] ?? '';
+  const view = useView<ChannelView>(`/channels/${encodeURIComponent(id)}`, ['channels', 'now']);
+  return (
+    <>
+      <PageTitle
+        title={
+          <>
+            {words.title} <span class="id">{id}</span>
+          </>
+        }
+        back={{ href: '/console/channels', name: words.back }}
+      />
+      <Loaded view={view}>{(channel) => <ChannelPage view={channel} onChanged={view.refresh} />}</Loaded>
+    </>
+  );
+}
+
+export function ChannelPage({ view, onChanged }: { view: ChannelView; onChanged: () => void }): VNode {
+  const { channel, onlyFor, answers, faults, failures, margins, contracts, lanes, notes, acts, canOperate } = view;
+  return (
+    <>
+      {canOperate ? null : (
+        <p class="quiet" id="may-not-operate">
+          {operatorWords.needsRole('operator', workWords.channels.needed)}
+        </p>
+      )}
+      <div class="channel-top">
+        <ChannelCard channel={channel} canOperate={canOperate} onlyFor={onlyFor} onChanged={onChanged} isAlone />
+        <div>
+          <h2>{words.failures}</h2>
+          <Part of={failures}>
+            {(rows: readonly ChannelFailureRow[]) => (
+              <DataTable
+                caption={words.failures}
+                columns={FAILURES}
+                rows={rows}
+                keyOf={({ at, taskId, kind, error }) => `${at} ${taskId} ${kind} ${error}`}
+                empty={words.noFailures}
+              />
+            )}
+          </Part>
+          {faults.every((count) => count === 0) ? null : (
+            <>
+              <h3>{words.faults}</h3>
+              <Sparkline values={faults} />
+              <p class="small quiet">{hourText(words.faultsCounted, faults)}</p>
+            </>
+          )}
+        </div>
+      </div>
+      {notes === undefined ? null : <NoteSection subject={channel.id} list={notes} onChanged={onChanged} />}
+      <h2>{words.latency}</h2>
+      <Latency answers={answers} now={view.now} />
+      <h2>{words.queue}</h2>
+      <Part of={lanes}>
+        {(rows: readonly WaitingLane[]) => (
+          <DataTable
+            caption={words.queue}
+            columns={LANES}
+            rows={rows}
+            keyOf={(lane) => JSON.stringify([lane.model, lane.kind, lane.class])}
+            empty={words.noQueue}
+          />
+        )}
+      </Part>
+      <h2>{words.margin}</h2>
+      <p class="small quiet">
+        {booksWords.money.marginsNote}
+        <a href={`/console/money/margins?split=channel&key=${encodeURIComponent(channel.id)}`}>
+          {booksWords.money.overTime}
+        </a>
+      </p>
+      <Part of={margins}>{(rows: NonNullable<ChannelView['margins']>) => <MarginTable margins={rows} />}</Part>
+      <h2>{words.prices}</h2>
+      <Part of={contracts}>
+        {(rows: NonNullable<ChannelView['contracts']>) =>
+          rows.length === 0 ? <p class="quiet">{words.noPrices}</p> : <ContractList contracts={rows} />
+        }
+      </Part>
+      <ActList acts={acts} />
+    </>
+  );
+}
+
+/** A part of the page, or that it could not be read. */
+function Part<T>({ of, children }: { of: T | undefined; children: (part: T) => ComponentChildren }): VNode {
+  return of === undefined ? <p class="note">{words.unreadable}</p> : <>{children(of)}</>;
+}
+
+function Latency({ answers, now }: { answers: readonly AnswerMinute[]; now: number }): VNode {
+  if (answers.length === 0) return <p class="quiet">{words.noLatency}</p>;
+  return (
+    <>
+      <LatencyChart answers={answers} now={now} />
+      <p class="small quiet">{words.latencyText}</p>
+      <details>
+        <summary>{words.latencyTable}</summary>
+        <DataTable
+          caption={words.latencyTable}
+          columns={ANSWERS}
+          rows={answers.toReversed()}
+          keyOf={({ at }) => String(at)}
+        />
+      </details>
+    </>
+  );
+}

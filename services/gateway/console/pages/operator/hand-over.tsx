@@ -1,0 +1,123 @@
+import type { ComponentChildren, VNode } from 'preact';
+import type { HandOverEntry, HandOverView } from '../../api/operator-hand-over.ts';
+import { DataTable } from '../../parts/data-table.tsx';
+import type { Column } from '../../parts/data-table.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { Ago, At } from '../../parts/time.tsx';
+import { announce } from '../../state/announce.ts';
+import { useAct } from '../../state/use-act.ts';
+import { useView } from '../../state/use-view.ts';
+import { operatorWords } from './operator-words.ts';
+import { describeFact, subjectHref } from './parts/act-list.tsx';
+import { reasonText } from './parts/queue-list.tsx';
+import { handOverWords } from './hand-over-words.ts';
+
+const words = handOverWords.handOver;
+
+export function page(): VNode {
+  const view = useView<HandOverView>('/hand-over', ['attention', 'channels']);
+  return (
+    <>
+      <PageTitle title={words.title} />
+      <Loaded view={view}>{(handOver) => <HandOverPage view={handOver} onRead={view.refresh} />}</Loaded>
+    </>
+  );
+}
+
+export function HandOverPage({ view, onRead }: { view: HandOverView; onRead: () => void }): VNode {
+  const { since, readUntil, entries, hasMore, areActsUnread, you, now } = view;
+  const { act, isBusy, fault } = useAct(() => {
+    announce(words.marked);
+    onRead();
+  });
+  return (
+    <>
+      <p class="lead">
+        {readUntil === undefined ? words.first : words.lead(you)} {words.since} <At at={since} />.
+      </p>
+      <div class="actions below">
+        <button
+          type="button"
+          class="main"
+          disabled={isBusy || entries.length === 0 || areActsUnread === true}
+          onClick={() => {
+            act('/hand-over', { until: now });
+          }}
+        >
+          {words.mark}
+        </button>
+      </div>
+      <p class="fault" role="alert">
+        {fault?.message ?? ''}
+      </p>
+      {areActsUnread === true ? <p class="note">{words.actsUnread}</p> : null}
+      {hasMore ? <p class="note">{words.more}</p> : null}
+      <DataTable
+        caption={words.entries}
+        columns={listColumns(you)}
+        rows={entries}
+        keyOf={keyOfEntry}
+        empty={<EmptyState title={words.none} text={words.noneText} />}
+      />
+    </>
+  );
+}
+
+function keyOfEntry(entry: HandOverEntry): string {
+  if (entry.kind === 'act') return entry.act.id;
+  return entry.kind === 'raised' ? `${entry.at} ${entry.taskId}` : `${entry.at} ${entry.type} ${entry.subject}`;
+}
+
+function listColumns(you: string): readonly Column<HandOverEntry>[] {
+  return [
+    { name: words.when, cell: ({ at }) => <Ago at={at} /> },
+    { name: words.what, isHead: true, cell: describeEntry },
+    { name: words.about, cell: renderAbout },
+    { name: words.who, cell: (entry) => describeActor(entry, you) },
+    { name: words.why, cell: (entry) => (entry.kind === 'act' ? entry.act.reason || '–' : '–') },
+  ];
+}
+
+function describeEntry(entry: HandOverEntry): ComponentChildren {
+  if (entry.kind === 'happening') return words.types[entry.type] ?? entry.type;
+  if (entry.kind === 'raised')
+    return (
+      <>
+        {words.raised(reasonText(entry.reason))}{' '}
+        <span class="quiet">({entry.isOpen ? words.open : words.decided})</span>
+      </>
+    );
+  return (
+    <>
+      {operatorWords.acts.names[entry.act.action] ?? entry.act.action}
+      {describeFact(entry.act)}
+    </>
+  );
+}
+
+function renderAbout(entry: HandOverEntry): ComponentChildren {
+  if (entry.kind === 'happening' && entry.services !== undefined) return words.services(entry.services);
+  const [subject, href] = readSubject(entry);
+  if (subject === '') return '–';
+  return href === undefined ? (
+    <code class="id">{subject}</code>
+  ) : (
+    <a class="id" href={href}>
+      {subject}
+    </a>
+  );
+}
+
+function readSubject(entry: HandOverEntry): readonly [subject: string, href: string | undefined] {
+  if (entry.kind === 'act') return [entry.act.subject, subjectHref(entry.act)];
+  if (entry.kind === 'raised')
+    return [entry.taskId, `/console/${entry.taskId.startsWith('job_') ? 'jobs' : 'tasks'}/${entry.taskId}`];
+  return [entry.subject, `/console/channels/${encodeURIComponent(entry.subject)}`];
+}
+
+function describeActor(entry: HandOverEntry, you: string): string {
+  if (entry.kind !== 'act') return words.byItself;
+  return entry.act.actor === you ? words.you : entry.act.actor;
+}

@@ -1,0 +1,147 @@
+import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { DecidedMoney, DecisionAnswer } from '../../../api/operator-attention.ts';
+import type { Act } from '../../../api/operator-acts.ts';
+import type { TaskMoney } from '../../../api/money.ts';
+import type { JobView } from '../../../api/operator-jobs.ts';
+import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
+import { useRefreshWhile } from '../../../state/use-due-reads.ts';
+import { useView } from '../../../state/use-view.ts';
+import type { View } from '../../../state/use-view.ts';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { loadLater } from '../../../parts/load-later.tsx';
+import { moneyText } from '../../../parts/number-text.tsx';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { Ago } from '../../../parts/time.tsx';
+import { attentionWords } from '../attention-words.ts';
+import { DecidedNote } from './decided-note.tsx';
+import { DecisionForm } from './decision-form.tsx';
+import type { QueueEntry } from './queue.ts';
+import { reasonText } from './queue-list.tsx';
+
+const words = attentionWords.attention;
+/** The evidence of an entry is read from the server anyway, and its files are as many as those of the queue. */
+const TaskEvidence = loadLater(async () => (await import('./evidence.tsx')).TaskEvidence);
+const JobEvidence = loadLater(async () => (await import('./evidence.tsx')).JobEvidence);
+
+export interface AttentionItemProps {
+  readonly entry: QueueEntry;
+  readonly canDecide: boolean;
+  readonly you: string;
+  /** The visitor's decision over it on this page; undefined without one. */
+  readonly made: DecisionAnswer | undefined;
+  readonly onDecided: (id: string, answer: DecisionAnswer) => void;
+  /** The queue has changed in a way that the page does not know. */
+  readonly onChanged: () => void;
+  readonly onNext: () => void;
+}
+
+/** An entry of the queue: what was ordered, what is known, and what each decision does. */
+export function AttentionItem(props: AttentionItemProps): VNode {
+  return props.entry.row.isJob ? <JobItem {...props} /> : <TaskItem {...props} />;
+}
+
+function TaskItem(props: AttentionItemProps): VNode {
+  const { entry, made } = props;
+  const { row } = entry;
+  const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(row.id)}`, [`task:${row.id}`]);
+  const money = toBookedMoney(view.data?.money) ?? made?.money;
+  // the money of a task that just ended follows its end
+  useRefreshWhile(made !== undefined && made.resolution !== 'retry' && money?.charged === undefined, view.refresh);
+  return (
+    <Item {...props} view={view} acts={view.data?.acts} money={money}>
+      {(task) => <TaskEvidence view={task} row={row} />}
+    </Item>
+  );
+}
+
+function JobItem(props: AttentionItemProps): VNode {
+  const view = useView<JobView>(`/jobs/${encodeURIComponent(props.entry.row.id)}`);
+  return (
+    <Item {...props} view={view} acts={view.data?.acts} money={props.made?.money}>
+      {(job) => <JobEvidence view={job} />}
+    </Item>
+  );
+}
+
+function toBookedMoney(money: TaskMoney | undefined): DecidedMoney | undefined {
+  if (money?.charged === undefined) return undefined;
+  const { held, charged, returned } = money;
+  return { held, charged, ...(returned === undefined ? {} : { released: returned }) };
+}
+
+interface ItemProps<T> extends AttentionItemProps {
+  readonly view: View<T>;
+  readonly acts: readonly Act[] | undefined;
+  readonly money: DecidedMoney | undefined;
+  readonly children: (data: T) => VNode;
+}
+
+function Item<T>({ entry, view, acts, money, children, ...props }: ItemProps<T>): VNode {
+  const { row } = entry;
+  const { canDecide, you, made, onDecided, onChanged, onNext } = props;
+  const isDecided = entry.isDecided || made !== undefined;
+  const heading = useRef<HTMLHeadingElement>(null);
+  const { refresh } = view;
+  useEffect(() => {
+    if (!isDecided) return;
+    // who decided is among its acts
+    refresh();
+    // the form that had the focus is gone
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, [isDecided, refresh]);
+  const href = `/console/${row.isJob ? 'jobs' : 'tasks'}/${encodeURIComponent(row.id)}`;
+  return (
+    <>
+      <div class="item-head">
+        <h2 ref={heading} tabindex={-1}>
+          {reasonText(row.reason)}
+        </h2>
+        <button type="button" class={isDecided ? 'main' : 'quiet'} onClick={onNext}>
+          {words.next}
+        </button>
+      </div>
+      <p>
+        <span class="id">{row.id}</span> <CopyButton text={row.id} what={row.id} />{' '}
+        <a href={href}>{row.isJob ? words.openJob : words.openTask}</a>
+      </p>
+      {isDecided ? <DecidedNote row={row} you={you} made={made} acts={acts} money={money} /> : null}
+      {isDecided ? null : <p>{row.detail}</p>}
+      <RowFacts row={row} isDecided={isDecided} />
+      <Loaded view={view}>{children}</Loaded>
+      {isDecided ? null : (
+        <>
+          <h3>{words.decision}</h3>
+          <DecisionForm row={row} canDecide={canDecide} onDecided={onDecided} onChanged={onChanged} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** An entry that waits shows the amount that is held. After a decision, what became of it is told above. */
+function RowFacts({ row, isDecided }: QueueEntry): VNode {
+  return (
+    <dl class="facts">
+      <dt>{words.since}</dt>
+      <dd>
+        <Ago at={row.since} />
+      </dd>
+      <dt>{words.state}</dt>
+      <dd>
+        <StateBadge state={row.state} />
+      </dd>
+      <dt>{words.account}</dt>
+      <dd>
+        <a href={`/console/accounts/${encodeURIComponent(row.accountId)}`}>{row.accountId}</a>
+      </dd>
+      {isDecided ? null : (
+        <>
+          <dt>{words.heldNow}</dt>
+          <dd>{row.held === undefined ? words.moneyUnknown : moneyText(row.held.amount, row.held.currency)}</dd>
+        </>
+      )}
+    </dl>
+  );
+}

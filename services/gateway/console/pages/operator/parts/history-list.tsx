@@ -1,0 +1,51 @@
+import type { VNode } from 'preact';
+import type { HistoryEntry } from '../../../api/operator-tasks.ts';
+import { localText, utcText } from '../../../parts/time.tsx';
+import { evidenceWords } from '../evidence-words.ts';
+
+const words = evidenceWords.evidence;
+
+/** The stored history, folded: every entry in its own words. */
+export function HistoryList({
+  history,
+  isOpen = false,
+}: {
+  history: readonly HistoryEntry[];
+  isOpen?: boolean;
+}): VNode {
+  return (
+    <details open={isOpen}>
+      <summary>{words.history(history.length)}</summary>
+      <ol class="history">
+        {history.map(({ at, type, detail }, index) => (
+          <li key={index}>
+            <time datetime={new Date(at).toISOString()} title={utcText(at)}>
+              {localText(at)}
+            </time>
+            <strong>{type.replaceAll('_', ' ')}</strong> <span class="error-text">{detailText(detail)}</span>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+/** Writes `status: Processing, state: in_progress`. */
+export function detailText(detail: unknown): string {
+  if (detail === null || detail === undefined) return '';
+  if (typeof detail === 'string') return detail;
+  if (typeof detail !== 'object') return JSON.stringify(detail);
+  return Object.entries(detail)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+}
+
+/** Leads from a task or job to the decision that it waits for. */
+export function AttentionNote({ id }: { id: string }): VNode {
+  return (
+    <p class="note">
+      {evidenceWords.attention.waitsHere}{' '}
+      <a href={`/console/attention?open=${encodeURIComponent(id)}`}>{evidenceWords.attention.decide}</a>
+    </p>
+  );
+}

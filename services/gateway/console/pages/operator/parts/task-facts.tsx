@@ -1,0 +1,130 @@
+import { Fragment } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
+import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
+import type { QueuedPlace } from '../../../api/operator-waiting.ts';
+import { CopyButton } from '../../../parts/copy-button.tsx';
+import { StateBadge } from '../../../parts/state-badge.tsx';
+import { At, durationText, useNow } from '../../../parts/time.tsx';
+import { words as shared } from '../../../words.ts';
+import { evidenceWords } from '../evidence-words.ts';
+import { recordWords } from '../record-words.ts';
+import { queueWords } from '../queue-words.ts';
+import { bytesText } from '../../../parts/number-text.tsx';
+
+const words = recordWords.task;
+
+type Task = OperatorTaskView['task'];
+
+/** The state of a task, how far it is, and why it failed. */
+export function TaskStatus({ task }: { task: Task }): VNode {
+  const { state, progress, createdAt, endedAt, failure } = task;
+  const now = useNow(endedAt === undefined);
+  const took = durationText((endedAt ?? now) - createdAt);
+  return (
+    <>
+      <p class="status">
+        <StateBadge state={state} />
+        <span class="quiet">{endedAt === undefined ? words.since(took) : words.took(took)}</span>
+        <CopyButton text={task.id} what={task.id} label={words.copyId} />
+      </p>
+      {state === 'in_progress' ? (
+        <p>
+          <progress max={100} value={progress} aria-label={words.progress} /> {progress} %
+        </p>
+      ) : null}
+      {failure === undefined ? null : (
+        <p class="note">
+          <strong>{failure.message}</strong> <code>{failure.code}</code>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Shows where a task is: its account, its channel and its ids. */
+export function TaskFacts({ task, video }: { task: Task; video: OperatorTaskView['video'] }): VNode {
+  return (
+    <dl class="facts beside">
+      {listTaskFacts(task, video).map(([name, value]) => (
+        <Fragment key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}
+
+type Fact = readonly [name: string, value: ComponentChildren];
+
+function listTaskFacts(task: Task, video: OperatorTaskView['video']): readonly Fact[] {
+  const { accountId, tokenId, tokenName, channel, upstreamStatus, nextPollAt, pollErrors, endedAt } = task;
+  const ended = endedAt !== undefined;
+  return [
+    [words.account, <a href={`/console/accounts/${encodeURIComponent(accountId)}`}>{accountId}</a>],
+    [
+      words.token,
+      <>
+        {tokenName === '' ? null : `${tokenName} `}
+        <span class="id">{tokenId}</span>
+      </>,
+    ],
+    [words.channel, channel === '' ? words.noChannel : <span class="id">{channel}</span>],
+    [words.upstreamId, renderId(task.upstreamId)],
+    [words.upstreamStatus, upstreamStatus === '' ? words.none : upstreamStatus],
+    [words.admission, evidenceWords.evidence.admissions[task.admission] ?? task.admission],
+    ...(task.place === undefined ? [] : ([[queueWords.title, placeText(task.place)]] as const)),
+    ...(ended ? [] : ([[words.nextPoll, nextPollAt === undefined ? words.noPoll : <At at={nextPollAt} />]] as const)),
+    ...(pollErrors === 0 ? [] : ([[words.pollErrors, pollErrors]] as const)),
+    [words.requestId, renderId(task.requestId ?? '')],
+    [words.traceId, renderId(task.traceId)],
+    [words.created, <At at={task.createdAt} />],
+    ...(endedAt === undefined ? [] : ([[words.ended, <At at={endedAt} />]] as const)),
+    ...(task.expiresAt === undefined ? [] : ([[words.expires, <At at={task.expiresAt} />]] as const)),
+    ...(video === undefined ? [] : ([[words.video, videoText(video)]] as const)),
+  ];
+}
+
+function placeText({ position, class: ofClass = 'standard', reason, startBy, estimatedStartAt }: QueuedPlace): VNode {
+  const { reasons, placeOf, expected, failsAt } = queueWords;
+  const told = [reason === undefined ? '' : `${reasons[reason]}; `, placeOf(ofClass, position)].join('');
+  const turn =
+    estimatedStartAt === undefined ? null : (
+      <>
+        ; {expected} <At at={estimatedStartAt} />
+      </>
+    );
+  return (
+    <>
+      {told}
+      {turn}; {failsAt} <At at={startBy} />
+    </>
+  );
+}
+
+function renderId(id: string): ComponentChildren {
+  if (id === '') return words.none;
+  return (
+    <>
+      <span class="id">{id}</span> <CopyButton text={id} what={id} />
+    </>
+  );
+}
+
+function videoText({
+  width,
+  height,
+  durationMs,
+  frameRate,
+  bytes,
+  mediaType,
+}: NonNullable<OperatorTaskView['video']>): string {
+  const rate = Math.round(frameRate * 100) / 100;
+  return [`${width} × ${height}`, durationText(durationMs), words.frames(rate), bytesText(bytes), mediaType].join(', ');
+}
+
+/** Returns the order of a client in one line. */
+export function orderLine({ kind, model, seconds, resolution, ratio }: Task): string {
+  const facts = [shared.kinds[kind], model, seconds > 0 ? `${seconds} s` : '', resolution, ratio];
+  return facts.filter((fact) => fact !== '').join(' · ');
+}

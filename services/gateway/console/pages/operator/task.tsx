@@ -1,0 +1,126 @@
+import type { VNode } from 'preact';
+import type { NoteList } from '../../api/operator-hand-over.ts';
+import type { OperatorTaskView, UpstreamCost } from '../../api/operator-tasks.ts';
+import type { Delivery } from '../../api/webhooks.ts';
+import type { PageProps } from '../../frame.tsx';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { CodeBlock } from '../../parts/copy-button.tsx';
+import { DataTable } from '../../parts/data-table.tsx';
+import type { Column } from '../../parts/data-table.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { formatMoney } from '../../parts/number-text.tsx';
+import { Ago, useNow } from '../../parts/time.tsx';
+import { Timeline } from '../../parts/timeline-chart.tsx';
+import { useView } from '../../state/use-view.ts';
+import { DeliveryState, lastAnswer } from '../../parts/delivery-state.tsx';
+import { MoneyLine } from '../client/parts/money-line.tsx';
+import { noteWords } from './operator-words.ts';
+import { recordWords } from './record-words.ts';
+import { ActList } from './parts/act-list.tsx';
+import { AttemptTable } from './parts/attempt-table.tsx';
+import { AttentionNote, HistoryList } from './parts/history-list.tsx';
+import { TaskFacts, TaskStatus } from './parts/task-facts.tsx';
+import { TaskOrder } from './parts/task-order.tsx';
+
+const words = recordWords.task;
+
+/** The columns of the webhook deliveries. */
+const COLUMNS: readonly Column<Delivery>[] = [
+  { name: words.state, cell: ({ state }) => <DeliveryState state={state} /> },
+  { name: words.event, isHead: true, cell: ({ eventType }) => eventType },
+  { name: words.receiver, cell: ({ url }) => <span class="error-text">{url}</span> },
+  { name: words.lastAnswer, cell: lastAnswer },
+  { name: words.tries, isNumber: true, cell: ({ attemptCount }) => attemptCount },
+  { name: words.created, cell: ({ createdAt }) => <Ago at={createdAt} /> },
+];
+
+export function page({ params }: PageProps): VNode {
+  const id = params['taskId'] ?? '';
+  const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(id)}`, [`task:${id}`]);
+  return (
+    <>
+      <PageTitle
+        title={
+          <>
+            {words.title} <span class="id">{id}</span>
+          </>
+        }
+      />
+      <Loaded view={view}>{(task) => <TaskView view={task} />}</Loaded>
+    </>
+  );
+}
+
+export function TaskView({ view }: { view: OperatorTaskView }): VNode {
+  const { task, video, text, money, timeline, attempts, history, acts, deliveries, raw, isInAttention } = view;
+  const isUnavailable = (part: OperatorTaskView['unavailable'][number]): boolean => view.unavailable.includes(part);
+  const now = useNow(task.endedAt === undefined);
+  return (
+    <>
+      <TaskStatus task={task} />
+      {isInAttention ? <AttentionNote id={task.id} /> : null}
+      <TaskFacts task={task} video={video} />
+      {view.notes === undefined ? null : <NoteTexts list={view.notes} subject={task.id} />}
+      <h2>{words.attempts}</h2>
+      <AttemptTable attempts={attempts} />
+      <h2>{words.timeline}</h2>
+      {isUnavailable('timeline') ? <p class="note">{words.noTimeline}</p> : <Timeline entries={timeline} now={now} />}
+      <HistoryList history={history} />
+      <h2>{words.money}</h2>
+      <MoneyLine money={money} resolution={task.resolution} isUnavailable={isUnavailable('money')} />
+      <UpstreamCostLine cost={view.upstreamCost} />
+      <h2>{words.order}</h2>
+      <TaskOrder task={task} text={text} />
+      <h2>{words.webhooks}</h2>
+      {isUnavailable('deliveries') ? <p class="note">{words.noWebhooks}</p> : <DeliveryFacts deliveries={deliveries} />}
+      <ActList acts={acts} title={words.acts} />
+      <h2>{words.raw}</h2>
+      <details>
+        <summary>{words.rawShow}</summary>
+        <CodeBlock text={JSON.stringify(raw, null, 2)} what={words.raw} />
+      </details>
+    </>
+  );
+}
+
+/** The notes for the next person. They are left and ended on a page of their own. */
+function NoteTexts({ list: { notes, canWrite }, subject }: { list: NoteList; subject: string }): VNode | null {
+  if (notes.length === 0 && !canWrite) return null;
+  return (
+    <>
+      {notes.map(({ id, author, at, text: note }) => (
+        <p class="note note-text" key={id}>
+          {note}{' '}
+          <span class="small quiet">
+            {noteWords.notes.of(author)}, <Ago at={at} />
+          </span>
+        </p>
+      ))}
+      <p class="note-link">
+        <a href={`/console/notes/${encodeURIComponent(subject)}`}>{noteWords.notes.open(notes.length)}</a>
+      </p>
+    </>
+  );
+}
+
+/** Says what the work cost at its upstream, and who says so. */
+function UpstreamCostLine({ cost }: { cost: UpstreamCost | undefined }): VNode | null {
+  return cost === undefined ? null : (
+    <p>
+      {words.upstreamCost}: <strong>{formatMoney(cost)}</strong>, {words.costSources[cost.source]}
+    </p>
+  );
+}
+
+/** Shows the deliveries about a task to the client's receivers. Operators have no page of a delivery. */
+function DeliveryFacts({ deliveries }: { deliveries: readonly Delivery[] }): VNode {
+  return (
+    <DataTable
+      caption={words.webhooks}
+      columns={COLUMNS}
+      rows={deliveries}
+      keyOf={({ id }) => id}
+      empty={words.noDeliveries}
+    />
+  );
+}

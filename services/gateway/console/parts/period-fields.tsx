@@ -1,0 +1,85 @@
+import type { VNode } from 'preact';
+import { setQuery } from '../state/address.ts';
+import { serverNow } from '../state/server-clock.ts';
+import { useDraft } from '../state/use-draft.ts';
+import { resolvePreset } from './period.ts';
+import type { Period, Preset } from './period.ts';
+
+export interface PresetButtonsProps {
+  readonly label: string;
+  /** The periods with their names, in their order. */
+  readonly names: Readonly<Partial<Record<Preset, string>>>;
+  readonly period: Period;
+}
+
+/** Buttons that choose a period with one click. It stands in the address. */
+export function PresetButtons({ label, names, period }: PresetButtonsProps): VNode {
+  return (
+    <div class="presets" role="group" aria-label={label}>
+      {Object.entries(names).map(([preset, name]) => {
+        const own = resolvePreset(preset as Preset, serverNow());
+        return (
+          <button
+            key={preset}
+            type="button"
+            aria-pressed={own.from === period.from && own.to === period.to ? 'true' : 'false'}
+            onClick={() => {
+              setQuery({ ...own });
+            }}
+          >
+            {name}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+export interface DateFieldsProps {
+  readonly names: { readonly from: string; readonly to: string };
+  readonly period: Period;
+}
+
+/** The first and the last day of a period. */
+export function DateFields({ names, period }: DateFieldsProps): VNode {
+  return (
+    <>
+      <DateField id="from" name={names.from} value={period.from} max={period.to} />
+      <DateField id="to" name={names.to} value={period.to} min={period.from} />
+    </>
+  );
+}
+
+interface DateFieldProps {
+  readonly id: 'from' | 'to';
+  readonly name: string;
+  readonly value: string;
+  readonly min?: string;
+  readonly max?: string;
+}
+
+/** A date acts when all of it is there. Until then the browser gives an empty value, which would be no period. */
+function DateField({ id, name, value, min, max }: DateFieldProps): VNode {
+  const [typed, keep] = useDraft(value);
+  return (
+    <div class="field">
+      <label for={id}>{name}</label>
+      <input
+        id={id}
+        type="date"
+        value={typed}
+        min={min}
+        max={max}
+        onInput={({ currentTarget }) => {
+          keep(currentTarget.value);
+        }}
+        onChange={({ currentTarget }) => {
+          if (currentTarget.value !== '') setQuery({ [id]: currentTarget.value });
+        }}
+        onBlur={() => {
+          keep(value);
+        }}
+      />
+    </div>
+  );
+}

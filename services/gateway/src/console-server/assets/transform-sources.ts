@@ -1,0 +1,37 @@
+import path from 'node:path';
+import type { BuildOptions } from 'esbuild';
+
+/** Nothing is written there. */
+const OUT = 'out';
+const OPTIONS: BuildOptions = {
+  format: 'esm',
+  target: 'es2024',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  // nothing bundles the files after it, which the marks of pure calls are for
+  jsxSideEffects: true,
+  charset: 'utf8',
+  legalComments: 'none',
+  // names stay, so that a fault in a browser says where it is
+  minifyWhitespace: true,
+  minifySyntax: true,
+  loader: { '.svg': 'copy' },
+  outbase: '.',
+  outdir: OUT,
+  logLevel: 'silent',
+};
+
+export interface SourceFile {
+  /** Below the folder of the pages, and below the address of the assets. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Makes of each source below a folder what a browser loads: JavaScript or a style, without types and comments. */
+export async function transformSources(folder: string, files: readonly string[]): Promise<readonly SourceFile[]> {
+  // the image has no transform: its pages are made while it is built
+  const { buildSync } = await import('esbuild');
+  const { outputFiles } = buildSync({ ...OPTIONS, absWorkingDir: folder, entryPoints: [...files], write: false });
+  const texts = new Map(outputFiles.map((file) => [path.relative(path.join(folder, OUT), file.path), file.text]));
+  return files.map((file) => ({ path: file, text: texts.get(file.replace(/\.tsx?$/, '.js')) ?? '' }));
+}
