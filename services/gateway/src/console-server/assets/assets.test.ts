@@ -75,6 +75,13 @@ test.each(DOORS)('no test, no type and no server code is served at the door of t
   expect(texts.filter((path) => /from ?['"]node:|@reelgate\//.test(textOf(door, path)))).toEqual([]);
 });
 
+test('a page is served without its types, its markup and its comments', () => {
+  const text = textOf('client', 'main.tsx');
+
+  expect(text).toContain('jsx(');
+  expect(text).not.toMatch(/\/\*|\/\/ |interface |: VNode|<Frame/);
+});
+
 test.each(DOORS)('every file that a file of the door of the %s names by its path is served there', (door) => {
   const named = [...assets[door].files.keys()].flatMap((path) =>
     [...textOf(door, path).matchAll(/['"](\.{1,2}\/[^'"\s]+\.(?:tsx?|css|svg))['"]/g)].map(([, specifier = '']) => [

@@ -33,5 +33,9 @@ export async function transformSources(folder: string, files: readonly string[])
   const { buildSync } = await import('esbuild');
   const { outputFiles } = buildSync({ ...OPTIONS, absWorkingDir: folder, entryPoints: [...files], write: false });
   const texts = new Map(outputFiles.map((file) => [path.relative(path.join(folder, OUT), file.path), file.text]));
-  return files.map((file) => ({ path: file, text: texts.get(file.replace(/\.tsx?$/, '.js')) ?? '' }));
+  return files.map((file) => {
+    const text = texts.get(file.replace(/\.tsx?$/, '.js'));
+    if (text === undefined) throw new Error(`nothing was made of ${file}`);
+    return { path: file, text };
+  });
 }
