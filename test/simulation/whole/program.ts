@@ -22,8 +22,11 @@ import type * as ProgramConfigModule from '../../../deploy/program/config/progra
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
+/** The place of this module in the release before. */
+const FETCH_FAULT_BEFORE = 'services/media/src/fetch/fetch-fault.ts';
+
 /** The modules of a release that the simulation calls. */
-async function importModules(root: string) {
+async function importModules(root: string, fetchFault = 'services/media/src/domain/fetch-fault.ts') {
   const load = <M>(file: string): Promise<M> => import(path.join(root, file)) as Promise<M>;
   return {
     billing: await load<typeof BillingAppModule>('services/billing/src/app.ts'),
@@ -41,7 +44,7 @@ async function importModules(root: string) {
     sql: await load<typeof SqlModule>('services/platform/src/sql/sql.ts'),
     trace: await load<typeof TraceModule>('services/platform/src/trace/trace.ts'),
     directClient: await load<typeof DirectClientModule>('services/platform/src/rpc/direct-client.ts'),
-    fetchFault: await load<typeof FetchFaultModule>('services/media/src/domain/fetch-fault.ts'),
+    fetchFault: await load<typeof FetchFaultModule>(fetchFault),
     connectGateway: await load<typeof ConnectGatewayModule>('deploy/program/connect-gateway.ts'),
     identities: await load<typeof IdentitiesModule>('deploy/program/identities.ts'),
     inProcessMedia: await load<typeof InProcessMediaModule>('deploy/program/in-process-media.ts'),
@@ -64,5 +67,5 @@ export async function loadProgram(): Promise<Program> {
 
 /** Another release, whose sources are in a folder. Call it before the simulation replaces the parts of Node. */
 export async function loadRelease(name: string, folder: string): Promise<Program> {
-  return { name, knowsQueue: false, ...(await importModules(folder)) };
+  return { name, knowsQueue: false, ...(await importModules(folder, FETCH_FAULT_BEFORE)) };
 }
