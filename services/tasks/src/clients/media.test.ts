@@ -106,7 +106,7 @@ describe('ingest', () => {
     });
     expect(asked[0]?.slice(0, 2)).toEqual([
       'ingestResult',
-      { ...wanted, authorization: '', authorizationHeader: '', base64At: '' },
+      { ...wanted, authorization: '', authorizationHeader: '', base64At: '', lastFrameUrl: '' },
     ]);
     expect(asked[0]?.[2]?.timeoutMs).toBeGreaterThan(DEADLINE_MS);
   });
