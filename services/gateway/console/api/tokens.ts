@@ -50,7 +50,7 @@ export interface TokenList {
   readonly currency: string;
 }
 
-/** POST /tokens. A token without `wait` waits for capacity, one without `class` in the class standard. */
+/** POST /tokens. A token without `wait` waits for channels, one without `class` in the class standard. */
 export interface NewToken extends Partial<TokenQueue> {
   readonly name: string;
   readonly models: readonly string[];

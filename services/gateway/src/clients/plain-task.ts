@@ -1,4 +1,4 @@
-import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { deriveValues, deriveWords, listWords } from '@reelgate/platform/rpc/enum-words';
 import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { MediaKind, MediaRole, TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem, Order } from '@reelgate/proto/tasks/v1/order';
@@ -81,6 +81,7 @@ export interface PlainVideo {
 
 export const WIRE_KINDS = deriveValues(TaskKind);
 export const KIND_WORDS: Readonly<Record<number, PlainKind | undefined>> = deriveWords(TaskKind);
+export const TASK_STATES = listWords(TaskState);
 export const WIRE_TASK_STATES = deriveValues(TaskState);
 export const TASK_STATE_WORDS: Readonly<Record<number, PlainState | undefined>> = deriveWords(TaskState);
 export const ROLE_WORDS = deriveWords(MediaRole);

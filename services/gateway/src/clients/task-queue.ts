@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { durationFromMs, durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { deriveValues, deriveWords, listWords } from '@reelgate/platform/rpc/enum-words';
 import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { QueueClass, QueueMode, QueuePreferenceSchema, QueueWait } from '@reelgate/proto/tasks/v1/queue';
 import type { QueuePlace, QueuePreference } from '@reelgate/proto/tasks/v1/queue';
@@ -30,6 +30,8 @@ export interface PlainPlace {
   readonly waitsFor: EnumWord<typeof QueueWait>;
 }
 
+export const QUEUE_MODES = listWords(QueueMode);
+export const QUEUE_CLASSES = listWords(QueueClass);
 const MODES = deriveValues(QueueMode);
 const CLASSES = deriveValues(QueueClass);
 const MODE_WORDS = deriveWords(QueueMode);

@@ -1,5 +1,5 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { deriveValues, deriveWords, listWords } from '@reelgate/platform/rpc/enum-words';
 import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import { Secret } from '@reelgate/platform/secret';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -139,6 +139,8 @@ export function tokensClient(rpc: Client<typeof AccountService>): SiteTokens {
 
 const WIRE_WEBHOOK_RIGHTS = deriveValues(WireWebhookRight);
 const WIRE_TOKEN_RIGHTS = deriveValues(WireTokenRight);
+export const TOKEN_WAITS = listWords(WireWait);
+export const TOKEN_CLASSES = listWords(WireClass);
 const WIRE_WAITS = deriveValues(WireWait);
 const WAITS = deriveWords(WireWait, 'channels');
 const WIRE_CLASSES = deriveValues(WireClass);

@@ -1,5 +1,6 @@
 import type { NewToken } from '../../console/api/tokens.ts';
 import { Problem } from '@reelgate/platform/problem';
+import { TOKEN_CLASSES, TOKEN_WAITS } from '../clients/tokens-client.ts';
 import type { Revocation, TokenLimits, TokenSettings } from '../clients/tokens-client.ts';
 import { bodyValidator, invalid } from '../dialects/wire/body-validator.ts';
 import type { Exchange } from '../http/http-exchange.ts';
@@ -22,8 +23,8 @@ export const LIMIT_FIELDS = {
   readsPerMinute: count,
   callsPerMinute: count,
   inFlight: count,
-  wait: { enum: ['none', 'channels', 'own_limit'] },
-  class: { enum: ['interactive', 'standard', 'batch'] },
+  wait: { enum: TOKEN_WAITS },
+  class: { enum: TOKEN_CLASSES },
   label: { type: 'string', maxLength: LABEL_MAX },
 };
 

@@ -2,6 +2,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { readRequestId } from '@reelgate/platform/request-context';
 import type { NewId } from '@reelgate/platform/ids';
 import type { ServerResponse } from 'node:http';
+import { QUEUE_CLASSES, QUEUE_MODES } from '../clients/task-queue.ts';
 import type { WaitPreference } from '../clients/task-queue.ts';
 import { LABEL, LABEL_RULE } from '../domain/label.ts';
 import { parseTimestamp } from '../domain/timestamp.ts';
@@ -53,16 +54,14 @@ export function readPreferredWait(header: string | string[] | undefined): number
   return !/^\d{1,9}$/.test(seconds) || Number(seconds) === 0 ? undefined : Math.min(WAIT_MAX_S, Number(seconds));
 }
 
-const MODES = ['wait', 'none'] as const;
-const CLASSES = ['interactive', 'standard', 'batch'] as const;
 const START_WITHIN_MAX_S = 604_800;
 
 /** Reads how a create wants to wait; undefined if the client does not say it. Ignores what it does not understand. */
 export function readWaitPreference(header: string | string[] | undefined): WaitPreference | undefined {
   if (header === undefined) return undefined;
   const preferences = readPreferences(header);
-  const mode = MODES.find((one) => one === preferences.get('queue'));
-  const wanted = CLASSES.find((one) => one === preferences.get('class'));
+  const mode = QUEUE_MODES.find((one) => one === preferences.get('queue'));
+  const wanted = QUEUE_CLASSES.find((one) => one === preferences.get('class'));
   const within = preferences.get('start-within') ?? '';
   const startWithinS = /^\d{1,6}$/.test(within) ? Number(within) : 0;
   const time = preferences.get('not-before') ?? '';

@@ -6,6 +6,7 @@ import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { WaitPermits } from '../operations/await-change.ts';
 import { resultEnvelope } from './result-envelope.ts';
 import type { Job } from '../clients/jobs-client.ts';
+import { TASK_STATES } from '../clients/plain-task.ts';
 import { awaitJob, isOpen } from '../operations/await-job.ts';
 import type { AwaitJobDeps } from '../operations/await-job.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
@@ -24,7 +25,6 @@ import type { RouteEntry } from '../http/routes/route.ts';
 
 const PREFIX = '/async';
 const JOB_ID = /^job_\w{1,60}$/;
-const STATES = ['queued', 'in_progress', 'completed', 'failed'];
 const CALL_BODY = {
   title: 'AsyncCallBody',
   type: 'object',
@@ -44,7 +44,7 @@ const READ = {
   additionalProperties: false,
   properties: {
     id: { type: 'string' },
-    status: { enum: STATES },
+    status: { enum: TASK_STATES },
     status_code: { type: 'integer', description: 'The status that the synchronous route answered with.' },
     content_type: { type: 'string', description: 'The content type of the result.' },
     result: { description: 'The body of the answer: a JSON value, a string if it is text, otherwise base64.' },

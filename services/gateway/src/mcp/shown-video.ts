@@ -1,5 +1,6 @@
 import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { TASK_STATES } from '../clients/plain-task.ts';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
 import type { Schema } from '../dialects/dialect.ts';
@@ -18,7 +19,7 @@ export const moneySchemas = {
   currency: { type: 'string', description: 'ISO 4217.' },
 } as const satisfies Readonly<Record<string, Schema>>;
 
-export const statusSchema: Schema = { type: 'string', enum: ['queued', 'in_progress', 'completed', 'failed'] };
+export const statusSchema: Schema = { type: 'string', enum: TASK_STATES };
 
 /** Some clients show a model the structured content alone, so it says what to call next, as the sentence does. */
 export const nextCallSchema: Schema = {
