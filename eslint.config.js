@@ -37,7 +37,10 @@ const determinism = [
 const shape = [
   ban('ExportDefaultDeclaration', 'Export by name.'),
   ban('ExportAllDeclaration', 'No barrel files: import a thing from where it is.'),
-  ban('ImportDeclaration[source.value=/^\\..*\\.js$/]', 'Node runs the sources: a relative import ends in .ts or .tsx.'),
+  ban(
+    'ImportDeclaration[source.value=/^\\..*\\.js$/]',
+    'Node runs the sources: a relative import ends in .ts or .tsx.',
+  ),
 ];
 
 /** Faults that neither the compiler nor typescript-eslint reports. */

@@ -102,6 +102,9 @@ test.each(pages)('the first load of the %s page "%s" is at most 60 KB', (door, p
   expect(bytes).toBeLessThan(FIRST_LOAD_BYTES_MAX);
 });
 
+/** The wait of a token for channels, a word that clients read of their own tokens too. */
+const TOKEN_WAIT = /wait: ?["']channels["']|channels: ?["']wait for a free place["']/g;
+
 describe('the public door', () => {
   const readName = (file: string): string => file.split('/').at(-1) ?? '';
   const namesOperators = (file: string): boolean => /operator/.test(file);
@@ -158,7 +161,7 @@ describe('the public door', () => {
       ...shells.map((html, at) => [`shell ${at}`, html] as const),
     ]);
     const shown = (text: string): string[] => [
-      ...words.filter((word) => new RegExp(`(?<![a-z])${word}`, 'i').test(text)),
+      ...words.filter((word) => new RegExp(`(?<![a-z])${word}`, 'i').test(text.replaceAll(TOKEN_WAIT, ''))),
       ...[...phrases, ...addresses, ...modules.map((name) => `/${name}`)].filter((phrase) => text.includes(phrase)),
     ];
 
