@@ -109,8 +109,8 @@ function drawOrder({ draws }: World, name: string, words: string): ClientOrder {
 }
 
 /** The order with a bound of its price, and whether the bound is below the price. */
-function drawBound({ draws, hasBounds }: World, name: string, order: ClientOrder): readonly [ClientOrder, boolean] {
-  if (!hasBounds || !draws.happens(`${name} bound`, BOUNDED)) return [order, false];
+function drawBound({ draws }: World, name: string, order: ClientOrder): readonly [ClientOrder, boolean] {
+  if (!draws.happens(`${name} bound`, BOUNDED)) return [order, false];
   const percent = draws.pick(`${name} bound percent`, BOUNDS);
   const price = (NANOS_PER_SECOND[order.resolution] ?? 0n) * BigInt(order.seconds);
   return [{ ...order, maxAmount: (Number((price * percent) / 100n) / 1e9).toFixed(9) }, percent < 100n];

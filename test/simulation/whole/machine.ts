@@ -49,8 +49,7 @@ export interface SharedServers {
 export interface Services {
   readonly channels: Client<typeof OperatorService>;
   readonly accounts: Client<typeof AccountService>;
-  /** Undefined: the release before runs, which has no queue. */
-  readonly queue: Client<typeof QueueService> | undefined;
+  readonly queue: Client<typeof QueueService>;
 }
 
 interface StartedProgram {
@@ -86,10 +85,9 @@ export interface MachineOptions {
   readonly events: EventLog;
   readonly openPool: OpenPool & OpenRelayPool;
   readonly backends: SimulatedBackends;
-  /** The releases that run side by side and one after another. */
-  readonly programs: readonly Program[];
-  /** The configuration after a number of changes, as a release reads it. */
-  readonly readConfigs: (program: Program, reloads: number) => SimulatedConfigs;
+  readonly program: Program;
+  /** The configuration after a number of changes. */
+  readonly readConfigs: (reloads: number) => SimulatedConfigs;
   /** Undefined: one process has its stores on its own disk. */
   readonly shared: SharedServers | undefined;
   /** Called for each line of the log of the product. */
@@ -128,10 +126,9 @@ export function openMachine(options: MachineOptions): Machine {
     const process = newProcess(`process-${boots}`);
     const http = openSimulatedPort({ scheduler, draws, process });
     slot.running = { process, http, started: undefined };
-    const program = draws.pick(`machine release of boot ${boots}`, options.programs);
-    note(`${process.name} starts with ${program.name}`);
+    note(`${process.name} starts`);
     scheduler.after(0, process, () => {
-      startProgram(options, { process, http, program, configs: options.readConfigs(program, reloads) }).then(
+      startProgram(options, { process, http, configs: options.readConfigs(reloads) }).then(
         (started) => {
           slot.running = { process, http, started };
           note(`${process.name} is up`);
@@ -257,7 +254,6 @@ export function openMachine(options: MachineOptions): Machine {
 }
 
 interface ProgramParts {
-  readonly program: Program;
   readonly process: SimulatedProcess;
   readonly http: SimulatedPort;
   readonly configs: SimulatedConfigs;
@@ -266,9 +262,10 @@ interface ProgramParts {
 /** Starts all services as the single program composes them: a bus in the process, and direct calls. */
 async function startProgram(
   options: MachineOptions,
-  { process, http, configs, program }: ProgramParts,
+  { process, http, configs }: ProgramParts,
 ): Promise<StartedProgram> {
   const { scheduler, draws, disk, backends, shared } = options;
+  const { program } = options;
   const { secret, identities, inProcessMedia, connectGateway } = program;
   const log = openProcessLog(options, process);
   const clock = scheduler.openClock(process);
@@ -330,7 +327,7 @@ async function startProgram(
   return {
     services: { channels: operator.tasks, accounts: operator.accounts, queue: operator.queue },
     reload: async (reloads) => {
-      const { value } = options.readConfigs(program, reloads);
+      const { value } = options.readConfigs(reloads);
       for (const service of [billing, media, tasks, gateway]) await service.reload(value);
     },
   };

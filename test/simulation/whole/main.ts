@@ -1,9 +1,7 @@
 import { systemClock } from '@reelgate/platform/clock';
-import { extractRelease } from '../../harness/release-before.ts';
 import { computeCommitSeed, computeDaySeed, readCommit } from '../../run/commit-seed.ts';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { plantBug } from './plant-bug.ts';
-import type { Program } from './program.ts';
 import type { SeedToPlay } from './play-seeds.ts';
 import { BadOption, readOptions } from './read-options.ts';
 import type { NightOptions, SimulateOptions } from './read-options.ts';
@@ -33,7 +31,8 @@ async function simulate(asked: SimulateOptions): Promise<boolean> {
   // the product is loaded only now, so that a bug can be planted into its source
   const assertPlanted = asked.bug === undefined ? () => undefined : plantBug(asked.bug.planted);
   const { playSeeds, shrinkSeed } = await import('./play-seeds.ts');
-  const programs = await loadPrograms(asked.isUpgrade);
+  const { loadProgram } = await import('./program.ts');
+  const program = await loadProgram();
   assertPlanted();
   let isStopping = false;
   // who started this program ends it after a seed
@@ -41,26 +40,11 @@ async function simulate(asked: SimulateOptions): Promise<boolean> {
     process.on('SIGINT', () => {
       isStopping = true;
     });
-  const playing = { ...asked, programs, commit, readRealTime, isStopping: () => isStopping };
+  const playing = { ...asked, program, commit, readRealTime, isStopping: () => isStopping };
   if (asked.mode === 'shrink') return shrinkSeed(playing, asked.seed);
   if (asked.mode === 'seeds') return playSeeds(playing, listSeeds(asked.seed, asked.seeds ?? 1, asked.without));
   const first = asked.seed ?? computeCommitSeed(commit);
   return playSeeds(playing, [...KEPT_SEEDS, ...listSeeds(first, asked.seeds ?? NEW_SEEDS, asked.without)]);
-}
-
-/** The release of this checkout, which makes the tables last, and in an upgrade the one before it. */
-async function loadPrograms(isUpgrade: boolean): Promise<readonly [Program, ...Program[]]> {
-  const { loadProgram, loadRelease } = await import('./program.ts');
-  const own = await loadProgram();
-  if (!isUpgrade) return [own];
-  const release = await extractRelease();
-  try {
-    return [own, await loadRelease('the release before', release.folder)];
-  } finally {
-    process.on('exit', () => {
-      release.remove();
-    });
-  }
 }
 
 /** The first interrupt ends the night after the seeds that run, the second one at once. */

@@ -106,21 +106,21 @@ async function lowerLimit(world: World): Promise<void> {
 async function holdQueue(world: World): Promise<void> {
   const { draws, scheduler } = world;
   const of = draws.pick('operator held', [{ accountId: RICH.id }, { model: REMIXED_MODEL }]);
-  await repeatCall(world, 'hold', async ({ queue }) => queue?.holdQueue({ ...of, reason: 'a talk' }));
+  await repeatCall(world, 'hold', async ({ queue }) => queue.holdQueue({ ...of, reason: 'a talk' }));
   await scheduler.pause(draws.whole('operator hold', PAUSED_MS.least, PAUSED_MS.most));
-  await repeatCall(world, 'release', async ({ queue }) => queue?.releaseQueue({ ...of, reason: 'it is settled' }));
+  await repeatCall(world, 'release', async ({ queue }) => queue.releaseQueue({ ...of, reason: 'it is settled' }));
 }
 
 async function weighAccount(world: World): Promise<void> {
   const weight = world.draws.whole('operator weight', 1, 9);
   await repeatCall(world, 'weight', async ({ queue }) =>
-    queue?.setQueueWeight({ accountId: RICH.id, weight, reason: 'a launch' }),
+    queue.setQueueWeight({ accountId: RICH.id, weight, reason: 'a launch' }),
   );
 }
 
 async function cancelQueued(world: World): Promise<void> {
   await repeatCall(world, 'withdrawal', async ({ queue }) =>
-    queue?.cancelQueued({ accountId: RICH.id, reason: 'asked for by the client' }),
+    queue.cancelQueued({ accountId: RICH.id, reason: 'asked for by the client' }),
   );
 }
 

@@ -12,7 +12,7 @@ import type { SeedReport } from './seed-report.ts';
 import { shrinkRun } from './shrink-run.ts';
 import { showHistory } from './show-history.ts';
 
-export interface PlayOptions extends SeedsOptions, Pick<SeedOptions, 'programs'> {
+export interface PlayOptions extends SeedsOptions, Pick<SeedOptions, 'program'> {
   readonly commit: string;
   /** Nanoseconds of the real clock, which the simulation replaces. */
   readonly readRealTime: () => bigint;
@@ -25,11 +25,11 @@ export type SeedToPlay = Pick<KeptSeed, 'seed' | 'without'>;
 
 /** Runs seeds one after another, up to the first broken rule. Returns whether every rule held. */
 export async function playSeeds(options: PlayOptions, plays: readonly SeedToPlay[]): Promise<boolean> {
-  const { asJson, log, stepsMax, programs } = options;
+  const { asJson, log, stepsMax, program } = options;
   const begun = options.readRealTime();
   const reports: SeedReport[] = [];
   for (const { seed, without } of plays) {
-    const result = await runSeed({ seed, stepsMax, programs, without: new Set(without) });
+    const result = await runSeed({ seed, stepsMax, program, without: new Set(without) });
     const report = toReport(result);
     reports.push(report);
     if (asJson) console.log(JSON.stringify(report));
@@ -47,14 +47,14 @@ export async function playSeeds(options: PlayOptions, plays: readonly SeedToPlay
 
 /** Finds a shorter run of a seed that breaks the same rule, and tells it. Returns whether every rule held at first. */
 export async function shrinkSeed(options: PlayOptions, seed: number): Promise<boolean> {
-  const { without, stepsMax, log, programs } = options;
-  const first = await runSeed({ seed, stepsMax, programs, without });
+  const { without, stepsMax, log, program } = options;
+  const first = await runSeed({ seed, stepsMax, program, without });
   showResult(first, true);
   if (first.broken === undefined) return true;
   console.log(`breaks the rule: ${first.broken.rule}`);
   const shrunk = await shrinkRun({
     ...{ first, without, asked: [[...ACTS, ...CALLS, STREAM], ORDERS] },
-    run: (tried) => runSeed({ seed, stepsMax, programs, without: tried }),
+    run: (tried) => runSeed({ seed, stepsMax, program, without: tried }),
     onRun: ({ left, isSame }) => {
       console.log(`without ${left.join(', ')}: ${isSame ? 'breaks the same rule' : 'does not'}`);
     },
@@ -109,13 +109,12 @@ function tellBroken(
 
 /** The command that runs a seed again. */
 function buildCommand(
-  { bug, isUpgrade }: PlayOptions,
+  { bug }: PlayOptions,
   seed: number,
   { without, stepsMax }: { readonly without: readonly string[]; readonly stepsMax: number },
 ): string {
   return [
     `npm run simulate -- --seed ${seed}`,
-    ...(isUpgrade ? ['--upgrade'] : []),
     ...(without.length === 0 ? [] : [`--without '${without.join(',')}'`]),
     ...(stepsMax === STEPS_MAX ? [] : [`--steps ${stepsMax}`]),
     ...(bug === undefined ? [] : [`--bug ${bug.name}`]),

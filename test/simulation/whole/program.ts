@@ -22,12 +22,9 @@ import type * as ProgramConfigModule from '../../../deploy/program/config/progra
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-/** The place of this module in the release before. */
-const FETCH_FAULT_BEFORE = 'services/media/src/fetch/fetch-fault.ts';
-
-/** The modules of a release that the simulation calls. */
-async function importModules(root: string, fetchFault = 'services/media/src/domain/fetch-fault.ts') {
-  const load = <M>(file: string): Promise<M> => import(path.join(root, file)) as Promise<M>;
+/** The modules of the product that the simulation calls. */
+async function importModules() {
+  const load = <M>(file: string): Promise<M> => import(path.join(ROOT, file)) as Promise<M>;
   return {
     billing: await load<typeof BillingAppModule>('services/billing/src/app.ts'),
     billingConfig: await load<typeof BillingConfigModule>('services/billing/src/config.ts'),
@@ -44,7 +41,7 @@ async function importModules(root: string, fetchFault = 'services/media/src/doma
     sql: await load<typeof SqlModule>('services/platform/src/sql/sql.ts'),
     trace: await load<typeof TraceModule>('services/platform/src/trace/trace.ts'),
     directClient: await load<typeof DirectClientModule>('services/platform/src/rpc/direct-client.ts'),
-    fetchFault: await load<typeof FetchFaultModule>(fetchFault),
+    fetchFault: await load<typeof FetchFaultModule>('services/media/src/domain/fetch-fault.ts'),
     connectGateway: await load<typeof ConnectGatewayModule>('deploy/program/connect-gateway.ts'),
     identities: await load<typeof IdentitiesModule>('deploy/program/identities.ts'),
     inProcessMedia: await load<typeof InProcessMediaModule>('deploy/program/in-process-media.ts'),
@@ -52,20 +49,10 @@ async function importModules(root: string, fetchFault = 'services/media/src/doma
   };
 }
 
-/** A release of the product, as the simulation runs it. */
-export interface Program extends Awaited<ReturnType<typeof importModules>> {
-  /** For the event log. */
-  readonly name: string;
-  /** Whether it lets tasks wait for a channel. */
-  readonly knowsQueue: boolean;
-}
+/** The product, as the simulation runs it. */
+export type Program = Awaited<ReturnType<typeof importModules>>;
 
-/** The release of this checkout. */
-export async function loadProgram(): Promise<Program> {
-  return { name: 'this release', knowsQueue: true, ...(await importModules(ROOT)) };
-}
-
-/** Another release, whose sources are in a folder. Call it before the simulation replaces the parts of Node. */
-export async function loadRelease(name: string, folder: string): Promise<Program> {
-  return { name, knowsQueue: false, ...(await importModules(folder, FETCH_FAULT_BEFORE)) };
+/** Call it before the simulation replaces the parts of Node. */
+export function loadProgram(): Promise<Program> {
+  return importModules();
 }

@@ -13,7 +13,6 @@ const PART =
 
 const USAGE = `npm run simulate -- --seed N [--seeds COUNT] [--steps M] [--without NAMES] [--log FILE] [--bug NAME]
 npm run simulate -- --seed N --shrink
-npm run simulate -- --seed N --upgrade
 npm run simulate -- --kept [--seeds COUNT]
 npm run simulate -- --night [--hours H | --until HH:MM] [--seed N] [--cores N] [--keep FOLDER]`;
 
@@ -29,8 +28,6 @@ export interface SeedsOptions {
   readonly stepsMax: number;
   readonly without: ReadonlySet<string>;
   readonly log: string | undefined;
-  /** True if processes of the release before run beside those of this one. */
-  readonly isUpgrade: boolean;
   readonly bug: { readonly name: string; readonly planted: PlantedBug } | undefined;
   /** One line of JSON for each seed, for the program that started this one. */
   readonly asJson: boolean;
@@ -60,7 +57,6 @@ export function readOptions(words: readonly string[]): SimulateOptions {
     stepsMax: readNumber('steps', values.steps) ?? STEPS_MAX,
     without: readNames(values.without),
     log: values.log,
-    isUpgrade: values.upgrade === true,
     bug: readBug(values.bug),
     asJson: values.json === true,
     hours: readHours(values.hours),
@@ -89,7 +85,6 @@ function parseWords(words: readonly string[]) {
         log: { type: 'string' },
         bug: { type: 'string' },
         json: { type: 'boolean' },
-        upgrade: { type: 'boolean' },
         shrink: { type: 'boolean' },
         kept: { type: 'boolean' },
         night: { type: 'boolean' },

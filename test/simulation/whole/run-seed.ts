@@ -82,8 +82,8 @@ const AIMS: ReadonlySet<string> = new Set([
 export interface SeedOptions {
   readonly seed: number;
   readonly stepsMax: number;
-  /** The releases that its processes run. The first one makes the tables. */
-  readonly programs: readonly [Program, ...Program[]];
+  /** The product that its processes run. */
+  readonly program: Program;
   /**
    * The names of the faults, crashes, orders, calls and acts that the run does without. Everything else stays as the
    * seed drew it.
@@ -108,7 +108,7 @@ export interface SeedResult {
 }
 
 /** Runs one seed to its end, to its first broken rule, or for a number of steps. One after another in a process. */
-export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions): Promise<SeedResult> {
+export async function runSeed({ seed, stepsMax, program, without }: SeedOptions): Promise<SeedResult> {
   const draws = openDraws(seed);
   const faults = openFaults(draws, without);
   const scheduler = openScheduler({ draws, hasLateTimers: faults.isOn('late timers') });
@@ -121,7 +121,7 @@ export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions
       machine.crash(kind);
     });
   };
-  const variation = drawVariation(draws, programs.length > 1);
+  const variation = drawVariation(draws);
   let failedSyncs = 0;
   const disk = openSimulatedDisk({
     ...{ scheduler, draws, faults },
@@ -142,7 +142,7 @@ export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions
   });
   const shared = await openShared(
     { scheduler, draws, faults },
-    { root: disk.root, log: note('server'), variation, programs },
+    { root: disk.root, log: note('server'), variation, program },
   );
   const rules = openRules(shared === undefined ? disk.folder : () => shared.server.folder, scheduler.now);
   const works = openUpstreamWorks({
@@ -179,13 +179,13 @@ export async function runSeed({ seed, stepsMax, programs, without }: SeedOptions
         aim('result', AIMED_CRASHES);
       },
     }),
-    programs,
-    readConfigs: (program, reloads) => readSimulatedConfigs(program, variation, reloads),
+    program,
+    readConfigs: (reloads) => readSimulatedConfigs(program, variation, reloads),
     onLine: (message) => {
       if (AIMS.has(message)) aim('line', AIMED_CRASHES);
     },
   });
-  const world: World = { scheduler, draws, faults, machine, events, rules, hasBounds: programs.length === 1 };
+  const world: World = { scheduler, draws, faults, machine, events, rules };
   planDisturbances(world, shared);
   const planned = planCrashes({
     scheduler,
@@ -232,8 +232,8 @@ async function openShared(
     root,
     log,
     variation,
-    programs: [program],
-  }: Pick<SeedOptions, 'programs'> & {
+    program,
+  }: Pick<SeedOptions, 'program'> & {
     readonly root: string;
     readonly log: (text: string) => void;
     readonly variation: ReturnType<typeof drawVariation>;

@@ -32,16 +32,6 @@ test('a seed with several processes on one server is one run too', async () => {
   expect(readFileSync(logFile('other'), 'utf8')).toBe(log);
 });
 
-test('the release before and this one take turns on one store, and every rule holds', async () => {
-  const { code, out } = await simulateSeeds('--seed', '10', '--upgrade', '--log', logFile('upgrade'));
-
-  expect(out).toMatch(/^seed 10: [1-9]\d* tasks/m);
-  const log = readFileSync(logFile('upgrade'), 'utf8');
-  expect(log).toMatch(/ machine process-\d+ starts with the release before$/m);
-  expect(log).toMatch(/ machine process-\d+ starts with this release$/m);
-  expect(code).toBe(0);
-});
-
 test('seeds with faults and without faults hold every rule', async () => {
   const { code, out } = await simulateSeeds('--seed', '5', '--seeds', '2');
 

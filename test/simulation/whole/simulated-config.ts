@@ -58,12 +58,11 @@ interface Variation {
 }
 
 /**
- * Draws the settings of a seed. Most seeds have room, and some have limits that are full most of the time. The release
- * before, which an upgrade runs too, has no queue.
+ * Draws the settings of a seed. Most seeds have room, and some have limits that are full most of the time.
  */
-export function drawVariation(draws: Draws, isUpgrade: boolean): Variation {
+export function drawVariation(draws: Draws): Variation {
   const isTight = draws.happens('config tight', TIGHT);
-  const hasQueue = !isUpgrade && draws.happens('config queue', QUEUES);
+  const hasQueue = draws.happens('config queue', QUEUES);
   return {
     poorCredit: draws.pick('config credit', ['0.50', '1.50', '4.00']),
     perToken: isTight ? draws.whole('config per token', 2, 6) : 1000,
@@ -109,15 +108,13 @@ function describeChannel(
 
 const toDecimal = (nanos: bigint): string => (Number(nanos) / 1e9).toFixed(2);
 
-/** The release before has no queue. In an upgrade it is off, because tasks that wait are not seen by that release. */
-function describeQueue({ longestWait }: Variation, knowsQueue: boolean): object {
-  if (!knowsQueue) return {};
+function describeQueue({ longestWait }: Variation): object {
   if (longestWait === undefined) return { queue: { enabled: false } };
   return { queue: { longest_wait: { interactive: longestWait, standard: longestWait, batch: longestWait } } };
 }
 
 /** The configuration of the one program as an operator writes it; `reloads` counts its changes. */
-function describeProgram(variation: Variation, reloads: number, knowsQueue: boolean): object {
+function describeProgram(variation: Variation, reloads: number): object {
   const { perToken, hasCallbacks, tokenQueue } = variation;
   const weights = { alpha: 1 + (reloads % WEIGHTS), kling: 1 + ((reloads + 1) % WEIGHTS) };
   const tokens = (keys: readonly string[], last: object = {}): object[] =>
@@ -129,7 +126,7 @@ function describeProgram(variation: Variation, reloads: number, knowsQueue: bool
       listen: '127.0.0.1:9101',
       in_flight: { per_token: perToken, total: 1000 },
       poll: { first: '3s', factor: 1.5, max: '15s' },
-      ...describeQueue(variation, knowsQueue),
+      ...describeQueue(variation),
     },
     billing: { listen: '127.0.0.1:9102' },
     media: { listen: '127.0.0.1:9103', http: '127.0.0.1:9113' },
@@ -183,9 +180,8 @@ const known = new Map<string, SimulatedConfigs>();
 
 /** Reads the configuration of a seed, as a start of the program or a reload does. Equal ones are read once. */
 export function readSimulatedConfigs(program: Program, variation: Variation, reloads: number): SimulatedConfigs {
-  const name = `${program.name} ${reloads % WEIGHTS} ${JSON.stringify(variation)}`;
-  const read =
-    known.get(name) ?? readText(program, JSON.stringify(describeProgram(variation, reloads, program.knowsQueue)));
+  const name = `${reloads % WEIGHTS} ${JSON.stringify(variation)}`;
+  const read = known.get(name) ?? readText(program, JSON.stringify(describeProgram(variation, reloads)));
   known.set(name, read);
   return read;
 }

@@ -18,8 +18,6 @@ export interface World {
   readonly machine: Machine;
   readonly events: EventLog;
   readonly rules: Rules;
-  /** False in an upgrade: the release before does not know a bound of the price. */
-  readonly hasBounds: boolean;
 }
 
 /** A client comes again after an answer with this status; after any other refusal it does not. */
