@@ -68,7 +68,6 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
     4,
     'the last outcome of ledger verify, and the pass that checks the ledger, a page at a time',
   ],
-  'billing/sql-left-labels.ts': [2, 'the pass over labelled work that the release before settled'],
   'billing/sql-low-accounts.ts': [2, 'the pass that counts low accounts, a page at a time'],
   'billing/sql-margin-store.ts': [1, 'the margins by channel and price key, for an operator'],
   'billing/sql-money-store.ts': [3, 'the money of all accounts, for an operator and the metrics'],
@@ -82,7 +81,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
     'the pauses, waits, calls and counts of minutes, for an operator, a start and the passes that read and remove them',
   ],
   'tasks/sql-moves.ts': [3, 'the pass of a poller, for up to 64 tasks of a channel, and its next due moment'],
-  'tasks/sql-sweeps.ts': [6, 'the passes over deadlines, old tasks, keys, heartbeats and lost work'],
+  'tasks/sql-sweeps.ts': [5, 'the passes over deadlines, old tasks, keys, heartbeats and lost work'],
   'tasks/sql-endpoints.ts': [1, 'the pass that seals secrets anew'],
   'tasks/sql-webhooks.ts': [
     6,

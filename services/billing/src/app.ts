@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { tellConfiguration } from '@reelgate/platform/bus/tell-happening';
+import { publishConfigurationApplied } from '@reelgate/platform/bus/publish-service-events';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -50,9 +50,6 @@ import { sqlUsageStore } from './store/usage/sql-usage-store.ts';
 
 const GROUP = 'billing';
 const LAPSES_IDLE_MS = 60_000;
-/** Between two looks for labelled work that a process of the release before has settled, and how much a look counts. */
-const LABELS_IDLE_MS = 60_000;
-const LEFT_LABELS_MAX = 500;
 const LEDGER_IDLE_MS = 5000;
 const COUNT_IDLE_MS = 1000;
 const OLD_RECORDS_IDLE_MS = 600_000;
@@ -92,11 +89,6 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
       pass: () => removeOldRecords(deps),
     });
     lifecycle.add('old records', () => old.stop());
-    const labels = startWorker({
-      ...{ name: 'labels', clock, log, idleMs: LABELS_IDLE_MS },
-      pass: () => deps.usage.countLeftLabels(LEFT_LABELS_MAX),
-    });
-    lifecycle.add('labels', () => labels.stop());
     watchHeldMoney(deps, foundation.metrics);
     startCounts(sql, foundation, lifecycle);
     const replicas = await startServingReplicas(foundation.newId('replica'), foundation);
@@ -117,7 +109,7 @@ export async function startBilling(config: BillingConfig, foundation: Foundation
         current = renewed;
         await deps.prices.put(renewed.prices, clock.now());
         await putAccounts(deps, renewed.accounts, { makeKeys: false });
-        tellConfiguration(foundation, 'billing');
+        publishConfigurationApplied(foundation, 'billing');
       },
       // A call that cannot be settled is charged its whole hold. Another replica can settle it as well.
       isNeeded: async () => !replicas.hasOthers() && (await deps.calls.areOpen(clock.now())),

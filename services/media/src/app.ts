@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { tellConfiguration } from '@reelgate/platform/bus/tell-happening';
+import { publishConfigurationApplied } from '@reelgate/platform/bus/publish-service-events';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { diskCheck } from '@reelgate/platform/sql/store-checks';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -250,7 +250,7 @@ function buildMedia(
     },
     // the program itself takes up its part, such as the level of the log
     reload: async () => {
-      tellConfiguration(foundation, 'media');
+      publishConfigurationApplied(foundation, 'media');
     },
     stop: () => lifecycle.stop(),
   };

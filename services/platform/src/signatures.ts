@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { isSameSecret, Secret } from './secret.ts';
-import type { SigningKey, AcceptedKeys } from './secret.ts';
+import { isSameSecret } from './secret.ts';
+import type { SigningKey, AcceptedKeys, Secret } from './secret.ts';
 
 /** The query that makes this path public until `expiresAt` (unix seconds). */
 export function signPath(key: Secret, path: string, expiresAt: number): string {
@@ -23,9 +23,9 @@ export function linkKey(signingKey: SigningKey): Secret {
   return signingKey.derive(LINKS_PURPOSE);
 }
 
-/** The keys whose links open. Earlier releases signed links with the signing key itself. */
+/** The keys whose links open. */
 export function listAcceptedLinkKeys({ signatures }: AcceptedKeys): readonly Secret[] {
-  return [...signatures.map(linkKey), ...signatures.filter((key) => key instanceof Secret)];
+  return signatures.map(linkKey);
 }
 
 /** A name that cannot be forged without the key. It stays readable: `name.signature`. */

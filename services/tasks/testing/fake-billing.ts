@@ -21,8 +21,6 @@ export interface FakeBilling {
   readonly overrun: Set<string>;
   /** Whether the balance covers another hold. */
   funded: boolean;
-  /** False: it is of the release before bounds. */
-  knowsBounds: boolean;
 }
 
 const NO_PRICE = new Problem({ kind: 'invalid', reason: 'model_price_error', message: 'there is no price for this' });
@@ -51,7 +49,6 @@ export function fakeBilling(): FakeBilling {
     unpriced: new Set(),
     overrun: new Set(),
     funded: true,
-    knowsBounds: true,
     charges: {
       listFinalCharges: async (ids) =>
         new Map(
@@ -80,17 +77,12 @@ export function fakeBilling(): FakeBilling {
       },
       placeHold: async ({ taskId, facts, label, maxAmountNanos }) => {
         assertPriced(facts);
-        if (billing.knowsBounds && maxAmountNanos !== undefined && amountOf(facts) > maxAmountNanos) throw ABOVE_MAX;
+        if (maxAmountNanos !== undefined && amountOf(facts) > maxAmountNanos) throw ABOVE_MAX;
         if (!billing.funded) throw NO_QUOTA;
         if ((holds.get(taskId)?.state ?? 'held') !== 'held')
           throw new Problem({ kind: 'conflict', reason: 'hold_voided', message: 'this hold has been released' });
         holds.set(taskId, { state: 'held', facts, label });
-        return {
-          amountNanos: amountOf(facts),
-          currency: 'USD',
-          contract: facts.priceKey,
-          maxAmountNanos: billing.knowsBounds ? maxAmountNanos : undefined,
-        };
+        return { contract: facts.priceKey };
       },
       extendHold: async (taskId, facts) => {
         if (!billing.funded) throw NO_QUOTA;

@@ -5,8 +5,9 @@ import type { WholeMessage } from '@reelgate/platform/rpc/service';
 import { MarginBucket as WireBucket, MarginSplit as WireSplit } from '@reelgate/proto/billing/v1/account_service';
 import type { GetMarginsRequest, GetMarginsResponseSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { MarginSumSchema } from '@reelgate/proto/billing/v1/money';
+import type { MarginGroup } from '../domain/margin-groups.ts';
 import type { MarginCount } from '../domain/margin.ts';
-import type { Margins, MarginsQuery } from '../operations/money/get-margins.ts';
+import type { MarginsQuery } from '../operations/money/get-margins.ts';
 import { clampToInt64 } from './account-mapping.ts';
 
 const GROUPS_DEFAULT = 20;
@@ -26,13 +27,12 @@ export function fromWireMarginsRequest(request: GetMarginsRequest): MarginsQuery
   };
 }
 
-export function toWireMargins({ groups, isIncomplete }: Margins): WholeMessage<typeof GetMarginsResponseSchema> {
+export function toWireMargins(groups: readonly MarginGroup[]): WholeMessage<typeof GetMarginsResponseSchema> {
   return {
     groups: groups.map(({ key, isRest, currency, total, buckets }) => ({
       ...{ key, rest: isRest, currency, total: toWireSum(total) },
       parts: buckets.map(([at, sum]) => ({ beginsAt: timestampFromMs(at), sum: toWireSum(sum) })),
     })),
-    incomplete: isIncomplete,
   };
 }
 

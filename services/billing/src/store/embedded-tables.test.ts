@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -9,7 +9,6 @@ import type { Hold } from '../domain/hold.ts';
 import { sqlHoldStore } from './holds/sql-hold-store.ts';
 
 const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
-const NEW_TABLES = '0008_fewer_pages.sql';
 const NONE = { inputVideoSeconds: 0n, images: 0n, inputTokens: 0n, cachedInputTokens: 0n, outputTokens: 0n };
 const LOG_PAGE_BYTES = 2048 + 24;
 
@@ -25,15 +24,6 @@ afterEach(async () => {
   await sql.close();
   rmSync(folder, { recursive: true });
 });
-
-/** Makes the store as a release before these tables did. */
-async function migrateAsBefore(): Promise<void> {
-  const before = path.join(folder, 'migrations');
-  mkdirSync(before);
-  for (const name of readdirSync(MIGRATIONS))
-    if (name < NEW_TABLES) copyFileSync(path.join(MIGRATIONS, name), path.join(before, name));
-  await migrate(sql, before);
-}
 
 const aHold = (taskId: string, placedAt: number): Hold => ({
   taskId,
@@ -78,29 +68,11 @@ const hasRowIds = (table: string): Promise<boolean> =>
   );
 
 describe('the tables of an embedded store', () => {
-  test('have no row ids if the store is new, so that holds of one moment write two thirds of the pages', async () => {
+  test('have no row ids, so that holds of one moment write two thirds of the pages', async () => {
     await migrate(sql, MIGRATIONS);
     await addAccount();
 
     expect(await hasRowIds('ledger_lines')).toBe(false);
     expect(await countPages()).toBeLessThan(27);
-  });
-
-  test('keep theirs in a store of an earlier release, whose holds are placed and read as before', async () => {
-    await migrateAsBefore();
-    await addAccount();
-    const holds = sqlHoldStore(sql);
-    await holds.place(aHold('task_1', 1));
-
-    await migrate(sql, MIGRATIONS);
-    await holds.place(aHold('task_2', 2));
-
-    expect(await hasRowIds('ledger_lines')).toBe(true);
-    for (const [index, taskId] of ['task_1', 'task_2'].entries())
-      expect(await holds.lines(taskId)).toEqual([
-        { eventKey: `hold:${taskId}`, book: 'available:demo', amount: -1000n, at: index + 1 },
-        { eventKey: `hold:${taskId}`, book: 'held:demo', amount: 1000n, at: index + 1 },
-      ]);
-    expect(await countPages()).toBeGreaterThan(30);
   });
 });

@@ -15,7 +15,7 @@ interface ObjectRow extends BlobRow {
   readonly id: string;
   readonly account_id: string;
   readonly task_id: string;
-  readonly purpose: string;
+  readonly purpose: Purpose;
   readonly created_at: number;
   readonly expires_at: number;
   readonly removed_at: number | null;
@@ -26,14 +26,10 @@ const SELECT_OBJECTS = `SELECT
   COALESCE(b.storage_key, '') AS storage_key, COALESCE(b.bytes, 0) AS bytes, b.facts
   FROM objects o LEFT JOIN blobs b ON b.sha256 = o.sha256`;
 
-/** A purpose as the column `purpose` has it. The column keeps `poster`, the older word for a thumbnail. */
-export const toPurposeColumn = (purpose: Purpose): string => (purpose === 'thumbnail' ? 'poster' : purpose);
-export const fromPurposeColumn = (column: string): Purpose => (column === 'poster' ? 'thumbnail' : (column as Purpose));
-
 export type Where = readonly [string, readonly (string | number)[]];
 export const RESULT_OF = (taskId: string): Where => ["o.task_id = $1 AND o.purpose = 'result'", [taskId]];
 export const PICTURE_OF = (picture: Picture, taskId: string): Where => [
-  `o.task_id = $1 AND o.purpose = '${toPurposeColumn(picture)}'`,
+  `o.task_id = $1 AND o.purpose = '${picture}'`,
   [taskId],
 ];
 export const STAGED_FOR = (accountId: string, taskId: string, reference: string): Where => [
@@ -61,7 +57,7 @@ function fromObjectRow(row: ObjectRow): MediaObject {
     id: row.id,
     accountId: row.account_id,
     taskId: row.task_id,
-    purpose: fromPurposeColumn(row.purpose),
+    purpose: row.purpose,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     removedAt: row.removed_at ?? undefined,

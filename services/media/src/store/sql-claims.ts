@@ -5,7 +5,7 @@ import type { MediaFacts } from '../domain/media-facts.ts';
 import { isPicture } from '../domain/media-object.ts';
 import type { Blob, MediaObject } from '../domain/media-object.ts';
 import type { ClaimStore, NewObject } from './media-store.ts';
-import { findObject, fromBlobRow, toIdentityWhere, toPurposeColumn } from './object-rows.ts';
+import { findObject, fromBlobRow, toIdentityWhere } from './object-rows.ts';
 import type { BlobRow } from './object-rows.ts';
 
 /** The time for which the staging of a task is remembered, in milliseconds. A forgotten row is written again. */
@@ -126,7 +126,7 @@ function buildObjectInsert(object: NewObject): SqlStatement {
     id,
     account_id: accountId,
     task_id: taskId,
-    purpose: toPurposeColumn(purpose),
+    purpose,
     sha256: blob.sha256,
     reference: reference === '' ? null : reference,
     created_at: createdAt,

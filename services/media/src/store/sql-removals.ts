@@ -1,7 +1,6 @@
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
 import type { Purpose } from '../domain/media-object.ts';
 import type { RemovalStore } from './media-store.ts';
-import { toPurposeColumn } from './object-rows.ts';
 
 /** Computes the ends of claims and pins from the remaining ones. The row of the content is locked first. */
 export const SETTLE = `UPDATE blobs SET
@@ -32,7 +31,7 @@ export function sqlRemovals(sql: Sql): RemovalStore {
   const removeObjects: RemovalStore['removeObjects'] = async (ids, purposes, now) => {
     const keys: string[] = [];
     for (const id of ids) {
-      const key = await removeOne(id, purposes.map((purpose) => `'${toPurposeColumn(purpose)}'`).join(', '), now);
+      const key = await removeOne(id, purposes.map((purpose) => `'${purpose}'`).join(', '), now);
       if (key !== undefined) keys.push(key);
     }
     return keys;
@@ -83,6 +82,6 @@ export async function freeContent(query: SqlQuery, sha256: string, now: number):
 function markRemoved(query: SqlQuery, purpose: Purpose, taskId: string, now: number): Promise<{ sha256: string }[]> {
   return query<{ sha256: string }>(
     'UPDATE objects SET removed_at = $3 WHERE task_id = $1 AND purpose = $2 AND removed_at IS NULL RETURNING sha256',
-    [taskId, toPurposeColumn(purpose), now],
+    [taskId, purpose, now],
   );
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { isPicture } from '../domain/media-object.ts';
+import type { Purpose } from '../domain/media-object.ts';
 import type { SweepStore } from './media-store.ts';
-import { fromPurposeColumn } from './object-rows.ts';
 
 /** Tables whose rows expire, with the columns of their key and their end. */
 const SPENT = [
@@ -19,12 +19,12 @@ export function sqlSweeps(sql: Sql): SweepStore {
     // a result is remembered, so that its link answers 410
     expireObjects: (now, limit) =>
       sql.transaction(async (query) => {
-        const due = await query<{ id: string; purpose: string }>(
+        const due = await query<{ id: string; purpose: Purpose }>(
           'SELECT id, purpose FROM objects WHERE removed_at IS NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2',
           [now, limit],
         );
         for (const { id, purpose } of due) {
-          if (purpose === 'result' || isPicture(fromPurposeColumn(purpose)))
+          if (purpose === 'result' || isPicture(purpose))
             await query('UPDATE objects SET removed_at = $2 WHERE id = $1 AND removed_at IS NULL', [id, now]);
           else await query('DELETE FROM objects WHERE id = $1', [id]);
         }

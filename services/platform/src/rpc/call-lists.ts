@@ -4,14 +4,11 @@ import type { Clock } from '../clock.ts';
 import { currentRequestId } from '../request-context.ts';
 import { serviceUnavailable } from '../service-unavailable.ts';
 import { callSpans } from './call-span.ts';
-import { isMethodUnknown } from './problems.ts';
 import { compileMeasure } from './message-size.ts';
 import type { CallOptions } from './service.ts';
 
 /** A call waits for those that are made at the same moment. While calls come one by one, that brings no others. */
 const FILL_TICKS = { idle: 1, busy: 3 };
-/** Calls are made one by one for so long after a replica of the service did not know lists. It is replaced soon. */
-const SINGLY_MS = 10_000;
 
 /** A call of a list, with what a call of its own has as metadata. */
 export interface ListedCall<I> {
@@ -76,7 +73,6 @@ export function openCallLists<I extends object, O>(listing: CallListOptions<I, O
   const mustGoAlone = (request: I, { signal }: CallOptions): boolean =>
     (leaversGoAlone && signal !== undefined) || measureRequest(request) > requestBytesMax;
   const sendList = listSender(listing);
-  let singlyUntil = 0;
   let running = 0;
   const sendAlone = (orders: readonly Order<I, O>[]): Promise<unknown> =>
     Promise.allSettled(
@@ -86,17 +82,14 @@ export function openCallLists<I extends object, O>(listing: CallListOptions<I, O
         return answer;
       }),
     );
-  const sendTogether = async (orders: readonly Order<I, O>[]): Promise<unknown> => {
+  const sendTogether = async (orders: readonly Order<I, O>[]): Promise<void> => {
     running += 1;
-    const isKnown = await sendList(orders).finally(() => {
+    await sendList(orders).finally(() => {
       running -= 1;
     });
-    if (isKnown) return undefined;
-    singlyUntil = clock.now() + SINGLY_MS;
-    return sendAlone(orders);
   };
   const send = (batch: readonly Order<I, O>[]): Promise<unknown> => {
-    if (batch.length === 1 || clock.now() < singlyUntil || running >= listsMax) return sendAlone(batch);
+    if (batch.length === 1 || running >= listsMax) return sendAlone(batch);
     const awaited = batch.filter(({ options: { signal }, reject }) => {
       if (signal?.aborted === true) reject(serviceUnavailable(signal.reason));
       return signal?.aborted !== true;
@@ -126,8 +119,8 @@ export function openCallLists<I extends object, O>(listing: CallListOptions<I, O
   };
 }
 
-/** Sends a list, and ends its calls. Returns false, and ends none, if the service knows no lists. */
-type SendList<I, O> = (orders: readonly Order<I, O>[]) => Promise<boolean>;
+/** Sends a list, and ends its calls. */
+type SendList<I, O> = (orders: readonly Order<I, O>[]) => Promise<void>;
 
 function listSender<I, O>({ method, clock, callTogether }: CallListOptions<I, O>): SendList<I, O> {
   const beginSpan = callSpans(method, 'client');
@@ -159,16 +152,8 @@ function listSender<I, O>({ method, clock, callTogether }: CallListOptions<I, O>
       );
       refuseRest(new Error(`a call of ${method.name} in a list has no outcome`));
     } catch (error) {
-      if (isMethodUnknown(error)) {
-        for (const { failed, end } of spans) {
-          failed(error);
-          end();
-        }
-        return false;
-      }
       refuseRest(error);
     }
-    return true;
   };
 }
 

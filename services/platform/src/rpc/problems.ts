@@ -155,11 +155,6 @@ function cut(text: string, max: number): string {
   return text.slice(0, max).toWellFormed();
 }
 
-/** Reports whether the peer does not know the method of a call, as a replica of the release before may not. */
-export function isMethodUnknown(error: unknown): boolean {
-  return findBareStatus(error)?.code === Code.Unimplemented;
-}
-
 /** The status of a call that its method did not give. An answer of the method itself has details. */
 export function findBareStatus(error: unknown): ConnectError | undefined {
   if (!isProblem(error, 'service_unavailable')) return undefined;

@@ -150,33 +150,16 @@ describeOnEngines('migrations', (open) => {
   });
 });
 
-/** Tells which stores ran it, by a row that it writes. */
-const NEW_EMBEDDED = "-- only: a new embedded store\nINSERT INTO steps VALUES (100, 'embedded');\n";
-
-describeOnEngines('a migration for new embedded stores', (open) => {
-  test('runs in a store of SQLite that is made with it, and counts as run in others', async () => {
+describeOnEngines('a table without row ids', (open) => {
+  test('is one in SQLite, and an ordinary table in PostgreSQL', async () => {
     const sql = open();
-    file('0001_first.sql', FIRST);
-    file('0002_embedded.sql', NEW_EMBEDDED);
+    file('0001_first.sql', 'CREATE TABLE pairs (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;\n');
 
-    expect(await migrate(sql, folder)).toEqual(['0001_first.sql', '0002_embedded.sql']);
-
-    expect(await steps(sql)).toEqual(sql.engine === 'sqlite' ? ['first', 'embedded'] : ['first']);
-    expect(await ran(sql)).toEqual(['0001_first.sql', '0002_embedded.sql']);
-    expect(await migrate(sql, folder)).toEqual([]);
-  });
-
-  test('leaves a store of an earlier release as it is, and later ones run there', async () => {
-    const sql = open();
-    file('0001_first.sql', FIRST);
     await migrate(sql, folder);
-    file('0002_embedded.sql', NEW_EMBEDDED);
-    file('0003_third.sql', THIRD);
+    await sql.write("INSERT INTO pairs VALUES ('a', 'b')");
 
-    expect(await migrate(sql, folder)).toEqual(['0002_embedded.sql', '0003_third.sql']);
-
-    expect(await steps(sql)).toEqual(['first', 'third']);
-    expect(await ran(sql)).toEqual(['0001_first.sql', '0002_embedded.sql', '0003_third.sql']);
+    expect(await sql.read('SELECT name, value FROM pairs')).toEqual([{ name: 'a', value: 'b' }]);
+    await expect(sql.read('SELECT rowid FROM pairs')).rejects.toThrow(/rowid/);
   });
 });
 

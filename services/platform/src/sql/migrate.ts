@@ -10,15 +10,17 @@ type MigratedSql = Pick<Sql, 'engine' | 'transaction'>;
 
 const ADVISORY_LOCK = 7_301_952;
 const DEADLOCK = '40P01';
+/** SQLite stores such a table as one tree, ordered by its key. PostgreSQL has no such option. */
+const WITHOUT_ROWID = /\s+WITHOUT ROWID$/;
 /** The most runs of migrations that PostgreSQL ends because they and running work wait for each other. */
 const RUNS_MAX = 10;
 
 /**
  * Runs the numbered `.sql` files that are new to this database, in order, in one transaction, and returns their names.
  * Several processes can start at the same moment. A file that has run must never change: another checksum stops the
- * start. The lock ends with the transaction, so that it also works behind a pooler. A new index waits for transactions
- * of the release before, which can wait for another one of the same files: after such a deadlock nothing has changed,
- * and all of them run again.
+ * start. The lock ends with the transaction, so that it also works behind a pooler. A new index waits for running
+ * transactions, which can wait for another index of the same files: after such a deadlock nothing has changed, and all
+ * of them run again.
  */
 export async function migrate(sql: MigratedSql, folder: string): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
@@ -40,12 +42,11 @@ function isDeadlock(error: unknown): boolean {
 function runPending(sql: MigratedSql, migrations: readonly Migration[]): Promise<readonly string[]> {
   return sql.transaction(async (query) => {
     if (sql.engine === 'postgres') await lockAlone(query);
-    const { pending, unknown } = await readSchemaState(sql.engine, query, migrations);
+    const { pending } = await readSchemaState(sql.engine, query, migrations);
     if (pending.length === 0) return [];
-    const isNewEmbedded = sql.engine === 'sqlite' && pending.length === migrations.length && unknown.length === 0;
     await query('CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY, checksum TEXT NOT NULL)');
     await query('CREATE TABLE IF NOT EXISTS schema_contracts (name TEXT PRIMARY KEY, needs TEXT NOT NULL)');
-    for (const migration of pending) await run(query, migration, isNewEmbedded);
+    for (const migration of pending) await run(query, migration, sql.engine);
     return pending.map(({ name }) => name);
   });
 }
@@ -58,9 +59,10 @@ async function lockAlone(query: SqlQuery): Promise<void> {
   await query("SELECT set_config('lock_timeout', $1, true)", [limits?.wait ?? '0']);
 }
 
-async function run(query: SqlQuery, migration: Migration, isNewEmbedded: boolean): Promise<void> {
-  const { name, checksum, needs, isForNewEmbedded, statements } = migration;
-  for (const statement of isForNewEmbedded && !isNewEmbedded ? [] : statements) await query(statement);
+async function run(query: SqlQuery, migration: Migration, engine: Sql['engine']): Promise<void> {
+  const { name, checksum, needs, statements } = migration;
+  for (const statement of statements)
+    await query(engine === 'sqlite' ? statement : statement.replace(WITHOUT_ROWID, ''));
   await query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [name, checksum]);
   if (needs !== undefined) await query('INSERT INTO schema_contracts (name, needs) VALUES ($1, $2)', [name, needs]);
 }

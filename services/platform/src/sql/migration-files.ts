@@ -4,16 +4,12 @@ import path from 'node:path';
 
 /** The step that ends an expansion says from which migration on a program no longer uses what it removes. */
 const CONTRACT = /^-- contract: needs (\S+\.sql)$/m;
-/** The step makes tables anew that are empty, so that no store with rows has to copy them. */
-const NEW_EMBEDDED = /^-- only: a new embedded store$/m;
 
 export interface Migration {
   readonly name: string;
   readonly checksum: string;
   /** A program without this migration cannot use the schema any more; undefined: an older one still can. */
   readonly needs: string | undefined;
-  /** Its statements run only in a SQLite store that is made now. Other stores keep what they have. */
-  readonly isForNewEmbedded: boolean;
   readonly statements: readonly string[];
 }
 
@@ -28,7 +24,6 @@ export function readMigrations(folder: string): readonly Migration[] {
         name,
         checksum: createHash('sha256').update(text).digest('hex'),
         needs: CONTRACT.exec(text)?.[1],
-        isForNewEmbedded: NEW_EMBEDDED.test(text),
         statements: splitStatements(text),
       };
     });

@@ -37,8 +37,6 @@ export async function readSchemaState(
         ])
       : [],
   );
-  if (tables?.contracts === 1)
-    assertContracts(await query<Contract>('SELECT name, needs FROM schema_contracts'), known);
   const [withdrawn] = listWithdrawn(done);
   if (withdrawn !== undefined)
     throw new StoreRefused(
@@ -46,6 +44,8 @@ export async function readSchemaState(
         'carry its balances over into a new store with reelgate account export, as deploy/README.md says under ' +
         "'A store from before the first release'",
     );
+  if (tables?.contracts === 1)
+    assertContracts(await query<Contract>('SELECT name, needs FROM schema_contracts'), known);
   for (const { name, checksum } of migrations)
     if (done.has(name) && done.get(name) !== checksum)
       throw new StoreRefused(`migration ${name} was edited after it ran; restore it and add a new file`);

@@ -382,7 +382,7 @@ describe('a large batch of writes', () => {
 
   test.each([
     ['a new file', 2048],
-    ['a file of an earlier release', 4096],
+    ['a file with other pages', 4096],
   ])('is copied from the log of %s with later ones, and the log stays within 17 MiB', async (_which, pageBytes) => {
     if (pageBytes !== 2048) await replaceFile(pageBytes);
     for (let round = 0; round < 30; round += 1) await writeRound(round % 10);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from '@jest/globals';
-import { OLD_SERVICES, makeOldTables } from '../../../../test/harness/old-store.ts';
+import { OLD_SERVICES, createChainedTables, makeOldTables } from '../../../../test/harness/old-store.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { migrate, readSchema } from './migrate.ts';
 import { readMigrations } from './migration-files.ts';
@@ -24,6 +24,22 @@ describeOnEngines('a store from before the first release', (open: () => Sql) => 
     for (const refusal of refusals)
       expect(refusal).toMatchObject({ name: 'StoreRefused', isPlain: true, message: expect.stringMatching(OLD) });
     expect(await sql.read('SELECT name FROM schema_migrations')).toEqual([{ name: `0001_${service}.sql` }]);
+  });
+
+  test.each(OLD_SERVICES)('of %s with several migrations is refused in the same way', async (service) => {
+    const sql = open();
+    await createChainedTables(sql, service);
+    const before = await sql.read('SELECT name FROM schema_migrations ORDER BY name');
+
+    for (const read of [migrate, readSchema])
+      await expect(read(sql, folderOf(service))).rejects.toMatchObject({
+        name: 'StoreRefused',
+        isPlain: true,
+        message: expect.stringMatching(OLD),
+      });
+
+    expect(before.length).toBeGreaterThan(1);
+    expect(await sql.read('SELECT name FROM schema_migrations ORDER BY name')).toEqual(before);
   });
 
   test('is told from a migration of this release that was edited', async () => {

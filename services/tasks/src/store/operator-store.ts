@@ -168,7 +168,7 @@ export interface SearchStore {
 }
 
 /** Something that no operator did. */
-export interface HandOverEvent {
+export interface ServiceEvent {
   readonly at: number;
   /** circuit_opened, circuit_closed, configuration_applied; a later release may write others. */
   readonly type: string;
@@ -186,17 +186,17 @@ export interface RaisedAttention {
 
 export interface HandOverStore {
   /** Writes what happened. What another process has written for the same minute stays. */
-  addHappenings(happenings: readonly HandOverEvent[]): Promise<void>;
+  addServiceEvents(events: readonly ServiceEvent[]): Promise<void>;
   /** Since a time, the newest first. */
-  happeningsSince(at: number, limit: number): Promise<readonly HandOverEvent[]>;
+  listServiceEvents(at: number, limit: number): Promise<readonly ServiceEvent[]>;
   /** Since a time, the newest first. */
   raisedSince(at: number, limit: number): Promise<readonly RaisedAttention[]>;
   /** The time up to which an operator has read; undefined: nothing yet. */
   findMark(actor: string): Promise<number | undefined>;
   /** An earlier mark than the last one changes nothing. Returns the mark. */
   putMark(actor: string, readUntil: number): Promise<number>;
-  /** Removes happenings and marks from before a time. Returns how many happenings were removed. */
-  removeHappenings(before: number, limit: number): Promise<number>;
+  /** Removes events and marks from before a time. Returns how many events were removed. */
+  removeServiceEvents(before: number, limit: number): Promise<number>;
 }
 
 /** A note of an operator for the next one. */

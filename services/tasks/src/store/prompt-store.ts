@@ -7,8 +7,6 @@ export interface PromptReading {
   readonly endedSeq: number;
   /** The last new task that was read. */
   readonly seenId: string;
-  /** The last task that was read of those before the search existed, the newest first; empty: all are read. */
-  readonly olderId: string;
 }
 
 /** The events after a place. */
@@ -40,8 +38,6 @@ export interface PromptStore {
     readonly before: string;
     readonly limit: number;
   }): Promise<readonly UnreadPrompt[]>;
-  /** The tasks before an id, the newest first. */
-  listOldPrompts(before: string, limit: number): Promise<readonly UnreadPrompt[]>;
   /** Those of the tasks whose prompts have not been read. */
   listUnreadPrompts(taskIds: readonly string[]): Promise<readonly UnreadPrompt[]>;
   /** Writes words and how far the reading has come, unless another process has come further. Returns whether it wrote. */

@@ -140,7 +140,6 @@ test.each<[string, string, (store: TaskStore) => Promise<unknown>]>([
     'autoindex_tasks_1',
     (store) => store.listNewPrompts({ after: 'task_1', before: 'task_2', limit: 10 }),
   ],
-  ['the prompts of old tasks', 'autoindex_tasks_1', (store) => store.listOldPrompts('task_1', 10)],
   ['the unread prompts', 'autoindex_read_prompts_1', (store) => store.listUnreadPrompts(['task_1'])],
   ['the words of removed tasks', 'autoindex_read_prompts_1', (store) => store.listLeftWords('task_1', 10)],
   [
@@ -321,7 +320,11 @@ test.each<[string, readonly string[], (store: TaskStore, operators: OperatorStor
     ['tasks_by_trace', 'jobs_by_trace'],
     (_store, operators) => operators.findWork('trace_id', '4bf92f3577b34da6a3ce929d0e0e4736', 9),
   ],
-  ['what happened since a time', ['autoindex_happenings_1'], (_store, operators) => operators.happeningsSince(1, 9)],
+  [
+    'what happened since a time',
+    ['autoindex_service_events_1'],
+    (_store, operators) => operators.listServiceEvents(1, 9),
+  ],
   ['what waits since a time', ['attention_by_time'], (_store, operators) => operators.raisedSince(1, 9)],
   ['a mark', ['autoindex_hand_over_marks_1'], (_store, operators) => operators.findMark('ann')],
   ['the notes of a subject', ['operator_notes_by_subject'], (_store, operators) => operators.notes('main')],

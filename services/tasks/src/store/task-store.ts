@@ -424,8 +424,6 @@ export interface ProcessStore {
   heartbeat(processId: string, at: number): Promise<void>;
   /** The last heartbeat of each process. */
   heartbeats(): Promise<ReadonlyMap<string, number>>;
-  /** The processes of a release that does not know tasks that wait for a channel. */
-  listWithoutQueue(): Promise<readonly string[]>;
   forget(processId: string): Promise<void>;
   /** Keeps a time at which clocks were seen to be wrong, also for processes that start later. */
   noteClockDoubt(at: number): Promise<void>;

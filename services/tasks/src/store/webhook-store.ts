@@ -150,8 +150,8 @@ export interface ReceiverLeaseStore {
    * calls at the same moment. A receiver whose attempts fail in a row gets one delivery, any other at most `deliveries`.
    */
   leaseReceivers(options: {
-    /** Names the process of the worker. Undefined: one of an earlier release. */
-    readonly worker?: string | undefined;
+    /** Names the process of the worker. */
+    readonly worker: string;
     readonly now: number;
     readonly until: number;
     readonly lease: string;

@@ -6,7 +6,7 @@ import { PROBE_EVERY_MS, newProber } from '@reelgate/platform/limits/probe-suspe
 import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { announcePause, onCallsGiven, onPausesChanged, onWaitAsked } from '../events/announcements.ts';
-import { onHappened } from '../events/on-happened.ts';
+import { onServiceEvent } from '../events/on-service-event.ts';
 import { renewPauses } from '../operations/operators/pause-channel.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import type { FaultCounter } from '../operations/pulse/fault-counter.ts';
@@ -59,7 +59,7 @@ export async function startOperators(
   start('waits of channels', PAUSES_IDLE_MS, () => waits.read().then(() => 0));
   const circuits = openCircuitWatch(
     () => parts.channels.all().map(({ channel, circuit }) => ({ id: channel.settings.id, circuit })),
-    (changes) => operators.addHappenings(changes),
+    (changes) => operators.addServiceEvents(changes),
     clock,
   );
   start('circuits of channels', PAUSES_IDLE_MS, () => circuits.pass().then(() => 0));
@@ -87,8 +87,8 @@ export async function startOperators(
     });
   });
   lifecycle.add('calls of gateways', () => given.stop());
-  const told = await onHappened(bus, operators);
-  lifecycle.add('happenings of other services', () => told.stop());
+  const told = await onServiceEvent(bus, operators);
+  lifecycle.add('events of other services', () => told.stop());
   watchPauses(metrics, parts.channelIds, paused);
   return deps;
 }

@@ -32,8 +32,6 @@ export interface ProcessLiveness {
    * leases of before, and no process would free a later one.
    */
   isKnownAlive(): boolean;
-  /** False while a process may be alive that does not know tasks that wait for a channel. */
-  allKnowQueue(): boolean;
   /** False once the clocks of live processes differ, or that of this process was set. */
   areClocksTrusted(): boolean;
 }
@@ -59,7 +57,6 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   const isUndecided = (other: OtherProcess): boolean => !other.hasChanged && !isDead(other);
   const dead = (): readonly string[] => [...seen].flatMap(([id, other]) => (isDead(other) ? [id] : []));
 
-  let withoutQueue: readonly string[] = [];
   const clocks = watchClocks();
   const keepClockDoubt = openClockDoubts(deps);
   const own = openHeartbeat(deps);
@@ -71,8 +68,6 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
     const heartbeats = await deps.store.heartbeats();
     const [after, now] = [lastReadAt, deps.clock.now()];
     lastReadAt = now;
-    if (heartbeats.keys().some((id) => id !== deps.processId && !seen.has(id)))
-      withoutQueue = await deps.store.listWithoutQueue();
     for (const id of seen.keys()) if (!heartbeats.has(id)) seen.delete(id);
     for (const [id, heartbeat] of heartbeats)
       if (id !== deps.processId) seen.set(id, noteHeartbeat(clocks, seen.get(id), heartbeat, { after, now }));
@@ -101,10 +96,6 @@ export function openProcessLiveness(deps: Deps, exclusive: boolean): ProcessLive
   return {
     count: () => 1 + seen.size - dead().length,
     isKnownAlive: () => exclusive || own.isRecent(),
-    allKnowQueue: () => {
-      const others = withoutQueue.flatMap((id) => seen.get(id) ?? []);
-      return others.every(isDead);
-    },
     areClocksTrusted: () => clocks.areTrusted(deps.clock.now()),
     beat,
     takeOver: async () => {

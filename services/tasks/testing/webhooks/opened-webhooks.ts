@@ -105,6 +105,7 @@ export async function leased(
     now,
     until: now + 60_000,
     lease: `lease_${leases}`,
+    worker: 'gateway',
     limit: 64,
     perAccount: 32,
     originsPerAccount: 32,

@@ -138,13 +138,6 @@ describeOnEngines('a token', (open) => {
     expect(await on.sql.read('SELECT webhooks FROM tokens WHERE id = $1', [token!.id])).toEqual([{ webhooks: word }]);
   });
 
-  test('of the release before may change webhooks', async () => {
-    const on = await open();
-    await on.sql.write('UPDATE tokens SET webhooks = NULL', []);
-
-    expect((await on.billing.authenticate({ key: KEY })).principal?.webhooks).toBe(WebhookRight.WRITE);
-  });
-
   test('of the configuration has the right of its entry', async () => {
     const on = await open(aConfig({ token: { webhooks: 'read' } }));
 

@@ -122,7 +122,7 @@ describeOnEngines('a bound', (open) => {
     expect((await on.billing.placeHold(bounded(on, 50n * CENT, byTokens))).hold?.amountNanos).toBe(5n * CENT);
   });
 
-  test('holds against a program of the release before, which does not know it', async () => {
+  test('is a constraint of the row', async () => {
     const on = await open();
     await on.billing.placeHold(bounded(on, 50n * CENT));
     const change = (column: string) =>

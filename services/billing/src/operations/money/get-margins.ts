@@ -20,32 +20,29 @@ export interface MarginsQuery extends MarginQuery {
   readonly limit: number;
 }
 
-export interface Margins {
-  /** By currency, and then the largest first; the rest is the last. */
-  readonly groups: readonly MarginGroup[];
-  /** True if work without a known cost was not counted in a part of the period. */
-  readonly isIncomplete: boolean;
-}
-
 type MarginDeps = Pick<BillingDeps, 'margins' | 'models'>;
 
-/** The margins of a period over time, split by channel, model or account. Currencies stay apart. */
-export async function getMargins(deps: MarginDeps, asked: MarginsQuery, signal: AbortSignal): Promise<Margins> {
+/**
+ * The margins of a period over time, split by channel, model or account. Currencies stay apart. Ordered by currency, and
+ * then by size, descending; the group of the rest is the last.
+ */
+export async function getMargins(
+  deps: MarginDeps,
+  asked: MarginsQuery,
+  signal: AbortSignal,
+): Promise<readonly MarginGroup[]> {
   assertBounds(asked);
   const groups = newMarginGroups(asked.limit);
-  let isIncomplete = false;
   for await (const part of readParts(deps, asked)) {
     signal.throwIfAborted();
-    isIncomplete ||= part.isIncomplete;
     for (const { key, row } of part.rows) groups.add(key, row);
     if (part.isWhole) groups.cut();
   }
-  return { groups: groups.list(), isIncomplete };
+  return groups.list();
 }
 
 interface MarginPart {
   readonly rows: readonly { readonly key: string; readonly row: MarginRow }[];
-  readonly isIncomplete: boolean;
   /** True if no later part has more of these groups. */
   readonly isWhole: boolean;
 }
@@ -56,16 +53,13 @@ async function* readParts({ margins, models }: MarginDeps, asked: MarginsQuery):
   const span = { bucket, from: asked.from - (asked.from % unit), to: Math.ceil(asked.to / unit) * unit };
   if (split === 'account') {
     for await (const rows of margins.ofAccounts(span, only))
-      yield { rows: rows.map((row) => ({ key: row.key, row })), isIncomplete: false, isWhole: true };
+      yield { rows: rows.map((row) => ({ key: row.key, row })), isWhole: true };
     return;
   }
   const known = models();
-  for await (const { rows, isIncomplete } of margins.ofPlaces(split === 'model' ? 'priceKey' : 'channel', span)) {
+  for await (const rows of margins.ofPlaces(split === 'model' ? 'priceKey' : 'channel', span)) {
     const named = rows.map((row) => ({ key: split === 'model' ? toModel(row.key, known) : row.key, row }));
-    yield {
-      rows: only === undefined ? named : named.filter(({ key }) => key === only),
-      ...{ isIncomplete, isWhole: false },
-    };
+    yield { rows: only === undefined ? named : named.filter(({ key }) => key === only), isWhole: false };
   }
 }
 

@@ -1,15 +1,14 @@
 import { runAndCount } from '../../billing-metrics.ts';
 import { tokenDisabled, unknownKey, unknownToken } from '../../billing-refusals.ts';
-import { findDisabledReason, readHint } from '../../domain/token.ts';
-import type { Principal, Token } from '../../domain/token.ts';
+import { findDisabledReason } from '../../domain/token.ts';
+import type { Principal } from '../../domain/token.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /** The form of a key. Any other text is not looked up. */
 const KEY = /^[!-~]{8,256}$/;
 
 /** The token of this key, and its makers. Refuses an unknown key, and a revoked or expired one. */
-export function authenticate(deps: BillingDeps, key: string): Promise<Principal> {
-  const { tokens, hashesOf, clock, measures } = deps;
+export function authenticate({ tokens, hashesOf, clock, measures }: BillingDeps, key: string): Promise<Principal> {
   return runAndCount(
     measures.authentication,
     async () => {
@@ -17,20 +16,10 @@ export function authenticate(deps: BillingDeps, key: string): Promise<Principal>
       if (token === undefined) throw unknownKey();
       const disabled = findDisabledReason(token, clock.now());
       if (disabled !== undefined) throw tokenDisabled(disabled);
-      await keepHint(deps, token, key);
       return { token, makers: await tokens.findMakers(token) };
     },
     () => 'known',
   );
-}
-
-/** A token of the release before gets its hint. Without it the token works as well. */
-async function keepHint({ tokens, log }: BillingDeps, token: Token, key: string): Promise<void> {
-  const hint = readHint(key);
-  if (token.hint !== '' || hint === '') return;
-  await tokens.keepHint(token.id, hint).catch((error: unknown) => {
-    log.warn({ tokenId: token.id, err: error }, 'the hint of a token was not kept');
-  });
 }
 
 /** The token of this id, and its makers. Refuses an unknown token, and a revoked or expired one. */

@@ -76,13 +76,6 @@ describeOnEngines('a token with the right to manage tokens', (open) => {
     expect(detail).toMatchObject({ confirm_above: '0' });
   });
 
-  test('of the release before may not see tokens', async () => {
-    const on = await open(CONFIG);
-    await on.sql.write('UPDATE tokens SET token_right = NULL', []);
-
-    expect((await on.billing.authenticate({ key: KEY })).principal?.tokens).toBe(TokenRight.NONE);
-  });
-
   test('makes a token that works, and is named by it and by the act', async () => {
     const on = await open(CONFIG);
 

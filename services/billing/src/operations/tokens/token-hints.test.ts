@@ -35,16 +35,6 @@ describeOnEngines('the hint of a token', (open) => {
     expect((await on.accounts.listTokens({})).tokens.map(({ hint }) => hint)).toEqual([expected]);
   });
 
-  test('that a release before has not kept is there after the next use of the token', async () => {
-    const on = await open(aConfig());
-    const { id, key } = await make(on);
-    await on.sql.write("UPDATE tokens SET hint = ''");
-    expect(await find(on, key.slice(-4))).toEqual([]);
-    await on.billing.authenticate({ key });
-
-    expect(await find(on, key.slice(-4))).toEqual([id]);
-  });
-
   test.each(['abc', 'abcde', 'a cd'])('that no key can have is refused: %j', async (hint) => {
     const on = await open(aConfig());
 

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { UsageGroup } from '@reelgate/proto/billing/v1/usage_service';
 import { CENT, expectSound } from '../../../testing/books.ts';
@@ -65,17 +64,6 @@ const EXPECTED: Sums = {
 
 const labelHours = ({ sql }: TestBilling): Promise<readonly object[]> =>
   sql.read('SELECT * FROM label_hours ORDER BY account_id, hour, label, token_id, price_key');
-
-/** What a process of the release before leaves: settled work that is in no hour of a label. */
-async function forgetLabels({ sql }: TestBilling): Promise<void> {
-  await sql.write('DELETE FROM label_hours');
-  await sql.write("UPDATE holds SET counted_label = ''");
-  await sql.write("UPDATE calls SET counted_label = ''");
-}
-
-async function awaitHours(on: TestBilling, count: number): Promise<void> {
-  while ((await labelHours(on)).length < count) await on.clock.advance(60_000);
-}
 
 describeOnEngines('usage by label', (open) => {
   test.each([
@@ -161,22 +149,6 @@ describeOnEngines('usage by label', (open) => {
     await expect(on.accounts.createToken({ accountId: 'demo', models: ['*'], label })).rejects.toMatchObject({
       field: 'label',
     });
-  });
-
-  test('counts what a process of the release before has settled, once', async () => {
-    const on = await open(config);
-    await fillAccount(on);
-    const hours = await labelHours(on);
-    await forgetLabels(on);
-    await settleTask(on, 'task_5', 'winter');
-    // its charge is shown, under no label yet
-    expect(await sumsBy(on)).toEqual({ winter: TASK, '': EXPECTED['total'], total: EXPECTED['total']! + TASK });
-    await expectSound(on);
-
-    const later = await on.restart(config);
-    await inTime(awaitHours(later, hours.length + 1));
-    expect(await sumsBy(later)).toEqual({ ...EXPECTED, winter: TASK, total: EXPECTED['total']! + TASK });
-    await expectSound(later);
   });
 
   test.each([

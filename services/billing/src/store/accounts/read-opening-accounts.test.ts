@@ -38,7 +38,7 @@ describeOnEngines('the accounts that a new store begins with', (open) => {
     expect(read.map(({ id }) => id)).toEqual(ids);
     expect(read[7]).toEqual({ id: 'a007', currency: 'USD', balance: 7n, held: 0n, tokens: [] });
     expect(read.at(-1)?.tokens).toEqual([
-      { id: 't1', keyHash: 'h1', entry: { models: ['*'] } },
+      { id: 't1', keyHash: 'h1', entry: { models: ['*'], webhooks: 'write', tokens: 'none' } },
       {
         id: 't2',
         keyHash: 'h2',
@@ -48,13 +48,20 @@ describeOnEngines('the accounts that a new store begins with', (open) => {
           expires: '1970-01-01T00:00:01.001Z',
           limits: { creates_per_minute: 6, in_flight: 2 },
           webhooks: 'read',
+          tokens: 'none',
           queue: { wait: 'channels', class: 'batch' },
         },
       },
       {
         id: 't3',
         keyHash: 'h3',
-        entry: { name: 'maker', models: ['*'], tokens: 'write', queue: { wait: 'own_limit', class: 'standard' } },
+        entry: {
+          name: 'maker',
+          models: ['*'],
+          webhooks: 'write',
+          tokens: 'write',
+          queue: { wait: 'own_limit', class: 'standard' },
+        },
       },
     ]);
   });

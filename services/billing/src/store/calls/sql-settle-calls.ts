@@ -23,7 +23,7 @@ const SETTERS = END_COLUMNS.slice(1)
   .join(', ');
 // Because of the plus, SQLite looks up each row by its id and does not scan all open calls.
 const END = byRows(
-  (rows) => `UPDATE calls SET ended_at = $1, ended_in = $2, counted_label = calls.label, ${SETTERS}
+  (rows) => `UPDATE calls SET ended_at = $1, ended_in = $2, ${SETTERS}
   FROM (VALUES ${valueRows(rows, END_COLUMNS.length, { first: END_BEFORE_ROWS + 1, casts: END_TYPES })}) AS v
   WHERE calls.id = v.column1 AND +calls.ended_at IS NULL`,
 );

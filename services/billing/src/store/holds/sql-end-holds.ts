@@ -42,7 +42,7 @@ const SETTLE = buildStatement<
   (value) => `UPDATE holds SET state = 'settled', basis = ${value('basis')}, charged_nanos = ${value('amount')},
     ended_at = ${value('at')}, used_seconds = ${value('seconds')}, used_input_tokens = ${value('inputTokens')},
     used_output_tokens = ${value('outputTokens')}, reported_cost_micro_usd = ${value('reported')},
-    estimated_cost_nanos = ${value('estimated')}, counted_label = label WHERE task_id = ${value('taskId')}`,
+    estimated_cost_nanos = ${value('estimated')} WHERE task_id = ${value('taskId')}`,
 );
 const RELEASE = buildStatement<'taskId' | 'at' | 'reported' | 'estimated'>(
   (value) => `UPDATE holds SET state = 'released', ended_at = ${value('at')},

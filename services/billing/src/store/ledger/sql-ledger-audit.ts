@@ -75,8 +75,8 @@ const LABELS = `SELECT a.id AS subject FROM accounts a
   LEFT JOIN (SELECT account_id, SUM(charged_nanos) AS nanos FROM label_hours GROUP BY account_id) u
     ON u.account_id = a.id
   LEFT JOIN (SELECT account_id, SUM(nanos) AS nanos FROM (
-      SELECT account_id, charged_nanos AS nanos FROM holds WHERE counted_label <> ''
-      UNION ALL SELECT account_id, charged_nanos FROM calls WHERE counted_label <> ''
+      SELECT account_id, charged_nanos AS nanos FROM holds WHERE label <> ''
+      UNION ALL SELECT account_id, charged_nanos FROM calls WHERE label <> ''
     ) AS labelled GROUP BY account_id) c ON c.account_id = a.id
   WHERE COALESCE(u.nanos, 0) <> COALESCE(c.nanos, 0) ORDER BY a.id LIMIT $1`;
 

@@ -26,12 +26,12 @@ function listParts(engine: Sql['engine']): string {
 /** The same rules as `computeQuantities`, in SQL. The tests compare the two. */
 const buildCharged = (
   engine: Sql['engine'],
-): string => `SELECT account_id, ${HOUR}, counted_label AS label, token_id, price_key, 1 AS requests, charged_nanos,
+): string => `SELECT account_id, ${HOUR}, label, token_id, price_key, 1 AS requests, charged_nanos,
     ${seconds('seconds + input_video_seconds')} AS seconds,
     ${tokens('input')} AS input_tokens, 0 AS cached_input_tokens, ${tokens('output')} AS output_tokens,
     ${clampCountSql('images')} AS images, ${clampCountSql('characters')} AS characters, ${NO_PARTS}
   FROM holds WHERE state = 'settled'
-  UNION ALL SELECT account_id, ${HOUR}, counted_label, token_id, price_key, 1, charged_nanos, ${seconds('seconds')},
+  UNION ALL SELECT account_id, ${HOUR}, label, token_id, price_key, 1, charged_nanos, ${seconds('seconds')},
     ${tokens('input')}, ${clampCountSql('COALESCE(used_cached_input_tokens, 0)')}, ${tokens('output')},
     ${clampCountSql('COALESCE(used_images, images)')}, ${clampCountSql('COALESCE(used_characters, characters)')},
     ${listParts(engine)}
@@ -47,7 +47,6 @@ interface HourTable {
 }
 
 const USAGE_HOURS: HourTable = { name: 'usage_hours', keys: HOUR_KEYS, where: 'true' };
-/** A label that is not counted yet is left to the pass that counts it. */
 const LABEL_HOURS: HourTable = { name: 'label_hours', keys: LABEL_KEYS, where: "label <> ''" };
 
 function buildRemoval({ name, keys, where }: HourTable, charged: string): string {

@@ -2,19 +2,16 @@ import type { SqlRow } from '@reelgate/platform/sql/sql';
 import type { MarginCount } from '../../domain/margin.ts';
 import { readCount, readMoney, sumCount, sumMoney } from './money-sums.ts';
 
-/**
- * The sums of hours of money. A row of the release before does not say what was charged for the work whose cost was
- * reported. That counts as much as the cost, so the whole margin of the row is an estimate.
- */
+/** The sums of hours of money. */
 export const PLACE_MARGINS = [
   sumCount('requests'),
   sumMoney('charged_nanos'),
   sumMoney('cost_nanos'),
   sumCount('reported_requests'),
-  sumMoney('reported_charged_nanos', 'COALESCE(reported_charged_nanos, reported_cost_nanos)'),
+  sumMoney('reported_charged_nanos'),
   sumMoney('reported_cost_nanos'),
-  sumCount('uncosted_requests', 'COALESCE(uncosted_requests, 0)'),
-  sumMoney('uncosted_charged_nanos', 'COALESCE(uncosted_charged_nanos, 0)'),
+  sumCount('uncosted_requests'),
+  sumMoney('uncosted_charged_nanos'),
 ].join(', ');
 
 /** A rebuild can take requests from an hour, and leaves its costs. */

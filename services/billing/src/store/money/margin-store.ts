@@ -13,16 +13,10 @@ export interface MarginRow extends GroupMargin {
   readonly key: string;
 }
 
-export interface PlaceMargins {
-  readonly rows: readonly MarginRow[];
-  /** True if some hours are of a process that did not count work without a known cost. */
-  readonly isIncomplete: boolean;
-}
-
 /** Both reads come in parts, so that no statement takes long. A bucket can be in several parts. */
 export interface MarginStore {
   /** As the processes have counted them, by channel or price key. */
-  ofPlaces(place: 'channel' | 'priceKey', query: MarginQuery): AsyncIterable<PlaceMargins>;
+  ofPlaces(place: 'channel' | 'priceKey', query: MarginQuery): AsyncIterable<readonly MarginRow[]>;
   /** As the settlements have written them. Each part has all rows of its accounts. */
   ofAccounts(query: MarginQuery, accountId?: string): AsyncIterable<readonly MarginRow[]>;
 }

@@ -17,8 +17,7 @@ const BUCKETS: Readonly<Record<MarginBucket, (column: string) => string>> = {
 const PLACES = { channel: 'channel', priceKey: 'price_key' } as const;
 
 const selectPlaces = (place: keyof typeof PLACES, bucket: MarginBucket): string =>
-  `SELECT ${PLACES[place]} AS margin_key, currency, ${BUCKETS[bucket]('hour')} AS bucket_at, ${PLACE_MARGINS},
-    COUNT(*) - COUNT(uncosted_requests) AS uncounted
+  `SELECT ${PLACES[place]} AS margin_key, currency, ${BUCKETS[bucket]('hour')} AS bucket_at, ${PLACE_MARGINS}
   FROM money_hours WHERE hour >= $1 AND hour < $2 GROUP BY 1, 2, 3`;
 // A cross join is read in this order, so each account is found first, and then its hours by their key.
 const selectUsage = (accounts: string, bucket: MarginBucket): string =>
@@ -55,10 +54,7 @@ export function sqlMarginStore({ read }: Sql, firstSize = ACCOUNTS_OF_FIRST_PART
     async *ofPlaces(place, { from, to, bucket }) {
       for (let part = from; part < to; part += DAY_MS) {
         const rows = await read(selectPlaces(place, bucket), [part, Math.min(part + DAY_MS, to)]);
-        yield {
-          rows: rows.map((row) => ({ ...toPlaceOfRow(row), ...readMargin(row) })),
-          isIncomplete: rows.some(({ uncounted }) => Number(uncounted) > 0),
-        };
+        yield rows.map((row) => ({ ...toPlaceOfRow(row), ...readMargin(row) }));
       }
     },
     async *ofAccounts(query, accountId) {

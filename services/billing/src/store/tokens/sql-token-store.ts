@@ -19,7 +19,6 @@ const LIST = `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, id LIMIT 
 // The literal, because SQLite does not match a parameter to the partial index.
 const LIST_BY_HINT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hint = $1 AND hint <> ''
   AND (CAST($2 AS TEXT) IS NULL OR account_id = $2) ORDER BY created_at, id LIMIT $3`;
-const KEEP_HINT = "UPDATE tokens SET hint = $1 WHERE id = $2 AND hint = ''";
 const LIST_OF_ACCOUNT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE account_id = $2 ORDER BY created_at, id LIMIT $1`;
 
 /** Changes nothing, but locks the row. */
@@ -93,9 +92,6 @@ export function sqlTokenStore(sql: Sql): TokenStore {
     },
     listByHint: async (hint, accountId, limit) =>
       (await sql.read<TokenRow>(LIST_BY_HINT, [hint, accountId ?? null, limit])).map(toToken),
-    keepHint: async (id, hint) => {
-      await sql.write(KEEP_HINT, [hint, id]);
-    },
     revoke: (revocation, permit) => sql.transaction((query) => revokeToken(query, revocation, permit)),
     changeLimits: (id, limits, describe) => sql.transaction((query) => changeLimits(query, { id, limits }, describe)),
   };

@@ -17,8 +17,8 @@ export type TokenRow = {
   reads_per_minute: number | null;
   calls_per_minute: number | null;
   in_flight: number | null;
-  webhooks: WebhookRight | null;
-  token_right: TokenRight | null;
+  webhooks: WebhookRight;
+  token_right: TokenRight;
   made_by_token_id: string | null;
   queue_wait: TokenQueue['wait'];
   queue_class: TokenQueue['class'];
@@ -100,8 +100,8 @@ export function toToken(row: TokenRow): Token {
       callsPerMinute: row.calls_per_minute ?? undefined,
       inFlight: row.in_flight ?? undefined,
     },
-    webhooks: row.webhooks ?? 'write',
-    tokens: row.token_right ?? 'none',
+    webhooks: row.webhooks,
+    tokens: row.token_right,
     madeByTokenId: row.made_by_token_id ?? undefined,
     queue: { wait: row.queue_wait, class: row.queue_class },
     label: row.label,

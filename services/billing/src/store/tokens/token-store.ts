@@ -64,8 +64,6 @@ export interface TokenStore {
   findMakers(token: Token): Promise<readonly Token[]>;
   /** Those of the account, or of every one, with this hint. The oldest first, at most `limit`. */
   listByHint(hint: string, accountId: string | undefined, limit: number): Promise<readonly Token[]>;
-  /** Writes the hint of a token that has none. */
-  keepHint(id: string, hint: string): Promise<void>;
   /** The oldest first, at most `limit`. */
   list(accountId: string | undefined, limit: number): Promise<readonly Token[]>;
   /**

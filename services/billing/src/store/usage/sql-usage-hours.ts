@@ -137,7 +137,7 @@ export function buildUsageCounts(charges: readonly UsageCharge[], at: number): r
 }
 
 /** The statements that add charges to the hours of their labels. */
-export function buildLabelCounts(charges: readonly LabelledCharge[], at: number): readonly SqlStatement[] {
+function buildLabelCounts(charges: readonly LabelledCharge[], at: number): readonly SqlStatement[] {
   const labelled = charges.filter(({ label }) => label !== undefined);
   const sums = sumInOrder(labelled, { isSame: isSameLabel, name: nameLabel, add: addLabelled });
   return sums.map((sum) =>

@@ -14,7 +14,6 @@ import { ENDED_CALL_COLUMNS, ENDED_HOLD_COLUMNS, toQuantities } from './ended-ro
 import type { EndedRow } from './ended-rows.ts';
 import type { ChargedItem, ItemQuery } from './charged-items.ts';
 import { parseParts } from './parts-text.ts';
-import { countLeftLabels } from './sql-left-labels.ts';
 import { COUNT_COLUMNS, PART_COLUMNS } from './sql-usage-hours.ts';
 import type { UsageQuery, UsageStore, UsageSum } from './usage-store.ts';
 
@@ -76,7 +75,6 @@ export function sqlUsageStore(sql: Sql): UsageStore {
       const rows = await sql.read<{ token_id: string; hour: SqlInteger }>(LAST_HOURS, [accountId, since]);
       return new Map(rows.map((row) => [row.token_id, Number(row.hour)]));
     },
-    countLeftLabels: (limit) => countLeftLabels(sql, limit),
     items: (query) => listChargedItems(sql.read, query),
   };
 }

@@ -28,11 +28,6 @@ export interface UsageStore {
   sums(query: UsageQuery): Promise<readonly UsageSum[] | undefined>;
   /** The last hour since a whole one in which each token of the account was charged, by token id. */
   lastHours(accountId: string, since: number): Promise<ReadonlyMap<string, number>>;
-  /**
-   * Adds settled work to the hours of its label that a process of the release before left out, at most so much. Gives the
-   * number of what it added.
-   */
-  countLeftLabels(limit: number): Promise<number>;
   /** A page of the settled tasks, jobs and calls of the account, the oldest settlement first. */
   items(query: ItemQuery): Promise<readonly ChargedItem[]>;
 }

@@ -7,7 +7,6 @@ import type { EndsAfter, PromptReading, PromptStore, UnreadPrompt } from '../../
 
 const EVENTS_MAX = 200;
 const NEWER_MAX = 100;
-const OLDER_MAX = 100;
 const LEFT_MAX = 200;
 /** Ids of replicas are committed a little out of order. One that comes later is read at its end. */
 const SETTLED_MS = 1000;
@@ -25,39 +24,36 @@ export interface ReadingDeps extends PromptDeps {
 }
 
 /**
- * One pass that reads the prompts of tasks, so that they are found by their words. It reads the new ones, then of each
- * task that ended the prompt that was missed, and between them those of before the search existed. What a process
- * leaves undone the next pass of any process does, because words and place are written together. Clients wait for
- * creates and ends, so a busy process lets prompts wait.
+ * One pass that reads the prompts of tasks, so that they are found by their words. It reads the new ones, and of each
+ * task that ended the prompt that was missed. What a process leaves undone the next pass of any process does, because
+ * words and place are written together. Clients wait for creates and ends, so a busy process lets prompts wait.
  */
 export async function readPrompts({ store, clock, hasSpareTime }: ReadingDeps): Promise<PassResult> {
   const from = await store.getPromptReading();
   const before = firstIdAt('task', clock.now() - SETTLED_MS);
-  const [ends, newer, older] = await Promise.all([
+  const [ends, newer] = await Promise.all([
     store.listEndsAfter(from.endedSeq, EVENTS_MAX),
     store.listNewPrompts({ after: from.seenId, before, limit: NEWER_MAX }),
-    from.olderId === '' ? [] : store.listOldPrompts(from.olderId, OLDER_MAX),
   ]);
   const to: PromptReading = {
     endedSeq: ends.lastSeq ?? from.endedSeq,
     seenId: newer.at(-1)?.id ?? from.seenId,
-    olderId: from.olderId === '' ? '' : (older.at(-1)?.id ?? ''),
   };
   if (isSamePlace(from, to)) return NOTHING_DUE;
   if (!hasSpareTime() && clock.now() - findOldest(newer, ends) < WAIT_MS_MAX) return 0;
   const missed = await listMissed(store, ends, to.seenId);
-  const read = new Map([...older, ...newer, ...missed].map((prompt) => [prompt.id, prompt]));
+  const read = new Map([...newer, ...missed].map((prompt) => [prompt.id, prompt]));
   await store.keepPromptWords(from, to, [...read.values()].map(toWords));
   // a page that is not full can wait for the next tasks, so that many of them share a pass
-  const hasMore = to.endedSeq - from.endedSeq >= EVENTS_MAX || newer.length === NEWER_MAX || older.length > 0;
+  const hasMore = to.endedSeq - from.endedSeq >= EVENTS_MAX || newer.length === NEWER_MAX;
   return hasMore ? 1 : 0;
 }
 
 function isSamePlace(one: PromptReading, other: PromptReading): boolean {
-  return one.endedSeq === other.endedSeq && one.seenId === other.seenId && one.olderId === other.olderId;
+  return one.endedSeq === other.endedSeq && one.seenId === other.seenId;
 }
 
-/** The time of the first create or end that waits. The prompts of before the search wait for spare time alone. */
+/** The time of the first create or end that waits. */
 function findOldest([newer]: readonly UnreadPrompt[], { firstAt = Infinity }: EndsAfter): number {
   return newer === undefined ? firstAt : Math.min(firstAt, readIdTime(newer.id) ?? firstAt);
 }

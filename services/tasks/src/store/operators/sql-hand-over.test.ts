@@ -27,17 +27,20 @@ describeOnEngines('what operators hand over', (open) => {
   const acts = async (): Promise<string[]> =>
     (await store.acts({ subject: 'main' }, { limit: 50 })).map(({ action, actor }) => `${actor} ${action}`);
 
-  test('is one happening, however many processes see it within a minute', async () => {
+  test('is one event, however many processes see it within a minute', async () => {
     const opened = (at: number, subject = 'main') => ({ at, type: 'circuit_opened', subject }) as const;
-    await Promise.all([store.addHappenings([opened(AT + 1)]), store.addHappenings([opened(AT + 2), opened(AT, 'b')])]);
-    await store.addHappenings([opened(AT + MINUTE_MS)]);
+    await Promise.all([
+      store.addServiceEvents([opened(AT + 1)]),
+      store.addServiceEvents([opened(AT + 2), opened(AT, 'b')]),
+    ]);
+    await store.addServiceEvents([opened(AT + MINUTE_MS)]);
 
-    const seen = await store.happeningsSince(AT, 10);
+    const seen = await store.listServiceEvents(AT, 10);
     expect(seen.map(({ subject }) => subject)).toEqual(['main', 'main', 'b']);
     expect(seen[0]).toEqual({ at: AT + MINUTE_MS, type: 'circuit_opened', subject: 'main' });
-    expect(await store.happeningsSince(AT + MINUTE_MS, 10)).toHaveLength(1);
-    expect(await store.happeningsSince(AT, 1)).toHaveLength(1);
-    expect(await store.removeHappenings(AT + MINUTE_MS, 10)).toBe(2);
+    expect(await store.listServiceEvents(AT + MINUTE_MS, 10)).toHaveLength(1);
+    expect(await store.listServiceEvents(AT, 1)).toHaveLength(1);
+    expect(await store.removeServiceEvents(AT + MINUTE_MS, 10)).toBe(2);
   });
 
   test('has a mark for each operator, which only goes forward', async () => {

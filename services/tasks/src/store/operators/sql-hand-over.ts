@@ -1,36 +1,36 @@
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { floorToMinute } from '../../domain/minute-counts.ts';
 import { inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
-import type { HandOverStore, HandOverEvent, RaisedAttention } from '../operator-store.ts';
+import type { HandOverStore, ServiceEvent, RaisedAttention } from '../operator-store.ts';
 
-const HAPPENING = recordColumns<HandOverEvent>({
+const EVENT = recordColumns<ServiceEvent>({
   at: inNumber('at'),
   type: inText('type'),
   subject: inText('subject'),
 });
 
-/** The happenings since an operator read last. */
+/** The events since an operator read last. */
 export function sqlHandOver(sql: Sql): HandOverStore {
   return {
-    addHappenings: (happenings) =>
+    addServiceEvents: (events) =>
       sql.transaction(async (query) => {
-        for (const happening of happenings)
+        for (const event of events)
           await query(
             ...toInsert(
-              'happenings',
-              { ...HAPPENING.write(happening), minute: floorToMinute(happening.at) },
+              'service_events',
+              { ...EVENT.write(event), minute: floorToMinute(event.at) },
               'ON CONFLICT (minute, type, subject) DO NOTHING',
             ),
           );
       }),
-    happeningsSince: async (at, limit) =>
+    listServiceEvents: async (at, limit) =>
       (
         await sql.read(
-          `SELECT ${HAPPENING.list} FROM happenings WHERE minute >= $1 AND at >= $2
+          `SELECT ${EVENT.list} FROM service_events WHERE minute >= $1 AND at >= $2
            ORDER BY minute DESC, type DESC, subject DESC LIMIT $3`,
           [floorToMinute(at), at, limit],
         )
-      ).map(HAPPENING.read),
+      ).map(EVENT.read),
     raisedSince: async (at, limit) =>
       (
         await sql.read(
@@ -61,14 +61,14 @@ export function sqlHandOver(sql: Sql): HandOverStore {
       );
       return Number(row?.['read_until']);
     },
-    removeHappenings: async (before, limit) => {
+    removeServiceEvents: async (before, limit) => {
       await sql.write(
         'DELETE FROM hand_over_marks WHERE actor IN (SELECT actor FROM hand_over_marks WHERE read_until < $1 LIMIT $2)',
         [before, limit],
       );
       const rows = await sql.write(
-        `DELETE FROM happenings WHERE (minute, type, subject) IN (
-           SELECT minute, type, subject FROM happenings WHERE minute < $1 ORDER BY minute LIMIT $2 ${sql.skipLocked}
+        `DELETE FROM service_events WHERE (minute, type, subject) IN (
+           SELECT minute, type, subject FROM service_events WHERE minute < $1 ORDER BY minute LIMIT $2 ${sql.skipLocked}
          ) RETURNING minute`,
         [before, limit],
       );

@@ -160,19 +160,6 @@ describeOnEngines('the search by words', (open) => {
     expect(await find('red kite')).toEqual([late]);
   });
 
-  test('reads the tasks of before the search, also those of a process that knows nothing of it', async () => {
-    const old = [await make('a red kite', completed), await make('another red kite')];
-    await sql.write('DELETE FROM prompt_reading WHERE id = 1');
-    await sql.write(
-      `INSERT INTO prompt_reading (id, ended_seq, seen_id, older_id)
-       SELECT 1, (SELECT last FROM event_sequence WHERE id = 1), MAX(id), MAX(id) || 'z' FROM tasks`,
-    );
-    const newer = await make('a red kite');
-    await read();
-
-    expect(await find('red kite')).toEqual([newer, ...old.toReversed()]);
-  });
-
   test('goes on where it was when a pass dies before it has written, and writes nothing twice', async () => {
     await make('a red kite');
     const dying = { ...store, keepPromptWords: () => Promise.reject(new Error('the process dies')) };

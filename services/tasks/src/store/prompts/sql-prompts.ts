@@ -13,8 +13,8 @@ const UNREAD = byRows(
   (rows) => `SELECT ${PROMPT.list} FROM tasks WHERE id IN (${parameters(rows)})
     AND NOT EXISTS (SELECT 1 FROM read_prompts WHERE read_prompts.task_id = tasks.id)`,
 );
-const MOVE = `UPDATE prompt_reading SET ended_seq = $1, seen_id = $2, older_id = $3
-  WHERE id = 1 AND ended_seq = $4 AND seen_id = $5 AND older_id = $6`;
+const MOVE = `UPDATE prompt_reading SET ended_seq = $1, seen_id = $2
+  WHERE id = 1 AND ended_seq = $3 AND seen_id = $4`;
 const READ_WORDS = byRows((rows) => `SELECT task_id, words FROM read_prompts WHERE task_id IN (${parameters(rows)})`);
 const INSERT_READ = insertMany('read_prompts', ['task_id', 'account_id', 'words'], 'ON CONFLICT DO NOTHING');
 const INSERT_WORDS = insertMany('prompt_words', ['account_id', 'word', 'task_id'], 'ON CONFLICT DO NOTHING');
@@ -34,11 +34,10 @@ export function sqlPrompts(sql: Sql): PromptStore {
     (await sql.read(`SELECT ${PROMPT.list} FROM tasks WHERE ${where}`, values)).map(PROMPT.read);
   return {
     getPromptReading: async () => {
-      const [row] = await sql.read('SELECT ended_seq, seen_id, older_id FROM prompt_reading WHERE id = 1');
+      const [row] = await sql.read('SELECT ended_seq, seen_id FROM prompt_reading WHERE id = 1');
       return {
         endedSeq: Number(row?.['ended_seq'] ?? 0),
         seenId: text(row?.['seen_id']),
-        olderId: text(row?.['older_id']),
       };
     },
     listEndsAfter: async (afterSeq, limit) => {
@@ -55,14 +54,10 @@ export function sqlPrompts(sql: Sql): PromptStore {
     },
     listNewPrompts: ({ after, before, limit }) =>
       list('id > $1 AND id < $2 ORDER BY id LIMIT $3', [after, before, limit]),
-    listOldPrompts: (before, limit) => list('id < $1 ORDER BY id DESC LIMIT $2', [before, limit]),
     listUnreadPrompts: async (taskIds) => (await readChunks(sql.read, UNREAD, taskIds)).map(PROMPT.read),
     keepPromptWords: (from, to, prompts) =>
       sql.commitUnsynced(async (query) => {
-        const moved = await query.changes(MOVE, [
-          ...[to.endedSeq, to.seenId, to.olderId],
-          ...[from.endedSeq, from.seenId, from.olderId],
-        ]);
+        const moved = await query.changes(MOVE, [to.endedSeq, to.seenId, from.endedSeq, from.seenId]);
         if (moved === 0) return false;
         await insertPrompts(query, prompts);
         return true;

@@ -13,7 +13,6 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '@reelgate/platform/testing/until';
 import { describeWith } from '../../../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../../../test/servers/postgres-server.ts';
-import { releaseBeforeShards } from '../../../testing/store/release-before-shards.ts';
 import { AT, begun, started } from '../../../testing/store/opened-store.ts';
 import { aNewTask } from '../../../testing/tasks.ts';
 import type { TaskStore } from '../task-store.ts';
@@ -192,17 +191,16 @@ describeWith(postgresServer, 'counters over shards, in parallel', (url) => {
   type Step = readonly ['begin' | 'old' | 'start' | 'refuse' | 'end' | 'refuseAttempt', number, number];
   const steps: fc.Arbitrary<readonly Step[]> = fc.array(
     fc.tuple(
-      fc.constantFrom('begin', 'begin', 'begin', 'old', 'start', 'start', 'refuse', 'end', 'refuseAttempt'),
+      fc.constantFrom('begin', 'begin', 'begin', 'start', 'start', 'refuse', 'end', 'refuseAttempt'),
       fc.nat({ max: 39 }),
       fc.nat({ max: 3 }),
     ),
     { minLength: 120, maxLength: 120 },
   );
 
-  test('any mixture of steps, releases and numbers of shards waits in no circle and counts exactly', async () => {
+  test('any mixture of steps and numbers of shards waits in no circle and counts exactly', async () => {
     const sql = connect();
     const stores = [storeOn(sql, 32), storeOn(connect(), 2), storeOn(connect(), 1), storeOn(connect())];
-    const old = releaseBeforeShards(connect());
     let run = 0;
     await fc.assert(
       fc.asyncProperty(steps, fc.constantFrom(20, 70, 100), async (chosen, limit) => {
@@ -216,7 +214,6 @@ describeWith(postgresServer, 'counters over shards, in parallel', (url) => {
             const [id, tokenId] = [`task_${run}_${task}`, `token_${1 + (task % 2)}`];
             const store = stores[at]!;
             if (step === 'begin') await store.begin(aNewTask(id, { tokenId, caps: capsOf(tokenId) })).catch(isTaken);
-            if (step === 'old') await old.begin({ id, tokenId, caps: capsOf(tokenId) }).catch(isTaken);
             if (step === 'start')
               await store
                 .startAttempt(id, { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: 66, at: AT })

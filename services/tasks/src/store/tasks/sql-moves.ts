@@ -64,7 +64,7 @@ const PROGRESS = buildStatement<keyof Progress | 'doubtPolls' | 'taskId' | 'from
       ELSE next_poll_at END,
     lease_until = NULL, owner = NULL,
     updated_at = CASE WHEN ${buildUnchanged(of)} THEN updated_at ELSE ${later(of('at'))} END,
-    doubt = ${of('doubt')}, doubt_looks = ${of('doubtPolls')}, polls = polls + 1,
+    doubt = ${of('doubt')}, doubt_polls = ${of('doubtPolls')}, polls = polls + 1,
     poll_spans = COALESCE(${of('pollSpans')}, poll_spans), resumed = 0,
     working_at = CASE WHEN ${of('state')} = 'in_progress' THEN COALESCE(working_at, ${of('at')}) ELSE working_at END
   WHERE id = ${of('taskId')} AND state = ${of('from')} AND ${UNFINISHED} AND next_poll_at IS NOT NULL RETURNING id`,

@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { migrate } from '@reelgate/platform/sql/migrate';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import { describeOnEngines } from '../../../testing/store/describe-on-engines.ts';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { releaseBeforeShards } from '../../../testing/store/release-before-shards.ts';
-import type { ReleaseBeforeShards } from '../../../testing/store/release-before-shards.ts';
 import { AT, begun, started } from '../../../testing/store/opened-store.ts';
 import { aNewTask } from '../../../testing/tasks.ts';
 import type { TaskStore } from '../task-store.ts';
@@ -35,13 +32,11 @@ describeOnEngines('counters that are spread over shards', (open) => {
   let sql: Sql;
   let store: TaskStore;
   let other: TaskStore;
-  let old: ReleaseBeforeShards;
   beforeEach(async () => {
     sql = open();
     await migrate(sql, MIGRATIONS);
     store = storeOn(sql, SHARDS);
     other = storeOn(open(), SHARDS);
-    old = releaseBeforeShards(open());
   });
   const shardsOf = async (scope: string): Promise<{ row: string; count: number; permits: number }[]> =>
     (await sql.read('SELECT scope, count, permits FROM in_flight WHERE shard_of = $1 ORDER BY scope', [scope])).map(
@@ -134,72 +129,6 @@ describeOnEngines('counters that are spread over shards', (open) => {
     expect(await beginAll(ids('again', MORE), LIMIT, [stores[1]!])).toBe(LIMIT);
   });
 
-  describe('beside the release that knows of no shards', () => {
-    test('never count more than the limit, and every task once', async () => {
-      const names = ids('task', MORE);
-      const admitted = await Promise.all(
-        names.map(async (id, index) =>
-          index % 3 === 0
-            ? old.begin({ id, tokenId: 'token_1', caps: capsOf(LIMIT) })
-            : (await (index % 3 === 1 ? store : other).begin(aNewTask(id, { caps: capsOf(LIMIT) }))) === 'begun',
-        ),
-      );
-
-      const count = admitted.filter(Boolean).length;
-      expect(await living()).toHaveLength(count);
-      expect(count).toBeLessThanOrEqual(LIMIT);
-      expect(await store.inFlight('total')).toBe(count);
-      // what the old release could not see is still free here
-      expect(await beginAll(ids('rest', LIMIT), LIMIT, [store])).toBe(LIMIT - count);
-    });
-
-    test('a task may be ended by either release, and leaves its permits once', async () => {
-      await old.begin({ id: 'old_1', tokenId: 'token_1', caps: capsOf(LIMIT) });
-      await old.begin({ id: 'old_2', tokenId: 'token_1', caps: capsOf(LIMIT) });
-      await beginAll(ids('new', 60), LIMIT, [store, other]);
-
-      await store.refuse('old_1', REFUSED, AT);
-      await Promise.all(ids('new', 60).map((id, index) => (index < 40 ? old.end(id) : store.refuse(id, REFUSED, AT))));
-      expect(await store.inFlight('total')).toBe(1);
-      await old.end('old_2');
-      expect(await store.inFlight('total')).toBe(0);
-      expect(await store.inFlight('token:token_1')).toBe(0);
-
-      expect(await beginAll(ids('next', MORE), LIMIT, [store, other])).toBe(LIMIT);
-    });
-
-    test('a task that the old release took out of a counter is not taken out again', async () => {
-      await begun(store, 'task_1', { caps: capsOf(LIMIT) });
-      await begun(store, 'task_2', { caps: capsOf(LIMIT) });
-
-      await old.leave('task_1', 'total');
-      await store.refuse('task_1', REFUSED, AT);
-
-      expect([await store.inFlight('total'), await store.inFlight('token:token_1')]).toEqual([1, 1]);
-    });
-
-    test('a return to it loses no permit after the statement of its page', async () => {
-      const names = ids('new', 60);
-      await beginAll(names, LIMIT, [store, other]);
-      await endAll(names.slice(0, 40));
-      const text = readFileSync(path.join(MIGRATIONS, '../counters.md'), 'utf8');
-      for (const statement of /`(UPDATE in_flight[^`]+)`/.exec(text)![1]!.split(';')) await sql.write(statement);
-
-      const begins = ids('old', LIMIT).map((id) => old.begin({ id, tokenId: 'token_1', caps: capsOf(LIMIT) }));
-      expect((await Promise.all(begins)).filter(Boolean)).toHaveLength(LIMIT - 20);
-      await Promise.all((await living()).map((id) => old.end(id)));
-      expect(await store.inFlight('total')).toBe(0);
-      expect(await beginAll(ids('again', MORE), LIMIT, [store, other])).toBe(LIMIT);
-    });
-
-    test('rows that it wrote keep their meaning', async () => {
-      for (const id of ids('old', 5)) await old.begin({ id, tokenId: 'token_1', caps: capsOf(LIMIT) });
-
-      expect(await store.inFlight('total')).toBe(5);
-      expect(await beginAll(ids('new', MORE), LIMIT, [store, other])).toBe(LIMIT - 5);
-    });
-  });
-
   test('a channel counts each attempt in a shard, and a refused attempt leaves it once', async () => {
     await Promise.all(ids('task', MORE).map((id) => begun(store, id, { caps: [] })));
     const attempt = { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: LIMIT, at: AT };
@@ -246,7 +175,7 @@ describeOnEngines('counters that are spread over shards', (open) => {
     expect(await counts()).toEqual([0, 0, 0]);
   });
 
-  test('an attempt that no account counts leaves the channel alone, as one of a release before does', async () => {
+  test('an attempt that no account counts leaves the channel alone', async () => {
     await begun(store, 'task_1', { caps: [] });
     await begun(store, 'task_2', { caps: [] });
     const attempt = { number: 1, owner: 'proc_1', channel: 'main', inFlightMax: 5, at: AT };

@@ -101,7 +101,7 @@ export function sqlProcesses(sql: Sql): ProcessStore {
       await sql.reserved.write(
         ...toInsert(
           'processes',
-          { id: processId, beat_at: at, knows_queue: 1 },
+          { id: processId, beat_at: at },
           'ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at',
         ),
       );
@@ -113,8 +113,6 @@ export function sqlProcesses(sql: Sql): ProcessStore {
           Number(row['beat_at']),
         ]),
       ),
-    listWithoutQueue: async () =>
-      (await sql.reserved.read('SELECT id FROM processes WHERE knows_queue = 0')).map((row) => text(row['id'])),
     forget: async (processId) => {
       await sql.write('DELETE FROM processes WHERE id = $1', [processId]);
     },

@@ -42,7 +42,7 @@ const ORIGIN_FIELDS: Fields<TaskOrigin> = {
 /** The part of a task that its create writes. */
 export const ORIGIN = recordColumns(ORIGIN_FIELDS);
 
-const DOUBT = recordColumns<Doubt>({ reason: inText('doubt'), polls: inNumber('doubt_looks') });
+const DOUBT = recordColumns<Doubt>({ reason: inText('doubt'), polls: inNumber('doubt_polls') });
 const MAPPING = recordColumns<Mapping>({
   channel: inText('channel'),
   upstreamAccount: inText('upstream_account'),
@@ -76,7 +76,7 @@ export const TASK = recordColumns<Task>({
   upstreamCostMicroUsd: inOptionalNumber('upstream_cost_micro_usd'),
   nextPollAt: inOptionalNumber('next_poll_at'),
   pollErrors: inNumber('poll_errors'),
-  doubt: inColumns(DOUBT, 'doubt', { doubt: null, doubt_looks: 0 }),
+  doubt: inColumns(DOUBT, 'doubt', { doubt: null, doubt_polls: 0 }),
   polls: inNumber('polls'),
   pollSpans: inNumber('poll_spans'),
   resumed: inFlag('resumed'),

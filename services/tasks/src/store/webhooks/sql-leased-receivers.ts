@@ -125,11 +125,9 @@ function sortByReceiver(leases: readonly ReceiverLease[]): readonly ReceiverLeas
 async function leaseReceivers(
   query: SqlWork,
   takeNext: TakeNext,
-  { worker, now, deliveries, failuresMax, ...options }: Parameters<ReceiverLeaseStore['leaseReceivers']>[0],
+  { now, deliveries, failuresMax, ...options }: Parameters<ReceiverLeaseStore['leaseReceivers']>[0],
 ): Promise<readonly LeasedReceiver[]> {
-  const rows = await query(
-    ...takeNext({ ...options, worker: worker ?? null, now, candidates: options.limit * CANDIDATES }),
-  );
+  const rows = await query(...takeNext({ ...options, now, candidates: options.limit * CANDIDATES }));
   if (rows.length === 0) return [];
   const [endpoints, ...due] = await Promise.all([
     findEndpoints(query, rows),

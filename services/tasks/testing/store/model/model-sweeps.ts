@@ -90,7 +90,6 @@ export function modelProcesses({ processes, clockDoubts }: ModelState): ProcessS
   return {
     heartbeat: async (processId, at) => void processes.set(processId, at),
     heartbeats: async () => new Map(processes),
-    listWithoutQueue: async () => [],
     forget: async (processId) => void processes.delete(processId),
     noteClockDoubt: async (at) => void clockDoubts.add(at),
     listClockDoubts: async (from) => [...clockDoubts].filter((at) => at >= from).toSorted((one, other) => one - other),

@@ -144,7 +144,7 @@ const dispatch = plain(fc.constantFrom(1, 3, ALL, ALL), (most) => ({
 /** A receiver is leased by one of several workers, so a lease may leave out those that another one has locked. */
 const lease = plain(
   fc.record({
-    worker: fc.constantFrom(undefined, 'worker_1', 'worker_2'),
+    worker: fc.constantFrom('worker_1', 'worker_2'),
     forMs: soonMs,
     limit,
     perAccount: fc.constantFrom(1, 2, 32, 32),

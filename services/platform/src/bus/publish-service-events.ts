@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { HappenedSchema } from '@reelgate/proto/access/v1/happening';
+import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
 import type { TimeSource } from '../clock.ts';
 import type { WarningLog } from '../log.ts';
 import type { EventPublisher } from './bus.ts';
@@ -8,32 +8,32 @@ import type { EventPublisher } from './bus.ts';
 const MINUTE_MS = 60_000;
 
 /** Something that happened and that no operator did. */
-export interface HappeningTold {
+export interface ServiceEvent {
   readonly at: number;
   readonly type: string;
   readonly subject: string;
 }
 
 /** Publishes what operators read at the hand-over. The bus drops what several processes tell of the same minute. */
-export async function tellHappenings(bus: EventPublisher, happenings: readonly HappeningTold[]): Promise<void> {
-  for (const { at, type, subject } of happenings)
+export async function publishServiceEvents(bus: EventPublisher, events: readonly ServiceEvent[]): Promise<void> {
+  for (const { at, type, subject } of events)
     await bus.publish(
-      HappenedSchema,
-      create(HappenedSchema, { at: timestampFromMs(at), type, subject }),
+      ServiceEventSchema,
+      create(ServiceEventSchema, { at: timestampFromMs(at), type, subject }),
       `${type} ${subject} ${Math.floor(at / MINUTE_MS)}`,
     );
 }
 
-interface TellingParts {
+interface PublishingParts {
   readonly bus: EventPublisher;
   readonly clock: TimeSource;
   readonly log: WarningLog;
 }
 
 /** Tells that a service has taken a configuration up. The configuration is in use, whether this can be told or not. */
-export function tellConfiguration({ bus, clock, log }: TellingParts, service: string): void {
+export function publishConfigurationApplied({ bus, clock, log }: PublishingParts, service: string): void {
   const applied = { at: clock.now(), type: 'configuration_applied', subject: service };
-  tellHappenings(bus, [applied]).catch((error: unknown) => {
+  publishServiceEvents(bus, [applied]).catch((error: unknown) => {
     log.warn({ err: error }, 'operators are not told of a configuration that was taken up');
   });
 }
