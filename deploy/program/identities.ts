@@ -1,8 +1,8 @@
 import { Scope } from '@reelgate/proto/access/v1/access';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import type { Caller } from '@reelgate/platform/rpc/service';
-import { Secret, deriveSecret } from '@reelgate/platform/secret';
-import type { SigningKey } from '@reelgate/platform/secret';
+import { deriveSecret } from '@reelgate/platform/secret';
+import type { Secret, SigningKey } from '@reelgate/platform/secret';
 
 export const SERVICE_NAMES = ['gateway', 'tasks', 'billing', 'media'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
@@ -55,13 +55,6 @@ export function callKey(caller: Identity, callee: ServiceName, signingKey: Signi
 /** Each part under each of the signing keys, as a service knows it. */
 export function listIdentities(callee: ServiceName, signingKeys: readonly SigningKey[]): readonly KnownCaller[] {
   return IDENTITIES.flatMap((name) =>
-    signingKeys
-      .flatMap((key) => [callKey(name, callee, key), ...deriveEarlierKeys(name, key)])
-      .map((key) => ({ ...toCaller(name), key })),
+    signingKeys.map((key) => ({ ...toCaller(name), key: callKey(name, callee, key) })),
   );
-}
-
-/** Earlier releases call every service with one key. They run beside this one while a cluster is upgraded. */
-function deriveEarlierKeys(name: Identity, key: SigningKey): readonly Secret[] {
-  return key instanceof Secret ? [deriveSecret(key, `service:${name}`)] : [];
 }

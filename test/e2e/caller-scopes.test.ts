@@ -47,7 +47,7 @@ const REQUESTS: Readonly<Record<string, (owner: Owner) => object>> = {
   'reelgate.tasks.v1.TaskService/WatchTasks': ({ accountId }) => ({ accountId }),
   'reelgate.tasks.v1.TaskService/CancelTask': ({ accountId }) => ({ accountId, taskId: 'task_none' }),
   'reelgate.tasks.v1.TaskService/DeleteTask': ({ accountId }) => ({ accountId, taskId: 'task_none' }),
-  'reelgate.tasks.v1.TaskService/HeedCallback': () => ({ token: 'none' }),
+  'reelgate.tasks.v1.TaskService/HandleCallback': () => ({ token: 'none' }),
   'reelgate.tasks.v1.TaskService/GetTaskContent': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.TaskService/CreateContentLink': ({ accountId, taskId }) => ({ accountId, taskId }),
   'reelgate.tasks.v1.TaskService/UploadMedia': ({ accountId }) => ({ header: { accountId, kind: 1 } }),

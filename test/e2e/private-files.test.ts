@@ -110,7 +110,7 @@ function readAsStranger(file: string): string {
 }
 
 test(
-  'a looser data folder of an earlier release is private after the start, and a link out of it stays as it is',
+  'a looser data folder is private after the start, and a link out of it stays as it is',
   async () => {
     const { config, start, stop } = await startedProgram();
     await start();

@@ -1,4 +1,4 @@
-import { tellConfiguration } from '@reelgate/platform/bus/tell-happening';
+import { publishConfigurationApplied } from '@reelgate/platform/bus/publish-service-events';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
@@ -185,7 +185,7 @@ export async function startGateway(
         consoles.operator.takeUp(gatewayConfig(value));
         catalogue = readCatalogue(value);
         channels.replace(catalogue.relay);
-        tellConfiguration(foundation, 'gateway');
+        publishConfigurationApplied(foundation, 'gateway');
       },
     };
   } catch (error) {

@@ -38,8 +38,6 @@ export interface FakeTasks {
   /** The orders that were checked before bytes were stored. */
   readonly checks: CheckOrderRequest[];
   readonly lists: ListTasksRequest[];
-  /** A service of the release before answers a search, or a list of a label, with every task. */
-  readonly release: { knowsSearch: boolean; knowsLabels: boolean };
   /** The callbacks that were passed on. */
   readonly callbacks: readonly PassedCallback[];
   /** Readable tasks by `account/id`. */
@@ -58,7 +56,6 @@ export function fakeTasks(): FakeTasks {
   const checked: Order[] = [];
   const checks: CheckOrderRequest[] = [];
   const lists: ListTasksRequest[] = [];
-  const release = { knowsSearch: true, knowsLabels: true };
   const callbacks: PassedCallback[] = [];
   const tasks = new Map<string, Task>();
   const models: FakeTasks['models'] = [aModel()];
@@ -106,7 +103,7 @@ export function fakeTasks(): FakeTasks {
     createTask: async (request) => {
       called('createTask');
       creates.push(request);
-      const order = request.boundedOrder ?? request.order;
+      const { order } = request;
       const earlier = earlierOf(request);
       if (earlier !== undefined) return { task: earlier, replayed: true };
       const task = aTask({
@@ -134,8 +131,6 @@ export function fakeTasks(): FakeTasks {
         tasks: [...tasks.values()].filter((task) => isListed(task, request)),
         hasMore: false,
         total: BigInt(tasks.size),
-        narrowed: release.knowsSearch,
-        labelled: release.knowsLabels,
         counted: tasks.size,
         countedAll: true,
       };
@@ -155,8 +150,8 @@ export function fakeTasks(): FakeTasks {
       tasks.delete(`${accountId}/${taskId}`);
       return { deletedAt: timestampFromMs(0) };
     },
-    heedCallback: async ({ token, upstreamTaskId, body, headers }) => {
-      called('heedCallback');
+    handleCallback: async ({ token, upstreamTaskId, body, headers }) => {
+      called('handleCallback');
       callbacks.push({ token, upstreamTaskId, body: Buffer.from(body).toString(), headers });
       return {};
     },
@@ -168,7 +163,6 @@ export function fakeTasks(): FakeTasks {
     checked,
     checks,
     lists,
-    release,
     callbacks,
     tasks,
     models,

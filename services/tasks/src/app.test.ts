@@ -234,7 +234,7 @@ describe('the service', () => {
     expect(event?.subject.value).toMatchObject({ state: TaskState.COMPLETED });
     expect(cursor).toBe(event!.id);
 
-    const { receivers } = await webhooks.leaseWebhookReceivers({ limit: 64 });
+    const { receivers } = await webhooks.leaseWebhookReceivers({ limit: 64, worker: 'gateway_1' });
     expect(receivers).toMatchObject([
       {
         accountId: 'acme',
@@ -280,15 +280,17 @@ describe('the service', () => {
     await stream.next();
     await stream.return?.();
     // a lease of a minute: no test waits for its end
-    const { receivers } = await webhooks.leaseWebhookReceivers({ limit: 64 });
+    const { receivers } = await webhooks.leaseWebhookReceivers({ limit: 64, worker: 'gateway_1' });
     await service.stop();
 
     const beside = await start();
-    expect(await beside.webhooks.leaseWebhookReceivers({ limit: 64 })).toMatchObject({ receivers: [] });
+    expect(await beside.webhooks.leaseWebhookReceivers({ limit: 64, worker: 'gateway_1' })).toMatchObject({
+      receivers: [],
+    });
     await beside.service.stop();
     const alone = await start(undefined, true);
 
-    const [again] = (await alone.webhooks.leaseWebhookReceivers({ limit: 64 })).receivers;
+    const [again] = (await alone.webhooks.leaseWebhookReceivers({ limit: 64, worker: 'gateway_1' })).receivers;
     expect(again?.receiverId).toBe(receivers[0]!.receiverId);
     expect(again?.deliveries).toEqual(receivers[0]!.deliveries);
   });

@@ -142,7 +142,6 @@ export async function startTasks(
   const deps = taskDeps(foundation, peers, {
     ...{ sql, config, channels, chance, wake, processId, counters },
     current: () => current,
-    isQueueUsable: () => live.allKnowQueue(),
     areClocksTrusted: () => live.areClocksTrusted(),
     isKnownAlive: () => live.isKnownAlive(),
     replicas: () => live.count(),
@@ -223,12 +222,11 @@ export async function startTasks(
   };
 }
 
-type Live = Pick<ProcessLiveness, 'count' | 'allKnowQueue' | 'areClocksTrusted' | 'isKnownAlive'>;
+type Live = Pick<ProcessLiveness, 'count' | 'areClocksTrusted' | 'isKnownAlive'>;
 
 /** The state before the first heartbeat. */
 const STARTING: Live = {
   count: () => 1,
-  allKnowQueue: () => false,
   areClocksTrusted: () => true,
   isKnownAlive: () => false,
 };
@@ -254,7 +252,7 @@ function openCounters(
 /** The configuration is in use, whether its time can be written or not. */
 async function noteConfiguration({ operators, clock, log }: OperatorDeps): Promise<void> {
   try {
-    await operators.addHappenings([{ at: clock.now(), type: 'configuration_applied', subject: '' }]);
+    await operators.addServiceEvents([{ at: clock.now(), type: 'configuration_applied', subject: '' }]);
   } catch (error) {
     log.warn({ err: error }, 'the time of a configuration could not be written');
   }
@@ -349,8 +347,6 @@ interface TaskParts {
   readonly wake: Deps['wake'];
   readonly processId: string;
   readonly counters: WorkCounters;
-  /** Reports whether every process shows tasks that wait. */
-  readonly isQueueUsable: () => boolean;
   readonly areClocksTrusted: Deps['areClocksTrusted'];
   readonly isKnownAlive: Deps['isKnownAlive'];
   /** The number of live processes. */
@@ -360,7 +356,7 @@ interface TaskParts {
 function taskDeps(
   { clock, newId, log, bus, metrics, tracing, publicUrl, signingKey, acceptedKeys }: Foundation,
   peers: TasksPeers,
-  { sql, config, current, counters, isQueueUsable, replicas, ...parts }: TaskParts,
+  { sql, config, current, counters, replicas, ...parts }: TaskParts,
 ): Deps & { readonly count: JobCounts } {
   const media = mediaClient(peers.media);
   return {
@@ -380,7 +376,7 @@ function taskDeps(
     limits: config.limits,
     queue: {
       get limits() {
-        return isQueueUsable() ? current().queue : undefined;
+        return current().queue;
       },
       lanes: openKnownLanes(announceLane(bus)),
       rates: openLaneRates(clock, replicas),

@@ -15,7 +15,7 @@ export interface NoteList {
 export type HandOverEntry =
   | { readonly kind: 'act'; readonly at: number; readonly act: Act }
   | {
-      readonly kind: 'happening';
+      readonly kind: 'event';
       readonly at: number;
       readonly type: string;
       /** A channel. */

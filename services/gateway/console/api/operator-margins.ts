@@ -13,8 +13,6 @@ export interface MarginsView {
   readonly parts: readonly number[];
   /** One for each currency. They are never added up. */
   readonly currencies: readonly CurrencyMargins[];
-  /** True if work without a known cost was not counted in a part of the period. */
-  readonly isIncomplete: boolean;
   readonly now: number;
 }
 

@@ -25,7 +25,6 @@ import type { TasksClient } from './tasks-client.ts';
 
 const LIST_MAX = 64;
 const LISTS_MAX = 256;
-const SINGLY_MS = 10_000;
 const TIMEOUT_MS = 300_000;
 const DEADLINE_MS = 50;
 const LABELS = ['a', 'b', 'c'];
@@ -54,7 +53,6 @@ const NO_QUOTA = new Problem({
   retryAfterMs: 1500,
   metadata: { amount: '0.4' },
 });
-const UNKNOWN = serviceUnavailable(new ConnectError('The server does not implement the method', Code.Unimplemented));
 const LOST = serviceUnavailable(new ConnectError('Connection dropped', Code.Unavailable));
 
 interface Call {
@@ -299,25 +297,6 @@ test('a create of a list is refused as a create of its own is', async () => {
   expect(c).toMatchObject({ reason: new Error('a create has no outcome') });
 });
 
-test('a tasks service of the release before is asked create by create, and about a list again after ten seconds', async () => {
-  const { calls, clock, tasks } = openCreates(async function* () {
-    throw UNKNOWN;
-  });
-
-  expect(await createAll(tasks, ['a', 'b'])).toEqual(['a', 'b']);
-  await clock.advance(SINGLY_MS - 1);
-  expect(await createAll(tasks, ['c', 'd'])).toEqual(['c', 'd']);
-  await clock.advance(1);
-  expect(await createAll(tasks, ['e', 'f'])).toEqual(['e', 'f']);
-
-  expect(listCalls(calls)).toEqual([
-    ['createTasks', 'a', 'b'],
-    ...['a', 'b', 'c', 'd'].map((label) => ['createTask', label]),
-    ['createTasks', 'e', 'f'],
-    ...['e', 'f'].map((label) => ['createTask', label]),
-  ]);
-});
-
 describe('over gRPC', () => {
   test('each create of a moment gets its answer or its refusal', async () => {
     const { client } = await openFor(
@@ -354,20 +333,5 @@ describe('over gRPC', () => {
     expect(refusals.map(readFields)).toEqual(LABELS.map(() => readFields(alone)));
     expect(refusals.map(isUncertain)).toEqual(LABELS.map(() => true));
     never.open();
-  });
-
-  test('a service that does not know lists is known by the status that its server gives', async () => {
-    const { createTasks: _unknown, ...methods } = TaskService.method;
-    const old = { ...TaskService, method: methods, methods: Object.values(methods) };
-    const { client } = await openFor(
-      openGrpc,
-      partialService(old as unknown as typeof TaskService, {
-        createTask: async ({ label }) => ({ task: { id: label } }),
-      }),
-    );
-
-    const tasks = shareCreates(client(TaskService), fakeClock());
-
-    expect(await createAll(tasks, LABELS)).toEqual(LABELS);
   });
 });

@@ -1,5 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { Happening as WireHappening, Note, RaisedAttention } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ServiceEvent as WireEvent } from '@reelgate/proto/access/v1/service_event';
+import type { Note, RaisedAttention } from '@reelgate/proto/tasks/v1/operator_service';
 import type { OperatorNote } from '../domain/operator-records.ts';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
@@ -7,7 +8,7 @@ import type { OperatorClients } from './gateway-clients.ts';
 import { requireValue, toMs } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
-export interface HandOverEvent {
+export interface ServiceEvent {
   readonly at: number;
   readonly type: string;
   readonly subject: string;
@@ -20,12 +21,12 @@ export interface RaisedItem {
   readonly isOpen: boolean;
 }
 
-/** The happenings since an operator read last, without the acts of operators. */
+/** The events since an operator read last, without the acts of operators. */
 export interface HandOver {
   readonly since: number;
   readonly readUntil: number | undefined;
   readonly now: number;
-  readonly happenings: readonly HandOverEvent[];
+  readonly events: readonly ServiceEvent[];
   readonly raised: readonly RaisedItem[];
   readonly hasMore: boolean;
 }
@@ -47,7 +48,7 @@ export interface NoteEnd {
 export function handOvers({ tasks }: OperatorClients): HandOvers {
   return {
     read: async (actor, caller) => {
-      const { since, readUntil, now, happenings, raised, hasMore } = await tasks.getHandOver(
+      const { since, readUntil, now, events, raised, hasMore } = await tasks.getHandOver(
         { actor },
         withDeadline(caller),
       );
@@ -55,7 +56,7 @@ export function handOvers({ tasks }: OperatorClients): HandOvers {
         since: toMs(since) ?? 0,
         readUntil: toMs(readUntil),
         now: toMs(now) ?? 0,
-        happenings: happenings.map(fromWireHappening),
+        events: events.map(fromWireEvent),
         raised: raised.map(fromWireRaised),
         hasMore,
       };
@@ -78,8 +79,8 @@ export function handOvers({ tasks }: OperatorClients): HandOvers {
   };
 }
 
-function fromWireHappening({ at, type, subject }: WireHappening): HandOverEvent {
-  return { at: toMs(at) ?? 0, type, subject } satisfies MessageMapping<WireHappening>;
+function fromWireEvent({ at, type, subject }: WireEvent): ServiceEvent {
+  return { at: toMs(at) ?? 0, type, subject } satisfies MessageMapping<WireEvent>;
 }
 
 function fromWireRaised({ at, taskId, reason, open }: RaisedAttention): RaisedItem {

@@ -1,7 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { MarginBucket, MarginSplit } from '@reelgate/proto/billing/v1/account_service';
-import type { GetMarginsResponse } from '@reelgate/proto/billing/v1/account_service';
 import type { MarginGroup as WireGroup, MarginSum as WireSum } from '@reelgate/proto/billing/v1/money';
 import { withDeadline } from './caller.ts';
 import type { Caller } from './caller.ts';
@@ -50,32 +49,19 @@ export interface MarginGroup {
   readonly parts: ReadonlyMap<number, MarginSum>;
 }
 
-export interface Margins {
-  readonly groups: readonly MarginGroup[];
-  /** True if work without a known cost is missing in a part of the period. */
-  readonly isIncomplete: boolean;
-}
-
-export type ReadMargins = (question: MarginsQuestion, call: Caller) => Promise<Margins>;
+export type ReadMargins = (question: MarginsQuestion, call: Caller) => Promise<readonly MarginGroup[]>;
 
 export function marginsReader({ accounts: rpc }: OperatorClients): ReadMargins {
-  return async ({ from, to, split, bucket, key = '', limit }, caller) =>
-    fromWireMargins(
-      await rpc.getMargins(
-        {
-          ...{ from: timestampFromMs(from), to: timestampFromMs(to) },
-          ...{ splitBy: SPLITS[split], bucket: BUCKETS[bucket], key, limit },
-        },
-        withDeadline(caller, DEADLINE_MS),
-      ),
+  return async ({ from, to, split, bucket, key = '', limit }, caller) => {
+    const { groups } = await rpc.getMargins(
+      {
+        ...{ from: timestampFromMs(from), to: timestampFromMs(to) },
+        ...{ splitBy: SPLITS[split], bucket: BUCKETS[bucket], key, limit },
+      },
+      withDeadline(caller, DEADLINE_MS),
     );
-}
-
-function fromWireMargins({ groups, incomplete }: GetMarginsResponse): Margins {
-  return {
-    groups: groups.map(fromWireGroup),
-    isIncomplete: incomplete,
-  } satisfies MessageMapping<GetMarginsResponse, 'incomplete'>;
+    return groups.map(fromWireGroup);
+  };
 }
 
 function fromWireGroup({ key, rest, currency, total, parts }: WireGroup): MarginGroup {

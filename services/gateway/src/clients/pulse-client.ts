@@ -86,18 +86,17 @@ function fromWirePulse(pulse: GetPulseResponse): Pulse {
   } satisfies MessageMapping<GetPulseResponse>;
 }
 
-/** A tasks service of a release that tells no causes apart blames the upstreams, so that an update hides no fault. */
 function fromWireMinute({ minute, ...counts }: MinuteCounts): Minute {
   return {
     at: toMs(minute) ?? 0,
     created: Number(counts.created),
-    refusedByClient: Number(counts.refusedByClient ?? 0n),
-    refusedByUpstream: Number(counts.refusedByUpstream ?? counts.refused),
-    refusedByUs: Number(counts.refusedByUs ?? 0n),
+    refusedByClient: Number(counts.refusedByClient),
+    refusedByUpstream: Number(counts.refusedByUpstream),
+    refusedByUs: Number(counts.refusedByUs),
     completed: Number(counts.completed),
-    failedByClient: Number(counts.failedByClient ?? 0n),
-    failedByUpstream: Number(counts.failedByUpstream ?? counts.failed),
-    failedByUs: Number(counts.failedByUs ?? 0n),
+    failedByClient: Number(counts.failedByClient),
+    failedByUpstream: Number(counts.failedByUpstream),
+    failedByUs: Number(counts.failedByUs),
     polls: Number(counts.polls),
     latePolls: Number(counts.latePolls),
     settled: Number(counts.settled),

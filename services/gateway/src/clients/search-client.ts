@@ -31,12 +31,10 @@ export function searchClient({ tasks, billing, accounts }: OperatorClients): Sea
     work: async (value, caller) =>
       (await tasks.findWork({ value }, withDeadline(caller, DEADLINE_MS))).found.map(fromWireFound),
     words: async (value, caller) => {
-      const { records, narrowed } = await tasks.listTaskRecords(
+      const { records } = await tasks.listTaskRecords(
         { words: value, limit: WORDS_SHOWN, brief: true, inSteps: true },
         withDeadline(caller, DEADLINE_MS),
       );
-      // a service of the release before ignores the words, and lists any task
-      if (!narrowed) return [];
       return records.flatMap(({ task }) => {
         if (task === undefined) return [];
         const createdAt = readIdTime(task.id);
@@ -55,18 +53,14 @@ export function searchClient({ tasks, billing, accounts }: OperatorClients): Sea
     },
     tokensByHint: async (hint, caller) => {
       const { tokens } = await accounts.listTokens({ hint }, withDeadline(caller, DEADLINE_MS));
-      // a service of the release before ignores the hint, and lists every token
-      return tokens
-        .filter((token) => token.hint === hint)
-        .slice(0, TOKENS_SHOWN)
-        .map(({ id, accountId, name }) => ({
-          kind: 'token' as const,
-          id,
-          by: 'hint' as const,
-          href: toTokenPage(accountId, id),
-          accountId,
-          ...(name === '' ? {} : { text: name }),
-        }));
+      return tokens.slice(0, TOKENS_SHOWN).map(({ id, accountId, name }) => ({
+        kind: 'token' as const,
+        id,
+        by: 'hint' as const,
+        href: toTokenPage(accountId, id),
+        accountId,
+        ...(name === '' ? {} : { text: name }),
+      }));
     },
     accountOfToken: async (tokenId, caller) =>
       (await billing.getPrincipal({ tokenId }, withDeadline(caller))).principal?.accountId ?? '',

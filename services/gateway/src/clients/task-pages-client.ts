@@ -1,5 +1,4 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { EnumWord } from '@reelgate/platform/rpc/enum-words';
 import type { WholeMessage } from '@reelgate/platform/rpc/service';
@@ -15,7 +14,6 @@ import type { TasksClient } from './tasks-client.ts';
 import { toMs, emptyToUndefined } from './wire-values.ts';
 
 const DEADLINE_MS = 15_000;
-const UPDATE_MS = 30_000;
 
 /** The filter of a list of an account's tasks, newest first. An undefined field selects all. */
 export interface TaskQuestion {
@@ -79,16 +77,14 @@ const STEPS = deriveWords(TimelineStep);
 export function taskPages(rpc: TasksClient): TaskPages {
   return {
     list: async ({ accountId, ...call }, question) => {
-      const { tasks, continueAfter, narrowed, labelled, counted, countedAll } = await rpc.listTasks(
+      const { tasks, continueAfter, counted, countedAll } = await rpc.listTasks(
         toWireQuestion(accountId, question),
         withDeadline(call, DEADLINE_MS),
       );
-      const isNarrowed = narrowed || (question.words === undefined && question.token === undefined);
-      if (!isNarrowed || (question.label !== undefined && !labelled)) throw notYet();
       return {
         tasks: tasks.map(toPlainTask),
         continueAfter: emptyToUndefined(continueAfter),
-        counted: narrowed && question.countMax !== undefined ? { count: counted, isWhole: countedAll } : undefined,
+        counted: question.countMax === undefined ? undefined : { count: counted, isWhole: countedAll },
       };
     },
     timeline: async ({ accountId, ...call }, taskId) => {
@@ -99,16 +95,6 @@ export function taskPages(rpc: TasksClient): TaskPages {
       return { steps: entries.flatMap(fromWireStep), tokenId, requestId: emptyToUndefined(requestId) };
     },
   };
-}
-
-/** A service of the release before would answer with tasks that do not match. */
-function notYet(): Problem {
-  return new Problem({
-    kind: 'unavailable',
-    reason: 'service_unavailable',
-    message: 'the search comes with the update that is running now; try again in a minute',
-    retryAfterMs: UPDATE_MS,
-  });
 }
 
 function toWireQuestion(accountId: string, question: TaskQuestion): WholeMessage<typeof ListTasksRequestSchema> {

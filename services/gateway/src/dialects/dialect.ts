@@ -48,15 +48,7 @@ export interface FieldNames {
 
 /** The members that are no part of a body: who asks, the order itself, and what stands in headers. */
 type NotBeside =
-  | keyof Message
-  | 'accountId'
-  | 'tokenId'
-  | 'order'
-  | 'boundedOrder'
-  | 'idempotencyKey'
-  | 'requestFingerprint'
-  | 'label'
-  | 'queue';
+  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'label' | 'queue';
 
 /** The members that a client can give beside its order in a body. No upstream gets them. */
 export type BesideOrder = Omit<CreateTaskRequest, NotBeside>;

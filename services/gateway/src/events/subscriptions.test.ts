@@ -84,7 +84,6 @@ test('a change that no read waits for has no span', async () => {
 test.each([
   ['deliveries are due', { deliveriesDue: true }, 1],
   ['none is due', { deliveriesDue: false }, 0],
-  ['the sender, of an earlier release, does not say it', {}, 1],
 ])('an announcement of dispatched events wakes the workers or not: %s', async (_name, announced, woken) => {
   const clock = fakeClock();
   const bus = openLocalBus(clock, silentLog);

@@ -74,7 +74,7 @@ export function onTokenChanged(bus: Bus, principals: Principals): Promise<Subscr
 
 /** Wakes the idle workers when deliveries are due, or when the sender does not say whether any are. */
 export function onDeliveriesDue(bus: Bus, wake: () => void): Promise<Subscription> {
-  return bus.listen(EventsDispatchedSchema, ({ deliveriesDue = true }) => {
+  return bus.listen(EventsDispatchedSchema, ({ deliveriesDue }) => {
     if (deliveriesDue) wake();
   });
 }

@@ -170,7 +170,7 @@ describe('an order', () => {
       ],
     });
 
-    expect(brief(under.tasks.creates[0]!.boundedOrder!)).toEqual({
+    expect(brief(under.tasks.creates[0]!.order!)).toEqual({
       kind: 'generation',
       model: 'Alpha-H3',
       duration: 6,
@@ -189,7 +189,7 @@ describe('an order', () => {
     await call('video_create', { source_id: id, ...BOUND, idempotency_key: 'remix' });
 
     expect(structuredContent).toMatchObject({ amount: '0.4', resolution: '2K', seconds: 5 });
-    expect(brief(under.tasks.creates[0]!.boundedOrder!)).toMatchObject({
+    expect(brief(under.tasks.creates[0]!.order!)).toMatchObject({
       kind: 'regeneration',
       model: 'Alpha-H3',
       resolution: '2K',

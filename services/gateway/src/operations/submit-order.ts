@@ -1,8 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
 import type { Log } from '@reelgate/platform/log';
 import type { Span } from '@reelgate/platform/trace/trace';
-import { Problem, isProblem } from '@reelgate/platform/problem';
-import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
+import { Problem } from '@reelgate/platform/problem';
 import type { InlineStore } from '../clients/media-port.ts';
 import type { Principal } from '../clients/billing-client.ts';
 import { fromWirePreference, toWirePreference } from '../clients/task-queue.ts';
@@ -16,8 +15,6 @@ import { openInlineStream } from './inline-bytes.ts';
 const CHECK_DEADLINE_MS = 10_000;
 /** A create can fetch media and try several channels. It continues if the client leaves. */
 const CREATE_DEADLINE_MS = 300_000;
-/** A replica of the release before is replaced soon. */
-const UPGRADE_RETRY_MS = 5000;
 /** The placeholder in an order for bytes that are not stored yet. */
 const PENDING_OBJECT = 'pending';
 
@@ -94,19 +91,16 @@ async function sendOrder({ tasks }: SubmitOrderDeps, submission: Submission, ord
   submission.onSubmit();
   const { task, replayed, applied } = await inClientTerms(
     submission.decoded,
-    refuseUnbounded(
-      tasks.createTask(toCreateRequest(submission, order), {
-        timeoutMs: CREATE_DEADLINE_MS,
-        requestId: submission.requestId,
-        span: submission.span,
-      }),
-    ),
+    tasks.createTask(toCreateRequest(submission, order), {
+      timeoutMs: CREATE_DEADLINE_MS,
+      requestId: submission.requestId,
+      span: submission.span,
+    }),
   );
   if (task === undefined) throw new Error('the tasks service answered without a task');
   return { task, replayed, applied: applied === undefined ? {} : fromWirePreference(applied) };
 }
 
-/** A tasks service of the release before would ignore a bound. It finds no order in this request, and refuses it. */
 function toCreateRequest(
   { principal, decoded, label, idempotency, wait }: Submission,
   order: Order,
@@ -116,8 +110,7 @@ function toCreateRequest(
     $typeName: 'reelgate.tasks.v1.CreateTaskRequest',
     accountId: principal.accountId,
     tokenId: principal.tokenId,
-    order: maxAmountNanos === undefined ? order : undefined,
-    boundedOrder: maxAmountNanos === undefined ? undefined : order,
+    order,
     label: label ?? '',
     idempotencyKey: idempotency?.key ?? '',
     requestFingerprint: idempotency?.fingerprint ?? '',
@@ -126,17 +119,6 @@ function toCreateRequest(
     maxAmountNanos,
     currency,
   } satisfies WholeCreateRequest;
-}
-
-/** Every create has an order, so only a service of the release before finds none. */
-async function refuseUnbounded<T>(create: Promise<T>): Promise<T> {
-  try {
-    return await create;
-  } catch (error) {
-    throw isProblem(error, 'invalid_request') && error.field === 'order'
-      ? serviceUnavailable(error, UPGRADE_RETRY_MS)
-      : error;
-  }
 }
 
 type OrderRequest = Omit<CreateTaskRequest, keyof Message | keyof BesideOrder | 'label'> &

@@ -1,4 +1,4 @@
-import { tellHappenings } from '@reelgate/platform/bus/tell-happening';
+import { publishServiceEvents } from '@reelgate/platform/bus/publish-service-events';
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
@@ -104,7 +104,7 @@ export async function startRelay(
 function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChannels, lifecycle: Lifecycle): void {
   const circuits = openCircuitWatch(
     () => channels.all().map(({ settings, circuit }) => ({ id: settings.id, circuit })),
-    (changes) => tellHappenings(bus, changes),
+    (changes) => publishServiceEvents(bus, changes),
     clock,
   );
   const worker = startWorker({

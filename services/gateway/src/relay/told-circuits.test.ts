@@ -1,7 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { FAULTS_TO_OPEN } from '@reelgate/platform/limits/circuit-breaker';
-import { HappenedSchema } from '@reelgate/proto/access/v1/happening';
+import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
 import { aRelayChannel } from '../../testing/a-relay-channel.ts';
 import { checkedConfig, startGatewayUnderTest } from '../../testing/gateway-under-test.ts';
 import type { GatewayUnderTest } from '../../testing/gateway-under-test.ts';
@@ -16,7 +16,7 @@ let told: { readonly at: number; readonly type: string; readonly subject: string
 beforeEach(async () => {
   gateway = await startGatewayUnderTest({ channels: [aRelayChannel({ id: 'chat-a', base_url: NOWHERE })] });
   told = [];
-  await gateway.bus.subscribe(HappenedSchema, 'test', async ({ at, type, subject }) => {
+  await gateway.bus.subscribe(ServiceEventSchema, 'test', async ({ at, type, subject }) => {
     told.push({ at: timestampMs(at!), type, subject });
   });
 });

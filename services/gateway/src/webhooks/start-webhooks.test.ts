@@ -44,7 +44,7 @@ test('dispatched events are delivered at once, with the bytes of the status read
     ],
   });
 
-  under.bus.announce(EventsDispatchedSchema, create(EventsDispatchedSchema, {}));
+  under.bus.announce(EventsDispatchedSchema, create(EventsDispatchedSchema, { deliveriesDue: true }));
   await until(() => under.sends.requests.length === 1);
   await untilAfter(under.clock, () => records.length === 1);
 

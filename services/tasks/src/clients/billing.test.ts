@@ -116,7 +116,13 @@ test.each<[string, (billing: Billing) => Promise<unknown>, string, object]>([
 describe('an answer of billing', () => {
   test('may be a quote', async () => {
     const quotePrice = create(QuotePriceResponseSchema, {
-      quote: { amountNanos: 400_000_000n, currency: 'USD', contract: 'Alpha-H3', version: 3 },
+      quote: {
+        amountNanos: 400_000_000n,
+        currency: 'USD',
+        contract: 'Alpha-H3',
+        version: 3,
+        maxAmountNanos: 500_000_000n,
+      },
     });
 
     expect(await over({ quotePrice }).billing.quote('acme', FACTS)).toEqual({
@@ -124,6 +130,7 @@ describe('an answer of billing', () => {
       currency: 'USD',
       contract: 'Alpha-H3',
       version: 3,
+      maxAmountNanos: 500_000_000n,
     });
   });
 

@@ -15,18 +15,14 @@ export interface Quote {
   readonly currency: string;
   readonly contract: string;
   readonly version: number;
-  /** The least bound that a hold is placed under; absent: billing is of the release before, which knows none. */
-  readonly maxAmountNanos: bigint | undefined;
+  /** The least bound that a hold is placed under. */
+  readonly maxAmountNanos: bigint;
 }
 
 /** A hold as billing has placed it. */
 export interface PlacedHold {
-  readonly amountNanos: bigint;
-  readonly currency: string;
   /** The key of its contract, under which it is extended. */
   readonly contract: string;
-  /** The bound that it keeps; absent: none. */
-  readonly maxAmountNanos: bigint | undefined;
 }
 
 /** A request to place a hold. */
@@ -122,7 +118,7 @@ export function billingClient(rpc: Client<typeof BillingService>, clock: Clock):
         currency: quote?.currency ?? '',
         contract: quote?.contract ?? '',
         version: quote?.version ?? 0,
-        maxAmountNanos: quote?.maxAmountNanos,
+        maxAmountNanos: quote?.maxAmountNanos ?? 0n,
       };
     },
     checkHold: async ({ accountId, tokenId, facts, ...bound }, signal) => {
@@ -130,12 +126,7 @@ export function billingClient(rpc: Client<typeof BillingService>, clock: Clock):
     },
     placeHold: async (request, options) => {
       const hold = await lists.call(toWireHold(request), options);
-      return {
-        amountNanos: hold?.amountNanos ?? 0n,
-        currency: hold?.currency ?? '',
-        contract: hold?.contract ?? request.facts.priceKey,
-        maxAmountNanos: hold?.maxAmountNanos,
-      };
+      return { contract: hold?.contract ?? request.facts.priceKey };
     },
     extendHold: async (taskId, facts, options) => {
       await rpc.extendHold({ taskId, facts: toWireFacts(facts) }, options);

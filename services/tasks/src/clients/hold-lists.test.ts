@@ -1,28 +1,23 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { Code, ConnectError } from '@connectrpc/connect';
 import { describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import { inRequest } from '@reelgate/platform/request-context';
 import { toWireProblem } from '@reelgate/platform/rpc/problems';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
-import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { aGate } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { keepingTracing } from '@reelgate/platform/testing/keeping-tracing';
-import { partialService } from '@reelgate/platform/testing/partial-service';
-import { openGrpc } from '@reelgate/platform/testing/rpc-transports';
 import { until } from '@reelgate/platform/testing/until';
-import {
+import { PlaceHoldRequestSchema, PlaceHoldsResponseSchema } from '@reelgate/proto/billing/v1/billing_service';
+import type {
+  HoldPlacementSchema,
+  PlaceHoldsRequest,
   BillingService,
-  PlaceHoldRequestSchema,
-  PlaceHoldsResponseSchema,
 } from '@reelgate/proto/billing/v1/billing_service';
-import type { HoldPlacementSchema, PlaceHoldsRequest } from '@reelgate/proto/billing/v1/billing_service';
 import { openHoldLists } from './hold-lists.ts';
 import type { HoldLists } from './hold-lists.ts';
 
-const SINGLY_MS = 10_000;
 const LIST_MAX = 64;
 
 const aHold = (taskId: string) =>
@@ -35,7 +30,6 @@ const NO_QUOTA = new Problem({
   retryAfterMs: 1500,
   metadata: { amount: '0.4' },
 });
-const UNKNOWN = serviceUnavailable(new ConnectError('The server does not implement the method', Code.Unimplemented));
 
 interface Call {
   readonly method: 'placeHold' | 'placeHolds';
@@ -219,59 +213,5 @@ describe('a caller that leaves', () => {
     expect(calls[0]?.options.signal?.aborted).toBe(true);
     expect((await placed).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     answering.open();
-  });
-});
-
-describe('a billing of the release before, which knows no lists,', () => {
-  const before = (call: Call): unknown => (call.method === 'placeHolds' ? UNKNOWN : undefined);
-
-  test('is asked hold by hold, and about a list again after ten seconds', async () => {
-    const { calls, clock, lists } = openLists({ fail: before });
-
-    expect(await placeAll(lists, ['task_1', 'task_2'])).toEqual(['task_1', 'task_2']);
-    await clock.advance(SINGLY_MS - 1);
-    expect(await placeAll(lists, ['task_3', 'task_4'])).toEqual(['task_3', 'task_4']);
-    await clock.advance(1);
-    expect(await placeAll(lists, ['task_5', 'task_6'])).toEqual(['task_5', 'task_6']);
-
-    expect(listCalls(calls)).toEqual([
-      ['placeHolds', 'task_1', 'task_2'],
-      ...['task_1', 'task_2', 'task_3', 'task_4'].map((taskId) => ['placeHold', taskId]),
-      ['placeHolds', 'task_5', 'task_6'],
-      ...['task_5', 'task_6'].map((taskId) => ['placeHold', taskId]),
-    ]);
-  });
-
-  test('gets each hold with its own signal and request, and refuses it for itself', async () => {
-    const { calls, lists } = openLists({
-      fail: (call) => before(call) ?? (call.tasks[0] === 'task_1' ? NO_QUOTA : undefined),
-    });
-    const { signal } = new AbortController();
-
-    const [first, second] = await Promise.allSettled([
-      inRequest('request_1', () => lists.call(aHold('task_1'), { signal })),
-      lists.call(aHold('task_2')),
-    ]);
-
-    expect(first).toMatchObject({ reason: NO_QUOTA });
-    expect(second).toMatchObject({ value: { taskId: 'task_2' } });
-    expect(calls[1]?.options).toMatchObject({ signal, requestId: 'request_1' });
-  });
-
-  test('is known by the status that its gRPC server gives', async () => {
-    const { placeHolds: _unknown, ...methods } = BillingService.method;
-    const old = { ...BillingService, method: methods, methods: Object.values(methods) };
-    const server = await openGrpc(
-      partialService(old as unknown as typeof BillingService, {
-        placeHold: async ({ taskId }) => ({ hold: { taskId } }),
-      }),
-    );
-    try {
-      const lists = openHoldLists(server.client(BillingService), fakeClock());
-
-      expect(await placeAll(lists, TASKS)).toEqual(TASKS);
-    } finally {
-      await server.stop();
-    }
   });
 });

@@ -1,6 +1,5 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
-import { isMethodUnknown } from '@reelgate/platform/rpc/problems';
 import type { CallOptions, Client } from '@reelgate/platform/rpc/service';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import type { MediaService } from '@reelgate/proto/media/v1/media_service';
@@ -117,12 +116,7 @@ export function mediaClient(rpc: Client<typeof MediaService>): Media {
       return url === '' ? undefined : url;
     },
     assertFileRoom: async (accountId, otherBytes) => {
-      try {
-        await rpc.checkFileRoom({ accountId, otherBytes: BigInt(otherBytes) });
-      } catch (error) {
-        // a media of the release before has no such check
-        if (!isMethodUnknown(error)) throw error;
-      }
+      await rpc.checkFileRoom({ accountId, otherBytes: BigInt(otherBytes) });
     },
     removePrivate: async (objects) => {
       for (let from = 0; from < objects.length; from += PRIVATE_MAX)

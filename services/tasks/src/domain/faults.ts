@@ -31,7 +31,7 @@ export function noFaults(): FaultCounts {
   return { client: 0, upstream: 0, us: 0 };
 }
 
-/** A row of a later release may have more members, and one of an older release fewer. */
+/** A process of another release may have counted other members. */
 export function addFaults(to: FaultCounts, more: Partial<FaultCounts>): void {
   to.client += more.client ?? 0;
   to.upstream += more.upstream ?? 0;

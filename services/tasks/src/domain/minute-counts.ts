@@ -104,13 +104,9 @@ export function answerBucket(ms: number): number {
 const COUNTS = Object.keys(noCounts()) as readonly (keyof MinuteCounts)[];
 const CHANNEL_COUNTS = ['accepted', 'refused', 'unknown', 'completed', 'failed', 'failedPolls'] as const;
 
-/**
- * A row of a process of another release may lack a count. If it tells no causes apart, the upstreams are taken for the
- * cause, so that an update hides no fault.
- */
+/** A row of a process of another release may lack a count. */
 export function addCounts(to: MinuteCounts, more: Partial<MinuteCounts>): void {
-  const unknownCause = { refusedByUpstream: more.refused, failedByUpstream: more.failed };
-  for (const name of COUNTS) to[name] += { ...unknownCause, ...more }[name] ?? 0;
+  for (const name of COUNTS) to[name] += more[name] ?? 0;
 }
 
 export function addChannelCounts(to: ChannelCounts, more: Partial<ChannelCounts>): void {

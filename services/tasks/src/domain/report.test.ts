@@ -6,14 +6,14 @@ import { move } from './report.ts';
 import type { TaskEvent } from './report.ts';
 
 const states = fc.constantFrom<State[]>('queued', 'in_progress', 'completed', 'failed');
-const happenings = fc.array(fc.constantFrom<TaskEvent[]>('waits', 'runs', 'succeeds', 'fails'));
+const events = fc.array(fc.constantFrom<TaskEvent[]>('waits', 'runs', 'succeeds', 'fails'));
 
 test('no event changes a terminal state', () => {
   fc.assert(
-    fc.property(states, happenings, (first, all) => {
+    fc.property(states, events, (first, all) => {
       let state = first;
-      for (const happening of all) {
-        const next = move(state, happening);
+      for (const event of all) {
+        const next = move(state, event);
         if (isTerminal(state)) expect(next).toBe(state);
         state = next;
       }
@@ -23,7 +23,7 @@ test('no event changes a terminal state', () => {
 
 test('work that has started never returns to the queue', () => {
   fc.assert(
-    fc.property(happenings, (all) => {
+    fc.property(events, (all) => {
       expect(all.reduce(move, 'in_progress')).not.toBe('queued');
     }),
   );
@@ -38,6 +38,6 @@ test.each<[State, TaskEvent, State]>([
   ['in_progress', 'runs', 'in_progress'],
   ['in_progress', 'succeeds', 'completed'],
   ['in_progress', 'fails', 'failed'],
-])('a %s task that %s is %s', (state, happening, next) => {
-  expect(move(state, happening)).toBe(next);
+])('a %s task that %s is %s', (state, event, next) => {
+  expect(move(state, event)).toBe(next);
 });

@@ -44,7 +44,7 @@ export interface ClientEvent {
   readonly url?: string | undefined;
   /** Further members of the event's data, as a JSON object. */
   readonly dataJson?: string | undefined;
-  /** Undefined: it is not about work, or the release before wrote it. */
+  /** Undefined if it is not about work. */
   readonly origin?: EventOrigin | undefined;
 }
 

@@ -1,10 +1,8 @@
-import { fromJson, fromJsonString, toJsonString } from '@bufbuild/protobuf';
-import type { JsonValue } from '@bufbuild/protobuf';
+import { fromJsonString, toJsonString } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import type { OutboxEvent } from '@reelgate/platform/bus/outbox';
 import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
-import type { TaskFinished } from '@reelgate/proto/tasks/v1/task_events';
 import type { Task, TaskInState } from '../domain/task.ts';
 import type { WatchHub } from '../operations/watches/watch-hub.ts';
 import { STATES, toWireUsage } from '../rpc/mapping-task.ts';
@@ -26,21 +24,12 @@ export function toFinishedEvent(task: Task, finish: Finish): { readonly type: st
   return { type: TaskFinishedSchema.typeName, payload: toJsonString(TaskFinishedSchema, message) };
 }
 
-export function publishFinished(bus: Bus): (event: OutboxEvent) => Promise<void> {
-  return async ({ payload, ...event }) => bus.publish(TaskFinishedSchema, readFinished(payload), event);
-}
-
 /** A replica of a newer release may have staged the event with a field that this one does not know. */
 const READ = { ignoreUnknownFields: true };
 
-/** Reads a staged event. Without its usage if that has a number that is no count, which older releases let pass. */
-function readFinished(payload: string): TaskFinished {
-  try {
-    return fromJsonString(TaskFinishedSchema, payload, READ);
-  } catch {
-    const { usage: _, ...rest } = JSON.parse(payload) as Record<string, JsonValue>;
-    return fromJson(TaskFinishedSchema, rest, READ);
-  }
+export function publishFinished(bus: Bus): (event: OutboxEvent) => Promise<void> {
+  return async ({ payload, ...event }) =>
+    bus.publish(TaskFinishedSchema, fromJsonString(TaskFinishedSchema, payload, READ), event);
 }
 
 export function announceChanged(bus: Bus): (task: TaskInState) => void {

@@ -83,10 +83,7 @@ export interface Limits {
 
 /** The tasks that wait for a channel, as far as this process knows. */
 export interface QueueView {
-  /**
-   * Undefined: no create waits, and those that find every channel full are refused. Not while a process of a release
-   * runs that does not show tasks that wait.
-   */
+  /** Undefined if the queue is off: no create waits, and a create that finds every channel full is refused. */
   readonly limits: QueueLimits | undefined;
   /** A create of such a lane does not overtake its tasks. */
   readonly lanes: KnownLanes;

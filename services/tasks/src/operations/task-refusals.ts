@@ -62,15 +62,6 @@ export const overloadRefusal = (): Problem =>
     retryAfterMs: RETRY_SOON_MS,
   });
 
-/** A process of billing that knows no bound has placed the hold, which is released. Others know it, or will soon. */
-export const boundUnknown = (): Problem =>
-  new Problem({
-    kind: 'unavailable',
-    reason: 'service_unavailable',
-    message: 'the price of this request cannot be bounded while the service is updated; try again',
-    retryAfterMs: RETRY_SOON_MS,
-  });
-
 /** The cause of a refusal: the limit of tasks in flight of the whole service is reached. */
 export class ServiceFull extends Error {}
 /** The cause of a refusal: every channel for the order is at its limit. */

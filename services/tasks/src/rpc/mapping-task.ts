@@ -147,11 +147,10 @@ export function readStateFilter(state: TaskState): State | undefined {
   return fromOptionalEnum(STATE_WORDS, state);
 }
 
-/** The count of an answer, and that this service knows what is counted; absent: nothing was. */
+/** The count of an answer; zero if nothing was counted. */
 export function toWireCount(counted?: TaskCount): {
-  readonly narrowed: boolean;
   readonly counted: number;
   readonly countedAll: boolean;
 } {
-  return { narrowed: true, counted: counted?.count ?? 0, countedAll: counted?.isWhole ?? false };
+  return { counted: counted?.count ?? 0, countedAll: counted?.isWhole ?? false };
 }

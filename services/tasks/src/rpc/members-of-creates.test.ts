@@ -25,8 +25,7 @@ interface Given<T> {
   readonly isOnlyNoted?: true;
 }
 
-type NotGiven =
-  keyof Message | 'boundedOrder' | 'accountId' | 'tokenId' | 'idempotencyKey' | 'requestFingerprint' | 'queue';
+type NotGiven = keyof Message | 'accountId' | 'tokenId' | 'idempotencyKey' | 'requestFingerprint' | 'queue';
 type GivenMember = Exclude<keyof CreateTaskRequest, NotGiven>;
 
 /** Every member of a create that its client gives: one that is missing does not compile. */

@@ -1,10 +1,10 @@
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
 import {
   FoundWorkSchema,
   GetHandOverResponseSchema,
-  HappeningSchema,
   NoteSchema,
   RaisedAttentionSchema,
 } from '@reelgate/proto/tasks/v1/operator_service';
@@ -38,7 +38,7 @@ function toWireFound({ createdAt, state, by, ...found }: FoundMatch) {
   });
 }
 
-/** The hand-over to the next operator: happenings and notes. */
+/** The hand-over to the next operator: events and notes. */
 export function operateHandOver({ store }: Deps, { jobs }: JobDeps, operate: OperatorDeps) {
   const isKnown = async (subject: string): Promise<boolean> =>
     operate.channelIds().includes(subject) ||
@@ -47,14 +47,12 @@ export function operateHandOver({ store }: Deps, { jobs }: JobDeps, operate: Ope
   const notes = { ...operate, isKnown };
   return {
     getHandOver: async ({ actor }, { caller }) => {
-      const { now, since, readUntil, happenings, raised, hasMore } = await readHandOver(operate, actor || caller.name);
+      const { now, since, readUntil, events, raised, hasMore } = await readHandOver(operate, actor || caller.name);
       return toMessage(GetHandOverResponseSchema, {
         now: timestampFromMs(now),
         since: timestampFromMs(since),
         readUntil: toWireTime(readUntil),
-        happenings: happenings.map(({ at, ...rest }) =>
-          toMessage(HappeningSchema, { ...rest, at: timestampFromMs(at) }),
-        ),
+        events: events.map(({ at, ...rest }) => toMessage(ServiceEventSchema, { ...rest, at: timestampFromMs(at) })),
         raised: raised.map(({ taskId, at, reason, isOpen: open }) =>
           toMessage(RaisedAttentionSchema, { taskId, at: timestampFromMs(at), reason, open }),
         ),

@@ -73,7 +73,7 @@ export function readMethods(deps: Deps) {
     listTasks: async (request) => {
       if (request.inSteps && (request.offset !== 0 || request.withTotal)) throw stepsNotCombined();
       const filter = await toOwnersFilter(deps, request);
-      if (filter === undefined) return { narrowed: true, labelled: true, countedAll: true };
+      if (filter === undefined) return { countedAll: true };
       const page = toPage(request);
       if (request.inSteps) {
         const { tasks, continueAfter, counted } = await listTaskStep(deps, filter, page, request);
@@ -82,7 +82,6 @@ export function readMethods(deps: Deps) {
           hasMore: continueAfter !== undefined,
           total: undefined,
           continueAfter,
-          labelled: true,
           ...toWireCount(counted),
         });
       }
@@ -93,7 +92,6 @@ export function readMethods(deps: Deps) {
         hasMore,
         total: BigInt(total ?? 0),
         continueAfter: undefined,
-        labelled: true,
         ...toWireCount(),
       });
     },

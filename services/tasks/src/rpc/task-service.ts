@@ -1,6 +1,5 @@
 import type { Message } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { Problem } from '@reelgate/platform/problem';
 import type { CallContext, EveryField, Implementation } from '@reelgate/platform/rpc/service';
 import { EstimateOrderResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type {
@@ -9,7 +8,6 @@ import type {
   CreateTaskResponse,
   TaskService,
 } from '@reelgate/proto/tasks/v1/task_service';
-import type { Order as WireOrder } from '@reelgate/proto/tasks/v1/order';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import type { EveryMember } from '../domain/every-member.ts';
 import type { BesideOrder } from '../domain/task.ts';
@@ -100,7 +98,7 @@ export function taskService(deps: Deps, tokens: TokenReader): OwnMethods {
     deleteTask: async ({ accountId, taskId }, { signal }) => ({
       deletedAt: timestampFromMs(await deleteTask(deps, accountId, taskId, signal)),
     }),
-    heedCallback: async ({ token, upstreamTaskId, body, headers }, { span }) => {
+    handleCallback: async ({ token, upstreamTaskId, body, headers }, { span }) => {
       await handleCallback(token, { body, headers, upstreamId: upstreamTaskId }, span);
       return {};
     },
@@ -130,10 +128,10 @@ function assertAlone(deps: Deps, request: CheckOrderRequest): void {
 /** The rights of the token come from billing, never from the request. */
 async function toCreateRequest(
   tokens: TokenReader,
-  request: Omit<CreateTaskRequest, keyof Message | 'boundedOrder'> & Pick<CreateTaskRequest, 'boundedOrder'>,
+  request: Omit<CreateTaskRequest, keyof Message>,
 ): Promise<EveryMember<Omit<CreateRequest, 'requestId' | 'span'>>> {
   const { models, inFlight, makers, wait, label } = await tokens.findRights(request.tokenId, request.accountId);
-  const order = fromWireOrder(requireOrder(request));
+  const order = fromWireOrder(request.order);
   const beside = withLabel(readBeside(request), label);
   return {
     accountId: request.accountId,
@@ -149,12 +147,6 @@ async function toCreateRequest(
   };
 }
 
-function requireOrder({ order, boundedOrder }: Pick<CreateTaskRequest, 'order' | 'boundedOrder'>): WireOrder {
-  const given = boundedOrder ?? order;
-  if (given !== undefined) return given;
-  throw new Problem({ kind: 'invalid', reason: 'invalid_request', field: 'order', message: 'is required' });
-}
-
 /** A create without a label has that of its token. */
 function withLabel(beside: BesideOrder, ofToken: string | undefined): BesideOrder {
   return { ...beside, label: beside.label ?? ofToken };
@@ -163,7 +155,7 @@ function withLabel(beside: BesideOrder, ofToken: string | undefined): BesideOrde
 /** A member of either side that the other one lacks does not compile. */
 type Beside = Omit<
   CreateTaskRequest,
-  keyof Message | 'accountId' | 'tokenId' | 'order' | 'boundedOrder' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
+  keyof Message | 'accountId' | 'tokenId' | 'order' | 'idempotencyKey' | 'requestFingerprint' | 'queue'
 >;
 
 function readBeside({ webhookUrl, maxAmountNanos, currency, label }: Beside): EveryMember<BesideOrder> {

@@ -39,7 +39,7 @@ export function deliveryMethods(deps: DeliveryMethodDeps) {
         yield event === undefined ? { cursor } : { event: toWireEvent(event, subject, now()), cursor };
     },
     leaseWebhookReceivers: async ({ worker, limit }) => {
-      const { receivers, leaseMs, restMs } = await leaseReceivers(deps, emptyToUndefined(worker), limit);
+      const { receivers, leaseMs, restMs } = await leaseReceivers(deps, worker, limit);
       return {
         receivers: receivers.map((receiver) => toWireReceiver(receiver, now())),
         leaseMs: BigInt(leaseMs),

@@ -55,6 +55,7 @@ async function failAll({ deps, clock }: WebhookWorld): Promise<void> {
     now,
     until: now + 60_000,
     lease: deps.newId('lease'),
+    worker: 'gateway',
     limit: 64,
     perAccount: 32,
     originsPerAccount: 32,

@@ -320,11 +320,7 @@ test.each<[string, readonly string[], (store: TaskStore, operators: OperatorStor
     ['tasks_by_trace', 'jobs_by_trace'],
     (_store, operators) => operators.findWork('trace_id', '4bf92f3577b34da6a3ce929d0e0e4736', 9),
   ],
-  [
-    'what happened since a time',
-    ['autoindex_service_events_1'],
-    (_store, operators) => operators.listServiceEvents(1, 9),
-  ],
+  ['service events', ['autoindex_service_events_1'], (_store, operators) => operators.listServiceEvents(1, 9)],
   ['what waits since a time', ['attention_by_time'], (_store, operators) => operators.raisedSince(1, 9)],
   ['a mark', ['autoindex_hand_over_marks_1'], (_store, operators) => operators.findMark('ann')],
   ['the notes of a subject', ['operator_notes_by_subject'], (_store, operators) => operators.notes('main')],

@@ -469,7 +469,7 @@ export declare type ListTokensRequest = Message<"reelgate.billing.v1.ListTokensR
   accountId: string;
 
   /**
-   * Only those with this hint, at most 100; empty: all. A service of the release before ignores it.
+   * Only those with this hint, at most 100; empty: all.
    *
    * @generated from field: string hint = 2;
    */
@@ -933,14 +933,6 @@ export declare type GetMarginsResponse = Message<"reelgate.billing.v1.GetMargins
    * @generated from field: repeated reelgate.billing.v1.MarginGroup groups = 1;
    */
   groups: MarginGroup[];
-
-  /**
-   * Whether work without a known cost is missing in a part of the period: a process of the release before did not count
-   * it. Never by account.
-   *
-   * @generated from field: bool incomplete = 2;
-   */
-  incomplete: boolean;
 };
 
 /**

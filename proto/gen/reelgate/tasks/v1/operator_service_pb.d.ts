@@ -12,6 +12,7 @@ import type { ChannelPause } from "./channel_pause_pb.js";
 import type { ChannelWait } from "./channel_wait_pb.js";
 import type { ChannelCalls } from "./channel_calls_pb.js";
 import type { ChannelFailure, ChannelHour, FaultHour, MinuteCounts } from "./pulse_pb.js";
+import type { ServiceEvent } from "../../access/v1/service_event_pb.js";
 import type { Act } from "../../access/v1/act_pb.js";
 
 /**
@@ -398,13 +399,6 @@ export declare type ListTaskRecordsResponse = Message<"reelgate.tasks.v1.ListTas
    * @generated from field: string continue_after = 2;
    */
   continueAfter: string;
-
-  /**
-   * Whether `words`, `token_id` and `count_max` were applied. A service of a release before ignores them.
-   *
-   * @generated from field: bool narrowed = 3;
-   */
-  narrowed: boolean;
 
   /**
    * The number of tasks that were counted, from the beginning of the list or from `after`.
@@ -1412,40 +1406,6 @@ export declare type FindWorkResponse = Message<"reelgate.tasks.v1.FindWorkRespon
 export declare const FindWorkResponseSchema: GenMessage<FindWorkResponse>;
 
 /**
- * Happening is something that no operator did.
- *
- * @generated from message reelgate.tasks.v1.Happening
- */
-export declare type Happening = Message<"reelgate.tasks.v1.Happening"> & {
-  /**
-   * When it happened.
-   *
-   * @generated from field: google.protobuf.Timestamp at = 1;
-   */
-  at?: Timestamp | undefined;
-
-  /**
-   * circuit_opened, circuit_closed, configuration_applied, or one of a later release.
-   *
-   * @generated from field: string type = 2;
-   */
-  type: string;
-
-  /**
-   * The channel's id, or the name of the service that applied a configuration; empty: the tasks service.
-   *
-   * @generated from field: string subject = 3;
-   */
-  subject: string;
-};
-
-/**
- * Describes the message reelgate.tasks.v1.Happening.
- * Use `create(HappeningSchema)` to create a new message.
- */
-export declare const HappeningSchema: GenMessage<Happening>;
-
-/**
  * RaisedAttention says that a task or job began to wait for a decision.
  *
  * @generated from message reelgate.tasks.v1.RaisedAttention
@@ -1536,9 +1496,9 @@ export declare type GetHandOverResponse = Message<"reelgate.tasks.v1.GetHandOver
   /**
    * What no operator did.
    *
-   * @generated from field: repeated reelgate.tasks.v1.Happening happenings = 4;
+   * @generated from field: repeated reelgate.access.v1.ServiceEvent events = 4;
    */
-  happenings: Happening[];
+  events: ServiceEvent[];
 
   /**
    * What began to wait for a decision.

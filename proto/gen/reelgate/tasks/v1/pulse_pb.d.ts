@@ -74,49 +74,48 @@ export declare type MinuteCounts = Message<"reelgate.tasks.v1.MinuteCounts"> & {
   settled: bigint;
 
   /**
-   * Creates that this service refused, for whatever reason, by what caused the refusal. Absent, like those below: the
-   * service is of a release that does not tell causes apart.
+   * Creates that this service refused, for whatever reason, by what caused the refusal.
    *
    * Because of the request: its fields, media, content, balance, or a limit of its token.
    *
-   * @generated from field: optional int64 refused_by_client = 9;
+   * @generated from field: int64 refused_by_client = 9;
    */
-  refusedByClient?: bigint | undefined;
+  refusedByClient: bigint;
 
   /**
    * Because no channel took the order: faults, limits and pauses of channels.
    *
-   * @generated from field: optional int64 refused_by_upstream = 10;
+   * @generated from field: int64 refused_by_upstream = 10;
    */
-  refusedByUpstream?: bigint | undefined;
+  refusedByUpstream: bigint;
 
   /**
    * Because of this installation: another service or a database away, a missing price, a limit of the whole service.
    *
-   * @generated from field: optional int64 refused_by_us = 11;
+   * @generated from field: int64 refused_by_us = 11;
    */
-  refusedByUs?: bigint | undefined;
+  refusedByUs: bigint;
 
   /**
    * Tasks that failed because of their content or parameters, or were cancelled.
    *
-   * @generated from field: optional int64 failed_by_client = 12;
+   * @generated from field: int64 failed_by_client = 12;
    */
-  failedByClient?: bigint | undefined;
+  failedByClient: bigint;
 
   /**
    * Tasks that failed at their upstream for another reason.
    *
-   * @generated from field: optional int64 failed_by_upstream = 13;
+   * @generated from field: int64 failed_by_upstream = 13;
    */
-  failedByUpstream?: bigint | undefined;
+  failedByUpstream: bigint;
 
   /**
    * Tasks that an operator ended as failed.
    *
-   * @generated from field: optional int64 failed_by_us = 14;
+   * @generated from field: int64 failed_by_us = 14;
    */
-  failedByUs?: bigint | undefined;
+  failedByUs: bigint;
 };
 
 /**
@@ -181,8 +180,7 @@ export declare type ChannelMinute = Message<"reelgate.tasks.v1.ChannelMinute"> &
   failedPolls: bigint;
 
   /**
-   * The median of the time until the upstream accepted or refused an attempt, from buckets; 0: there was none, or the
-   * service is of a release that does not tell it.
+   * The median of the time until the upstream accepted or refused an attempt, from buckets; 0: there was none.
    *
    * @generated from field: int64 answer_ms_p50 = 8;
    */

@@ -476,7 +476,7 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
   tokenId: string;
 
   /**
-   * The order. Required, unless `bounded_order` is set.
+   * The order.
    *
    * @generated from field: reelgate.tasks.v1.Order order = 4;
    */
@@ -526,14 +526,6 @@ export declare type CreateTaskRequest = Message<"reelgate.tasks.v1.CreateTaskReq
    * @generated from field: string currency = 11;
    */
   currency: string;
-
-  /**
-   * The order of a create with `max_amount_nanos`, instead of `order`. A service of a release that knows no bound refuses
-   * it, because it finds no order. Such a service ignores the bound of a create with `order`.
-   *
-   * @generated from field: reelgate.tasks.v1.Order bounded_order = 12;
-   */
-  boundedOrder?: Order | undefined;
 
   /**
    * A word of the client for its own accounts, such as a project. It is not compared when a key is repeated: the task
@@ -927,13 +919,6 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
   continueAfter: string;
 
   /**
-   * Whether `words`, `token_id` and `count_max` were applied. A service of a release before ignores them.
-   *
-   * @generated from field: bool narrowed = 5;
-   */
-  narrowed: boolean;
-
-  /**
    * The number of tasks that were counted, from the beginning of the list or from `after`.
    *
    * @generated from field: int32 counted = 6;
@@ -946,13 +931,6 @@ export declare type ListTasksResponse = Message<"reelgate.tasks.v1.ListTasksResp
    * @generated from field: bool counted_all = 7;
    */
   countedAll: boolean;
-
-  /**
-   * Whether `label` was applied. A service of a release before ignores it.
-   *
-   * @generated from field: bool labelled = 8;
-   */
-  labelled: boolean;
 };
 
 /**
@@ -1260,11 +1238,11 @@ export declare type DeleteTaskResponse = Message<"reelgate.tasks.v1.DeleteTaskRe
 export declare const DeleteTaskResponseSchema: GenMessage<DeleteTaskResponse>;
 
 /**
- * HeedCallbackRequest carries the call of an upstream.
+ * HandleCallbackRequest carries the call of an upstream.
  *
- * @generated from message reelgate.tasks.v1.HeedCallbackRequest
+ * @generated from message reelgate.tasks.v1.HandleCallbackRequest
  */
-export declare type HeedCallbackRequest = Message<"reelgate.tasks.v1.HeedCallbackRequest"> & {
+export declare type HandleCallbackRequest = Message<"reelgate.tasks.v1.HandleCallbackRequest"> & {
   /**
    * The signed last part of the URL. It names the task and the attempt.
    *
@@ -1296,24 +1274,24 @@ export declare type HeedCallbackRequest = Message<"reelgate.tasks.v1.HeedCallbac
 };
 
 /**
- * Describes the message reelgate.tasks.v1.HeedCallbackRequest.
- * Use `create(HeedCallbackRequestSchema)` to create a new message.
+ * Describes the message reelgate.tasks.v1.HandleCallbackRequest.
+ * Use `create(HandleCallbackRequestSchema)` to create a new message.
  */
-export declare const HeedCallbackRequestSchema: GenMessage<HeedCallbackRequest>;
+export declare const HandleCallbackRequestSchema: GenMessage<HandleCallbackRequest>;
 
 /**
- * HeedCallbackResponse is empty in every case.
+ * HandleCallbackResponse is empty in every case.
  *
- * @generated from message reelgate.tasks.v1.HeedCallbackResponse
+ * @generated from message reelgate.tasks.v1.HandleCallbackResponse
  */
-export declare type HeedCallbackResponse = Message<"reelgate.tasks.v1.HeedCallbackResponse"> & {
+export declare type HandleCallbackResponse = Message<"reelgate.tasks.v1.HandleCallbackResponse"> & {
 };
 
 /**
- * Describes the message reelgate.tasks.v1.HeedCallbackResponse.
- * Use `create(HeedCallbackResponseSchema)` to create a new message.
+ * Describes the message reelgate.tasks.v1.HandleCallbackResponse.
+ * Use `create(HandleCallbackResponseSchema)` to create a new message.
  */
-export declare const HeedCallbackResponseSchema: GenMessage<HeedCallbackResponse>;
+export declare const HandleCallbackResponseSchema: GenMessage<HandleCallbackResponse>;
 
 /**
  * GetTaskContentRequest names a completed task and the part of its video.
@@ -1754,15 +1732,15 @@ export declare const TaskService: GenService<{
     output: typeof DeleteTaskResponseSchema;
   },
   /**
-   * HeedCallback makes a task due for a poll, because its upstream called the URL that it was given. The content of the
+   * HandleCallback makes a task due for a poll, because its upstream called the URL that it was given. The content of the
    * call is not trusted.
    *
-   * @generated from rpc reelgate.tasks.v1.TaskService.HeedCallback
+   * @generated from rpc reelgate.tasks.v1.TaskService.HandleCallback
    */
-  heedCallback: {
+  handleCallback: {
     methodKind: "unary";
-    input: typeof HeedCallbackRequestSchema;
-    output: typeof HeedCallbackResponseSchema;
+    input: typeof HandleCallbackRequestSchema;
+    output: typeof HandleCallbackResponseSchema;
   },
   /**
    * GetTaskContent returns the bytes of a video, or a part of them. The first message has the facts; each later one has

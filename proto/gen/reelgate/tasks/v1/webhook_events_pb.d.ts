@@ -18,11 +18,11 @@ export declare const file_reelgate_tasks_v1_webhook_events: GenFile;
  */
 export declare type EventsDispatched = Message<"reelgate.tasks.v1.EventsDispatched"> & {
   /**
-   * Whether deliveries are due. Absent: it is not known, because the sender is of a release that does not say it.
+   * Whether deliveries are due.
    *
-   * @generated from field: optional bool deliveries_due = 1;
+   * @generated from field: bool deliveries_due = 1;
    */
-  deliveriesDue?: boolean | undefined;
+  deliveriesDue: boolean;
 };
 
 /**

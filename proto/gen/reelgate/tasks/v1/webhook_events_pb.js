@@ -8,7 +8,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file reelgate/tasks/v1/webhook_events.proto.
  */
 export const file_reelgate_tasks_v1_webhook_events = /*@__PURE__*/
-  fileDesc("CiZyZWVsZ2F0ZS90YXNrcy92MS93ZWJob29rX2V2ZW50cy5wcm90bxIRcmVlbGdhdGUudGFza3MudjEiQgoQRXZlbnRzRGlzcGF0Y2hlZBIbCg5kZWxpdmVyaWVzX2R1ZRgBIAEoCEgAiAEBQhEKD19kZWxpdmVyaWVzX2R1ZUJeChlleGFtcGxlLnJlZWxnYXRlLnRhc2tzLnYxUAFaK3JlZWxnYXRlLmV4YW1wbGUvY29udHJhY3RzL3Rhc2tzL3YxO3Rhc2tzdjGqAhFSZWVsZ2F0ZS5UYXNrcy5WMWIGcHJvdG8z");
+  fileDesc("CiZyZWVsZ2F0ZS90YXNrcy92MS93ZWJob29rX2V2ZW50cy5wcm90bxIRcmVlbGdhdGUudGFza3MudjEiKgoQRXZlbnRzRGlzcGF0Y2hlZBIWCg5kZWxpdmVyaWVzX2R1ZRgBIAEoCEJeChlleGFtcGxlLnJlZWxnYXRlLnRhc2tzLnYxUAFaK3JlZWxnYXRlLmV4YW1wbGUvY29udHJhY3RzL3Rhc2tzL3YxO3Rhc2tzdjGqAhFSZWVsZ2F0ZS5UYXNrcy5WMWIGcHJvdG8z");
 
 /**
  * Describes the message reelgate.tasks.v1.EventsDispatched.

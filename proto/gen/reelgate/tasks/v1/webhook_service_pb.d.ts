@@ -794,7 +794,7 @@ export declare type LeaseWebhookReceiversRequest = Message<"reelgate.tasks.v1.Le
 
   /**
    * Names the process of the worker, by a name that it draws at its start. Its leases end within seconds unless it
-   * renews them. Empty: they last a minute and need no renewal.
+   * renews them.
    *
    * @generated from field: string worker = 2;
    */

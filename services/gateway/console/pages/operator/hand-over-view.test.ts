@@ -8,9 +8,9 @@ import { HandOverPage } from './hand-over.tsx';
 const view: HandOverView = {
   since: 0,
   entries: [
-    { kind: 'happening', at: 60_000, type: 'configuration_applied', subject: '', services: ['billing', 'gateway'] },
-    { kind: 'happening', at: 50_000, type: 'circuit_opened', subject: 'chat-a' },
-    { kind: 'happening', at: 40_000, type: 'of_a_later_release', subject: '' },
+    { kind: 'event', at: 60_000, type: 'configuration_applied', subject: '', services: ['billing', 'gateway'] },
+    { kind: 'event', at: 50_000, type: 'circuit_opened', subject: 'chat-a' },
+    { kind: 'event', at: 40_000, type: 'of_a_later_release', subject: '' },
   ],
   hasMore: false,
   you: 'ada',

@@ -81,7 +81,7 @@ function listColumns(you: string): readonly Column<HandOverEntry>[] {
 }
 
 function describeEntry(entry: HandOverEntry): ComponentChildren {
-  if (entry.kind === 'happening') return words.types[entry.type] ?? entry.type;
+  if (entry.kind === 'event') return words.types[entry.type] ?? entry.type;
   if (entry.kind === 'raised')
     return (
       <>
@@ -98,7 +98,7 @@ function describeEntry(entry: HandOverEntry): ComponentChildren {
 }
 
 function renderAbout(entry: HandOverEntry): ComponentChildren {
-  if (entry.kind === 'happening' && entry.services !== undefined) return words.services(entry.services);
+  if (entry.kind === 'event' && entry.services !== undefined) return words.services(entry.services);
   const [subject, href] = readSubject(entry);
   if (subject === '') return '–';
   return href === undefined ? (

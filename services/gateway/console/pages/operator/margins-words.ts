@@ -54,8 +54,6 @@ export const marginsWords = {
   estimatedPart: (amount: string): string => `${amount} estimated`,
   keyMeasured: 'Margin on a measured cost: the upstream reported what it charged',
   keyEstimated: 'Margin on an estimated cost: by the upstream prices of the channel',
-  incomplete:
-    'A part of this time is from a release that did not count work without a known cost, so that figure is too low.',
   noCost: 'No cost is known in this time. Give the channels upstream prices in the configuration, and estimates begin.',
   empty: 'Nothing was charged in this time',
   emptyText:

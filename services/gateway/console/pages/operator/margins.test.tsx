@@ -35,7 +35,7 @@ const USD: CurrencyMargins = {
 };
 const view: MarginsView = {
   ...{ from: FIRST, to: FIRST + 2 * DAY_MS, split: 'channel', bucket: 'day' },
-  ...{ parts: [FIRST, FIRST + DAY_MS], currencies: [USD], isIncomplete: false, now: FIRST + DAY_MS + 1 },
+  ...{ parts: [FIRST, FIRST + DAY_MS], currencies: [USD], now: FIRST + DAY_MS + 1 },
 };
 
 const markup = (changes: Partial<MarginsView> = {}, query = ''): string =>
@@ -91,11 +91,6 @@ describe('the margins of a period', () => {
 
     expect(text({ currencies })).toContain('$539.38');
     expect(text({ currencies }, 'currency=EUR')).toContain('€3,120.40');
-  });
-
-  test('say that work without a known cost is missing', () => {
-    expect(text({ isIncomplete: true })).toContain('did not count work without a known cost');
-    expect(text()).not.toContain('did not count');
   });
 
   test('without any known cost say how estimates begin', () => {

@@ -85,7 +85,7 @@ export interface MarginsReportProps {
 }
 
 export function MarginsReport({ view, query, asked }: MarginsReportProps): VNode {
-  const { currencies, split, key, bucket, isIncomplete } = view;
+  const { currencies, split, key, bucket } = view;
   const shown = chooseCurrency(currencies, query);
   const all = new URLSearchParams(query);
   all.delete('key');
@@ -119,7 +119,6 @@ export function MarginsReport({ view, query, asked }: MarginsReportProps): VNode
       ) : (
         <>
           <MarginStats margins={shown} />
-          {isIncomplete ? <p class="busy">{words.incomplete}</p> : null}
           {hasNoCost(shown) ? <p class="note">{words.noCost}</p> : <MarginsChart view={view} margins={shown} />}
           <h2>{words.groups[split]}</h2>
           <GroupTable view={view} margins={shown} query={query} />

@@ -236,20 +236,6 @@ describe('the list of tasks', () => {
     expect((await page.get('/tasks')).json.tokens).toHaveLength(1);
   });
 
-  test('refuses a search that a service of the release before would ignore', async () => {
-    under.tasks.release.knowsSearch = false;
-
-    expect((await page.get('/tasks')).status).toBe(200);
-    expect((await page.get('/tasks?find=red%20kite')).status).toBe(503);
-  });
-
-  test('refuses a label that a service of the release before would ignore', async () => {
-    under.tasks.release.knowsLabels = false;
-
-    expect((await page.get('/tasks')).status).toBe(200);
-    expect((await page.get('/tasks?label=spring')).status).toBe(503);
-  });
-
   test('is narrowed by a label, which its rows show', async () => {
     keep(aTask({ label: 'spring' }));
     keep(aTask({ id: OTHER_ID }));

@@ -26,7 +26,7 @@ const start = async (operator: OperatorMethods): Promise<void> => {
 };
 
 describe('a hand-over', () => {
-  test('is one list of acts, happenings and decisions, the newest first, since the mark', async () => {
+  test('is one list of acts, events and decisions, the newest first, since the mark', async () => {
     const asked: string[] = [];
     await start({
       tasks: {
@@ -36,7 +36,7 @@ describe('a hand-over', () => {
             since: timestampFromMs(SINCE),
             readUntil: timestampFromMs(SINCE),
             now: timestampFromMs(NOW),
-            happenings: [{ at: timestampFromMs(600_000), type: 'circuit_opened', subject: 'east' }],
+            events: [{ at: timestampFromMs(600_000), type: 'circuit_opened', subject: 'east' }],
             raised: [{ at: timestampFromMs(800_000), taskId: 'task_1', reason: 'unknown_status', open: true }],
           };
         },
@@ -55,7 +55,7 @@ describe('a hand-over', () => {
       entries: [
         { kind: 'act', at: 900_000, act: { id: 'act_3' } },
         { kind: 'raised', at: 800_000, taskId: 'task_1', reason: 'unknown_status', isOpen: true },
-        { kind: 'happening', at: 600_000, type: 'circuit_opened', subject: 'east' },
+        { kind: 'event', at: 600_000, type: 'circuit_opened', subject: 'east' },
         { kind: 'act', at: 500_000, act: { id: 'act_2' } },
       ],
     });
@@ -85,12 +85,12 @@ describe('a hand-over', () => {
   });
 
   test('without the acts shows the rest, and says that they are missing', async () => {
-    const happenings = [{ at: timestampFromMs(600_000), type: 'circuit_opened', subject: 'east' }];
-    await start({ tasks: handOver({ happenings }), accounts: { listActs: away } });
+    const events = [{ at: timestampFromMs(600_000), type: 'circuit_opened', subject: 'east' }];
+    await start({ tasks: handOver({ events }), accounts: { listActs: away } });
     const { status, json } = await console.as('viewer', 'GET', '/hand-over');
 
     expect(status).toBe(200);
-    expect(json).toMatchObject({ areActsUnread: true, entries: [{ kind: 'happening', type: 'circuit_opened' }] });
+    expect(json).toMatchObject({ areActsUnread: true, entries: [{ kind: 'event', type: 'circuit_opened' }] });
   });
 
   test('cannot be read without the tasks service, which has the marks, and says so in plain words', async () => {
@@ -109,25 +109,20 @@ describe('a hand-over', () => {
     });
     await start({
       tasks: handOver({
-        happenings: [
-          applied(600_100, 'gateway'),
-          applied(600_000, ''),
-          applied(600_050, 'billing'),
-          applied(500_000, ''),
-        ],
+        events: [applied(600_100, 'gateway'), applied(600_000, ''), applied(600_050, 'billing'), applied(500_000, '')],
       }),
     });
     const { json } = await console.as('viewer', 'GET', '/hand-over');
 
     expect(json.entries).toEqual([
       {
-        kind: 'happening',
+        kind: 'event',
         at: 600_100,
         type: 'configuration_applied',
         subject: '',
         services: ['billing', 'gateway', 'tasks'],
       },
-      { kind: 'happening', at: 500_000, type: 'configuration_applied', subject: '', services: ['tasks'] },
+      { kind: 'event', at: 500_000, type: 'configuration_applied', subject: '', services: ['tasks'] },
     ]);
   });
 });

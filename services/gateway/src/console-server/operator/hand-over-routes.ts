@@ -2,7 +2,7 @@ import type { Log } from '@reelgate/platform/log';
 import { NOTE_MAX } from '../../../console/operator-values.ts';
 import type { HandOverEntry, HandOverView, NoteList } from '../../../console/api/operator-hand-over.ts';
 import type { ReadActs } from '../../clients/acts-client.ts';
-import type { HandOverEvent, HandOvers } from '../../clients/hand-over-client.ts';
+import type { ServiceEvent, HandOvers } from '../../clients/hand-over-client.ts';
 import { covers } from '../../domain/operator-role.ts';
 import { bodyValidator, invalid } from '../../dialects/wire/body-validator.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
@@ -22,7 +22,7 @@ const CONFIGURATION = 'configuration_applied';
 /** The tasks service writes its own without a subject. */
 const WRITER = 'tasks';
 
-type HappeningEntry = Extract<HandOverEntry, { readonly kind: 'happening' }>;
+type EventEntry = Extract<HandOverEntry, { readonly kind: 'event' }>;
 
 export interface HandOverParts {
   readonly log: Log;
@@ -128,13 +128,13 @@ export async function readNotes(handOver: HandOvers, subject: string, exchange: 
 /** An act after the mark of the answer is read the next time. */
 async function readHandOver({ log, handOver, acts }: HandOverParts, exchange: Exchange): Promise<HandOverView> {
   const { name } = requireOperator(exchange);
-  const { since, readUntil, now, happenings, raised, hasMore } = await handOver.read(name, exchange.state);
+  const { since, readUntil, now, events, raised, hasMore } = await handOver.read(name, exchange.state);
   const page = await ifReadable(log, 'acts', acts({ limit: ACTS_READ }, exchange.state));
   const recent = (page?.acts ?? []).filter(({ at }) => at >= since && at <= now);
   const isCut = page?.hasMore === true && recent.length === page.acts.length;
   const entries: HandOverEntry[] = [
     ...recent.map((act) => ({ kind: 'act' as const, at: act.at, act })),
-    ...mergeHappenings(happenings),
+    ...mergeEvents(events),
     ...raised.map((one) => ({ kind: 'raised' as const, ...one })),
   ];
   return {
@@ -149,18 +149,18 @@ async function readHandOver({ log, handOver, acts }: HandOverParts, exchange: Ex
 }
 
 /** Every service tells that it took a configuration up; those of one minute are one entry. */
-function mergeHappenings(happenings: readonly HandOverEvent[]): readonly HappeningEntry[] {
+function mergeEvents(events: readonly ServiceEvent[]): readonly EventEntry[] {
   const applied = Map.groupBy(
-    happenings.filter(({ type }) => type === CONFIGURATION),
+    events.filter(({ type }) => type === CONFIGURATION),
     ({ at }) => Math.floor(at / MINUTE_MS),
   );
-  const configurations = [...applied.values()].map((ofMinute): HappeningEntry => ({
-    kind: 'happening',
+  const configurations = [...applied.values()].map((ofMinute): EventEntry => ({
+    kind: 'event',
     at: Math.max(...ofMinute.map(({ at }) => at)),
     type: CONFIGURATION,
     subject: '',
     services: ofMinute.map(({ subject }) => subject || WRITER).toSorted(),
   }));
-  const others = happenings.filter(({ type }) => type !== CONFIGURATION);
-  return [...configurations, ...others.map((one): HappeningEntry => ({ kind: 'happening', ...one }))];
+  const others = events.filter(({ type }) => type !== CONFIGURATION);
+  return [...configurations, ...others.map((one): EventEntry => ({ kind: 'event', ...one }))];
 }

@@ -28,7 +28,6 @@ const ANSWER: MessageInitShape<typeof GetMarginsResponseSchema> = {
     { key: '=one', currency: 'USD', total: SUM, parts: [{ beginsAt: timestampFromMs(FIRST + DAY_MS), sum: SUM }] },
     { rest: true, currency: 'USD', total: LOSS, parts: [{ beginsAt: timestampFromMs(FIRST), sum: LOSS }] },
   ],
-  incomplete: true,
 };
 
 let console: OperatorUnderTest | undefined;
@@ -61,7 +60,6 @@ test('the margins of a period tell apart what is measured, estimated and unknown
   expect(json).toMatchObject({
     split: 'channel',
     bucket: 'day',
-    isIncomplete: true,
     from: FIRST,
     to: FIRST + 3 * DAY_MS,
   });

@@ -1,6 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { CurrencyMargins, MarginPart, MarginsView, MarginSums } from '../../../console/api/operator-margins.ts';
-import type { MarginGroup, Margins, MarginsQuestion, MarginSum, ReadMargins } from '../../clients/margins-client.ts';
+import type { MarginGroup, MarginsQuestion, MarginSum, ReadMargins } from '../../clients/margins-client.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
@@ -52,8 +52,8 @@ export function marginsRoute({ clock, margins }: Parts): OperatorRouteEntry {
       const now = clock.now();
       const isFile = wantsCsv(exchange, query);
       const question = readQuestion(query, now, isFile ? GROUPS_OF_FILE : GROUPS_SHOWN);
-      const answer = await margins(question, exchange.state);
-      return isFile ? sendCsv(exchange, question, answer) : toMarginsView(question, answer, now);
+      const groups = await margins(question, exchange.state);
+      return isFile ? sendCsv(exchange, question, groups) : toMarginsView(question, groups, now);
     },
   });
 }
@@ -70,12 +70,12 @@ function readQuestion(query: URLSearchParams, now: number, limit: number): Margi
   };
 }
 
-function toMarginsView(question: MarginsQuestion, { groups, isIncomplete }: Margins, now: number): MarginsView {
+function toMarginsView(question: MarginsQuestion, groups: readonly MarginGroup[], now: number): MarginsView {
   const { from, to, split, bucket, key } = question;
   const parts = listParts(question);
   const byCurrency = Map.groupBy(groups, ({ currency }) => currency);
   return {
-    ...{ from, to, split, bucket, parts, isIncomplete, now },
+    ...{ from, to, split, bucket, parts, now },
     ...dropUndefined({ key }),
     currencies: [...byCurrency].map(([currency, own]) => toCurrencyMargins(currency, own, parts)),
   };
@@ -159,7 +159,7 @@ const COLUMNS: readonly (readonly [name: string, cell: (sums: MarginSums) => str
 ];
 
 /** One line for each group and part of the period in which it has anything. */
-function sendCsv(exchange: Exchange, { split, bucket }: MarginsQuestion, { groups }: Margins): string {
+function sendCsv(exchange: Exchange, { split, bucket }: MarginsQuestion, groups: readonly MarginGroup[]): string {
   exchange.type = 'text/csv; charset=utf-8';
   exchange.attachment('reelgate-margins.csv');
   const head = [bucket, split, 'is_rest', 'currency', ...COLUMNS.map(([name]) => name)];

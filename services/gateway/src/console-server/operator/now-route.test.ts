@@ -30,14 +30,6 @@ const away = async () => {
 const read = async () => (await console.as('viewer', 'GET', '/now')).json;
 const named = (lights: readonly Light[], name: string) => lights.find((light) => light.name === name);
 
-test('a tasks service that tells no causes apart is not taken for one without faults', async () => {
-  const getPulse = async () => ({ now: AT, minutes: [{ minute: AT, refused: 5n, failed: 5n }] });
-  console = await startOperatorUnderTest({ operator: { tasks: tasks({ getPulse }) } });
-  const { lights } = await read();
-
-  expect([named(lights, 'creates')?.grade, named(lights, 'ends')?.grade]).toEqual(['fail', 'fail']);
-});
-
 test('refusals that clients caused leave the light green, and are told', async () => {
   const minute = { minute: AT, created: 1n, refused: 5n, refusedByClient: 5n, refusedByUpstream: 0n, refusedByUs: 0n };
   console = await startOperatorUnderTest({

@@ -6,7 +6,7 @@ import type { SearchAnswer } from '../../../console/api/operator-search.ts';
 import { startOperatorUnderTest } from '../../../testing/operator-under-test.ts';
 import type { OperatorUnderTest } from '../../../testing/operator-under-test.ts';
 
-const aToken = (id: string, hint: string, name = '') => create(TokenSchema, { id, accountId: 'demo', hint, name });
+const aToken = (id: string, hint: string, name: string) => create(TokenSchema, { id, accountId: 'demo', hint, name });
 
 let asked: string[];
 let fault: Problem | undefined;
@@ -18,11 +18,10 @@ beforeEach(async () => {
     operator: {
       accounts: {
         listAccounts: async () => ({ accounts: [] }),
-        // as a service of the release before, which ignores the hint
         listTokens: async ({ hint }) => {
           asked.push(hint);
           if (fault !== undefined) throw fault;
-          return { tokens: [aToken('token_1', 'a1b2', 'main'), aToken('token_2', 'c3d4'), aToken('token_3', '')] };
+          return { tokens: hint === 'a1b2' ? [aToken('token_1', hint, 'main')] : [] };
         },
       },
     },

@@ -37,14 +37,13 @@ export interface SessionSeal {
   open(sealed: string): OpenedSession | undefined;
 }
 
-/** In this order, so that the release before can open the beginning. */
 type SealedParts = readonly [
   sealedAt: number,
   key: string,
-  subject?: string,
-  version?: number,
-  expiresAt?: number,
-  role?: Role | null | undefined,
+  subject: string,
+  version: number,
+  expiresAt: number,
+  role: Role | null | undefined,
 ];
 
 export interface SessionSealOptions {
@@ -75,8 +74,6 @@ export function sessionSeal({ keys, purpose, lifetimeMs, clock, random }: Sessio
       const text = findFirstResult(accepted, (one) => decryptSeal(one, bytes, purpose));
       if (text === undefined) return undefined;
       const [sealedAt, key, subject, version, expiresAt, role] = JSON.parse(text) as SealedParts;
-      // one of the release before cannot be ended
-      if (subject === undefined || version === undefined || expiresAt === undefined) return undefined;
       const isOver = clock.now() >= Math.min(expiresAt, sealedAt + lifetimeMs);
       return isOver
         ? undefined

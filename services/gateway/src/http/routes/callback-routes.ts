@@ -70,7 +70,7 @@ async function receiveCallback(parts: CallbackRouteParts, exchange: Exchange): P
     return;
   }
   if (exchange.method !== 'POST') throw invalidAddress();
-  await parts.tasks.heedCallback(
+  await parts.tasks.handleCallback(
     {
       token,
       upstreamTaskId: readUpstreamTaskId(payload),

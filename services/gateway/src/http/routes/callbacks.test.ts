@@ -83,7 +83,7 @@ describe('a call', () => {
       const answer = await calling('POST', '', { body });
 
       expect([answer.status, answer.json]).toEqual([200, {}]);
-      expect(under.tasks.calls).toEqual(['heedCallback']);
+      expect(under.tasks.calls).toEqual(['handleCallback']);
       expect(lastCallback()).toMatchObject({ token, body: passed });
     },
   );
@@ -127,7 +127,7 @@ describe('a call', () => {
 
   test('that could not be passed on is not acknowledged', async () => {
     under.tasks.refuse(
-      'heedCallback',
+      'handleCallback',
       new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'away' }),
     );
 

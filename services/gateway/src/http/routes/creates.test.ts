@@ -32,8 +32,7 @@ beforeEach(() => {
 const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   call(under.url, 'POST', path, { body, headers });
 const lastOrder = (): object => {
-  const { order, boundedOrder } = under.tasks.creates.at(-1)!;
-  return brief((boundedOrder ?? order)!);
+  return brief(under.tasks.creates.at(-1)!.order!);
 };
 
 describe('a create is one call with the decoded order', () => {
@@ -94,8 +93,6 @@ describe('a create is one call with the decoded order', () => {
     expect(answer.status).toBe(200);
   });
 });
-
-const NO_ORDER = { kind: 'invalid', reason: 'invalid_request', field: 'order' } as const;
 
 /** For each member beside the order, a create that gives it. A member without one does not compile. */
 const BESIDE: { readonly [K in keyof BesideOrder]: readonly [path: string, fields: object, value: BesideOrder[K]] } = {
@@ -159,14 +156,6 @@ describe('a label', () => {
 
     expect(json.data).toMatchObject([{ label: 'of-the-list' }]);
   });
-
-  test('cannot narrow the list while a service of the release before answers', async () => {
-    under.tasks.release.knowsLabels = false;
-    const { status, headers } = await call(under.url, 'GET', '/v1/videos?label=spring');
-    under.tasks.release.knowsLabels = true;
-
-    expect([status, headers['retry-after']]).toEqual([503, '5']);
-  });
 });
 
 describe('a bound of the price', () => {
@@ -175,23 +164,11 @@ describe('a bound of the price', () => {
     ['/v1/videos/task_abc/remix', { model: 'Alpha-H3', resolution: '2K' }],
     ['/v1/videos', { model: 'Alpha-H3', source_task_id: 'task_abc' }],
     ['/v1/video/generations', compat],
-  ])('POST %s is sent so that a service which knows no bound finds no order', async (path, body) => {
+  ])('POST %s is sent with the order', async (path, body) => {
     expect((await post(path, { ...body, max_amount: '0.40', currency: 'USD' })).status).toBe(200);
 
     expect(under.tasks.creates.at(-1)).toMatchObject({ maxAmountNanos: 400_000_000n, currency: 'USD' });
-    expect(under.tasks.creates.at(-1)?.order).toBeUndefined();
-    expect(under.tasks.creates.at(-1)?.boundedOrder?.model).toBe('Alpha-H3');
-  });
-
-  test('that such a service refuses can be sent again', async () => {
-    under.tasks.refuse('createTask', new Problem({ ...NO_ORDER, message: 'is required' }));
-    const answer = await post('/v1/videos', { ...compat, max_amount: '0.40' });
-
-    expect([answer.status, answer.json.error.code, answer.headers['retry-after']]).toEqual([
-      503,
-      'service_unavailable',
-      '5',
-    ]);
+    expect(under.tasks.creates.at(-1)?.order?.model).toBe('Alpha-H3');
   });
 
   test('below the price is refused with the amounts', async () => {

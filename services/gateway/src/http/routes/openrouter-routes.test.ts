@@ -53,7 +53,7 @@ describe('a create', () => {
       maxAmountNanos: 400_000_000n,
       currency: 'USD',
     });
-    expect(brief((created!.boundedOrder ?? created!.order)!)).toEqual(BOAT);
+    expect(brief(created!.order!)).toEqual(BOAT);
   });
 
   test('that no generator takes as it is, is refused with the right field of this dialect', async () => {

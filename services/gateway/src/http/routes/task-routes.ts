@@ -1,6 +1,5 @@
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
 import type { MaybePromise } from '@reelgate/platform/maybe-promise';
-import { serviceUnavailable } from '@reelgate/platform/service-unavailable';
 import { withDeadline } from '../../clients/caller.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
 import type { ChargeReader, ChargeReading } from '../../operations/read-charge.ts';
@@ -33,8 +32,6 @@ import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
 
 const LIST_DEADLINE_MS = 15_000;
-/** A replica of the release before is replaced soon. */
-const UPGRADE_RETRY_MS = 5000;
 /** Of a route that does not show charges. */
 const NO_CHARGE: ChargeReading = { charge: undefined, isLasting: true };
 const NO_CHARGES: TaskPage['charges'] = new Map();
@@ -195,13 +192,10 @@ async function waitWithPermit(parts: TaskRouteParts, exchange: Exchange, ref: Ta
 async function listPage(parts: TaskRouteParts, route: ListRoute, exchange: Exchange): Promise<void> {
   const query = route.decode(new URLSearchParams(exchange.querystring));
   const caller = toAccountCaller(exchange);
-  const { tasks, hasMore, total, labelled } = await parts.tasks.listTasks(
+  const { tasks, hasMore, total } = await parts.tasks.listTasks(
     { accountId: caller.accountId, ...query },
     withDeadline(caller, LIST_DEADLINE_MS),
   );
-  // a service of the release before would answer with tasks of every label
-  if (query.label !== undefined && !labelled)
-    throw serviceUnavailable(new Error('labels are not known'), UPGRADE_RETRY_MS);
   const charges = route.showsCharges === true ? await parts.charges.readAll(tasks, caller) : NO_CHARGES;
   answer(exchange, route.encode({ tasks, hasMore, total: Number(total), charges }, parts.links));
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { FAULTS_TO_OPEN } from '@reelgate/platform/limits/circuit-breaker';
 import { PROBE_EVERY_MS } from '@reelgate/platform/limits/probe-suspects';
 import { until, untilAfter } from '@reelgate/platform/testing/until';
-import { HappenedSchema } from '@reelgate/proto/access/v1/happening';
+import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
 import { describeWith } from '../../../../../test/servers/describe-with.ts';
 import { redisServer } from '../../../../../test/servers/redis-server.ts';
 import type { CheckedRelayChannel } from '../channels/relay-channel-config.ts';
@@ -54,7 +54,7 @@ async function open(
     ended.push(() => gateway.stop());
     gateway.billing.tokens.set(OTHER, { accountId: 'other' });
     gateway.billing.tokens.set(THIRD, { accountId: 'third' });
-    await gateway.bus.subscribe(HappenedSchema, 'test', async ({ type }) => void told.push(type));
+    await gateway.bus.subscribe(ServiceEventSchema, 'test', async ({ type }) => void told.push(type));
     started.push(gateway);
   }
   let turn = 0;

@@ -205,7 +205,7 @@ async function estimateNanos(
       wait: readWait(batch, clock.now()),
       tokenWait: rights.wait,
     });
-    return quote.maxAmountNanos ?? quote.amountNanos;
+    return quote.maxAmountNanos;
   } catch (error) {
     if (error instanceof Problem && isFinal(error)) return 0n;
     throw error;

@@ -300,21 +300,6 @@ describe('a refused create', () => {
       ['store.begin', 'billing.placeHold', ...REFUSED_AND_RELEASED],
     ],
     [
-      'for a bound that billing does not know yet',
-      async (world) => {
-        world.billing.knowsBounds = false;
-        return world.create(image, { beside: { maxAmountNanos: 1_000_000_000n } });
-      },
-      { kind: 'unavailable', reason: 'service_unavailable', retryAfterMs: 5000 },
-      ['store.begin', 'billing.placeHold', ...REFUSED_AND_RELEASED],
-    ],
-    [
-      'for an account of another currency, which billing does not compare yet',
-      (world) => world.create(image, { beside: { currency: 'EUR' } }),
-      { kind: 'unavailable', reason: 'service_unavailable' },
-      ['store.begin', 'billing.placeHold', ...REFUSED_AND_RELEASED],
-    ],
-    [
       'for a media item that cannot be staged',
       async (world) => {
         world.journal.fail(

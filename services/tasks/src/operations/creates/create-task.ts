@@ -6,7 +6,7 @@ import { QUEUE_CLASSES, isBetterClass } from '../../domain/lane.ts';
 import type { EveryMember } from '../../domain/every-member.ts';
 import { listMedia } from '../../domain/order.ts';
 import { priceFacts } from '../../domain/price-facts.ts';
-import type { Failure, PriceBound, Task } from '../../domain/task.ts';
+import type { Failure, Task } from '../../domain/task.ts';
 import { listApplied } from '../../domain/wait-plan.ts';
 import type { PlacedHold } from '../../clients/billing.ts';
 import type { BeginResult, NewTask } from '../../store/task-store.ts';
@@ -16,7 +16,7 @@ import type { Deps } from '../deps.ts';
 import { releaseRefused } from '../ends/settle-task.ts';
 import { nameCreateLane } from '../queue/lane-channels.ts';
 import { UncertainWait, waitForChannel } from '../queue/wait-for-channel.ts';
-import { boundUnknown, keyInUse, noChannel, sourceGone, throttleRefusal } from '../task-refusals.ts';
+import { keyInUse, noChannel, sourceGone, throttleRefusal } from '../task-refusals.ts';
 import { writeTaskSpan } from '../tracing/lifetime-span.ts';
 import { admitCreate, findEarlier, listCaps, planCreateWait, refuseCapped } from './admit-create.ts';
 import type { CreateContext, CreateRequest, CreateResult, ResolvedOrder, SourceMedia } from '../create-context.ts';
@@ -208,19 +208,10 @@ function isBehindOthers(deps: Deps, create: CreateContext): boolean {
 async function placeHold({ billing }: Deps, { task, facts, bound, signal, span }: CreateContext): Promise<PlacedHold> {
   const { id: taskId, accountId, tokenId, label } = task;
   try {
-    const hold = await billing.placeHold({ taskId, accountId, tokenId, facts, label, ...bound }, { signal, span });
-    assertBound(hold, bound);
-    return hold;
+    return await billing.placeHold({ taskId, accountId, tokenId, facts, label, ...bound }, { signal, span });
   } catch (error) {
     throw isProblem(error, 'hold_voided') ? new Overtaken(`the create of ${taskId} was taken over`) : error;
   }
-}
-
-/** A billing process of the release before knows no bound. Its hold is released, and the client is told to repeat. */
-function assertBound(hold: PlacedHold, { maxAmountNanos, currency = hold.currency }: PriceBound): void {
-  const isBound =
-    maxAmountNanos === undefined || (hold.maxAmountNanos === maxAmountNanos && hold.amountNanos <= maxAmountNanos);
-  if (!isBound || hold.currency !== currency) throw boundUnknown();
 }
 
 /**

@@ -9,8 +9,8 @@ export const KEY_LIFETIME_MS = 24 * 3600 * 1000;
 /**
  * The fingerprint of a create whose caller sends none. It covers the whole order, independent of its encoding and of
  * the order of the keys in `extra_json`, and what the client gives beside it. Bytes that are stored elsewhere count by
- * the id of their object. A label does not count: a client that repeats a create under another one, or through a process
- * of the release before, must find its task, or it would order and pay a second one.
+ * the id of their object. A label does not count: a client that repeats a create under another one must find its task, or
+ * it would order and pay a second one.
  */
 export function digestOrder({ extraJson, ...order }: Order, { label: _label, ...beside }: BesideOrder = {}): string {
   const extra = extraJson === undefined ? undefined : canonicalJson(extraJson);

@@ -1,10 +1,10 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { HandOverStore, HandOverEvent, RaisedAttention } from '../../store/operator-store.ts';
+import type { HandOverStore, ServiceEvent, RaisedAttention } from '../../store/operator-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** An operator who has never read, or not for long, reads the last week. */
 const LONGEST_MS = 7 * DAY_MS;
-const HAPPENINGS_MAX = 200;
+const EVENTS_MAX = 200;
 const RAISED_MAX = 100;
 
 export interface HandOver {
@@ -13,7 +13,7 @@ export interface HandOver {
   readonly since: number;
   /** The time up to which the operator has read; undefined: nothing yet. */
   readonly readUntil: number | undefined;
-  readonly happenings: readonly HandOverEvent[];
+  readonly events: readonly ServiceEvent[];
   readonly raised: readonly RaisedAttention[];
   /** More happened than is shown. */
   readonly hasMore: boolean;
@@ -29,17 +29,17 @@ export async function readHandOver({ operators, clock }: HandOverDeps, actor: st
   const now = clock.now();
   const readUntil = await operators.findMark(actor);
   const since = Math.max(readUntil ?? 0, now - LONGEST_MS);
-  const [happenings, raised] = await Promise.all([
-    operators.happeningsSince(since, HAPPENINGS_MAX + 1),
+  const [events, raised] = await Promise.all([
+    operators.listServiceEvents(since, EVENTS_MAX + 1),
     operators.raisedSince(since, RAISED_MAX + 1),
   ]);
   return {
     now,
     since,
     readUntil,
-    happenings: happenings.slice(0, HAPPENINGS_MAX),
+    events: events.slice(0, EVENTS_MAX),
     raised: raised.slice(0, RAISED_MAX),
-    hasMore: happenings.length > HAPPENINGS_MAX || raised.length > RAISED_MAX,
+    hasMore: events.length > EVENTS_MAX || raised.length > RAISED_MAX,
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { Cause } from '../../domain/failure-cause.ts';
-import { CHANNELS_MAX, addCounts, answerPercentile, noCounts } from '../../domain/minute-counts.ts';
+import { CHANNELS_MAX, answerPercentile } from '../../domain/minute-counts.ts';
 import type { MinuteRow } from '../../domain/minute-counts.ts';
 import { aTask } from '../../../testing/tasks.ts';
 import { openMinuteCounter } from './minute-counter.ts';
@@ -116,14 +116,6 @@ test('failed tasks and refused creates are counted by their cause', async () => 
   const [whole] = written[0]!.map(({ json }) => JSON.parse(json) as object);
   expect(whole).toMatchObject({ failed: 5, failedByClient: 2, failedByUpstream: 2, failedByUs: 1 });
   expect(whole).toMatchObject({ refusedByClient: 1, refusedByUpstream: 2, refusedByUs: 1 });
-});
-
-test('a row of a release that tells no causes apart blames the upstreams', () => {
-  const sum = noCounts();
-  addCounts(sum, { created: 1, refused: 2, failed: 3 });
-  addCounts(sum, { ...noCounts(), refused: 1, refusedByClient: 1 });
-
-  expect(sum).toMatchObject({ refused: 3, refusedByUpstream: 2, refusedByClient: 1, failedByUpstream: 3 });
 });
 
 test.each<[readonly number[], number, number]>([

@@ -104,7 +104,7 @@ export async function removeOldCounts(
   const acts = await operators.removeActs(now - ACTS_KEPT_MS, COUNTS_MAX);
   const minutes = await operators.removeMinutes(now - MINUTES_KEPT_MS, COUNTS_MAX);
   const faults = await operators.removeFaults(now - MINUTES_KEPT_MS, COUNTS_MAX);
-  const happenings = await operators.removeHappenings(now - ACTS_KEPT_MS, COUNTS_MAX);
+  const events = await operators.removeServiceEvents(now - ACTS_KEPT_MS, COUNTS_MAX);
   await operators.removeOldCalls(now - CALLS_KEPT_MS);
-  return Math.max(acts, minutes, faults, happenings) === COUNTS_MAX ? COUNTS_MAX : 0;
+  return Math.max(acts, minutes, faults, events) === COUNTS_MAX ? COUNTS_MAX : 0;
 }

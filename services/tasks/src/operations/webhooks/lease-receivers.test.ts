@@ -172,17 +172,6 @@ describeOnEngines('a lease of receivers', (open) => {
     expect(await world.lease()).toEqual([]);
   });
 
-  test('of a worker that renews nothing lasts a minute', async () => {
-    const world = await openDeliveryWorld(open());
-    await world.addEndpoint('whe_1');
-    await world.happen({ id: 'evt_1' });
-    await world.dispatch();
-
-    expect((await leaseReceivers(world.deps, undefined, 1)).leaseMs).toBe(60_000);
-    await world.clock.advance(59_999);
-    expect(await world.lease()).toEqual([]);
-  });
-
   test('that is held lets other workers rest until its end', async () => {
     const world = await openDeliveryWorld(open());
     expect(await leaseReceivers(world.deps, 'gateway_1', 1)).toMatchObject({ receivers: [], restMs: REST_MAX_MS });

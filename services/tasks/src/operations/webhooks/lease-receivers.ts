@@ -19,8 +19,6 @@ const ORIGINS_AN_ACCOUNT_MAX = 16;
 const DELIVERIES_MAX = 32;
 /** The time for which a dead worker delays its receivers. A living worker renews five times in this time. */
 const LEASE_MS = 10_000;
-/** For workers of an earlier release, which renew nothing. */
-const UNRENEWED_LEASE_MS = 60_000;
 /** Maximum size of one answer in bytes; a message has at most 8 MiB. */
 const ANSWER_BYTES_MAX = 5 * 1024 * 1024;
 /** A delivery without its URL and its subject. */
@@ -72,20 +70,15 @@ export interface DueReceivers {
  * Leases receivers to a worker, with all that it needs to send their deliveries. The worker renews the leases while it
  * works. When a lease ends, what was not recorded is sent again.
  */
-export async function leaseReceivers(
-  deps: LeaseDeps,
-  worker: string | undefined,
-  limit: number,
-): Promise<DueReceivers> {
+export async function leaseReceivers(deps: LeaseDeps, worker: string, limit: number): Promise<DueReceivers> {
   const { webhooks, clock, newId } = deps;
   const now = clock.now();
-  const leaseMs = worker === undefined ? UNRENEWED_LEASE_MS : LEASE_MS;
   const restMs = computeRestMs((await webhooks.findFirstDue()) ?? Infinity, now);
-  if (restMs > 0) return { receivers: [], leaseMs, restMs };
+  if (restMs > 0) return { receivers: [], leaseMs: LEASE_MS, restMs };
   const leased = await webhooks.leaseReceivers({
     worker,
     now,
-    until: now + leaseMs,
+    until: now + LEASE_MS,
     lease: newId('lease'),
     limit: Math.min(Math.max(limit, 1), RECEIVERS_MAX),
     perAccount: RECEIVERS_AN_ACCOUNT_MAX,
@@ -93,7 +86,7 @@ export async function leaseReceivers(
     deliveries: DELIVERIES_MAX,
     failuresMax: FAILURES_MAX,
   });
-  return { receivers: leased.length === 0 ? [] : await loadDueReceivers(deps, leased), leaseMs, restMs };
+  return { receivers: leased.length === 0 ? [] : await loadDueReceivers(deps, leased), leaseMs: LEASE_MS, restMs };
 }
 
 /** Renews the leases of a worker. Returns the receivers whose lease is lost. */

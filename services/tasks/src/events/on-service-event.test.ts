@@ -2,22 +2,20 @@ import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
 import { openLocalBus } from '@reelgate/platform/bus/local-bus';
-import { tellConfiguration, tellHappenings } from '@reelgate/platform/bus/tell-happening';
+import { publishConfigurationApplied, publishServiceEvents } from '@reelgate/platform/bus/publish-service-events';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { HappenedSchema } from '@reelgate/proto/access/v1/happening';
-import type { HandOverEvent } from '../store/operator-store.ts';
-import { onHappened } from './on-happened.ts';
+import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
+import type { ServiceEvent } from '../store/operator-store.ts';
+import { onServiceEvent } from './on-service-event.ts';
 
 const AT = Date.UTC(2026, 0, 1);
 
 /** Returns what was written of what `publish` told. */
-async function writtenAfter(
-  publish: (bus: ReturnType<typeof openLocalBus>) => Promise<void>,
-): Promise<HandOverEvent[]> {
+async function writtenAfter(publish: (bus: ReturnType<typeof openLocalBus>) => Promise<void>): Promise<ServiceEvent[]> {
   const bus = openLocalBus(fakeClock(AT), silentLog);
-  const written: HandOverEvent[] = [];
-  await onHappened(bus, { addHappenings: async (happenings) => void written.push(...happenings) });
+  const written: ServiceEvent[] = [];
+  await onServiceEvent(bus, { addServiceEvents: async (events) => void written.push(...events) });
   await publish(bus);
   await bus.close();
   return written;
@@ -26,8 +24,8 @@ async function writtenAfter(
 test('a circuit of a relay channel and a configuration of another service are written for the hand-over', async () => {
   const circuit = { at: AT + 5, type: 'circuit_opened', subject: 'chat-a' };
   const written = await writtenAfter(async (bus) => {
-    await tellHappenings(bus, [circuit]);
-    tellConfiguration({ bus, clock: fakeClock(AT), log: silentLog }, 'billing');
+    await publishServiceEvents(bus, [circuit]);
+    publishConfigurationApplied({ bus, clock: fakeClock(AT), log: silentLog }, 'billing');
   });
 
   expect(written).toEqual([circuit, { at: AT, type: 'configuration_applied', subject: 'billing' }]);
@@ -36,8 +34,11 @@ test('a circuit of a relay channel and a configuration of another service are wr
 test('what two processes tell of the same minute is told once', async () => {
   const told = { type: 'circuit_opened', subject: 'chat-a' };
   const written = await writtenAfter(async (bus) => {
-    await Promise.all([tellHappenings(bus, [{ at: AT, ...told }]), tellHappenings(bus, [{ at: AT + 9, ...told }])]);
-    await tellHappenings(bus, [{ at: AT + 60_000, ...told }]);
+    await Promise.all([
+      publishServiceEvents(bus, [{ at: AT, ...told }]),
+      publishServiceEvents(bus, [{ at: AT + 9, ...told }]),
+    ]);
+    await publishServiceEvents(bus, [{ at: AT + 60_000, ...told }]);
   });
 
   expect(written.map(({ at }) => at)).toEqual([AT, AT + 60_000]);
@@ -49,21 +50,23 @@ test.each([
   ['a subject with a zero byte', { at: timestampFromMs(AT), type: 'circuit_opened', subject: 'a\0b' }],
   ['a subject that is too long', { at: timestampFromMs(AT), type: 'circuit_opened', subject: 'x'.repeat(129) }],
 ])('an event with %s is dropped, so that it does not come again for ever', async (_what, event) => {
-  expect(await writtenAfter((bus) => bus.publish(HappenedSchema, create(HappenedSchema, event), 'one'))).toEqual([]);
+  expect(
+    await writtenAfter((bus) => bus.publish(ServiceEventSchema, create(ServiceEventSchema, event), 'one')),
+  ).toEqual([]);
 });
 
 test('an event that could not be written comes again', async () => {
   const clock = fakeClock(AT);
   const bus = openLocalBus(clock, silentLog);
-  const written: HandOverEvent[] = [];
+  const written: ServiceEvent[] = [];
   let isAway = true;
-  await onHappened(bus, {
-    addHappenings: async (happenings) => {
+  await onServiceEvent(bus, {
+    addServiceEvents: async (events) => {
       if (isAway) throw new Error('the database is away');
-      written.push(...happenings);
+      written.push(...events);
     },
   });
-  await tellHappenings(bus, [{ at: AT, type: 'circuit_opened', subject: 'chat-a' }]);
+  await publishServiceEvents(bus, [{ at: AT, type: 'circuit_opened', subject: 'chat-a' }]);
   isAway = false;
   for (let second = 0; second < 60 && written.length === 0; second += 1) await clock.advance(1000);
 

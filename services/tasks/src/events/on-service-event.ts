@@ -1,6 +1,6 @@
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { HappenedSchema } from '@reelgate/proto/access/v1/happening';
+import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
 import type { HandOverStore } from '../store/operator-store.ts';
 
 /** The members of a group share its events. */
@@ -12,9 +12,9 @@ const SUBJECT_MAX = 128;
  * Writes what other services tell of circuits and configurations. An event can come twice; the row is the same. One that
  * no row can hold is dropped, because it would come again for ever.
  */
-export function onHappened(bus: Bus, operators: Pick<HandOverStore, 'addHappenings'>): Promise<Subscription> {
-  return bus.subscribe(HappenedSchema, GROUP, async ({ at, type, subject }) => {
+export function onServiceEvent(bus: Bus, operators: Pick<HandOverStore, 'addServiceEvents'>): Promise<Subscription> {
+  return bus.subscribe(ServiceEventSchema, GROUP, async ({ at, type, subject }) => {
     if (at === undefined || !TYPE.test(type) || subject.length > SUBJECT_MAX || subject.includes('\0')) return;
-    await operators.addHappenings([{ at: timestampMs(at), type, subject }]);
+    await operators.addServiceEvents([{ at: timestampMs(at), type, subject }]);
   });
 }
