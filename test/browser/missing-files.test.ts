@@ -43,7 +43,7 @@ const SHARED_AT: Readonly<Record<DoorName, readonly string[]>> = {
 };
 /** The cases of a table that one run tries at a door. */
 const CASES_DRAWN = 2;
-const fileOf = (name: string): RegExp => new RegExp(`/${name}\\.(js|ts)$`);
+const fileOf = (name: string): RegExp => new RegExp(`/${name}\\.(js|tsx?)$`);
 const STYLE = /\/style\.css$/;
 
 interface Counts {
