@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { signPath } from '@reelgate/platform/signatures';
+import { linkKey, signPath } from '@reelgate/platform/signatures';
 import { Category } from '@reelgate/proto/media/v1/media_service';
 import { SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';
@@ -30,7 +30,7 @@ const resultOf = async (under: MediaUnderTest): Promise<string> => {
     url: origin.url(serves(WHOLE)),
   });
   const path = `/ximg/${result!.object}.mp4`;
-  return `${under.url}${path}?${signPath(SIGNING_KEY, path, Math.floor(systemClock.now() / 1000) + 3600)}`;
+  return `${under.url}${path}?${signPath(linkKey(SIGNING_KEY), path, Math.floor(systemClock.now() / 1000) + 3600)}`;
 };
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import sharp from 'sharp';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import { signPath } from '@reelgate/platform/signatures';
+import { linkKey, signPath } from '@reelgate/platform/signatures';
 import { Secret } from '@reelgate/platform/secret';
 import { REPORTING_KEY, SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';
@@ -47,7 +47,7 @@ function ask(
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 const link = (exp = seconds(clock.now()) + 3600, path = `/ximg/${object}.mp4`): string =>
-  `${path}?${signPath(SIGNING_KEY, path, exp)}`;
+  `${path}?${signPath(linkKey(SIGNING_KEY), path, exp)}`;
 const errorOf = ({ body }: Answer): unknown => (JSON.parse(body.toString()) as { error: unknown }).error;
 
 beforeAll(async () => {

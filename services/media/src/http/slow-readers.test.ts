@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import net from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { signPath } from '@reelgate/platform/signatures';
+import { linkKey, signPath } from '@reelgate/platform/signatures';
 import { SIGNING_KEY, startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';
 import { fixture, startOrigin } from '../../testing/origin.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   under = await startMediaUnderTest({ section: { fetch: { allow: [origin.host] } } });
   const { result } = await under.client.ingestResult({ accountId: 'demo', taskId: 'task_1', url: largeVideo() });
   const path = `/ximg/${result!.object}.mp4`;
-  link = `${path}?${signPath(SIGNING_KEY, path, Math.floor(Date.now() / 1000) + 3600)}`;
+  link = `${path}?${signPath(linkKey(SIGNING_KEY), path, Math.floor(Date.now() / 1000) + 3600)}`;
   server = createServer((request, response) => {
     void under.media.bytes.serveLink(request, response);
   });
