@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { render } from 'preact';
+import { options, render } from 'preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Me, OperatorMe } from './api/session.ts';
 import { ApiError, api, endsSession, onSignedOut } from './state/api.ts';
@@ -7,8 +7,8 @@ import { followLinks } from './state/address.ts';
 import { beginKeeping, followSignOuts } from './state/kept-values.ts';
 import { VisitorContext } from './state/door.ts';
 import type { ConsoleDoor, Visitor } from './state/door.ts';
-import { prefixOwnAddresses } from './state/own-addresses.ts';
 import { hearServer, isOutage, judgeOutage, useRetry } from './state/outage.ts';
+import { toBrowserPath } from './state/root.ts';
 import { serverNow, setServerClock } from './state/server-clock.ts';
 import { Frame } from './frame.tsx';
 import { SignIn } from './sign-in.tsx';
@@ -21,6 +21,9 @@ type Someone = Me | OperatorMe;
 type SessionState<S> = { readonly me: S } | 'unknown' | { readonly notice: string } | ApiError;
 
 const SIGNED_OUT = { notice: '' };
+/** The attributes of an element that hold an address. */
+const ADDRESSES = ['href', 'src', 'action', 'poster'] as const;
+const OWN_PATH = /^\/(console|docs)(?=$|[/?#])/;
 
 /** Draws the console of a door in place of what the page says while it loads. */
 export function drawConsole<S extends Someone>(door: ConsoleDoor<S>): void {
@@ -37,6 +40,20 @@ export function drawConsole<S extends Someone>(door: ConsoleDoor<S>): void {
     </Boundary>,
     root,
   );
+}
+
+/** From here on paths of this service, wherever a page names one, get the prefix of a proxy. */
+function prefixOwnAddresses(): void {
+  options.vnode = ({ type, props }) => {
+    if (typeof type === 'string') prefixAddresses(props);
+  };
+}
+
+function prefixAddresses(props: Record<string, unknown>): void {
+  for (const name of ADDRESSES) {
+    const path = props[name];
+    if (typeof path === 'string' && OWN_PATH.test(path)) props[name] = toBrowserPath(path);
+  }
 }
 
 /** Keeps the icon when the address of the page changes: its own address in the shell is relative. */
