@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import type { CreateTaskOutcome } from '@reelgate/proto/tasks/v1/task_service';
 import { aGate, inTime } from '../../testing/bounded-waits.ts';
@@ -14,6 +15,7 @@ import { measureBinding } from './measure-binding.ts';
 import { fromWireProblem } from './problems.ts';
 import type { Client, Implementation } from './service.ts';
 
+const ORDER = { kind: TaskKind.GENERATION, model: 'Alpha-H3' };
 const LIST_MAX = 64;
 const MEBIBYTE = 1024 * 1024;
 
@@ -25,7 +27,7 @@ const bindCreates = (createTask: Implementation<typeof TaskService>['createTask'
   partialService(TaskService, { createTask }, { createTasks: 'createTask' });
 
 /** A create of the account, whose label names it. */
-const aCreate = (label: string, accountId = 'demo') => ({ accountId, tokenId: 'token_1', label });
+const aCreate = (label: string, accountId = 'demo') => ({ accountId, tokenId: 'token_1', label, order: ORDER });
 const answer = (id: string) => ({ task: { id } });
 
 type Tasks = Client<typeof TaskService>;
