@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { until } from '@reelgate/platform/testing/until';
 import { findProgram } from './find-program.ts';
 import type { Launcher, RunningServer } from './launcher.ts';
 import { redisServer } from './redis-server.ts';
@@ -21,11 +22,20 @@ export const redisCluster: Launcher = {
     const hosts = nodes.map(({ url }) => new URL(url).host);
     const cli = findProgram('redis-cli') ?? '';
     await run(cli, ['--cluster', 'create', ...hosts, '--cluster-yes'], { timeout: CREATE_TIMEOUT_MS });
+    await Promise.all(hosts.map((host) => waitForCluster(cli, host)));
     const [first] = nodes;
     if (first === undefined) return undefined;
     return { ...first, stop: () => Promise.all(nodes.map((node) => node.stop())).then(() => undefined) };
   },
 };
+
+/** Resolves when the node serves all keys. */
+async function waitForCluster(cli: string, host: string): Promise<void> {
+  await until(async () => {
+    const { stdout } = await run(cli, ['-u', `redis://${host}`, 'cluster', 'info'], { timeout: CREATE_TIMEOUT_MS });
+    return stdout.includes('cluster_state:ok');
+  });
+}
 
 /** A Sentinel, which watches no master of these tests. */
 export const redisSentinel: Launcher = {
@@ -44,7 +54,8 @@ export const redisSentinel: Launcher = {
 function startNode(): Promise<RunningServer> {
   const folder = newServerFolder('redis-node');
   const data = ['--bind', '127.0.0.1', '--dir', path.join(folder, 'data'), '--save', '', '--appendonly', 'no'];
-  const cluster = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
+  // as long as Redis waits by default: a node that the machine lets wait is not down
+  const cluster = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '15000'];
   // the bus of the nodes has a port 10,000 above by default, which can be too large
   const ports = (port: number) => ['--port', String(port), '--cluster-port', String(port - 10_000)];
   return startRedis(folder, (port) => [...ports(port), ...data, ...cluster], /ready to accept connections/i);
