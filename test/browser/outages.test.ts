@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { drawCases } from '@reelgate/platform/testing/draw-cases';
 import { KEYS } from '../harness/test-config.ts';
 import type { Visit } from './browser.ts';
 import { OPERATORS, startConsoleWorld } from './console-world.ts';
@@ -53,7 +54,7 @@ describeInBrowser('a page whose server', () => {
     expect(faults).toEqual([]);
   });
 
-  describe.each(['client', 'operator'] as const)('is gone, of the %s console,', (door) => {
+  describe.each(drawCases('doors', ['client', 'operator'] as const, 1))('is gone, of the %s console,', (door) => {
     beforeEach(() => open(door), JOURNEY_TIMEOUT_MS);
 
     test(
