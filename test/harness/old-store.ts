@@ -19,16 +19,16 @@ export const OLD_SERVICES = Object.keys(FIRST) as readonly OldService[];
 
 /** Makes the tables of a service as its first commit made them, in an empty database. */
 export async function makeOldTables(sql: Sql, service: OldService): Promise<void> {
-  await migrateAsOf(FIRST[service], [`services/${service}/migrations/0001_${service}.sql`], sql);
+  await migrateByCommit(FIRST[service], [`services/${service}/migrations/0001_${service}.sql`], sql);
 }
 
 /** Creates the tables of a service as the last commit with several migrations did, in an empty database. */
 export async function createChainedTables(sql: Sql, service: OldService): Promise<void> {
   const listed = await git('ls-tree', '--name-only', LAST_CHAIN, `services/${service}/migrations/`);
-  await migrateAsOf(LAST_CHAIN, listed.trim().split('\n'), sql);
+  await migrateByCommit(LAST_CHAIN, listed.trim().split('\n'), sql);
 }
 
-async function migrateAsOf(commit: string, files: readonly string[], sql: Sql): Promise<void> {
+async function migrateByCommit(commit: string, files: readonly string[], sql: Sql): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-old-store-'));
   try {
     for (const file of files)

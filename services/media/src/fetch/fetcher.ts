@@ -42,8 +42,8 @@ export interface ReferenceOrder {
 export interface ResultOrder {
   readonly url: string;
   readonly accountId: string;
-  /** Fewer bytes than `results.max_bytes`, if the file must be smaller than a video. */
-  readonly bytesMax?: number | undefined;
+  /** The most bytes of a picture of a result. It also has the time of a picture. Undefined for the result itself. */
+  readonly pictureBytesMax?: number | undefined;
   /** The credential for the origin of the address. */
   readonly credential?: Credential | undefined;
   /** The place of the Base64 string that holds the file, if the answer is JSON. */
@@ -109,14 +109,15 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: FetcherConfig
         permits.release();
       }
     },
-    withResult: async ({ url, accountId, bytesMax = results.bytesMax, credential, base64At }, use) => {
+    withResult: async ({ url, accountId, pictureBytesMax, credential, base64At }, use) => {
       const permits = openTransferPermits(ofResults, accountId);
-      const limits = toTransferLimits(fetch, results.totalMs);
+      const totalMs = pictureBytesMax === undefined ? results.totalMs : timeouts.imageTotalMs;
+      const limits = toTransferLimits(fetch, totalMs);
       const order = {
         url,
         credential,
         base64At,
-        bytesMax: Math.min(bytesMax, results.bytesMax),
+        bytesMax: Math.min(pictureBytesMax ?? Infinity, results.bytesMax),
         permits,
         kept,
         limits,

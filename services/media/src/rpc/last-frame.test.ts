@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { startMediaUnderTest } from '../../testing/media-under-test.ts';
 import type { MediaUnderTest } from '../../testing/media-under-test.ts';
@@ -6,6 +7,8 @@ import { fixture, serves, startOrigin } from '../../testing/origin.ts';
 import type { Behaviour, Origin } from '../../testing/origin.ts';
 
 const PAST_TRIES_MS = 11 * 60_000;
+/** More than the least speed asks for. */
+const PIECE = Buffer.alloc(4096);
 
 const video: Behaviour = serves(fixture('768p.mp4'));
 const picture: Behaviour = serves(fixture('small.png'));
@@ -75,6 +78,22 @@ test('a picture that cannot be reached is tried again for ten minutes, and then 
   await clock.advance(PAST_TRIES_MS);
 
   expect((await readLastFrame(await ingest(url, taskId))).status).toBe(404);
+});
+
+test('a picture that trickles has the time of a picture, not that of a video', async () => {
+  const slow = await startMediaUnderTest({
+    section: { fetch: { allow: [origin.host], timeouts: { image_total: '300ms' } } },
+  });
+  const trickling: Behaviour = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'image/png' });
+    const timer = setInterval(() => response.write(PIECE), 20);
+    response.once('close', () => clearInterval(timer));
+  };
+  const order = { accountId: 'demo', taskId: newTask(), url: origin.url(video), lastFrameUrl: origin.url(trickling) };
+
+  await expect(inTime(slow.client.ingestResult(order))).rejects.toMatchObject({ reason: 'result_unreachable' });
+
+  await slow.close();
 });
 
 test('the credential of the video does not go with the request for its picture', async () => {

@@ -46,7 +46,7 @@ export interface IngestOrder {
 }
 
 interface PictureOrder extends Pick<IngestOrder, 'accountId' | 'taskId' | 'url' | 'span'> {
-  readonly bytesMax: number;
+  readonly pictureBytesMax: number;
 }
 
 /**
@@ -81,7 +81,7 @@ async function storeResult(deps: IngestDeps, order: IngestOrder): Promise<MediaO
 
 /** No credential of the video goes with the request for its picture. */
 function toPictureOrder({ accountId, taskId, span }: IngestOrder, url: string): PictureOrder {
-  return { accountId, taskId, span, url, bytesMax: LAST_FRAME_BYTES_MAX };
+  return { accountId, taskId, span, url, pictureBytesMax: LAST_FRAME_BYTES_MAX };
 }
 
 /** An ended result is not stored again. */
