@@ -18,7 +18,7 @@ export const CALL_NANOS_MAX: Nanos = AMOUNT_NANOS_MAX / BigInt(BATCH_CALLS_MAX);
 export interface Call extends Payer {
   readonly id: string;
   readonly amount: Nanos;
-  /** The client's word under which the charge is counted; undefined: none. */
+  /** The client's word under which the charge is counted; undefined if the client gave no word. */
   readonly label?: string | undefined;
   /** The frozen version of the contract under `facts.priceKey`. */
   readonly priceVersion: number;

@@ -16,7 +16,7 @@ export interface Hold extends Payer {
   readonly amount: Nanos;
   /** The most that the task is charged; undefined: there is no bound. */
   readonly maxAmount?: Nanos | undefined;
-  /** The client's word under which the charge is counted; undefined: none. */
+  /** The client's word under which the charge is counted; undefined if the client gave no word. */
   readonly label?: string | undefined;
   /** The frozen version of the contract under `facts.priceKey`. */
   readonly priceVersion: number;

@@ -39,7 +39,7 @@ export interface ConsolesConfig extends OperatorConsoleConfig {
   };
 }
 
-/** The parts of `app.ts` that the consoles need. They add those of their pages. */
+/** The parts of `app.ts` that the consoles need. Each console adds the parts of its pages. */
 export interface ConsoleParts extends Omit<ClientConsoleParts, 'taskPages' | 'tokens' | 'publicUrl'> {
   readonly changes: TaskChanges;
   readonly readSource: ReadSource;

@@ -10,7 +10,7 @@ export interface CallOrder {
   readonly facts: PriceFacts;
   /** Milliseconds since 1970; from then on billing charges the hold by itself. */
   readonly lapsesAt: number;
-  /** The client's word under which the charge is counted; undefined: none. */
+  /** The client's word under which the charge is counted; undefined if the client gave no word. */
   readonly label?: string | undefined;
 }
 

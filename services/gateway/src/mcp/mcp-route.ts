@@ -46,7 +46,7 @@ const answerSchema: Schema = {
   properties: { jsonrpc: version, id: { type: ['string', 'integer'] } },
 };
 
-/** The parts that the route needs beside those of the tools. */
+/** The parts that the route needs. The tools need further parts. */
 export interface McpRouteParts extends ToolParts, BodyBounds, WaitAccessParts {
   readonly limits: RateLimits & BodyBounds['limits'];
 }

@@ -4,7 +4,7 @@ import type { S3Address, S3Credentials } from './s3-address.ts';
 
 export const FAN_OUT_CHARACTERS = 2;
 
-/** An absolute path; undefined: a folder in the data folder. Or a bucket. */
+/** A folder, or a bucket. The path is absolute, and undefined for a folder in the data folder. */
 export type BlobsConfig =
   | { readonly kind: 'folder'; readonly path: string | undefined }
   | { readonly kind: 's3'; readonly address: S3Address; readonly credentials: S3Credentials | undefined };

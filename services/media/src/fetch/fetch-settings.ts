@@ -1,11 +1,11 @@
 import type { HostPort } from '@reelgate/platform/config/units';
 
-/** The media that an exception can be for: those of clients, and the results of upstreams. */
+/** An exception holds for the media of clients or for the results of upstreams. */
 export const FETCH_PURPOSES = ['inputs', 'results'] as const;
 export type FetchPurpose = (typeof FETCH_PURPOSES)[number];
 
 export interface FetchException extends HostPort {
-  /** Undefined: for the media of clients and for results. */
+  /** Undefined if the exception holds for the media of clients and for results. */
   readonly purpose: FetchPurpose | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface HoldRequest extends PriceBound {
   readonly accountId: string;
   readonly tokenId: string;
   readonly facts: PriceFacts;
-  /** The client's word under which the charge is counted; undefined: none. */
+  /** The client's word under which the charge is counted; undefined if the client gave no word. */
   readonly label?: string | undefined;
 }
 

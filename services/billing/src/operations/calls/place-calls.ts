@@ -19,7 +19,7 @@ export interface CallRequest {
   /** The upper bound of the usage. Its price key is ignored. */
   readonly facts: PriceFacts;
   readonly lapsesAt: number;
-  /** The client's word under which the charge is counted; undefined: none. */
+  /** The client's word under which the charge is counted; undefined if the client gave no word. */
   readonly label?: string | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface HoldRequest extends PricedWork {
   readonly tokenId: string;
   /** The most that the task is charged; undefined: there is no bound. */
   readonly maxAmount?: Nanos | undefined;
-  /** The client's word under which the charge is counted; undefined: none. */
+  /** The client's word under which the charge is counted; undefined if the client gave no word. */
   readonly label?: string | undefined;
 }
 

@@ -33,7 +33,7 @@ const otherAnswers = (types: readonly string[]): NonNullable<RouteDoc['also']> =
   304: { description: 'Not modified since the last fetch.' },
 });
 
-/** The file that each variant is. The type of a last frame is that of its generator. */
+/** The file of each variant. The generator decides the type of a last frame, so media adds its extension. */
 const FILES: Readonly<Record<Variant, (taskId: string) => Omit<ServedObject, 'object'>>> = {
   video: (taskId) => ({ fileName: `${taskId}.mp4` }),
   thumbnail: (taskId) => ({ fileName: `${taskId}.jpg`, variant: 'thumbnail' }),
