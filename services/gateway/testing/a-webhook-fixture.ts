@@ -16,7 +16,8 @@ import type {
   WebhookWork,
 } from '../src/clients/webhook-work-client.ts';
 import { startReceiverPool } from '../src/webhooks/receiver-pool.ts';
-import type { ReceiverPool, ReceiverPoolOptions } from '../src/webhooks/receiver-pool.ts';
+import type { ReceiverPoolOptions } from '../src/webhooks/receiver-pool.ts';
+import type { LeasedPool } from '../src/operations/leased-pool.ts';
 
 export const LEASE_MS = 10_000;
 const DELIVERIES_MAX = 32;
@@ -104,10 +105,7 @@ function fakeWork(): FakeWork {
     },
     renew: async (leases) => {
       work.renewed.push(leases);
-      return {
-        leaseMs: LEASE_MS,
-        lost: leases.filter(({ receiverId, lease }) => held.get(receiverId) !== lease).map((one) => one.receiverId),
-      };
+      return leases.filter(({ receiverId, lease }) => held.get(receiverId) !== lease).map((one) => one.receiverId);
     },
     record: async (records) => {
       const refusal = work.refusal?.(records);
@@ -181,7 +179,7 @@ export interface WebhookFixture {
   readonly after: (ms: number, answer?: WebhookAnswer) => Receiver;
   /** The warnings and errors in the log. */
   readonly complaints: string[];
-  start(options?: Partial<ReceiverPoolOptions>): ReceiverPool;
+  start(options?: Partial<ReceiverPoolOptions>): LeasedPool;
 }
 
 export function aWebhookFixture(): WebhookFixture {

@@ -1,13 +1,12 @@
 import type { Foundation } from '@reelgate/platform/foundation';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { newSemaphore } from '@reelgate/platform/limits/semaphore';
-import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Batches, LeasedBatch } from '../clients/batches-client.ts';
 import type { Dialect, Links } from '../dialects/dialect.ts';
 import type { ClientFiles } from '../clients/client-files.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { ChargeReader } from '../operations/read-charge.ts';
+import { startLeasedPool } from '../operations/leased-pool.ts';
 import { listBatchEndpoints } from './batch-endpoints.ts';
 import { readBatch } from './read-batch.ts';
 import { writeBatch } from './write-batch.ts';
@@ -45,41 +44,20 @@ export function startBatches(
     endpoints: listBatchEndpoints(dialects),
     models: () => catalogue().models,
   };
-  const permits = newSemaphore({ permits: FILES_AT_ONCE, waitingMax: 0 });
-  const stopping = new AbortController();
-  const running = new Set<Promise<void>>();
-  const begin = (leased: LeasedBatch): void => {
-    const work = runWork(deps, leased, stopping.signal).finally(() => {
-      running.delete(work);
-      permits.release();
-      worker.wake();
-    });
-    running.add(work);
-  };
-  const worker = startWorker({
+  const pool = startLeasedPool<LeasedBatch>({
     name: 'batches',
+    workers: FILES_AT_ONCE,
+    drainMs: 0,
+    idleMs: IDLE_MS,
     clock,
     log,
-    idleMs: IDLE_MS,
-    pass: async () => {
-      if (!permits.tryAcquire()) return 0;
-      const leased = await batches.lease().catch((error: unknown) => {
-        permits.release();
-        throw error;
-      });
-      if (leased === undefined) {
-        permits.release();
-        return 0;
-      }
-      begin(leased);
-      return 1;
+    lease: async () => {
+      const leased = await batches.lease();
+      return leased === undefined ? { work: [], next: 0 } : { work: [leased], next: 1 };
     },
+    run: (leased, { stopping }) => runWork(deps, leased, stopping),
   });
-  lifecycle.add('batches', async () => {
-    stopping.abort();
-    await worker.stop();
-    await Promise.all(running);
-  });
+  lifecycle.add('batches', () => pool.stop());
 }
 
 /** Does not reject. Work that failed is given back, or its lease ends. */

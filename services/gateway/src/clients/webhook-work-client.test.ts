@@ -92,7 +92,7 @@ test('leases are renewed, and lost ones come back', async () => {
     { receiverId: 'whe_2', lease: 'lease_1' },
   ];
 
-  expect(await work.renew(leases)).toEqual({ lost: ['whe_2'], leaseMs: 10_000 });
+  expect(await work.renew(leases)).toEqual(['whe_2']);
   expect(requests).toMatchObject([{ leases }]);
 });
 

@@ -100,7 +100,7 @@ export interface LeasedReceivers {
 export interface WebhookWork extends WorkRecorder {
   lease(limit: number): Promise<LeasedReceivers>;
   /** Extends leases. Returns the ids of the receivers whose lease is lost: nothing may be sent to them. */
-  renew(leases: readonly ReceiverLease[]): Promise<{ readonly lost: readonly string[]; readonly leaseMs: number }>;
+  renew(leases: readonly ReceiverLease[]): Promise<readonly string[]>;
 }
 
 /** `worker` names this process, by a name that it drew at its start. */
@@ -111,10 +111,7 @@ export function webhookWorkClient(rpc: Client<typeof WebhookService>, worker: st
       const { receivers, leaseMs, restMs } = await rpc.leaseWebhookReceivers({ worker, limit }, deadline);
       return { receivers: receivers.map(fromWireReceiver), leaseMs: Number(leaseMs), restMs: Number(restMs) };
     },
-    renew: async (leases) => {
-      const { lostReceiverIds, leaseMs } = await rpc.renewWebhookLeases({ leases: [...leases] }, deadline);
-      return { lost: lostReceiverIds, leaseMs: Number(leaseMs) };
-    },
+    renew: async (leases) => (await rpc.renewWebhookLeases({ leases: [...leases] }, deadline)).lostReceiverIds,
     record: async (records) =>
       (await rpc.recordWebhookAttempts({ records: records.map(toWireRecord) }, deadline)).lostReceiverIds,
   };

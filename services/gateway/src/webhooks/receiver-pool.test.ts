@@ -3,7 +3,7 @@ import { Problem } from '@reelgate/platform/problem';
 import { until, untilAfter } from '@reelgate/platform/testing/until';
 import { LEASE_MS, aWebhookFixture, anAnswer, unavailable } from '../../testing/a-webhook-fixture.ts';
 import type { WebhookFixture } from '../../testing/a-webhook-fixture.ts';
-import type { ReceiverPool } from './receiver-pool.ts';
+import type { LeasedPool } from '../operations/leased-pool.ts';
 
 const FAILED = anAnswer({ status: 500, answerHead: 'no' });
 const HANGS = anAnswer({ status: 0, fault: 'timeout', durationMs: 15_000 });
@@ -21,7 +21,7 @@ function once({ work }: WebhookFixture): WebhookFixture['work']['lease'] {
 }
 
 /** Waits for nothing that runs, and needs no time. */
-const cutOff = (pool: ReceiverPool): Promise<void> => pool.stop(AbortSignal.abort());
+const cutOff = (pool: LeasedPool): Promise<void> => pool.stop(AbortSignal.abort());
 
 describe('a pool of workers', () => {
   test('delivers all that is due, with no more receivers at one time than it has workers', async () => {
@@ -177,7 +177,7 @@ describe('a lease', () => {
     const pool = world.start({ work: { ...world.work, lease: once(world) } });
     await until(() => world.sender.running('slow') === 4);
     for (let second = 0; second < 14; second += 1) await world.clock.advance(1000);
-    await untilAfter(world.clock, () => pool.serving() === 0);
+    await untilAfter(world.clock, () => pool.running() === 0);
     const renewals = world.work.renewed.filter(({ length }) => length > 0).length;
     for (let second = 0; second < 10; second += 1) await world.clock.advance(1000);
 
@@ -240,7 +240,7 @@ describe('a lease', () => {
     const pool = world.start({ work: { ...world.work, lease: once(world) } });
     await until(() => world.sender.running('slow') === 4);
     world.work.expire();
-    await untilAfter(world.clock, () => pool.serving() === 0);
+    await untilAfter(world.clock, () => pool.running() === 0);
     await cutOff(pool);
 
     // four more had begun before the record was answered
@@ -308,7 +308,7 @@ describe('a pool that stops', () => {
     await stopped;
 
     expect(outcomes(world, 'slow')).toEqual(['', '', '', '']);
-    expect([world.sender.requests.length, pool.serving()]).toEqual([4, 0]);
+    expect([world.sender.requests.length, pool.running()]).toEqual([4, 0]);
   });
 
   test.each<[string, (world: WebhookFixture, over: AbortController) => Promise<void>]>([
@@ -380,7 +380,7 @@ describe('a pool that stops', () => {
       let hasStopped = false;
       void Promise.all([pool.stop(), pool.stop()]).then(() => (hasStopped = true));
       await untilAfter(world.clock, () => hasStopped);
-      expect(pool.serving()).toBe(0);
+      expect(pool.running()).toBe(0);
     }
     const made = world.work.recorded.map(({ deliveryId }) => deliveryId);
 

@@ -5,9 +5,9 @@ import { inRequest, inTrace } from '@reelgate/platform/request-context';
 import type { Tracing } from '@reelgate/platform/trace/trace';
 import type { WebhookSender } from '../clients/webhook-sender.ts';
 import type { DueDelivery, LeasedReceiver, DeliveryAttempt } from '../clients/webhook-work-client.ts';
+import type { HeldLease } from '../operations/leased-pool.ts';
 import type { AttemptRecords } from './attempt-records.ts';
 import { beginDelivery, deliveryFields, endDelivery } from './delivery-span.ts';
-import type { HeldLease } from './held-leases.ts';
 import { makeAttempt, newUnsentAttempt } from './make-attempt.ts';
 import { openCircuit } from './receiver-circuit.ts';
 import type { BodyBytes } from './event-body.ts';
@@ -25,28 +25,28 @@ export interface ServeDeps {
   readonly tracing: Tracing;
 }
 
-export interface ServeOptions {
+/** A leased receiver, with all that its session needs. */
+export interface ReceiverWork {
   readonly receiver: LeasedReceiver;
-  readonly held: HeldLease;
   readonly encodeBody: BodyBytes;
   /** No attempt begins at this time or later. */
   readonly beginUntil: number;
-  /** Once aborted, no attempt begins. */
-  readonly stopping: AbortSignal;
-  /** Cuts the running attempts off. */
-  readonly over: AbortSignal;
+}
+
+export interface ServeOptions extends ReceiverWork {
+  readonly held: HeldLease;
 }
 
 /** Attempts the deliveries of a leased receiver, records the attempts and gives the lease back. */
 export async function serveReceiver(deps: ServeDeps, options: ServeOptions): Promise<void> {
   const { records, clock } = deps;
-  const { receiver, held, beginUntil, stopping } = options;
+  const { receiver, held, beginUntil } = options;
   const { id: receiverId, lease, deliveries } = receiver;
   const waiting = deliveries.values();
   const circuit = openCircuit(receiver);
   let areWritten = true;
   const mayBegin = (): boolean =>
-    held.isHeld() && circuit.concurrency() > 0 && !stopping.aborted && clock.now() < beginUntil;
+    held.isHeld() && circuit.concurrency() > 0 && !held.stopping.aborted && clock.now() < beginUntil;
   const record = async (attempts: readonly DeliveryAttempt[], returned: boolean): Promise<void> => {
     if (await records.add({ receiverId, lease, attempts, returned })) return;
     areWritten = false;
@@ -83,7 +83,7 @@ function newAttempter(
   state: { readonly mayBegin: () => boolean; readonly count: () => number },
 ): (delivery: DueDelivery) => Promise<DeliveryAttempt | undefined> {
   const { clock, log } = deps;
-  const { receiver, encodeBody, stopping, over } = options;
+  const { receiver, encodeBody, held } = options;
   const attemptOnce = async (
     delivery: DueDelivery,
     isFirst: boolean,
@@ -96,7 +96,7 @@ function newAttempter(
       try {
         const body = await encodeBody(delivery.event, receiver.payload);
         if (!state.mayBegin()) return undefined;
-        const made = await makeAttempt(deps, { receiver, delivery, body, circuit, signal: over, span });
+        const made = await makeAttempt(deps, { receiver, delivery, body, circuit, signal: held.cutOff, span });
         endDelivery(span, made);
         log.info(
           { ...about, status: made.status, error: made.error, durationMs: made.durationMs },
@@ -104,7 +104,7 @@ function newAttempter(
         );
         return made;
       } catch (error) {
-        if (over.aborted) return undefined;
+        if (held.cutOff.aborted) return undefined;
         span.fail(readErrorType(error));
         span.end();
         if (isFirst || !isTransient(error)) log.warn({ ...about, err: error }, 'a webhook could not be sent');
@@ -117,7 +117,7 @@ function newAttempter(
       for (let pause = PAUSE_FIRST_MS; state.mayBegin(); pause = Math.min(PAUSE_MAX_MS, 2 * pause)) {
         const made = await attemptOnce(delivery, pause === PAUSE_FIRST_MS);
         if (made !== 'later') return made;
-        await clock.sleep(pause, stopping);
+        await clock.sleep(pause, held.stopping);
       }
       return undefined;
     });

@@ -6,7 +6,7 @@ import { webhookWorkClient } from '../clients/webhook-work-client.ts';
 import { onDeliveriesDue } from '../events/subscriptions.ts';
 import type { EventBody } from './event-body.ts';
 import { startReceiverPool } from './receiver-pool.ts';
-import type { ReceiverPool } from './receiver-pool.ts';
+import type { LeasedPool } from '../operations/leased-pool.ts';
 
 interface WorkerSettings {
   /** The number of receivers that webhooks are delivered to at once, and the longest wait of a stop for attempts. */
@@ -24,7 +24,7 @@ export async function startWebhooks(
   { clock, newId, log, metrics, bus, tracing }: Foundation,
   { clients, eventBody }: WebhookParts,
   lifecycle: Lifecycle,
-): Promise<ReceiverPool> {
+): Promise<LeasedPool> {
   const pool = startReceiverPool({
     work: webhookWorkClient(clients.webhooks, newId('gateway')),
     sender: webhookSender(clients.sender),
@@ -38,7 +38,7 @@ export async function startWebhooks(
   lifecycle.add('webhook deliveries', () => pool.stop());
   const help = 'Receivers of webhooks that this process is delivering to';
   metrics.gauge('reelgate_webhook_workers_busy', help, [], (gauge) => {
-    gauge.labels().set(pool.serving());
+    gauge.labels().set(pool.running());
   });
   const due = await onDeliveriesDue(bus, () => {
     pool.wake();

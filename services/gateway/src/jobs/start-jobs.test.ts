@@ -4,8 +4,8 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { aJobFixture, answers } from '../../testing/a-job-fixture.ts';
 import type { JobFixture } from '../../testing/a-job-fixture.ts';
 import { until } from '@reelgate/platform/testing/until';
-import { startJobPool } from './job-pool.ts';
-import type { JobPool } from './job-pool.ts';
+import { startJobPool } from './start-jobs.ts';
+import type { LeasedPool } from '../operations/leased-pool.ts';
 import { runJob } from './run-job.ts';
 
 const DRAIN_MS = 5000;
@@ -14,7 +14,7 @@ async function queue(world: JobFixture, count: number): Promise<void> {
   for (let at = 0; at < count; at += 1) await world.queue();
 }
 
-function pool(world: JobFixture, workers: number): JobPool {
+function pool(world: JobFixture, workers: number): LeasedPool {
   const { jobs, clock, deps } = world;
   return startJobPool({
     jobs,
