@@ -1,6 +1,8 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import { getOption, hasOption } from '@bufbuild/protobuf';
+import { MethodOptions_IdempotencyLevel } from '@bufbuild/protobuf/wkt';
+import { Role, Scope } from '@reelgate/proto/access/v1/access';
 import { compileAccessCheck, readAccessRule } from '@reelgate/platform/rpc/access';
 import { compileCallCheck } from '@reelgate/platform/rpc/call-check';
 import { field as fieldRules } from '@reelgate/proto/rules/v1/rules';
@@ -13,6 +15,20 @@ const ACCOUNT = /(^|_)accounts?(_ids?)?$/;
 const FILTERS: ReadonlySet<string> = new Set([
   ...['ListTokens', 'ListTaskRecords', 'ListJobRecords', 'ListCharges'],
   ...['ListQueue', 'CancelQueued', 'HoldQueue', 'ReleaseQueue'],
+]);
+
+/** The scopes that only services have. */
+const INTERNAL: ReadonlySet<Scope> = new Set([
+  ...[Scope.TASKS_INTERNAL, Scope.BILLING_INTERNAL, Scope.MEDIA_INTERNAL, Scope.SESSIONS_INTERNAL],
+]);
+/** RPCs of operators that the console does not pass: the command line has them, or a route that also asks the gateway. */
+const NOT_PASSED: ReadonlySet<string> = new Set([
+  'reelgate.billing.v1.AccountService/RebuildBalances',
+  ...['Diagnose', 'Profile'].map((name) => `reelgate.diagnosis.v1.DiagnosisService/${name}`),
+  'reelgate.media.v1.OperatorService/VerifyBlobs',
+  ...['ClassifyHolds', 'CountAttention', 'FindWork', 'PauseChannel', 'ResumeChannel', 'TestChannel'].map(
+    (name) => `reelgate.tasks.v1.OperatorService/${name}`,
+  ),
 ]);
 
 const rpcs = await everyRpc();
@@ -64,5 +80,21 @@ describe.each(rpcs)('%s', (_name, method) => {
     expect(
       accountFields(method.input).filter((field) => whose.case !== 'accountField' || whose.value !== field),
     ).toEqual([]);
+  });
+
+  test('has a role at the console exactly if the console passes it', () => {
+    const { scope, role } = readAccessRule(method);
+    const isForOperators = scope === Scope.OPERATOR;
+
+    expect(role === Role.UNSPECIFIED || !INTERNAL.has(scope)).toBe(true);
+    expect(isForOperators && role === Role.UNSPECIFIED).toBe(
+      NOT_PASSED.has(`${method.parent.typeName}/${method.name}`),
+    );
+  });
+
+  test('changes nothing if a viewer may call it, but how far he has read', () => {
+    const isRead = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+
+    expect(readAccessRule(method).role !== Role.VIEWER || isRead || method.name === 'MarkHandOver').toBe(true);
   });
 });

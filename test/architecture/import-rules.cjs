@@ -69,8 +69,8 @@ const layers = [
   ),
   rule(
     'contracts-stay-at-the-edge',
-    'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts.',
-    { path: service, pathNot: ['/src/(rpc|clients|events|dialects)/', '/src/app\\.ts$', tests] },
+    'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts. Consoles show them: a read has one shape.',
+    { path: service, pathNot: ['/src/(rpc|clients|events|dialects|console-server)/', '/src/app\\.ts$', tests] },
     { path: '^proto/gen/' },
   ),
   rule(
@@ -147,7 +147,19 @@ const pages = [
     'pages-are-browser-code',
     'A page imports other pages and its one package: no node:, nothing of the services but types of the domain.',
     { path: '^services/gateway/console/', pathNot: tests },
-    { pathNot: ['^services/gateway/(console|src/domain)/', '(^|/)node_modules/preact/'] },
+    {
+      pathNot: [
+        '^services/gateway/(console|src/domain)/',
+        '^proto/gen/',
+        '(^|/)node_modules/(preact|@bufbuild/protobuf)/',
+      ],
+    },
+  ),
+  rule(
+    'pages-get-no-code-of-the-contracts',
+    'The contracts give the calls of the pages their types; a browser gets none of their code.',
+    { path: '^services/gateway/console/', pathNot: tests },
+    { path: ['^proto/gen/', '(^|/)node_modules/@bufbuild/'], dependencyTypesNot: ['type-only'] },
   ),
   rule(
     'pages-get-no-code-of-the-domain',

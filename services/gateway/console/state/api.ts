@@ -1,3 +1,4 @@
+import type { Refusal } from '../api/calls.ts';
 import { words } from '../words.ts';
 import { toBrowserPath } from './root.ts';
 
@@ -80,19 +81,22 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-interface Refusal {
-  readonly error?: { readonly message?: string; readonly code?: string; readonly param?: string };
+async function readApiError(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => ({}))) as Partial<Refusal>;
+  return toApiError(response.status, body, response.headers.get('x-request-id') ?? undefined);
 }
 
-async function readApiError(response: Response): Promise<ApiError> {
-  const body = (await response.json().catch(() => ({}))) as Refusal;
-  const { code = '', message = `the service answered ${response.status}` } = body.error ?? {};
-  return new ApiError(plainMessage({ code, message }), {
-    status: response.status,
-    code,
-    field: body.error?.param,
-    requestId: response.headers.get('x-request-id') ?? undefined,
-  });
+/** Converts a refusal to an error for the person at the page. */
+export function toApiError(status: number, { error }: Partial<Refusal>, requestId?: string): ApiError {
+  const { code = '', message = `the service answered ${status}`, param } = error ?? {};
+  return new ApiError(plainMessage({ code, message }), { status, code, field: param ?? undefined, requestId });
+}
+
+/** Returns an error as it is shown. A thrown value that is no ApiError is a fault of the page. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const about = { status: 0, code: 'failed', field: undefined, requestId: undefined };
+  return new ApiError(error instanceof Error ? error.message : String(error), about);
 }
 
 /** The message of a refusal or a failure for a person at a page. Most messages of the API are for both. */

@@ -1,29 +1,33 @@
 import { useState } from 'preact/hooks';
-import { ApiError, api } from './api.ts';
+import { api, asApiError } from './api.ts';
+import type { ApiError } from './api.ts';
 
-export interface ActState<T> {
+export interface Sending<T, Args extends readonly unknown[]> {
   readonly isBusy: boolean;
   /** The reason for which the last one was refused; undefined if it was not. */
   readonly fault: ApiError | undefined;
   /** Sends it. While the first one runs, a second one is dropped. */
-  readonly act: (path: string, body?: object, method?: 'POST' | 'DELETE') => void;
+  readonly act: (...args: Args) => void;
   readonly forget: () => void;
-  /** Undefined: nothing was done yet. */
+  /** The last answer, or undefined before the first one. */
   readonly answer: T | undefined;
 }
 
-/** Carries out an act at the API, once for any number of clicks. */
-export function useAct<T>(onDone: (answer: T) => void = () => undefined): ActState<T> {
+/** Sends a request, once for any number of clicks. */
+export function useSending<T, Args extends readonly unknown[]>(
+  send: (...args: Args) => Promise<T>,
+  onDone: (answer: T) => void = () => undefined,
+): Sending<T, Args> {
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const [answer, setAnswer] = useState<T | undefined>(undefined);
-  const send = async (path: string, body: object, method: 'POST' | 'DELETE'): Promise<void> => {
+  const sendOnce = async (args: Args): Promise<void> => {
     setBusy(true);
     setFault(undefined);
     try {
-      const told = await api<T>(path, method === 'POST' ? { method, body } : { method });
-      setAnswer(() => told);
-      onDone(told);
+      const received = await send(...args);
+      setAnswer(() => received);
+      onDone(received);
     } catch (error) {
       setFault(asApiError(error));
     } finally {
@@ -34,8 +38,8 @@ export function useAct<T>(onDone: (answer: T) => void = () => undefined): ActSta
     isBusy,
     fault,
     answer,
-    act: (path, body = {}, method = 'POST') => {
-      if (!isBusy) void send(path, body, method);
+    act: (...args) => {
+      if (!isBusy) void sendOnce(args);
     },
     forget: () => {
       setFault(undefined);
@@ -44,8 +48,12 @@ export function useAct<T>(onDone: (answer: T) => void = () => undefined): ActSta
   };
 }
 
-function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  const about = { status: 0, code: 'failed', field: undefined, requestId: undefined };
-  return new ApiError(error instanceof Error ? error.message : String(error), about);
+/** Carries out an act at a path of the API. */
+export function useAct<T>(
+  onDone?: (answer: T) => void,
+): Sending<T, [path: string, body?: object, method?: 'POST' | 'DELETE']> {
+  return useSending(
+    (path, body = {}, method = 'POST') => api<T>(path, method === 'POST' ? { method, body } : { method }),
+    onDone,
+  );
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Topic } from '../api/stream.ts';
-import { ApiError, api } from './api.ts';
+import { api, asApiError } from './api.ts';
+import type { ApiError, Call } from './api.ts';
 import { useLive } from './live.ts';
 import { currentOutage, forgetReader, isOutage, noteAnswer, noteFailure, useRetry } from './outage.ts';
 import type { Reader } from './outage.ts';
@@ -29,12 +30,27 @@ export interface ViewOptions<T> {
 
 type ViewState<T> = Omit<View<T>, 'refresh'> & { readonly failures: number };
 
-/**
- * Reads a view of the API, and again when one of its topics changes. A new path begins anew; what an older read answers
- * later is dropped. While the server is gone or has a fault, the read is tried again and the old data stays.
- */
+/** A read of a page. Reads with the same key read the same. */
+export interface Read<T> {
+  readonly key: string;
+  readonly read: (call: Pick<Call, 'signal' | 'timeoutMs'>) => Promise<T>;
+}
+
+/** Reads a view of the API at a path below `/console/api`; undefined reads nothing yet. */
 export function useView<T>(
   path: string | undefined,
+  topics: readonly Topic[] = [],
+  options: ViewOptions<T> = {},
+): View<T> {
+  return useRead(path === undefined ? undefined : { key: path, read: (call) => api<T>(path, call) }, topics, options);
+}
+
+/**
+ * Reads, and reads again when one of the topics changes. A new key begins anew; what an older read answers later is
+ * dropped. While the server is gone or has a fault, the read is tried again and the old data stays.
+ */
+export function useRead<T>(
+  wanted: Read<T> | undefined,
   topics: readonly Topic[] = [],
   { first, isProbe = false, timeoutMs }: ViewOptions<T> = {},
 ): View<T> {
@@ -45,7 +61,7 @@ export function useView<T>(
   const read = useCallback(
     (isNew: boolean) => {
       running.current?.abort();
-      if (path === undefined) return;
+      if (wanted === undefined) return;
       const own = new AbortController();
       const startedAt = serverNow();
       running.current = own;
@@ -53,7 +69,7 @@ export function useView<T>(
       setShown((before) =>
         isNew ? beginWith<T>(undefined) : { ...before, error: keepOutage(before.error), isLoading: true },
       );
-      api<T>(path, { signal: own.signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) }).then(
+      wanted.read({ signal: own.signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) }).then(
         (data) => {
           if (running.current !== own) return;
           takeClock(data);
@@ -73,7 +89,7 @@ export function useView<T>(
         },
       );
     },
-    [path],
+    [wanted?.key],
   );
   const hasFirst = useRef(first !== undefined);
   useEffect(() => {
@@ -107,15 +123,4 @@ function keepOutage(error: ApiError | undefined): ApiError | undefined {
 function takeClock(data: unknown): void {
   if (typeof data === 'object' && data !== null && 'now' in data && typeof data.now === 'number')
     setServerClock(data.now);
-}
-
-function asApiError(error: unknown): ApiError {
-  return error instanceof ApiError
-    ? error
-    : new ApiError(error instanceof Error ? error.message : String(error), {
-        status: 0,
-        code: 'failed',
-        field: undefined,
-        requestId: undefined,
-      });
 }

@@ -1,5 +1,6 @@
 import type { Client } from '@reelgate/platform/rpc/service';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import type { BillingService } from '@reelgate/proto/billing/v1/billing_service';
 import type { SessionService } from '@reelgate/proto/billing/v1/session_service';
 import type { UsageService } from '@reelgate/proto/billing/v1/usage_service';
 import type { JobService } from '@reelgate/proto/tasks/v1/job_service';
@@ -42,7 +43,7 @@ export interface OperatorClients {
   readonly tasks: Client<typeof OperatorService>;
   readonly queue: Client<typeof QueueService>;
   readonly accounts: Client<typeof AccountService>;
-  readonly billing: BillingClient;
+  readonly billing: Client<typeof BillingService>;
   readonly usage: Client<typeof UsageService>;
   readonly webhooks: Client<typeof WebhookService>;
   readonly reach: ReachPeers;

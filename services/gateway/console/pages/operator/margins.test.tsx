@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { render } from 'preact-render-to-string';
-import type { CurrencyMargins, MarginSums, MarginsView } from '../../api/operator-margins.ts';
+import type { CurrencyMargins, MarginSums, MarginsView } from './parts/margin-sums.ts';
 import { MarginsReport } from './margins.tsx';
 import { stackMargins, toSeries } from './parts/margins-chart.tsx';
 
@@ -34,7 +34,7 @@ const USD: CurrencyMargins = {
   byPart: [SUMS, EMPTY],
 };
 const view: MarginsView = {
-  ...{ from: FIRST, to: FIRST + 2 * DAY_MS, split: 'channel', bucket: 'day' },
+  ...{ split: 'channel', key: '', bucket: 'day' },
   ...{ parts: [FIRST, FIRST + DAY_MS], currencies: [USD], now: FIRST + DAY_MS + 1 },
 };
 
@@ -83,7 +83,7 @@ describe('the margins of a period', () => {
   });
 
   test('are a file of the same period', () => {
-    expect(markup()).toContain('/console/api/money/margins?from=2026-11-29&amp;split=channel&amp;format=csv');
+    expect(markup()).toContain('/console/api/money/margins.csv?from=2026-11-29&amp;split=channel');
   });
 
   test('of several currencies are shown one at a time, and the address says which', () => {

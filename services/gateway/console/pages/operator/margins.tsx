@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { CurrencyMargins, MarginSplit, MarginsView } from '../../api/operator-margins.ts';
+import type { RpcAnswer } from '../../api/calls.ts';
 import type { PageProps } from '../../frame.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
@@ -14,8 +14,10 @@ import { Stats } from '../../parts/stats.tsx';
 import type { Stat } from '../../parts/stats.tsx';
 import { setQuery } from '../../state/address.ts';
 import { serverNow } from '../../state/server-clock.ts';
-import { useView } from '../../state/use-view.ts';
+import { toCall, useCalls } from '../../state/calls.ts';
 import { marginsWords as words } from './margins-words.ts';
+import { addUpMargins, toMarginsRequest } from './parts/margin-sums.ts';
+import type { CurrencyMargins, MarginSplit, MarginsView } from './parts/margin-sums.ts';
 import { MarginsChart } from './parts/margins-chart.tsx';
 import { GroupTable, PartTable, renderMargin } from './parts/margins-table.tsx';
 
@@ -26,13 +28,16 @@ export function page({ query }: PageProps): VNode {
   const split = SPLITS.find((one) => one === query.get('split')) ?? 'channel';
   const key = query.get('key') ?? '';
   const asked = new URLSearchParams({ ...period, split, ...(key === '' ? {} : { key }) });
-  const view = useView<MarginsView>(`/money/margins?${asked.toString()}`);
+  const question = { period, split, key };
+  const view = useCalls({ margins: toCall('billing.AccountService/GetMargins', toMarginsRequest(question)) });
+  const toView = (answer: RpcAnswer<'billing.AccountService/GetMargins'>): MarginsView =>
+    addUpMargins(question, answer, serverNow());
   return (
     <>
       <PageTitle title={words.title} back={{ href: '/console/money', name: words.back }} lead={words.lead} />
-      <MarginFilters period={period} split={split} view={view.data} query={query} />
+      <MarginFilters period={period} split={split} view={view.data && toView(view.data.margins)} query={query} />
       <Loaded view={view} shape={{ of: 'cards', count: 4 }}>
-        {(margins) => <MarginsReport view={margins} query={query} asked={asked} />}
+        {({ margins }) => <MarginsReport view={toView(margins)} query={query} asked={asked} />}
       </Loaded>
     </>
   );
@@ -80,7 +85,7 @@ export interface MarginsReportProps {
   readonly view: MarginsView;
   /** The query of the page. */
   readonly query: URLSearchParams;
-  /** The query of the read. */
+  /** The query of the file. */
   readonly asked: URLSearchParams;
 }
 
@@ -91,7 +96,7 @@ export function MarginsReport({ view, query, asked }: MarginsReportProps): VNode
   all.delete('key');
   return (
     <>
-      {key === undefined ? null : (
+      {key === '' ? null : (
         <p class="actions filter-actions">
           <span>
             {words.only[split]} <strong class="id">{key}</strong>
@@ -127,7 +132,7 @@ export function MarginsReport({ view, query, asked }: MarginsReportProps): VNode
           <p class="actions">
             <a
               class="button"
-              href={`/console/api/money/margins?${asked.toString()}&format=csv`}
+              href={`/console/api/money/margins.csv?${asked.toString()}`}
               download="reelgate-margins.csv"
             >
               {words.csv}

@@ -12,7 +12,6 @@ import { faultReads } from '../../clients/faults-client.ts';
 import { handOvers } from '../../clients/hand-over-client.ts';
 import { searchClient } from '../../clients/search-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
-import { marginsReader } from '../../clients/margins-client.ts';
 import { ledgerClient } from '../../clients/ledger-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
@@ -28,12 +27,13 @@ import type { ChannelPauses } from '../../relay/channels/channel-pauses.ts';
 import type { RelayChannels } from '../../relay/channels/relay-channels.ts';
 import { accountTokensRoutes, accountsRoutes } from './accounts-routes.ts';
 import { attentionRoutes } from './attention-routes.ts';
+import { callsRoute } from './calls-route.ts';
 import { channelRoute } from './channel-route.ts';
 import { handOverRoutes } from './hand-over-routes.ts';
 import { searchRoute } from './search-route.ts';
 import { channelsRoutes } from './channels-routes.ts';
 import { jobsRoutes } from './jobs-routes.ts';
-import { marginsRoute } from './margins-route.ts';
+import { marginsFileRoute } from './margins-file-route.ts';
 import { moneyRoutes } from './money-routes.ts';
 import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
@@ -74,6 +74,7 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     webhooksClient(clients.webhooks),
   ];
   return [
+    callsRoute(parts),
     nowRoute({ ...parts, acts, pulse, channels, faults, reach: clients.reach }),
     ...attentionRoutes({ ...parts, acts, attention: attentionQueue(clients) }),
     ...channelsRoutes({ ...parts, acts, pulse, channels }),
@@ -84,7 +85,7 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     operatorTasksRoute({ ...parts, records, books }),
     operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts, waiting, handOver }),
     ...moneyRoutes({ ...parts, ledger }),
-    marginsRoute({ ...parts, margins: marginsReader(clients) }),
+    marginsFileRoute(parts),
     ...accountsRoutes({ ...parts, tokens, accounts, usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),
     ...jobsRoutes({ ...parts, acts, jobs: jobRecordsClient(clients) }),

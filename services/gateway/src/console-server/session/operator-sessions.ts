@@ -48,7 +48,7 @@ export function operatorSessions(options: OperatorSessionsOptions): OperatorSess
     const operator = session && findHolder(session, inUse);
     if (session === undefined || operator === undefined) throw noSession();
     return thenMaybe(ended.assertLive(session), () => {
-      if (!covers(operator.role, needed)) throw roleMissing(operator, needed);
+      assertRole(operator, needed);
       return operator;
     });
   };
@@ -92,8 +92,10 @@ function unknownKey(): Problem {
   });
 }
 
-function roleMissing({ name, role }: SignedInOperator, needed: Role): Problem {
-  return new Problem({
+/** Refuses an operator whose role is below the one that is needed. */
+export function assertRole({ name, role }: SignedInOperator, needed: Role): void {
+  if (covers(role, needed)) return;
+  throw new Problem({
     kind: 'forbidden',
     reason: 'role_missing',
     message: `this needs the role ${needed}; ${name} has the role ${role}`,

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
-import type { CurrencyMargins, MarginsView } from '../../../api/operator-margins.ts';
+import { nameMarginGroup } from './margin-sums.ts';
+import type { CurrencyMargins, MarginsView } from './margin-sums.ts';
 import { BarChart } from '../../../parts/bar-chart.tsx';
 import { COLOURS } from '../../../parts/bar-picture.tsx';
 import type { PictureData, Points } from '../../../parts/bar-picture.tsx';
 import { moneyText, sumDecimals } from '../../../parts/number-text.tsx';
 import { marginsWords as words } from '../margins-words.ts';
-import { nameMarginGroup } from './name-margin-group.ts';
 
 /** The last colour is that of all others together. */
 const SERIES_MAX = COLOURS - 1;

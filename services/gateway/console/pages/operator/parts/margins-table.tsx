@@ -1,17 +1,11 @@
 import type { VNode } from 'preact';
-import type {
-  CurrencyMargins,
-  MarginGroup,
-  MarginPart,
-  MarginSums,
-  MarginsView,
-} from '../../../api/operator-margins.ts';
+import { nameMarginGroup } from './margin-sums.ts';
+import type { CurrencyMargins, MarginGroup, MarginPart, MarginSums, MarginsView } from './margin-sums.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
 import { moneyText, shareText } from '../../../parts/number-text.tsx';
 import { marginsWords as words } from '../margins-words.ts';
 import { chooseStyle, namePart } from './margins-chart.tsx';
-import { nameMarginGroup } from './name-margin-group.ts';
 
 export interface MarginsTableProps {
   readonly view: MarginsView;
@@ -45,9 +39,7 @@ export function GroupTable({ view, margins, query }: GroupTableProps): VNode {
   const columns: readonly Column<GroupRow>[] = [
     { name: words.splits[split], isHead: true, cell: (row) => renderName(row, split) },
     ...listSumColumns<GroupRow>(currency, ({ sums }) => sums),
-    ...(key === undefined
-      ? [{ name: words.overTime, isBare: true, cell: (row: GroupRow) => renderOnly(row, query) }]
-      : []),
+    ...(key === '' ? [{ name: words.overTime, isBare: true, cell: (row: GroupRow) => renderOnly(row, query) }] : []),
   ];
   return (
     <DataTable
