@@ -157,7 +157,7 @@ const READ_INPUT = `const bytes = Buffer.concat(await Array.fromAsync(process.st
 
   test('the picture decoder decodes a key frame', () => {
     const sample = readFileSync(path.join(FIXTURES, 'picture-decoder/testing/fixtures/high.264'));
-    const module = `${READ_INPUT} import { decodeKeyFrame } from '@reelgate/picture-decoder';
+    const module = `${READ_INPUT} import { decodeKeyFrame } from '@reelgate/picture-decoder/source';
       const { picture } = decodeKeyFrame(bytes); console.log(picture.width, picture.height);`;
 
     expect(runModule(module, sample).out).toBe('98 66\n');

@@ -11,7 +11,7 @@ import { enterMacroblock, newCurrentMacroblock, newFrame } from './picture/frame
 import type { Frame } from './picture/frame.ts';
 import { Refusal, refuse } from './refusal.ts';
 import type { RefusalReason } from './refusal.ts';
-import { openBits } from './stream/bits.ts';
+import { newBits } from './stream/bits.ts';
 import type { Bits } from './stream/bits.ts';
 import { nalUnits } from './stream/nal-units.ts';
 import { readPictureId, readPictureParameters } from './stream/picture-parameters.ts';
@@ -31,15 +31,15 @@ const SET_BYTES_MAX = 4096;
 
 export type { RgbPicture } from './picture/colours.ts';
 
-/** The decoded picture, or why there is none. */
+/** The decoded picture, or the reason why the stream is not decoded. */
 export type KeyFrame = { readonly picture: RgbPicture } | { readonly refusal: RefusalReason; readonly detail: string };
 
 /**
  * Decodes one key frame of H.264 into red, green and blue. `packet` is the access unit as its container holds it, and
- * `description` the `avcC` record of its track; without a description the packet has start codes (Annex B).
+ * `description` is the `avcC` record of its track. A packet without a description has start codes (Annex B).
  *
- * Any bytes are safe: the answer is a picture or a refusal, and the function throws nothing. A call takes time and
- * memory for at most 36,864 macroblocks.
+ * Any bytes are safe: the function returns a picture or a refusal and does not throw. A call takes time and memory for
+ * at most 36,864 macroblocks.
  */
 export function decodeKeyFrame(packet: Uint8Array, description: Uint8Array | undefined): KeyFrame {
   try {
@@ -56,7 +56,7 @@ interface Stream {
   picture: { readonly frame: Frame; readonly sequence: Sequence; missing: number } | undefined;
 }
 
-/** Decodes the planes of a key frame. It throws a `Refusal` for bytes that it does not decode, and nothing else. */
+/** Decodes the planes of a key frame. Throws only a `Refusal`, for bytes that it does not decode. */
 export function decodePlanes(packet: Uint8Array, description: Uint8Array | undefined): DecodedPicture {
   const stream: Stream = { sequences: new Map(), parameters: new Map(), picture: undefined };
   for (const unit of nalUnits(packet, description)) takeUnit(stream, unit);
@@ -72,10 +72,10 @@ function takeUnit(stream: Stream, unit: Uint8Array): void {
   if ((type === SEQUENCE || type === PARAMETERS) && unit.byteLength > SET_BYTES_MAX)
     refuse('too_large', 'a parameter set is too long');
   if (type === SEQUENCE) {
-    const sequence = readSequence(openBits(unit));
+    const sequence = readSequence(newBits(unit));
     stream.sequences.set(sequence.id, sequence);
   } else if (type === PARAMETERS) {
-    stream.parameters.set(readPictureId(openBits(unit)), unit);
+    stream.parameters.set(readPictureId(newBits(unit)), unit);
   } else if (type === SLICE || type === IDR_SLICE) {
     takeSlice(stream, unit, type === IDR_SLICE);
   } else if (type === PARTITION) {
@@ -84,7 +84,7 @@ function takeUnit(stream: Stream, unit: Uint8Array): void {
 }
 
 function takeSlice(stream: Stream, unit: Uint8Array, key: boolean): void {
-  const bits = openBits(unit);
+  const bits = newBits(unit);
   const header = readSliceHeader(bits, { key, referenced: ((unit[0] ?? 0) & 0x60) !== 0 }, (id) =>
     readParameters(stream, id),
   );
@@ -101,7 +101,7 @@ function takeSlice(stream: Stream, unit: Uint8Array, key: boolean): void {
 }
 
 function readParameters({ sequences, parameters }: Stream, id: number): PictureParameters {
-  const bits = openBits(parameters.get(id) ?? refuse('corrupt', 'no such parameters'));
+  const bits = newBits(parameters.get(id) ?? refuse('corrupt', 'no such parameters'));
   readPictureId(bits);
   return readPictureParameters(bits, sequences);
 }

@@ -1,7 +1,8 @@
 /**
- * The reason for which a key frame is not decoded. `unsupported`: the stream is valid and uses a feature that this
- * decoder does not have. `too_large`: the stream is beyond a limit of this decoder. `corrupt`: no encoder writes this
- * stream.
+ * The reason why a key frame is not decoded:
+ * - `unsupported` if the stream is valid and uses a feature that this decoder lacks
+ * - `too_large` if the stream exceeds a limit of this decoder
+ * - `corrupt` if no encoder writes such a stream
  */
 export type RefusalReason = 'unsupported' | 'too_large' | 'corrupt';
 

@@ -16,7 +16,7 @@ export interface Engine {
   offset: number;
 }
 
-export function openEngine(bits: Bits, qp: number): Engine {
+export function newEngine(bits: Bits, qp: number): Engine {
   const states = new Uint8Array(CONTEXTS);
   for (const [first, pairs] of INITIAL_CONTEXTS) {
     for (let index = 0; index < pairs.length; index += 2)

@@ -2,7 +2,7 @@ import { CHROMA_DC, INTRA_16X16, INTRA_8X8, LUMA_16X16_DC, LUMA_8X8, computeOffs
 import type { CurrentMacroblock } from '../picture/frame.ts';
 import { refuse } from '../refusal.ts';
 import type { Bits } from '../stream/bits.ts';
-import { bin, bypassBin, checkEngine, openEngine, restart, terminateBin } from './cabac-engine.ts';
+import { bin, bypassBin, checkEngine, newEngine, restart, terminateBin } from './cabac-engine.ts';
 import type { Engine } from './cabac-engine.ts';
 import { LARGE_LAST, LARGE_SIGNIFICANT, LAST_CONTEXTS, SIGNIFICANT_CONTEXTS, SIZE_CONTEXTS } from './cabac-tables.ts';
 import { FIRST_LEVEL, LEVEL_COUNT } from './syntax.ts';
@@ -28,7 +28,7 @@ const OTHER_CONTEXTS = {
 
 /** The macroblocks of a slice in CABAC (9.3). */
 export function cabacSyntax(current: CurrentMacroblock, bits: Bits, qp: number): Syntax {
-  const engine = openEngine(bits, qp);
+  const engine = newEngine(bits, qp);
   const levels = new Int32Array(64);
   const { frame } = current;
   let lastDelta = 0;

@@ -1,4 +1,7 @@
-/** A prefix code by the next bits. An entry has the length in its low five bits and the value above; 0: no code. */
+/**
+ * A prefix code, indexed by the next bits. The low five bits of an entry are the length of its code, and the bits above
+ * them are its value. An entry is 0 if there is no such code.
+ */
 export interface PrefixCode {
   readonly bits: number;
   readonly entries: Uint16Array;

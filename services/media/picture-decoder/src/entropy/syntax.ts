@@ -5,7 +5,7 @@ export interface Syntax {
   /** mb_type of Table 7-11. */
   readonly macroblockType: () => number;
   readonly transform8x8: () => boolean;
-  /** rem_intra_pred_mode; -1: the predicted mode. */
+  /** rem_intra_pred_mode, or -1 for the predicted mode. */
   readonly mode: () => number;
   readonly chromaMode: () => number;
   /** Four bits of luma, above them 0 to 2 of chroma. */

@@ -120,7 +120,10 @@ function decodePcm({ current, syntax, chromaQpOffsets }: Decoding): void {
   frame.qps[2][address] = chromaQp(0, chromaQpOffsets[1]);
 }
 
-/** Predicts both chroma planes of a macroblock and adds their residuals: none (0), DC only (1), all (2). */
+/**
+ * Predicts both chroma planes of a macroblock and adds their residuals. `coded` is 0 without residuals, 1 for DC alone
+ * and 2 for DC and AC.
+ */
 function decodeChroma(decoding: Decoding, mode: number, coded: number): void {
   const { current, syntax } = decoding;
   for (const plane of [1, 2] as const) {

@@ -51,7 +51,7 @@ function directions(side: number): readonly Int32Array[] {
   );
 }
 
-/** Predicts a 4x4 block, or an 8x8 block, whose neighbours are filtered first. */
+/** Predicts a 4x4 or an 8x8 block. The neighbours of an 8x8 block are filtered first. */
 export function predictBlock(block: Block, mode: number): void {
   readLine(block);
   if (block.side === 8) filterLine(block);

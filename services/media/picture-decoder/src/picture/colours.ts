@@ -26,7 +26,7 @@ const WEIGHTS: Readonly<Record<number, readonly [number, number]>> = {
 };
 const HIGH_DEFINITION = 1;
 const STANDARD_DEFINITION = 6;
-/** A stream without matrix coefficients gets those of its height. */
+/** The height from which a stream without matrix coefficients counts as high definition. */
 const HIGH_DEFINITION_HEIGHT = 720;
 
 interface Matrix {

@@ -57,7 +57,7 @@ function filterMacroblock(frame: Frame, address: number, filter: EdgeFilter): vo
 interface Side {
   readonly filter: EdgeFilter;
   readonly plane: 0 | 1 | 2;
-  /** The macroblock across the outer edge; below zero: that edge is not filtered. */
+  /** The macroblock across the outer edge, below zero if that edge is not filtered. */
   readonly neighbour: number;
   readonly down: boolean;
 }

@@ -1,6 +1,6 @@
 import type { EdgeFilter } from '../stream/slice-header.ts';
 
-/** The type of a macroblock's prediction. I_PCM has none. */
+/** The prediction type of a macroblock. I_PCM is not predicted. */
 export const INTRA_4X4 = 0;
 export const INTRA_8X8 = 1;
 export const INTRA_16X16 = 2;
@@ -23,13 +23,13 @@ export interface Grid {
   readonly stride: number;
 }
 
-/** A picture that is being decoded. Arrays are by macroblock if their comment says nothing else. */
+/** A picture while it is decoded. Arrays have an element for each macroblock unless their comment says otherwise. */
 export interface Frame {
   readonly columns: number;
   readonly rows: number;
   /** Y, Cb, Cr. */
   readonly planes: readonly [Grid, Grid, Grid];
-  /** The number of the slice, from 1; 0: not decoded yet. */
+  /** The number of the slice, counted from 1, or 0 for a macroblock that is not decoded yet. */
   readonly slices: Int32Array;
   readonly filters: EdgeFilter[];
   readonly kinds: Uint8Array;
@@ -69,7 +69,7 @@ export function newFrame(columns: number, rows: number): Frame {
   };
 }
 
-/** The current macroblock, and which of its neighbours are available: those of its slice. */
+/** The current macroblock. A neighbour is available if it belongs to the same slice. */
 export interface CurrentMacroblock {
   readonly frame: Frame;
   address: number;

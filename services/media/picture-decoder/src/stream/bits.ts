@@ -14,8 +14,8 @@ export interface Bits {
   position: number;
 }
 
-/** Opens a NAL unit behind its header byte, without emulation prevention bytes (7.4.1). */
-export function openBits(unit: Uint8Array): Bits {
+/** Creates a reader of a NAL unit. It starts after the header byte and leaves out the emulation prevention bytes (7.4.1). */
+export function newBits(unit: Uint8Array): Bits {
   const bytes = new Uint8Array(unit.byteLength + PADDING_BYTES);
   let length = 0;
   let zeros = 0;

@@ -12,7 +12,7 @@ const CYCLE_MAX = 255;
 const LISTS = 8;
 const EXTENDED_ASPECT = 255;
 const MATRIX_UNKNOWN = 2;
-/** The profiles whose parameter sets have a sample format (7.3.2.1.1). */
+/** The profiles that have a sample format in their parameter sets (7.3.2.1.1). */
 const HIGH_PROFILES: ReadonlySet<number> = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
 /** The visible part of a picture, in luma samples. */

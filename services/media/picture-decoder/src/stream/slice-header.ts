@@ -10,7 +10,7 @@ const MARK_NUMBERS: readonly number[] = [0, 1, 1, 2, 1, 0, 1];
 
 /** The parameters of the deblocking filter of a slice. */
 export interface EdgeFilter {
-  /** disable_deblocking_filter_idc: all edges, none, those within the slice. */
+  /** disable_deblocking_filter_idc: 0 filters all edges, 1 filters no edge, 2 filters the edges within the slice. */
   readonly mode: number;
   readonly alphaOffset: number;
   readonly betaOffset: number;
@@ -29,7 +29,7 @@ export interface SliceUnit {
   readonly referenced: boolean;
 }
 
-/** Reads the header of an intra slice; undefined: the slice is redundant. */
+/** Reads the header of an intra slice. Returns undefined if the slice is redundant. */
 export function readSliceHeader(
   bits: Bits,
   unit: SliceUnit,

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import type { Sharp } from 'sharp';
-import type { RgbPicture } from '@reelgate/picture-decoder';
+import type { RgbPicture } from '@reelgate/picture-decoder/source';
 import type { ProbeJob } from '../probe.ts';
 
 sharp.block({ operation: ['VipsForeignLoad'] });

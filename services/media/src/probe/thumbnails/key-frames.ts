@@ -1,5 +1,5 @@
-import type { RgbPicture } from '@reelgate/picture-decoder';
-import { decodeKeyFrame } from '@reelgate/picture-decoder';
+import type { RgbPicture } from '@reelgate/picture-decoder/source';
+import { decodeKeyFrame } from '@reelgate/picture-decoder/source';
 import type { ProbeFault } from '../../domain/media-facts.ts';
 
 const RIFF_HEAD_BYTES = 12;
