@@ -1,7 +1,7 @@
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { countRedeliveries, watchBus } from '@reelgate/platform/bus/bus-metrics';
 import type { BusSettings } from '@reelgate/platform/bus/bus-settings';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { NatsBusOptions } from '@reelgate/platform/bus/nats-bus';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
@@ -9,7 +9,7 @@ import type { Foundation } from '@reelgate/platform/foundation';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { describeServer, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import type { Log } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { openTracing } from '@reelgate/platform/trace/open-tracing';
@@ -35,7 +35,7 @@ export type FoundationWithoutBus = Omit<Foundation, 'bus'>;
 export async function openFoundation({ config, environment, service }: OpenOptions, log: Log): Promise<BaseFoundation> {
   secureData(config.dataDir, log);
   const acceptedKeys = openKeys(config);
-  const metrics = openMetrics(true);
+  const metrics = newMetrics(true);
   publishBuild(metrics, environment['REELGATE_COMMIT']);
   const name = service === undefined ? 'reelgate' : `reelgate-${service}`;
   const parts = { clock: systemClock, random: systemRandom, newId: newIds(systemClock), log, metrics };
@@ -59,7 +59,7 @@ function secureData(folder: string, log: Log): void {
 /** Opens the bus as soon as its server can be reached. */
 export async function openBus({ bus }: ProgramConfig, { clock, log, metrics, tracing }: BaseFoundation): Promise<Bus> {
   const options = { tracing, redeliveries: countRedeliveries(metrics) };
-  const opened = bus === undefined ? openLocalBus(clock, log, options) : await reachNats(bus, { clock, log }, options);
+  const opened = bus === undefined ? newLocalBus(clock, log, options) : await reachNats(bus, { clock, log }, options);
   watchBus(gaugeSampler(metrics, { service: 'bus', clock, log }), opened);
   return opened;
 }

@@ -7,7 +7,7 @@ import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import { openHttpPort } from '@reelgate/platform/http/http-port';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
 import { freePorts } from '../../test/harness/free-ports.ts';
@@ -31,7 +31,7 @@ async function healthOf(session: ClientHttp2Session): Promise<number | undefined
 test('a stopping program is not ready on both ports of a service before it closes them', async () => {
   const [rpc, http] = await freePorts(2);
   const lifecycle = openLifecycle(silentLog);
-  const foundation = { log: silentLog, metrics: openMetrics(false) } as unknown as Foundation;
+  const foundation = { log: silentLog, metrics: newMetrics(false) } as unknown as Foundation;
   const gate = aGate();
   const service = { bindings: [], routes: [], ready: async () => true } as unknown as RunningService;
   const isReady = async (): Promise<boolean> => !lifecycle.stopping.aborted;

@@ -2,7 +2,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import { isPlain } from '@reelgate/platform/describe-error';
-import { isLogLevel, openLog } from '@reelgate/platform/log';
+import { isLogLevel, newLog } from '@reelgate/platform/log';
 import type { LogLevel, ProgramLog } from '@reelgate/platform/log';
 import { logGrpcTo } from '@reelgate/platform/rpc/grpc-log';
 import type { ServiceName } from './config/program-config.ts';
@@ -26,7 +26,7 @@ export function openProcessLog(
   asked: string | undefined,
   crash: () => void,
 ): ProcessLog {
-  const log = openLog(service ?? 'reelgate', isLogLevel(asked) ? asked : service === undefined ? 'warn' : 'info');
+  const log = newLog(service ?? 'reelgate', isLogLevel(asked) ? asked : service === undefined ? 'warn' : 'info');
   const fail = service === undefined ? failInWords : failInLines(log);
   logGrpcTo(log);
   // Node's own listener prints in a form of its own.

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
 import type { Foundation } from '@reelgate/platform/foundation';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { ServiceName } from './config/program-config.ts';
 import { readConfig } from './config/read-config.ts';
@@ -47,7 +47,7 @@ interface Logged {
 /** A running program that follows the configuration at this path, and what its only service received. */
 async function following(named: string, { service, fails }: { service?: ServiceName; fails?: () => boolean } = {}) {
   const clock = fakeClock();
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const logged: Logged[] = [];
   const keep = (fields: object, message: string) => void logged.push({ message, fields: fields as Logged['fields'] });
   const received: unknown[] = [];

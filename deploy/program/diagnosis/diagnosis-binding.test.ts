@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { systemClock } from '@reelgate/platform/clock';
-import { CHECK_MS_MAX, ok, openChecks } from '@reelgate/platform/diagnosis/self-checks';
+import { CHECK_MS_MAX, ok, newChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { silentLog } from '@reelgate/platform/log';
 import { silenceRpcLibraries } from '@reelgate/platform/testing/partial-service';
 import { TRANSPORTS, closingTransports } from '@reelgate/platform/testing/rpc-transports';
@@ -16,7 +16,7 @@ silenceRpcLibraries();
 describe.each(TRANSPORTS)('a process that is asked over %s', (_name, open) => {
   test('answers before its caller leaves, although a check and its readiness hang', async () => {
     expect(CALLER_MS).toBeLessThan(CHECK_MS_MAX);
-    const checks = openChecks();
+    const checks = newChecks();
     checks.add({ part: 'hangs', check: () => NEVER }, { part: 'works', check: async () => ok('well') });
     const binding = diagnosisBinding({
       service: 'tasks',

@@ -1,4 +1,4 @@
-import { openChecks } from '@reelgate/platform/diagnosis/self-checks';
+import { newChecks } from '@reelgate/platform/diagnosis/self-checks';
 import type { OpenChecks } from '@reelgate/platform/diagnosis/self-checks';
 import { profileRecorder } from '@reelgate/platform/diagnosis/record-profile';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
@@ -25,7 +25,7 @@ export function processDiagnosis({ clock, log }: BaseFoundation, areProfilesAllo
   const checks = new Map<ServiceName, OpenChecks>();
   const profiles = profileRecorder(clock, areProfilesAllowed);
   const checksOf = (service: ServiceName): OpenChecks => {
-    const known = checks.get(service) ?? openChecks();
+    const known = checks.get(service) ?? newChecks();
     checks.set(service, known);
     return known;
   };

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import type { Random } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -133,7 +133,7 @@ export async function openBilling(
   random: Random = systemRandom,
   { log = silentLog, tracing = NO_TRACING }: { readonly log?: Log; readonly tracing?: Tracing } = {},
 ): Promise<TestBilling> {
-  const local = openLocalBus(clock, silentLog);
+  const local = newLocalBus(clock, silentLog);
   let handled = Promise.withResolvers<undefined>();
   const bus: Bus = {
     ...local,
@@ -144,7 +144,7 @@ export async function openBilling(
         }),
       ),
   };
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const config = billingConfig({
     ...value,
     billing: { ...value.billing, ...(location.url === undefined ? {} : { database: location.url }) },

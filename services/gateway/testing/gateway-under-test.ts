@@ -3,14 +3,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import { JobEndedSchema, JobQueuedSchema } from '@reelgate/proto/tasks/v1/job_events';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { hostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import { untilAfter } from '@reelgate/platform/testing/until';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -190,7 +190,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   const clock = fakeClock();
   const warnings: { readonly fields: object; readonly message: string }[] = [];
   const log: Log = { ...silentLog, warn: (fields, message) => void warnings.push({ fields, message }) };
-  const bus = settings.bus ?? openLocalBus(clock, silentLog);
+  const bus = settings.bus ?? newLocalBus(clock, silentLog);
   const [tasks, billing, media, calls, usage, jobs] = [
     fakeTasks(),
     fakeBilling(),
@@ -212,7 +212,7 @@ export async function startGatewayUnderTest(settings: TestSettings = {}): Promis
   const operator = fakeOperator(settings.operator);
   const sessions = settings.sessions ?? fakeSessions();
   const config = { ...gatewayConfig(checkedConfig(settings)), redisDeadlineMs: REDIS_DEADLINE_MS };
-  const [metrics, newId] = [openMetrics(false), newIds(clock)];
+  const [metrics, newId] = [newMetrics(false), newIds(clock)];
   const ports = await openGatewayPorts(
     config,
     { publicUrl: settings.publicUrl ?? PUBLIC_URL, metrics, newId, clock, log },

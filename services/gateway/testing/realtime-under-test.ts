@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import type { ClientOptions } from 'ws';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { Problem } from '@reelgate/platform/problem';
 import { Secret } from '@reelgate/platform/secret';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -121,7 +121,7 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
     clock,
     newId: newIds(clock),
     log: silentLog,
-    metrics: openMetrics(false),
+    metrics: newMetrics(false),
     channels,
     charges,
     settings: REALTIME_SETTINGS,
@@ -228,7 +228,7 @@ async function startServer(clock: FakeClock, realtime: Realtime, refused: () => 
       clock,
       newId: newIds(clock),
       log: silentLog,
-      metrics: openMetrics(false),
+      metrics: newMetrics(false),
       tracing: NO_TRACING,
     }),
   });

@@ -23,9 +23,9 @@ import type { MediaConfig } from './config.ts';
 import type { MediaObject } from './domain/media-object.ts';
 import { isOwnHost } from './domain/reference.ts';
 import { policyFor } from './fetch/fetcher.ts';
-import { openFetcher } from './fetch/fetcher.ts';
+import { newFetcher } from './fetch/fetcher.ts';
 import type { Fetcher } from './fetch/fetcher.ts';
-import { openWebhookSender } from './fetch/webhooks/webhook-sender.ts';
+import { newWebhookSender } from './fetch/webhooks/webhook-sender.ts';
 import type { SendWebhook } from './fetch/webhooks/webhook-sender.ts';
 import { isPublicHost } from './fetch/addresses/fetch-target.ts';
 import { mediaBytes } from './http/media-bytes.ts';
@@ -40,13 +40,13 @@ import { linkObject } from './operations/staging/link-object.ts';
 import { singleFlight } from './operations/single-flight.ts';
 import { findFfmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
 import type { Thumbnails } from './thumbnails/draw-thumbnails.ts';
-import { makeThumbnail } from './thumbnails/make-thumbnail.ts';
+import { ensureThumbnail } from './thumbnails/ensure-thumbnail.ts';
 import { hashReference, stageMedia } from './operations/staging/stage-media.ts';
 import { withThumbnails } from './thumbnails/with-thumbnails.ts';
 import { assertConfined } from './probe/confinement/confinement-check.ts';
 import { confinementOnce } from './probe/confinement/confinement.ts';
 import type { Draw, ProbeParsers } from './probe/probe.ts';
-import { openParsing } from './open-parsing.ts';
+import { newParsing } from './parsing.ts';
 import { assertFileRoom } from './operations/files/keep-files.ts';
 import { fileServiceBinding } from './rpc/file-service.ts';
 import { mediaServiceBinding } from './rpc/media-service.ts';
@@ -87,7 +87,7 @@ export type OpenBackends = (parts: BackendParts) => Promise<MediaBackends>;
 export interface MediaPeers {
   /** Identifies the callers of the ports that this service shares with others. */
   readonly identify: IdentifyCaller;
-  /** Default: the folder or the bucket of the configuration, the network, and processes that parse. */
+  /** By default the folder or bucket of the configuration, the network, and child processes that parse. */
   readonly openBackends?: OpenBackends;
 }
 
@@ -98,7 +98,7 @@ export async function startMedia(
   { identify, openBackends }: MediaPeers,
 ): Promise<RunningMedia> {
   const lifecycle = openLifecycle(foundation.log, foundation.clock);
-  // tried beside the database
+  // runs while the database opens
   const prepared = openBackends === undefined ? prepareBackends(config, foundation) : openBackends;
   const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);
   lifecycle.add('database', () => sql.close());
@@ -114,14 +114,14 @@ export async function startMedia(
   }
 }
 
-/** Begins to try what confines the parsers, and returns what opens the parts outside this process. */
+/** Starts to look for the confinement of the parsers, and returns the factory of the parts outside this process. */
 function prepareBackends(config: MediaConfig, foundation: Foundation): OpenBackends {
   const confinement = confinementOnce(foundation.log);
   const confined = confinement();
   return async ({ lifecycle, stopping }) => {
     const { clock, log, newId } = foundation;
     const ffmpeg = findFfmpeg(config.ffmpeg, log);
-    // a named path can be wrong; the search on the PATH goes on beside the start
+    // a configured path can be wrong, so the start waits; a search on the PATH need not end first
     if (config.ffmpeg !== undefined) await ffmpeg;
     assertConfined((await confined).level, config.probe.leastConfinement);
     const folder = blobFolder(config.blobs, foundation.dataDir) ?? path.join(foundation.dataDir, 'blobs');
@@ -130,13 +130,13 @@ function prepareBackends(config: MediaConfig, foundation: Foundation): OpenBacke
     const faults = storageFaults(log);
     const incoming = guardIncoming(openIncoming(scratch, newId), faults);
     const parsing = { clock, log, newId, folder, lifecycle, ffmpeg, confinement, checks: foundation.checks };
-    const { pools, thumbnails } = openParsing(config.probe, parsing);
+    const { pools, thumbnails } = newParsing(config.probe, parsing);
     const blobs = guardBlobs(opened, faults);
     foundation.checks?.add(blobsCheck(blobs, config.blobs), diskCheck('disk of files', folder));
     return {
       blobs,
       incoming,
-      fetcher: openGuardedFetcher(config, foundation, { incoming, stopping }),
+      fetcher: newGuardedFetcher(config, foundation, { incoming, stopping }),
       sendWebhook: openSender(config, foundation, stopping),
       parsers: pools,
       redraw: pools.references.redraw,
@@ -185,7 +185,7 @@ function buildMedia(
   const flights = singleFlight<MediaObject>();
   const drawing = singleFlight<MediaObject | undefined>();
   const thumbnailOf = (result: MediaObject): Promise<MediaObject | undefined> =>
-    drawing.run(result.id, () => makeThumbnail(deps, result), stopping.signal);
+    drawing.run(result.id, () => ensureThumbnail(deps, result), stopping.signal);
   const ingest = withThumbnails(
     clock,
     (order: IngestOrder) => ingestResult({ ...deps, parsers: parsers.results }, order),
@@ -248,7 +248,7 @@ function buildMedia(
       await blobs.check();
       return (await sql.reserved.read('SELECT 1 AS ok')).length === 1;
     },
-    // the program itself takes up its part, such as the level of the log
+    // the program itself applies its own settings, such as the level of the log
     reload: async () => {
       publishConfigurationApplied(foundation, 'media');
     },
@@ -256,12 +256,12 @@ function buildMedia(
   };
 }
 
-function openGuardedFetcher(
+function newGuardedFetcher(
   config: MediaConfig,
   foundation: Foundation,
   { incoming, stopping }: { readonly incoming: IncomingFolder; readonly stopping: AbortSignal },
 ): Fetcher {
-  return openFetcher(
+  return newFetcher(
     {
       ...foundation,
       incoming,
@@ -277,7 +277,7 @@ function openGuardedFetcher(
 }
 
 function openSender({ fetch, webhooks }: MediaConfig, foundation: Foundation, stopping: AbortSignal): SendWebhook {
-  return openWebhookSender(
+  return newWebhookSender(
     { ...foundation, stopping },
     {
       allow: webhooks.allow,

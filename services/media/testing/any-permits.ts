@@ -1,9 +1,9 @@
-import { openTransferHolder } from '../src/fetch/permits/transfer-holder.ts';
+import { newTransferHolder } from '../src/fetch/permits/transfer-permits.ts';
 import { transfersUnderWay } from '../src/fetch/permits/transfers-under-way.ts';
 import type { TransferPermits } from '../src/fetch/permits/transfer-permits.ts';
 
 /** Grants every permit until the service stops. */
 export function anyPermits(stopping = new AbortController().signal): TransferPermits {
-  const { signal, measure } = openTransferHolder('demo', transfersUnderWay(stopping));
+  const { signal, measure } = newTransferHolder('demo', transfersUnderWay(stopping));
   return { signal, measure, enterHost: async () => undefined, admit: async (found) => found, reached: () => undefined };
 }

@@ -5,13 +5,13 @@ import { Scope } from '@reelgate/proto/access/v1/access';
 import { FileService } from '@reelgate/proto/media/v1/file_service';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { OperatorService } from '@reelgate/proto/media/v1/operator_service';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { readConfigFile } from '@reelgate/platform/config/config-file';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
@@ -64,7 +64,7 @@ export async function startMediaUnderTest({
   webhooks = {},
   folder = mkdtempSync(path.join(os.tmpdir(), 'media-')),
 }: MediaOptions = {}): Promise<MediaUnderTest> {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const identify = identifyAmong([
     { ...aCaller({ name: 'gateway' }), key: new Secret(SERVICE_KEY) },
     {
@@ -80,7 +80,7 @@ export async function startMediaUnderTest({
       random: systemRandom,
       newId: newIds(clock),
       log: silentLog,
-      bus: openLocalBus(clock, silentLog),
+      bus: newLocalBus(clock, silentLog),
       signingKey: SIGNING_KEY,
       acceptedKeys: acceptOnly(SIGNING_KEY),
       tracing: NO_TRACING,

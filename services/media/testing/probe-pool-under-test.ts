@@ -6,8 +6,8 @@ import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
 import type { Log } from '@reelgate/platform/log';
 import { confinementOnce } from '../src/probe/confinement/confinement.ts';
-import { openParsers } from '../src/probe/parsers/parsers.ts';
-import { openProbePool } from '../src/probe/pool/probe-pool.ts';
+import { newParsers } from '../src/probe/parsers/parsers.ts';
+import { newProbePool } from '../src/probe/pool/probe-pool.ts';
 import type { ProbePool, ProbePoolOptions } from '../src/probe/pool/probe-pool.ts';
 
 /**
@@ -21,13 +21,13 @@ export function startProbePool(
   const { script, ...others } = options;
   const ended: string[] = [];
   const log: Log = { ...silentLog, warn: (_fields, message) => ended.push(message) };
-  const parsers = openParsers({
+  const parsers = newParsers({
     newId: newIds(systemClock),
     folder,
     confinement: confinementOnce(silentLog),
     ...(script === undefined ? {} : { script }),
   });
-  const pool = openProbePool({
+  const pool = newProbePool({
     clock: systemClock,
     log,
     parsers,

@@ -20,8 +20,8 @@ export interface BatcherOptions<In, Out> extends BatchBounds {
   /** Resolves when a batch that starts to fill now is to be sent. */
   readonly fill: (batch: FillingBatch) => Promise<unknown>;
   /**
-   * Sends a batch. The answers are in the order of the items, one for each. A batch of one request runs for that
-   * request; a batch of several runs for none.
+   * Sends a batch. Returns one answer for each item, in the order of the items. A batch of one request runs in the
+   * context of that request. A batch of several belongs to no request.
    */
   readonly send: (batch: readonly In[]) => Promise<readonly Out[]>;
 }
@@ -107,11 +107,13 @@ export function newBatcher<In, Out>({ batchMax, concurrency, fill, send }: Batch
 }
 
 export interface MomentOptions<In, Out> extends BatchBounds {
-  /** Runs requests together, all of them or none. The answers are in their order. */
+  /** Runs all requests together, or none of them. The answers are in their order. */
   readonly run: (requests: readonly In[]) => Promise<readonly Out[]>;
   /** Reports whether requests that failed together end with that error, although each of them might succeed alone. */
   readonly isFinal: (error: unknown) => boolean;
-  /** Lists those of a batch that can run together. The others run alone after them. Absent: all. */
+  /**
+   * Lists the requests of a batch that can run together. The others run alone after them. By default all run together.
+   */
   readonly listSharing?: (batch: readonly In[]) => readonly In[];
 }
 

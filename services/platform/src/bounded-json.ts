@@ -16,7 +16,7 @@ export interface JsonBounds {
 
 const MIB = 1024 * 1024;
 
-/** For a request that names what to do: some members, each with a value or a few. Parsing takes 5 ms at most. */
+/** Bounds of a request that names an action: some members, each with a value or a few. Parsing takes 5 ms at most. */
 export const SMALL_JSON: JsonBounds = {
   depth: 64,
   membersOfObject: 1000,
@@ -27,8 +27,8 @@ export const SMALL_JSON: JsonBounds = {
 };
 
 /**
- * For a request to a model, and for what an upstream answers: conversations of thousands of messages, hundreds of tools,
- * the 300,000 tokens that one request for embeddings may have. Parsing takes 40 ms at most.
+ * Bounds of a request to a model and of the answer of an upstream: conversations of thousands of messages, hundreds of
+ * tools, the 300,000 tokens that one request for embeddings may have. Parsing takes 40 ms at most.
  */
 export const LARGE_JSON: JsonBounds = {
   depth: 64,
@@ -54,8 +54,8 @@ const IS_COUNTED = Uint8Array.from({ length: 256 }, (_, byte) => Number(COUNTED.
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses JSON in UTF-8 that a stranger wrote. It counts first what makes parsing slow, and refuses what is too much.
- * Bytes that are not JSON throw what `JSON.parse` or the decoder throws.
+ * Parses JSON in UTF-8 that a stranger wrote. It first counts the parts that slow parsing down, and refuses a text with
+ * too many. For bytes that are not JSON it throws the error of `JSON.parse` or of the decoder.
  */
 export function parseBoundedJson(bytes: Uint8Array, bounds: JsonBounds, subject?: string): unknown {
   assertBounds(bytes, bounds, { subject });
@@ -68,15 +68,15 @@ export function parseBoundedText(text: string, bounds: JsonBounds, field?: strin
   return JSON.parse(text);
 }
 
-/** The same for what an upstream answered. Bytes that are not UTF-8 do not make it unreadable. */
+/** Parses the answer of an upstream. Bytes that are not UTF-8 do not prevent it. */
 export function parseAnsweredJson(answer: Uint8Array): unknown {
   assertBounds(answer, LARGE_JSON);
   return JSON.parse(Buffer.from(answer.buffer, answer.byteOffset, answer.length).toString());
 }
 
 /**
- * The same as `parseBoundedJson` in several turns of the event loop, so that a large text does not delay what else is
- * waiting. What the caller does with the value begins in a turn of its own.
+ * Does the same as `parseBoundedJson`, spread over several ticks of the event loop, so that a large text does not delay
+ * other work. The caller continues in a new tick.
  */
 export async function parseJsonInTurns(bytes: Uint8Array, bounds: JsonBounds): Promise<unknown> {
   if (bytes.length <= ONE_TURN_BYTES) return parseBoundedJson(bytes, bounds);
@@ -107,7 +107,7 @@ export function newBoundsCheck(bounds: JsonBounds): (piece: Uint8Array) => void 
   };
 }
 
-/** Resolves once the event loop has served what is waiting. */
+/** Resolves once the event loop has served the waiting events. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
@@ -144,7 +144,7 @@ function refuseExcess(excess: Excess | undefined, { field, subject = 'the body' 
   throw new Problem({ kind: 'invalid', reason: 'invalid_json', field, message });
 }
 
-/** Counts what is in a JSON text piece by piece. Returns what is too much, as soon as anything is. */
+/** Counts the parts of a JSON text piece by piece. Returns the excess as soon as a bound is exceeded. */
 type JsonScan = (piece: Uint8Array) => Excess | undefined;
 
 function newJsonScan(bounds: JsonBounds): JsonScan {

@@ -14,7 +14,7 @@ export interface Clock extends TimeSource, Sleeper {
   readonly isShared?: boolean;
 }
 
-/** The reason of an abort that only ends a sleep. Without a reason, each abort makes an error with a stack. */
+/** The reason of an abort that only ends a sleep. Without a reason, each abort creates an error with a stack. */
 export const NOT_AWAITED = 'no longer awaited';
 
 /**

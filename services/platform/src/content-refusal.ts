@@ -1,6 +1,6 @@
 /** The words of an error that refuses the content of a request, not the request or its credential. */
 export interface ContentRefusal {
-  /** The words of the error for people; undefined if it has none. */
+  /** The error's message for people, undefined if it has none. */
   readonly message: string | undefined;
   /** The kinds of content that it names, such as `violence`. */
   readonly reasons: readonly string[];
@@ -53,7 +53,7 @@ const MESSAGES = new RegExp(
   String.raw`\b${SUBJECT}\b.{0,80}\b${ACT}|\b${ACT}.{0,80}\b${SUBJECT}\b|\bmoderation\b|content polic|usage guidelines`,
   'i',
 );
-/** An error about these concerns the credential, whatever the request says. */
+/** An error about these concerns the credential, whatever the request contains. */
 const OWNERS =
   /\b(accounts?|organi[sz]ations?|api[ -]?keys?|credentials?|subscriptions?|billing|quota|suspended|deactivated|banned)\b/i;
 const THROTTLED = 429;
@@ -63,14 +63,18 @@ const TOO_LARGE =
   /\b(request|prompt|input|message|context)s?( body| size| length| tokens?)?( is| are)? too (large|long|big)\b/i;
 const LIMIT = /\blimit:? (\d[\d,]{0,15})/i;
 const ASKED = /\brequested:? (\d[\d,]{0,15})/i;
-/** These concern the credential, its balance or its rate, whatever else the error says. */
+/** These concern the credential, its balance or its rate, whatever else the error contains. */
 const NEVER: ReadonlySet<number> = new Set([401, 402, 407, 408, 429]);
-/** The statuses whose words can be about content without a code. From 500 on, and for a credential, only a code counts. */
+/**
+ * The statuses for which a message about content counts without a code. From 500 on, and for a credential, only a code
+ * counts.
+ */
 const SAYS_IN_WORDS: ReadonlySet<number> = new Set([400, 403, 406, 409, 422, 424, 451]);
 
 /**
- * Reads whether the body of an error refuses the content of the request. Providers say it with many statuses, also with
- * 403, with which they refuse a credential too. Returns nothing if the body says nothing of it.
+ * Reads whether the body of an error refuses the content of the request. Providers send such refusals with many
+ * statuses, also with 403, with which they refuse a credential too. Returns undefined if the body does not refuse
+ * content.
  */
 export function readContentRefusal(status: number, body: unknown): ContentRefusal | undefined {
   if (NEVER.has(status)) return undefined;
@@ -80,8 +84,8 @@ export function readContentRefusal(status: number, body: unknown): ContentRefusa
 }
 
 /**
- * Reads whether an error with 429 refuses one request for its size. Waiting makes it no smaller, so it limits no other
- * request. Returns the words of the error; undefined if it says nothing of it.
+ * Reads whether an error with 429 refuses one request for its size. Waiting does not shrink the request, so the error
+ * limits no other request. Returns the message of the error, or undefined if it is not about size.
  */
 export function readSizeRefusal(status: number, body: unknown): string | undefined {
   if (status !== THROTTLED) return undefined;
@@ -100,7 +104,7 @@ interface Part {
   readonly value: unknown;
 }
 
-/** Lists the named values of an error, those of inner objects and lists too. */
+/** Lists the named values of an error, including the values of inner objects and lists. */
 function listParts(body: unknown): readonly Part[] {
   const parts: Part[] = [];
   const walk = (name: string, value: unknown, depth: number): void => {

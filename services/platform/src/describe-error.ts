@@ -77,7 +77,7 @@ function readCode(code: unknown): { readonly code?: string } {
   return typeof text === 'string' && CODE.test(text) ? { code: text } : {};
 }
 
-/** Reports whether the message says everything to an operator: what is wrong and what helps. A stack adds nothing. */
+/** Reports whether the message alone tells an operator the fault and the remedy, so that a stack would not help. */
 export function isPlain(error: unknown): error is Error {
   return isError(error) && (error as { readonly isPlain?: unknown }).isPlain === true;
 }
@@ -106,7 +106,7 @@ function isError(value: unknown): value is Error {
   return value instanceof Error || Object.prototype.toString.call(value) === '[object Error]';
 }
 
-/** Returns fields in which every error is described, at whatever name and in lists and plain objects too. */
+/** Returns fields in which every error is described, under any name and inside lists and plain objects too. */
 export function describeErrors(fields: object): object {
   return isError(fields) ? { err: describeError(fields) } : describeMembers(fields, DEPTH_MAX);
 }
@@ -125,7 +125,7 @@ function describeWithin(value: unknown, depth: number): unknown {
   if (isError(value)) return describeError(value);
   const isList = Array.isArray(value);
   const prototype: unknown = Object.getPrototypeOf(value);
-  // a class of ours says by `toJSON` what it shows
+  // a class of ours defines its public fields by `toJSON`
   if (!isList && prototype !== Object.prototype && prototype !== null) return value;
   if (depth === 0) return '…';
   return isList ? value.map((item) => describeWithin(item, depth - 1)) : describeMembers(value, depth - 1);

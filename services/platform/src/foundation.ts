@@ -43,7 +43,7 @@ export interface RunningService {
   reload(config: unknown): Promise<void>;
   /** Reports whether other services have work under way that needs this one; absent if they never do. */
   isNeeded?: () => Promise<boolean>;
-  /** Ends its running work, beside the requests of its ports; absent: it has none. */
+  /** Ends its running work, in addition to the requests of its ports. Undefined if it has no such work. */
   drain?: (drain: Drain) => Promise<void>;
   stop(): Promise<void>;
 }

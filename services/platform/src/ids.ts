@@ -34,7 +34,7 @@ export const systemRandom: Random = (bytes) => {
   used += bytes.length;
 };
 
-/** Makes ids: a prefix and 26 characters, the lower-case base32 of a UUIDv7, ordered by time within one process. */
+/** Creates ids: a prefix and 26 characters, the lower-case base32 of a UUIDv7, ordered by time within one process. */
 export type NewId = (prefix: string) => string;
 
 export function newIds(clock: Clock, random: Random = systemRandom): NewId {
@@ -57,14 +57,14 @@ export function hasOwnForm(text: string): boolean {
   return OWN_FORM.test(text);
 }
 
-/** Sorts before every id with this prefix that is made at this time or later. */
+/** Returns a text that sorts before every id with this prefix that is created at this time or later. */
 export function firstIdAt(prefix: string, ms: number): string {
   const bytes = new Uint8Array(UUID_BYTES);
   writeUuidV7(bytes, Math.max(0, ms), 0);
   return `${prefix}_${base32(bytes)}`;
 }
 
-/** Returns the time at which an id was made, in milliseconds since 1970; undefined if the id contains no time. */
+/** Returns the creation time of an id in milliseconds since 1970, or undefined if the id contains no time. */
 export function readIdTime(id: string): number | undefined {
   const letters = /_([0-9a-v]{26})$/.exec(id)?.[1];
   if (letters === undefined) return undefined;

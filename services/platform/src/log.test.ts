@@ -9,9 +9,9 @@ const SECRET = new URL('./secret.ts', import.meta.url).href;
 /** The lines that a separate program writes. */
 async function linesOf(level: string, code: string): Promise<Record<string, unknown>[]> {
   const program = [
-    `import { openLog } from '${LOG}';`,
+    `import { newLog } from '${LOG}';`,
     `import { Secret } from '${SECRET}';`,
-    `const log = openLog('media', '${level}');`,
+    `const log = newLog('media', '${level}');`,
     code,
   ].join('\n');
   const { stdout } = await promisify(execFile)(

@@ -19,18 +19,18 @@ export interface Log extends WarningLog {
 }
 
 export interface AccessLine {
-  /** Debug for a request that changes nothing and that other programs repeat all the time. */
+  /** `debug` for a request that does not change data and that other programs repeat all the time. */
   readonly level: 'debug' | 'info';
   /** True if the request was refused or failed. */
   readonly failed: boolean;
 }
 
-/** The fields of an access line: single values, none of them under a name that may have a key. */
+/** The fields of an access line: single values, and no field with a name that suggests a key. */
 export type AccessFields = Readonly<Record<string, string | number | undefined>> & {
   readonly [hidden in (typeof HIDDEN)[number]]?: never;
 };
 
-/** The lines of requests and calls that are written: all, those of refused and failed ones, or none. */
+/** The lines of requests and calls that are written: all of them, only refused and failed ones, or no lines. */
 export const ACCESS_MODES = ['all', 'errors', 'off'] as const;
 export type AccessMode = (typeof ACCESS_MODES)[number];
 
@@ -48,7 +48,7 @@ export function isLogLevel(text: string | undefined): text is LogLevel {
   return LEVELS.some((level) => level === text);
 }
 
-/** A log whose level can change while it is used, also by its children. */
+/** A log with a level that can change while it is in use, also by its children. */
 export interface ProgramLog extends Log {
   level(): LogLevel;
   setLevel(level: LogLevel): void;
@@ -57,9 +57,9 @@ export interface ProgramLog extends Log {
 }
 
 /** Lines that are written for a request have its id, and the id of its trace if that is recorded. */
-export function openLog(name: string, level: LogLevel): ProgramLog {
+export function newLog(name: string, level: LogLevel): ProgramLog {
   let least = LEVELS.indexOf(level);
-  const out = openBatchedLines();
+  const out = newBatchedLines();
   const lines = pino(
     {
       level: 'debug',
@@ -140,7 +140,7 @@ function logOver(lines: Logger, bound: object, switches: Switches): Log {
 
 type PlainFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Reports whether the fields are single values, none of them under a name that may have a key. */
+/** Reports whether all fields are single values, and no field has a name that suggests a key. */
 function isPlain(fields: object): fields is PlainFields {
   // its members are not enumerable
   if (fields instanceof Error) return false;
@@ -180,8 +180,8 @@ function formatNow(): string {
 }
 
 /**
- * The same log for a part that works for all requests together, such as a queue, a pool or a connection. Its lines have
- * no request id, because the request that happens to run when it writes one has nothing to do with it.
+ * Returns the log for a part that works for all requests together, such as a queue, a pool or a connection. Its lines
+ * have no request id, because the request that happens to run at that moment is unrelated.
  */
 export function backgroundLog(log: Log): Log {
   const outside =
@@ -205,7 +205,7 @@ export function backgroundLog(log: Log): Log {
   };
 }
 
-/** A log that writes nothing. */
+/** A log that discards its lines. */
 export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,
@@ -221,15 +221,18 @@ const WAIT_MS = 10;
 /** The characters that do not wait any longer. */
 const WAITING_MAX = 65_536;
 
-/** Takes lines and writes those of a moment at once, because a write costs more than the line. */
+/** Takes lines and writes the lines of a moment together, because a write takes longer than the line. */
 interface BatchedLines {
   write(line: string): void;
   /** Writes the lines that wait. */
   flush(): void;
 }
 
-/** The standard output. A process that exits writes what waits; one that is killed loses the last moment. */
-function openBatchedLines(): BatchedLines {
+/**
+ * Writes to the standard output. A process that exits writes the waiting lines. A process that is killed loses the
+ * lines of the last moment.
+ */
+function newBatchedLines(): BatchedLines {
   const out = pino.destination({ dest: STANDARD_OUTPUT, sync: false });
   let lines = '';
   let isWaiting = false;

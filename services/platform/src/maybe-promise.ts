@@ -1,4 +1,7 @@
-/** A value that is often there at once. Awaiting it would make each request pay for the rare one that must wait. */
+/**
+ * A value that is usually available immediately. If it were always awaited, each request would pay for the rare value
+ * that must be waited for.
+ */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Goes on with a value: now if it is there, otherwise as soon as it is. */

@@ -10,13 +10,13 @@ interface PassedDeadline {
 /** By the signal of the call. */
 const deadlines = new WeakMap<AbortSignal, PassedDeadline>();
 
-export function noteDeadline(signal: AbortSignal, deadline: number, clock: TimeSource = systemClock): void {
+export function recordDeadline(signal: AbortSignal, deadline: number, clock: TimeSource = systemClock): void {
   if (deadline !== Infinity) deadlines.set(signal, { at: deadline, clock });
 }
 
 /**
- * Computes the deadline of a call that is made with the signal of another one: after `timeoutMs`, and at the deadline
- * of the other call at the latest. Returns undefined if neither limits it.
+ * Computes the deadline of a call with the signal of another call: after `timeoutMs`, and at the deadline of the other
+ * call at the latest. Returns undefined if neither limits it.
  */
 export function computeDeadline(
   signal: AbortSignal | undefined,
@@ -30,7 +30,7 @@ export function computeDeadline(
 
 /** An answer is on its way for less time. */
 const ANSWER_MS = 500;
-/** Less says nothing about the work: a process that was busy itself comes to the call late. */
+/** A shorter time is no evidence about the work: a process that was busy itself reaches the call late. */
 const WORK_MS_MIN = 1000;
 
 /**

@@ -16,13 +16,13 @@ export interface ProblemInit {
   /** A stable code for programs. A published code keeps its meaning. */
   readonly reason: string;
   /**
-   * The fault and what would be right, safe to show to clients. If the problem has a field, the message continues the
+   * The fault and the expected value, safe to show to clients. If the problem has a field, the message continues the
    * name of the field.
    */
   readonly message: string;
   readonly field?: string | undefined;
   /**
-   * The time after which a repeat can succeed. On a refusal of the kind `unavailable` it also means that nothing was
+   * The time after which a repeat can succeed. On a refusal of the kind `unavailable` it also means that no work was
    * begun.
    */
   readonly retryAfterMs?: number | undefined;
@@ -72,7 +72,7 @@ export class CallEnded extends Error {
   }
 }
 
-/** A stable word for what was thrown: the reason of a refusal, why a call ended too early, or `fault`. */
+/** Returns a stable word for a thrown value: the reason of a refusal, the cause of an early end, or `fault`. */
 export function readErrorType(thrown: unknown): string {
   if (isProblem(thrown)) return thrown.reason;
   return thrown instanceof CallEnded ? thrown.why : 'fault';

@@ -11,7 +11,10 @@ export interface WorkContext {
   readonly traceId: string | undefined;
 }
 
-/** The id of a request as a caller sends it; empty: it sent none, or one that cannot stand in a header or a log. */
+/**
+ * Reads the request id that a caller sends. Returns an empty text if there is no id, or if it is not allowed in a
+ * header or a log.
+ */
 export function readRequestId(header: string | readonly string[] | undefined): string {
   return typeof header === 'string' && VALID.test(header) ? header : '';
 }
@@ -25,7 +28,10 @@ function inContext<T>(context: WorkContext, work: () => T): T {
   return context.requestId === requestId && context.traceId === traceId ? work() : current.run(context, work);
 }
 
-/** Runs work for a request: each log line and each call of the work has its id. Without an id nothing changes. */
+/**
+ * Runs work for a request, so that each log line and each call of the work has its id. Without an id it just runs the
+ * work.
+ */
 export function inRequest<T>(requestId: string, work: () => T): T {
   return requestId === '' ? work() : inContext({ requestId, traceId: currentTraceId() }, work);
 }
@@ -53,7 +59,10 @@ export function outsideRequests<T>(work: () => T): T {
   return inContext(NONE, work);
 }
 
-/** Runs work for all of these together: for their request and trace if they have the same, and otherwise for none. */
+/**
+ * Runs work for several requests together: in their request and trace if they share it, and otherwise without a
+ * request.
+ */
 export function inSharedContext<T>([first = NONE, ...others]: readonly WorkContext[], work: () => T): T {
   const isOne = others.every(({ requestId, traceId }) => requestId === first.requestId && traceId === first.traceId);
   return inContext(isOne ? first : NONE, work);

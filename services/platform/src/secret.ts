@@ -35,7 +35,7 @@ export class Secret implements SigningKey {
   }
 }
 
-/** Derives a secret for a named purpose. The derived secret reveals nothing about the original one. */
+/** Derives a secret for a named purpose. The derived secret does not reveal the original one. */
 export function deriveSecret(key: SigningKey, purpose: string): Secret {
   return key.derive(purpose);
 }
@@ -50,8 +50,8 @@ export function isSameSecret(left: string, right: string): boolean {
 }
 
 /**
- * The keys of what was signed, the one that signs now first. The others sign nothing; what they signed before is still
- * accepted, so that the signing key can be replaced without an interruption.
+ * The keys that verify signatures, beginning with the key that signs. The others no longer sign, and their signatures
+ * are still accepted, so that the signing key can be replaced without an interruption.
  */
 export interface AcceptedKeys {
   /** For links, callback addresses, and calls between the services. */

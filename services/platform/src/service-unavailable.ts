@@ -5,7 +5,10 @@ const UNAVAILABLE = 'service_unavailable';
 /** A restart or failover of a database takes about this long. */
 const STORE_RETRY_MS = 2000;
 
-/** The peer was unavailable or did not answer in time. A retry time means that nothing was begun. */
+/**
+ * Creates the problem for a peer that was unavailable or did not answer in time. A retry time means that no work was
+ * begun.
+ */
 export function serviceUnavailable(cause: unknown, retryAfterMs?: number): Problem {
   return new Problem({
     kind: 'unavailable',
@@ -16,10 +19,10 @@ export function serviceUnavailable(cause: unknown, retryAfterMs?: number): Probl
   });
 }
 
-/** A process was too slow, so that another one has undone what it had begun. */
+/** Thrown when a process was so slow that another one has undone its work. */
 export class Overtaken extends Error {}
 
-/** The error of an operation that has begun nothing, or has undone it. */
+/** Creates the error of an operation that has not begun, or has been undone. */
 export function nothingBegun(thrown: StoreUnavailable): Problem;
 export function nothingBegun(thrown: unknown): unknown;
 export function nothingBegun(thrown: unknown): unknown {

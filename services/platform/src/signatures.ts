@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { isSameSecret } from './secret.ts';
 import type { SigningKey, AcceptedKeys, Secret } from './secret.ts';
 
-/** The query that makes this path public until `expiresAt` (unix seconds). */
+/** Returns the query that makes this path public until `expiresAt` (unix seconds). */
 export function signPath(key: Secret, path: string, expiresAt: number): string {
   return `exp=${expiresAt}&sig=${computeSignature(key, path, expiresAt)}`;
 }
@@ -23,7 +23,7 @@ export function linkKey(signingKey: SigningKey): Secret {
   return signingKey.derive(LINKS_PURPOSE);
 }
 
-/** The keys whose links open. */
+/** Lists the keys that verify links. */
 export function listAcceptedLinkKeys({ signatures }: AcceptedKeys): readonly Secret[] {
   return signatures.map(linkKey);
 }
@@ -33,7 +33,7 @@ export function signName(key: Secret, name: string): string {
   return `${name}.${createHmac('sha256', key.reveal()).update(name).digest('base64url')}`;
 }
 
-/** The name in a result of `signName`; undefined: none of the keys signed it. */
+/** Returns the name in a result of `signName`, or undefined if no key verifies it. */
 export function readSignedName(keys: readonly Secret[], signed: string): string | undefined {
   const name = signed.slice(0, Math.max(signed.lastIndexOf('.'), 0));
   return keys.some((key) => isSameSecret(signName(key, name), signed)) ? name : undefined;

@@ -24,9 +24,9 @@ export interface SourceRequest {
 export type ReadSource = (request: SourceRequest) => string;
 
 /**
- * Reads the address of a request. Each proxy adds the address that it was called from at the end of X-Forwarded-For. The
- * walk goes from the connection backwards as long as an address is that of a trusted proxy. The first that is not is
- * the source; what stands before it is what a client claims.
+ * Reads the address of a request. Each proxy appends the address of its own caller to X-Forwarded-For. The walk goes
+ * backwards from the connection as long as an address belongs to a trusted proxy. The first other address is the
+ * source. Addresses before it are claims of a client.
  */
 export function sourceReader(trustedProxies: readonly string[]): ReadSource {
   const isTrusted = networkCheck(trustedProxies);
@@ -83,7 +83,10 @@ export function sourceNetwork(address: string): string {
   return `${parseIpv6Groups(address).slice(0, NETWORK_GROUPS).join(':')}::/64`;
 }
 
-/** One spelling for each address; IPv4 for one that is mapped into IPv6. Undefined: it is no address. */
+/**
+ * Normalizes the spelling of an address, with IPv4 for an address that is mapped into IPv6. Returns undefined if the
+ * text is not an address.
+ */
 function normalizeAddress(text: string): string | undefined {
   const [, bracketed, dotted] = WITH_PORT.exec(text) ?? [];
   const [address = ''] = (bracketed ?? dotted ?? text).split('%', 1);

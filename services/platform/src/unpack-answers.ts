@@ -49,8 +49,8 @@ interface Unpacker {
   /** The controller for the handler: it pauses the unpacked bytes. */
   readonly controller: Dispatcher.DispatchController;
   take(chunk: Buffer): void;
-  /** Ends the input; calls `tell` once the handler has all bytes. */
-  finish(tell: (controller: Dispatcher.DispatchController) => void): void;
+  /** Ends the input. Calls `end` once the handler has all bytes. */
+  finish(end: (controller: Dispatcher.DispatchController) => void): void;
 }
 
 function newUnpacker(
@@ -101,11 +101,11 @@ function newUnpacker(
       if (isOver || first === undefined) return;
       if (!(stream ?? begin(first)).write(chunk)) upstream.pause();
     },
-    finish: (tell) => {
+    finish: (end) => {
       const last = (): void => {
         if (isOver) return;
         isOver = true;
-        tell(controller);
+        end(controller);
       };
       if (stream === undefined) last();
       else stream.once('end', last).end();

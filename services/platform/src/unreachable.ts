@@ -1,4 +1,4 @@
-/** Errors that certainly occur before a server reads a byte of the request, whatever the request is. */
+/** Errors that certainly occur before a server reads a byte of any request. */
 const CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -11,7 +11,7 @@ const CODES: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** Reports whether a connection could not be opened, so that nothing was sent. */
+/** Reports whether a connection could not be opened, so that no byte was sent. */
 export function isUnreachable(error: unknown): boolean {
   const code = (error as { readonly code?: unknown } | undefined)?.code;
   return typeof code === 'string' && CODES.has(code);

@@ -29,7 +29,7 @@ const CAPITAL_NAMES: readonly string[] = [
 const LOCAL_NAMES =
   '谷歌|火山引擎|火山方舟|豆包|字节跳动|即梦|可灵|快手|阿里云|百炼|通义|万相|海螺|稀宇|腾讯|混元|智谱';
 
-/** A name that is a part of an id, such as that of a model or a tool, is no word. */
+/** A name that is a part of an id, such as the id of a model or a tool, does not count as a word. */
 const NOT_BEFORE = String.raw`(?<![\w./:@-])`;
 const NOT_BEHIND = String.raw`(?![\w/:@-]|\.\w)`;
 const asWords = (names: readonly string[], flags: string): RegExp =>
@@ -66,7 +66,9 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
 
 const SENTENCES_OF = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** Removes from a text by what its vendor would be known. A name becomes `stand`, such as `the generator`. */
+/**
+ * Removes the words by which a vendor would be recognized from a text. A name becomes `stand`, such as `the generator`.
+ */
 export function hideVendor(text: string, stand: string): string {
   const kept = isTelling(text)
     ? [...SENTENCES_OF.segment(text)].map(({ segment }) => (isTelling(segment) ? '' : segment)).join('')
@@ -88,7 +90,7 @@ export const VENDOR_IDS = new RegExp(
   'gi',
 );
 
-/** The codes that all clients know, by what the codes of vendors say. What stands first decides. */
+/** The codes that all clients know, by patterns in the codes of vendors. The first match decides. */
 const CODES: readonly (readonly [RegExp, string])[] = [
   [
     /sensitive|moderat|risk|inspection|safety|polic(?:y|ies)|nsfw|infring|copyright|content_?(?:filter|reject|block|violat)/i,

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { systemClock } from '@reelgate/platform/clock';
 import type { RunningService } from '@reelgate/platform/foundation';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
@@ -46,7 +46,7 @@ let running: RunningService[] = [];
 beforeEach(async () => {
   dataDir = mkdtempSync(path.join(tmpdir(), 'reelgate-app-'));
   upstream = await openScriptedUpstream();
-  bus = openLocalBus(systemClock, silentLog);
+  bus = newLocalBus(systemClock, silentLog);
 });
 afterEach(async () => {
   for (const service of running.splice(0)) await service.stop();
@@ -128,7 +128,7 @@ async function start(config: TasksConfig = tasksConfig(value(), PUBLIC_URL), hav
       random: systemRandom,
       newId: newIds(systemClock),
       log: silentLog,
-      metrics: openMetrics(false),
+      metrics: newMetrics(false),
       bus,
       signingKey: new Secret('key'),
       acceptedKeys: acceptOnly(new Secret('key')),

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { create as createMessage } from '@bufbuild/protobuf';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { systemClock } from '@reelgate/platform/clock';
 import { silentLog } from '@reelgate/platform/log';
@@ -69,7 +69,7 @@ describeWith(postgresServer, 'a pause at one of two replicas', (postgres) => {
 
   test('is taken up by the other as soon as it hears of it', async () => {
     const database = await newDatabase();
-    const bus = openLocalBus(systemClock, silentLog);
+    const bus = newLocalBus(systemClock, silentLog);
     ends.push(() => bus.close());
     const [one, other] = [await start(database, bus), await start(database, bus)];
 
@@ -157,7 +157,7 @@ describeWith(postgresServer, 'a wait that an upstream asks of one of two replica
 
   test('is obeyed by the other as soon as it hears of it, and is over at its end', async () => {
     const database = await newDatabase();
-    const bus = openLocalBus(systemClock, silentLog);
+    const bus = newLocalBus(systemClock, silentLog);
     ends.push(() => bus.close());
     const [one, other] = [await start(database, bus), await start(database, bus)];
 
@@ -206,7 +206,7 @@ describeWith(postgresServer, 'the calls that gateways give their channels', (pos
     createMessage(ChannelCallsSchema, { channel: 'text', process, second: timestampFromMs(at), count });
 
   test('are summed by second for a gateway that starts, each once, for a minute', async () => {
-    const bus = openLocalBus(systemClock, silentLog);
+    const bus = newLocalBus(systemClock, silentLog);
     ends.push(() => bus.close());
     const database = await createDatabase(postgres(), 'calls');
     const [one, other] = [await start(database, bus), await start(database, bus)];

@@ -18,7 +18,7 @@ export function jobDeps(
   { store, media, clock, newId, log, tracing, webhookAllow, wake, count }: Deps & { readonly count: JobCounts },
   { jobs, bus, config, calls }: JobParts,
 ): JobDeps {
-  const tellEnded = announceEnded(bus);
+  const reportEnded = announceEnded(bus);
   return {
     jobs: { ...tellJobAttention(jobs, announceAttention(bus)), findKey: (...which) => store.findKey(...which) },
     media,
@@ -32,7 +32,7 @@ export function jobDeps(
     webhookAllow,
     announceQueued: announceQueued(bus),
     announceEnded: (job) => {
-      tellEnded(job);
+      reportEnded(job);
       wake.events();
     },
     count,

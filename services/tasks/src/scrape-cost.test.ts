@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { useWorlds } from '../testing/open-world.ts';
 import type { World } from '../testing/open-world.ts';
@@ -19,7 +19,7 @@ const open = useWorlds();
 
 /** The shortest of some scrapes, each of which reads the database. */
 async function scrapeMs({ deps, sql, clock }: World): Promise<number> {
-  const metrics = openMetrics(true, clock);
+  const metrics = newMetrics(true, clock);
   watchBacklogs(gaugeSampler(metrics, { service: 'tasks', clock, log: silentLog }), {
     tasks: sqlBacklog(sql),
     jobs: sqlJobs(sql, deps.newId),

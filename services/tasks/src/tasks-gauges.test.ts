@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { channelSettings } from '../testing/channel-settings.ts';
 import { useWorlds } from '../testing/open-world.ts';
@@ -14,7 +14,7 @@ import { watchBacklogs } from './tasks-gauges.ts';
 const open = useWorlds();
 
 function gaugesOf({ deps, sql, clock }: World): () => Promise<string[]> {
-  const metrics = openMetrics(false, clock);
+  const metrics = newMetrics(false, clock);
   watchBacklogs(gaugeSampler(metrics, { service: 'tasks', clock, log: silentLog }), {
     tasks: sqlBacklog(sql),
     jobs: sqlJobs(sql, deps.newId),

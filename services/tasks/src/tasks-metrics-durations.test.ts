@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { channelSettings } from '../testing/channel-settings.ts';
 import { useWorlds } from '../testing/open-world.ts';
 import { aContextIr, anOrder } from '../testing/orders.ts';
@@ -12,7 +12,7 @@ const open = useWorlds();
 
 test('the time of a task counts under the model of the configuration, and its lag behind the upstream', async () => {
   const world = await open({ channels: [channelSettings()] });
-  const metrics = openMetrics(false, world.clock);
+  const metrics = newMetrics(false, world.clock);
   const { task } = await world.create(anOrder());
   const finished = taskDurations(metrics, { models: world.deps.models, channels: () => [] });
   const at = task.createdAt + 70_000;
@@ -119,7 +119,7 @@ test.each<[string, Life]>([
   ],
 ])('the time of a task %s', async (_what, { polls, submitMs = 0, fetchMs = 0, phases }) => {
   const world = await open({ channels: [channelSettings()] });
-  const metrics = openMetrics(false, world.clock);
+  const metrics = newMetrics(false, world.clock);
   const finished = taskDurations(metrics, { models: world.deps.models, channels: () => [] });
   const deps: Deps = { ...world.deps, count: { ...world.deps.count, finished } };
   world.journal.put(async ({ name }, proceed) => {
@@ -148,7 +148,7 @@ test.each<[string, Life]>([
 
 test('a prompt has no fetch, only the time until a poll saw its end', async () => {
   const world = await open({ channels: [channelSettings()] });
-  const metrics = openMetrics(false, world.clock);
+  const metrics = newMetrics(false, world.clock);
   const finished = taskDurations(metrics, { models: world.deps.models, channels: () => [] });
   const { task } = await world.create(aContextIr());
   await world.clock.advance(9000);

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { openChannelRegistry } from './channels/channel-registry.ts';
 import { tasksMetrics, watchCircuits, watchQueue } from './tasks-metrics.ts';
@@ -9,7 +9,7 @@ import type { Channel } from './channels/channel.ts';
 import { nameLane } from './domain/lane.ts';
 
 test('the metrics contain the circuit state of each channel at the time of the request', async () => {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const channels = openChannelRegistry([channelSettings()], {
     clock: fakeClock(),
     adapters: { scripted: (settings) => ({ settings }) as Channel },
@@ -23,7 +23,7 @@ test('the metrics contain the circuit state of each channel at the time of the r
 });
 
 test('the metrics contain the best circuit among the enabled channels of each model', async () => {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const models = { 'Alpha-H3': 'alpha', Other: 'other' };
   const channels = openChannelRegistry(
     [
@@ -61,7 +61,7 @@ test.each<[string, string | undefined, string]>([
   ],
   ['has no exemplar of a task that is not recorded', undefined, ''],
 ])('the time of a task %s', async (_what, trace, exemplar) => {
-  const metrics = openMetrics(false, fakeClock(1_800_000_000_000));
+  const metrics = newMetrics(false, fakeClock(1_800_000_000_000));
   const counts = tasksMetrics(metrics, { models: () => new Map(), channels: () => [] });
   const task = aTask({ trace });
   counts.finished(task, { state: 'failed', at: task.createdAt + 7000, upstreamEndedAt: task.createdAt + 5000 }, {});
@@ -75,7 +75,7 @@ test.each<[string, string | undefined, string]>([
 });
 
 test('a turn counts with the time that its task has waited, by the class of its lane', async () => {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const counts = tasksMetrics(metrics, { models: () => new Map(), channels: () => [] });
   const lane = nameLane({ kind: 'generation', model: 'Alpha-H3', without: [], class: 'batch' });
   const place = {
@@ -101,7 +101,7 @@ test.each([
   ],
   [undefined, [0, 0, 0, 0]],
 ])('the limits %j of the queue are shown, so that alerts need no copy of the configuration', async (limits, values) => {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   watchQueue(metrics, { limits }, { lateMs: () => 1500, unserved: () => 2 });
 
   const shown = (await metrics.text()).split('\n').filter((line) => line.startsWith('reelgate_'));

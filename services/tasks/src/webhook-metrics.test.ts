@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { gaugeSampler } from '@reelgate/platform/metrics/sampled-gauges';
 import { describeOnEngines } from '../testing/store/describe-on-engines.ts';
 import { openDeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
@@ -8,11 +8,11 @@ import type { DeliveryWorld } from '../testing/webhooks/open-delivery-world.ts';
 import { watchWebhooks, webhookMetrics } from './webhook-metrics.ts';
 import { webhookSelfChecks } from './tasks-self-checks.ts';
 
-const shown = async (metrics: ReturnType<typeof openMetrics>, pattern: RegExp): Promise<string[]> =>
+const shown = async (metrics: ReturnType<typeof newMetrics>, pattern: RegExp): Promise<string[]> =>
   (await metrics.text()).split('\n').filter((line) => pattern.test(line));
 
 test('the outcomes of attempts and the disabled endpoints are counted from 0 on', async () => {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const count = webhookMetrics(metrics);
   count.webhookAttempt('to_repeat', 700);
   count.endpointDisabled('gone');
@@ -40,7 +40,7 @@ describeOnEngines('what waits', (open) => {
   test('is shown by the gauges and judged for the operator', async () => {
     const world = await openDeliveryWorld(open());
     const { clock, deps } = world;
-    const metrics = openMetrics(false, clock);
+    const metrics = newMetrics(false, clock);
     watchWebhooks(gaugeSampler(metrics, { service: 'tasks', clock, log: silentLog }), deps);
     const gauges = (): Promise<string[]> => shown(metrics, /^reelgate_(events|webhook)/);
     await world.addEndpoint('whe_1');

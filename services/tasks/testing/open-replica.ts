@@ -1,11 +1,11 @@
 import type { Bus } from '@reelgate/platform/bus/bus';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import type { RunningService } from '@reelgate/platform/foundation';
 import { newIds, systemRandom } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
@@ -95,10 +95,10 @@ const peers = {
 
 /** Starts a replica. The caller stops it. */
 export async function openReplica(options: ReplicaOptions): Promise<Replica> {
-  const own = options.bus === undefined ? openLocalBus(systemClock, silentLog) : undefined;
+  const own = options.bus === undefined ? newLocalBus(systemClock, silentLog) : undefined;
   const bus = own ?? options.bus;
   if (bus === undefined) throw new Error('a replica has a bus');
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const service = await startTasks(
     { ...tasksConfig(settings(options), PUBLIC_URL), redisDeadlineMs: REDIS_DEADLINE_MS },
     {

@@ -271,12 +271,12 @@ async function startProgram(
   const clock = scheduler.openClock(process);
   const random = draws.bytes(`ids of ${process.name}`);
   const signingKey = new secret.Secret(SIGNING_KEY);
-  const bus = shared?.bus.connect(process, log) ?? program.localBus.openLocalBus(clock, log);
+  const bus = shared?.bus.connect(process, log) ?? program.localBus.newLocalBus(clock, log);
   const foundation: Foundation = {
     ...{ clock, random, log, signingKey },
     newId: program.ids.newIds(clock, random),
     acceptedKeys: secret.acceptOnly(signingKey),
-    metrics: program.metrics.openMetrics(false, clock),
+    metrics: program.metrics.newMetrics(false, clock),
     bus,
     tracing: program.trace.NO_TRACING,
     publicUrl: PUBLIC_URL,

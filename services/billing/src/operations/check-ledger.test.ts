@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { runChecks } from '@reelgate/platform/diagnosis/self-checks';
 import type { Finding } from '@reelgate/platform/diagnosis/self-checks';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { CHAT_PRICES, callOrder, usedTokens } from '../../testing/call-orders.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
@@ -31,7 +31,7 @@ async function checkedBooks(open: Open): Promise<Checked> {
   for (const taskId of ['task_1', 'task_2', 'task_3']) await on.billing.placeHold(order(on, taskId));
   for (const taskId of ['task_1', 'task_2', 'task_3']) await on.billing.settleHold({ taskId, totalSeconds: 6n });
   await on.billing.releaseHold({ taskId: 'task_4' });
-  const [clock, metrics] = [fakeClock(5000), openMetrics(false)];
+  const [clock, metrics] = [fakeClock(5000), newMetrics(false)];
   const { pass, findings } = ledgerCheck({ checkPage: sqlLedgerCheck(on.sql, PAGE), metrics, clock, log: silentLog });
   const shown = async (name: string): Promise<number> =>
     Number(new RegExp(`^reelgate_ledger_${name} (\\d+)$`, 'm').exec(await metrics.text())?.[1]);

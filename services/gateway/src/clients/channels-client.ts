@@ -1,5 +1,5 @@
 import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
-import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
+import type { TakesOfSecond } from '@reelgate/platform/limits/announce-takes';
 import type { ChannelCalls } from '@reelgate/proto/tasks/v1/channel_calls';
 import { CallKind } from '@reelgate/proto/tasks/v1/channel_wait';
 import type { ChannelWait } from '@reelgate/proto/tasks/v1/channel_wait';

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Clock } from '@reelgate/platform/clock';
-import { openCallLists } from '@reelgate/platform/rpc/call-lists';
-import type { ListedCall, Outcome, TellOutcome } from '@reelgate/platform/rpc/call-lists';
+import { newCallLists } from '@reelgate/platform/rpc/call-lists';
+import type { ListedCall, Outcome, ReportOutcome } from '@reelgate/platform/rpc/call-lists';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
 import { findLoss, readRepeatable } from '@reelgate/platform/rpc/repeats';
 import type { CallOptions, EveryField } from '@reelgate/platform/rpc/service';
@@ -24,7 +24,7 @@ const isRepeatable = readRepeatable(TaskService.method.createTask);
 
 /** A client of the tasks service whose creates of one moment share a call, for one that is called over a network. */
 export function shareCreates(tasks: TasksClient, clock: Clock): TasksClient {
-  const lists = openCallLists<Create, CreateTaskResponse>({
+  const lists = newCallLists<Create, CreateTaskResponse>({
     method: TaskService.method.createTask,
     clock,
     listMax: LIST_MAX,
@@ -55,7 +55,7 @@ export function shareCreates(tasks: TasksClient, clock: Clock): TasksClient {
 interface LostList {
   readonly error: unknown;
   readonly options: CallOptions;
-  readonly tell: TellOutcome<CreateTaskResponse>;
+  readonly tell: ReportOutcome<CreateTaskResponse>;
 }
 
 /** Ends the creates of a list that broke: one with a key is made again under it, any other may have made its task. */

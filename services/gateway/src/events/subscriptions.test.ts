@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { keepingTracing } from '@reelgate/platform/testing/keeping-tracing';
@@ -24,7 +24,7 @@ async function opened() {
   tasks.tasks.set(`demo/${TASK_ID}`, aTask());
   const { tracing, spans } = keepingTracing();
   const [bus, reader, changes] = [
-    openLocalBus(clock, silentLog),
+    newLocalBus(clock, silentLog),
     cacheTaskReads(tasks.client, clock),
     openTaskChanges(),
   ];
@@ -86,7 +86,7 @@ test.each([
   ['none is due', { deliveriesDue: false }, 0],
 ])('an announcement of dispatched events wakes the workers or not: %s', async (_name, announced, woken) => {
   const clock = fakeClock();
-  const bus = openLocalBus(clock, silentLog);
+  const bus = newLocalBus(clock, silentLog);
   let wakes = 0;
   await onDeliveriesDue(bus, () => {
     wakes += 1;

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
-import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
+import type { TakesOfSecond } from '@reelgate/platform/limits/announce-takes';
 import { fromWireWait } from '../clients/channels-client.ts';
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import type { Span, Tracing } from '@reelgate/platform/trace/trace';

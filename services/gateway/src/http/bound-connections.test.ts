@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { boundConnections } from './bound-connections.ts';
 import { openPublicPort } from './http-server.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 async function opened(trustedProxies: readonly string[] = []) {
-  const [clock, metrics, lines] = [fakeClock(), openMetrics(false), [] as object[]];
+  const [clock, metrics, lines] = [fakeClock(), newMetrics(false), [] as object[]];
   const log = { warn: (fields: object) => void lines.push(fields) };
   port = await openPublicPort({
     isAllowedHost: () => true,

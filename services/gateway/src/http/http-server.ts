@@ -8,7 +8,7 @@ import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { stopHttp } from '@reelgate/platform/http/http-port';
 import type { HttpRoute } from '@reelgate/platform/http/http-port';
-import { closeHttp, openRunningRequests } from '@reelgate/platform/http/running-requests';
+import { closeHttp, newRunningRequests } from '@reelgate/platform/http/running-requests';
 import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
 import { withoutPrefix } from '@reelgate/platform/http/path-prefix';
@@ -82,7 +82,7 @@ export async function openPublicPort({
   cors,
   countConnection,
 }: PublicPortOptions): Promise<PublicPort> {
-  const requests = openRunningRequests();
+  const requests = newRunningRequests();
   let application: Application = { handle: starting, upgrades: NO_UPGRADES };
   const health = healthRoutes(ready);
   const healthAndMetrics = metrics === undefined || !LOOPBACK.test(listen.host) ? health : healthRoutes(ready, metrics);

@@ -1,10 +1,10 @@
 import { METHODS } from 'node:http';
 import { expect, test } from '@jest/globals';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { requestCounter } from './request-counter.ts';
 
 test('a client cannot make a time series with a method that no route has', async () => {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const count = requestCounter(metrics);
 
   for (const method of METHODS) count({ route: 'none', method, status: 404 });
@@ -16,7 +16,7 @@ test('a client cannot make a time series with a method that no route has', async
 });
 
 test('a request is counted with the kind of its route, and one that no route has with none', async () => {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const count = requestCounter(metrics);
 
   count({ route: '/v1/videos', kind: 'create', method: 'POST', status: 200 });
@@ -27,7 +27,7 @@ test('a request is counted with the kind of its route, and one that no route has
 });
 
 test('answers with 429 are counted by the reason of the gateway, or as those of an upstream', async () => {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const count = requestCounter(metrics);
   const post = { route: '/v1/videos', kind: 'create', method: 'POST' } as const;
 

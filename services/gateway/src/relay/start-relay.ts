@@ -7,7 +7,7 @@ import { newAskedWaits } from '@reelgate/platform/limits/asked-waits';
 import type { AskedWaits } from '@reelgate/platform/limits/asked-waits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import { PROBE_EVERY_MS, newProber } from '@reelgate/platform/limits/probe-suspects';
-import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
+import { newCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { channelPausesReader } from '../clients/channels-client.ts';
 import { callsClient } from '../clients/calls-client.ts';
 import type { GatewayClients } from '../clients/gateway-clients.ts';
@@ -102,7 +102,7 @@ export async function startRelay(
 
 /** Operators read at the hand-over which circuits opened and closed; a channel in doubt is called by ourselves. */
 function startCircuitWatch({ bus, clock, log }: Foundation, channels: RelayChannels, lifecycle: Lifecycle): void {
-  const circuits = openCircuitWatch(
+  const circuits = newCircuitWatch(
     () => channels.all().map(({ settings, circuit }) => ({ id: settings.id, circuit })),
     (changes) => publishServiceEvents(bus, changes),
     clock,

@@ -9,7 +9,7 @@ export type BlobsConfig =
   | { readonly kind: 'folder'; readonly path: string | undefined }
   | { readonly kind: 's3'; readonly address: S3Address; readonly credentials: S3Credentials | undefined };
 
-/** The folder of the stored bytes; undefined: they are in a bucket. */
+/** The folder of the stored bytes, undefined if they are in a bucket. */
 export function blobFolder(blobs: BlobsConfig, dataDir: string): string | undefined {
   if (blobs.kind !== 'folder') return undefined;
   return blobs.path ?? path.join(dataDir, 'blobs');
@@ -20,7 +20,7 @@ export function blobPath(key: string): string {
   return path.join(key.slice(0, FAN_OUT_CHARACTERS), key);
 }
 
-/** The storage keys of the bytes in the folder; none: there is no folder. */
+/** Lists the storage keys of the bytes in the folder. The list is empty without a folder. */
 export async function* blobKeysIn(folder: string): AsyncGenerator<string> {
   for (const part of await namesIn(folder))
     if (part.length === FAN_OUT_CHARACTERS) yield* await namesIn(path.join(folder, part));

@@ -33,15 +33,18 @@ export interface BlobStore {
    * `keep`.
    */
   has(key: string, bytes: number): Promise<boolean>;
-  /** The number of bytes; undefined: the key is empty. */
+  /** Returns the number of bytes, or undefined if the key is empty. */
   findSize(key: string): Promise<number | undefined>;
-  /** Undefined: the key or the range is empty. The caller must read or destroy the stream. */
+  /** Returns undefined if the key or the range is empty. The caller must read or destroy the stream. */
   open(key: string, range?: ByteRange): Promise<Readable | undefined>;
-  /** The same in pieces, on demand. A piece is valid until the next one is requested. Undefined: the key is empty. */
+  /**
+   * Returns the bytes in pieces, on demand, or undefined if the key is empty. A piece is valid until the next one is
+   * requested.
+   */
   pieces(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Runs work on a local file of the bytes; undefined: the key is empty. */
+  /** Runs work on a local file of the bytes. Returns undefined if the key is empty. */
   withFile<T>(key: string, work: (path: string) => Promise<T>): Promise<T | undefined>;
-  /** A public address of the bytes; undefined: this store has none. */
+  /** Returns a public address of the bytes, or undefined if this store has no public addresses. */
   linkTo(key: string, options: LinkOptions): Promise<string | undefined>;
   /** At most `limit` keys after this one, in order. The empty key is before all others. */
   list(after: string, limit: number): Promise<readonly StoredBlob[]>;

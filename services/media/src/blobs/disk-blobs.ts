@@ -16,7 +16,7 @@ const spares: Buffer[] = [];
 export function openDiskBlobs(root: string, flush: (folder: string) => Promise<void> = flushFolder): BlobStore {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const pathOf = (key: string): string => path.join(root, blobPath(checkKey(key)));
-  /** The subfolders that this process has made or found, and flushed: at most one for each two first characters. */
+  /** The subfolders that this process has created or found, and flushed: at most one for each two first characters. */
   const known = new Set<string>();
   const prepare = async (folder: string): Promise<void> => {
     if (known.has(folder)) return;
@@ -32,7 +32,7 @@ export function openDiskBlobs(root: string, flush: (folder: string) => Promise<v
       const folder = path.dirname(target);
       await prepare(folder);
       await rename(file.path, target).catch(async (error: unknown) => {
-        // a folder that was removed is made again
+        // a folder that was removed is created again
         if (!isAbsent(error)) throw error;
         known.delete(folder);
         await prepare(folder);

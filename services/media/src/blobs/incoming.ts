@@ -25,10 +25,12 @@ export interface Draft {
   discard(): Promise<void>;
 }
 
-/** The folder for received bytes that are not yet probed. The next start removes what a crash leaves there. */
+/**
+ * The folder for received bytes that are not yet probed. The next start removes the files that a crash leaves there.
+ */
 export interface IncomingFolder {
   begin(bytesMax: number): Promise<Draft>;
-  /** Makes a file that `write` fills; undefined: `write` returned false. */
+  /** Creates a file that `write` fills. Returns undefined if `write` returned false. */
   fill(write: (path: string) => Promise<boolean>): Promise<ReceivedFile | undefined>;
 }
 
@@ -120,7 +122,7 @@ async function beginDraft(file: string, bytesMax: number): Promise<Draft> {
   };
 }
 
-/** One call of the system. `rm` makes two, because it takes folders too. */
+/** Takes one system call. `rm` takes two, because it removes folders too. */
 async function removeFile(file: string): Promise<void> {
   try {
     await unlink(file);

@@ -12,14 +12,14 @@ export interface S3Address {
   readonly bucket: string;
   /** The prefix of every key; empty, or with a slash at its end. */
   readonly prefix: string;
-  /** Undefined: Amazon's endpoint. */
+  /** Undefined for Amazon's endpoint. */
   readonly endpoint: string | undefined;
   /** The endpoint for clients and channels. */
   readonly publicEndpoint: string | undefined;
   readonly region: string;
   /** True if the bucket is the first part of the path and not of the host name. */
   readonly pathStyle: boolean;
-  /** The file of the authorities of the endpoint; undefined: those of the system. */
+  /** The file of the certificate authorities of the endpoint, undefined for the authorities of the system. */
   readonly ca: string | undefined;
 }
 

@@ -43,7 +43,7 @@ const CHECK_TIMEOUT_MS = 3000;
 export interface S3BlobsOptions {
   readonly address: S3Address;
   readonly credentials: S3Credentials | undefined;
-  /** The folder for local copies. Each start empties it, like that of incoming files. */
+  /** The folder for local copies. Each start empties it, as it empties the folder of incoming files. */
   readonly scratch: string;
   readonly clock: Clock;
   readonly newId: NewId;

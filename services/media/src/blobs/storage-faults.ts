@@ -69,7 +69,10 @@ const BUGS: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'Reference
 
 const isBug = (error: unknown): boolean => BUGS.has((error as Partial<Error> | undefined)?.name ?? '');
 
-/** A blob store whose faults become refusals that the caller can retry. Errors of work on a file stay unchanged. */
+/**
+ * Wraps a blob store so that its faults become refusals that the caller can retry. Errors of work on a file stay
+ * unchanged.
+ */
 export function guardBlobs(blobs: BlobStore, { guard }: StorageFaults): BlobStore {
   return {
     keep: (key, file) => guard(() => blobs.keep(key, file)),

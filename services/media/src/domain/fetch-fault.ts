@@ -63,8 +63,8 @@ function readErrorCode(error: unknown): string {
 }
 
 /**
- * Stands for the fault of a fetch that dialled a private address, which an exception permits. Its client learns nothing
- * of what is there. A busy fetch stays unchanged: it tells of this service alone.
+ * Replaces the fault of a fetch that dialled a private address, which an exception permits, so that the client learns
+ * nothing about that host. A busy fetch stays unchanged, because it describes this service alone.
  */
 export function hideAnswer(error: unknown): unknown {
   if (!(error instanceof FetchFault) || error.code === 'busy') return error;

@@ -6,7 +6,7 @@ interface Format {
   readonly extension: string;
 }
 
-/** The media types that are stored. A file whose bytes are of another type is refused. */
+/** The media types that are stored. A file is refused if its bytes have another type. */
 export const FORMATS: Readonly<Record<string, Format>> = {
   'image/jpeg': { family: 'image', extension: 'jpg' },
   'image/png': { family: 'image', extension: 'png' },

@@ -20,7 +20,7 @@ export interface VideoFacts {
   /** Counted up to a bound far above the frames of a base video. */
   readonly frames: number;
   readonly videoCodec: string;
-  /** Undefined: the video has no audio track. */
+  /** Undefined if the video has no audio track. */
   readonly audioCodec?: string | undefined;
 }
 

@@ -55,8 +55,8 @@ export function readMediaType({ blob }: MediaObject): string {
 }
 
 /**
- * The name under which a browser saves the object. It is safe in a header; the default is the object's id. A name without
- * an extension gets that of its type.
+ * Returns the name under which a browser saves the object. It is safe in a header. It defaults to the object's id, and
+ * gets the extension of the type if it has no extension.
  */
 export function buildFileName(found: MediaObject, name = found.id): string {
   const extension = FORMATS[readMediaType(found)]?.extension ?? 'bin';

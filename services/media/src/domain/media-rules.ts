@@ -65,7 +65,7 @@ const isWithin = ({ min, max }: Range, value: number): boolean => value >= min &
 /** Codecs that the parsers decode. */
 const DECODED = ['vp8', 'avc'];
 
-/** Reports whether the parsers draw thumbnails of this codec; ffmpeg draws those of the others. */
+/** Reports whether the parsers draw thumbnails of this codec. ffmpeg draws the thumbnails of other codecs. */
 export function isDecoded(videoCodec: string): boolean {
   return DECODED.includes(videoCodec);
 }

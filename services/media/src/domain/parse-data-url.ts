@@ -1,5 +1,5 @@
 const HEADER_CHARACTERS_MAX = 256;
-/** Searched for: a match against many million characters overflows the stack of the engine. */
+/** The text is searched, because a match against many million characters overflows the stack of the engine. */
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 const PADDING = /={1,2}$/;
 
@@ -10,8 +10,8 @@ export function isDataUrl(text: string): boolean {
 }
 
 /**
- * Reads `data:image/png;base64,…`. Like browsers, it allows white space in the base64, and nothing else. The type may
- * be absent.
+ * Reads `data:image/png;base64,…`. Like browsers, it allows white space in the base64, and no other character outside
+ * the alphabet. The type may be absent.
  */
 export function parseDataUrl(text: string): ParsedDataUrl {
   const comma = text.slice(0, HEADER_CHARACTERS_MAX).indexOf(',');

@@ -12,7 +12,7 @@ const WITH_USER = { fault: 'must have an address without a user name or password
 
 export type ParsedUrl = { readonly url: URL } | { readonly fault: string };
 
-/** Parses an http or https address strictly. The host is checked later, where the connection is made. */
+/** Parses an http or https address strictly. The host is checked later, when the connection is opened. */
 export function parseRemoteUrl(text: string, charactersMax = URL_CHARACTERS_MAX): ParsedUrl {
   if (text.length > charactersMax) return tooLong(charactersMax);
   if (!WELL_FORMED.test(text) || UNWELCOME.test(text))

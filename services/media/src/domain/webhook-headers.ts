@@ -27,7 +27,7 @@ export interface WebhookHeader {
 }
 
 /**
- * Returns the fault of the headers of a request; undefined if they have none. The text continues the name of the
+ * Finds a fault in the headers of a request. Returns undefined if all are valid. The text continues the name of the
  * field.
  */
 export function findHeadersFault(headers: readonly WebhookHeader[]): string | undefined {

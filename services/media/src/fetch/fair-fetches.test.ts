@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -18,7 +18,7 @@ import type { Origin } from '../../testing/origin.ts';
 import { answer, startRawOrigin } from '../../testing/raw-origin.ts';
 import { openIncoming } from '../blobs/incoming.ts';
 import { policyFor } from './fetcher.ts';
-import { openFetcher } from './fetcher.ts';
+import { newFetcher } from './fetcher.ts';
 import type { Fetcher } from './fetcher.ts';
 
 const LEAST_BYTES = 16 * 1024;
@@ -64,11 +64,11 @@ interface Section {
 function fetcherOf({ results = {}, allowed = [], ...fetch }: Section = {}): Fetcher {
   const allow = [...origins.map(({ host }) => host), ...allowed];
   const config = mediaConfigOf({ results, fetch: { allow, ...fetch } });
-  return openFetcher(
+  return newFetcher(
     {
       clock,
       stopping: stopping.signal,
-      metrics: openMetrics(false),
+      metrics: newMetrics(false),
       log: silentLog,
       incoming: openIncoming(folder, newIds(clock)),
       isOwn: () => false,

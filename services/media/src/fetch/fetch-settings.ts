@@ -12,13 +12,13 @@ export interface FetchException extends HostPort {
 export interface FetchConfig {
   /** Private addresses that can be dialled, each on one port. */
   readonly allow: readonly FetchException[];
-  /** Ports that can be dialled in addition to those of `allow`. */
+  /** Ports that can be dialled in addition to the ports in `allow`. */
   readonly ports: readonly number[];
   readonly redirectsMax: number;
-  /** Empty: the servers of the system. */
+  /** Empty for the servers of the system. */
   readonly dnsServers: readonly string[];
   readonly inFlight: { readonly total: number; readonly perAccount: number; readonly perHost: number };
-  /** A transfer keeps its permits for at least this long. After that it can be made to yield to another account. */
+  /** A transfer keeps its permits for at least this long. After that it may have to yield to another account. */
   readonly yieldAfterMs: number;
   /** The least speed of a body over every window of `speedWindowMs`. */
   readonly leastBytesPerSecond: number;

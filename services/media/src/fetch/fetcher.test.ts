@@ -6,7 +6,7 @@ import { systemClock } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until } from '@reelgate/platform/testing/until';
 import { startFakeDns } from '../../testing/fake-dns.ts';
@@ -19,11 +19,11 @@ import { openIncoming } from '../blobs/incoming.ts';
 import { policyFor } from './fetcher.ts';
 import { FetchFault } from '../domain/fetch-fault.ts';
 import { toHostKey } from './addresses/fetch-target.ts';
-import { openFetcher } from './fetcher.ts';
+import { newFetcher } from './fetcher.ts';
 import type { Fetcher, FetcherDeps } from './fetcher.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'media-fetcher-'));
-const metrics = openMetrics(false);
+const metrics = newMetrics(false);
 const stopping = new AbortController();
 let origins: Origin[];
 let silent: RawOrigin;
@@ -49,7 +49,7 @@ function fetcherOf(section: object, clock: Clock = systemClock, over: Partial<Fe
       allow: [...origins, silent].map(({ host }) => host),
     },
   });
-  return openFetcher(
+  return newFetcher(
     {
       clock,
       metrics,

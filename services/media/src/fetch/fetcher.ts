@@ -8,12 +8,12 @@ import type { AddressPolicy } from './addresses/address-policy.ts';
 import { parseTarget } from './addresses/fetch-target.ts';
 import { FETCH_FAULT_CODES, FetchFault, hideAnswer } from '../domain/fetch-fault.ts';
 import type { FetchConfig, FetchException } from './fetch-settings.ts';
-import { openFairSemaphore } from './permits/fair-semaphore.ts';
-import { openKeyedPermits } from './permits/keyed-permits.ts';
-import { openTransferPermits } from './permits/transfer-permits.ts';
+import { newFairSemaphore } from './permits/fair-semaphore.ts';
+import { newKeyedPermits } from './permits/keyed-permits.ts';
+import { newTransferPermits } from './permits/transfer-permits.ts';
 import type { TransferPermitsDeps } from './permits/transfer-permits.ts';
 import { transfersUnderWay } from './permits/transfers-under-way.ts';
-import { openKeptConnections } from './requests/kept-connections.ts';
+import { newKeptConnections } from './requests/kept-connections.ts';
 import type { Credential } from './requests/redirects.ts';
 import { fetchGuarded } from './transfers/guarded-fetch.ts';
 import type { FetchOrder, GuardedFetchDeps } from './transfers/guarded-fetch.ts';
@@ -52,8 +52,7 @@ export interface ResultOrder {
 
 export interface FetchedReference extends ReceivedFile {
   /**
-   * True if the fetch dialled an address that only an exception permits. Its client learns nothing about what is
-   * there.
+   * True if the fetch dialled an address that only an exception permits. Its client must learn nothing about that host.
    */
   readonly isFromException: boolean;
 }
@@ -82,24 +81,24 @@ export interface FetcherDeps extends Omit<GuardedFetchDeps, 'policy'> {
   readonly stopping: AbortSignal;
 }
 
-export function openFetcher(deps: FetcherDeps, { fetch, results }: FetcherConfig): Fetcher {
+export function newFetcher(deps: FetcherDeps, { fetch, results }: FetcherConfig): Fetcher {
   const { timeouts } = fetch;
-  const { ofReferences, ofResults } = openPermits(deps, { fetch, results });
-  const kept = openKeptConnections(deps.clock, deps.stopping);
+  const { ofReferences, ofResults } = newPermits(deps, { fetch, results });
+  const kept = newKeptConnections(deps.clock, deps.stopping);
   const counted = countFetches(deps);
   return {
     fetchReference: async ({ url, accountId, family, bytesMax }) => {
       const totalMs = family === 'video' ? timeouts.videoTotalMs : timeouts.imageTotalMs;
-      const permits = openTransferPermits(ofReferences, accountId);
+      const permits = newTransferPermits(ofReferences, accountId);
       const acceptType = (declared: string | undefined): void => {
         acceptFamily(declared, family);
       };
       let isFromException = false;
-      const noteException = (): void => {
+      const recordException = (): void => {
         isFromException = true;
       };
       const limits = toTransferLimits(fetch, totalMs);
-      const order = { url, bytesMax, permits, limits, resume: false, acceptType, noteException };
+      const order = { url, bytesMax, permits, limits, resume: false, acceptType, recordException };
       try {
         const file = await counted('reference', order);
         return { ...file, isFromException };
@@ -110,7 +109,7 @@ export function openFetcher(deps: FetcherDeps, { fetch, results }: FetcherConfig
       }
     },
     withResult: async ({ url, accountId, pictureBytesMax, credential, base64At }, use) => {
-      const permits = openTransferPermits(ofResults, accountId);
+      const permits = newTransferPermits(ofResults, accountId);
       const totalMs = pictureBytesMax === undefined ? results.totalMs : timeouts.imageTotalMs;
       const limits = toTransferLimits(fetch, totalMs);
       const order = {
@@ -159,7 +158,7 @@ function countFetches(deps: FetcherDeps): (what: Purpose, order: FetchOrder) => 
 }
 
 /** References and results have permits of their own, each shared by account. */
-function openPermits(
+function newPermits(
   { clock, stopping }: FetcherDeps,
   { fetch, results }: FetcherConfig,
 ): Readonly<Record<'ofReferences' | 'ofResults', TransferPermitsDeps>> {
@@ -175,11 +174,11 @@ function openPermits(
       clock,
       underWay,
       queueMs,
-      total: openFairSemaphore({ ...kind, permits: inFlight.total }),
+      total: newFairSemaphore({ ...kind, permits: inFlight.total }),
       narrow: {
-        accounts: openKeyedPermits({ ...kind, permits: inFlight.perAccount, waitingMax: ACCOUNT_WAITING_MAX }),
-        names: openKeyedPermits({ ...kind, permits: inFlight.perHost }),
-        addresses: openKeyedPermits({ ...kind, permits: inFlight.perHost }),
+        accounts: newKeyedPermits({ ...kind, permits: inFlight.perAccount, waitingMax: ACCOUNT_WAITING_MAX }),
+        names: newKeyedPermits({ ...kind, permits: inFlight.perHost }),
+        addresses: newKeyedPermits({ ...kind, permits: inFlight.perHost }),
       },
     },
     // a result that yields is fetched again from its beginning, so the last one of an account does not yield
@@ -188,7 +187,7 @@ function openPermits(
       underWay,
       queueMs,
       narrow: undefined,
-      total: openFairSemaphore({
+      total: newFairSemaphore({
         ...kind,
         permits: results.parallel,
         waitingMax: RESULTS_WAITING_MAX,

@@ -24,7 +24,7 @@ export interface LinkDeps extends ServeDeps {
   readonly linkKeys: readonly Secret[];
 }
 
-/** Answers `/ximg/{object}.{ext}?exp&sig`, which needs no token but the signature; false: another path. */
+/** Answers `/ximg/{object}.{ext}?exp&sig`, which needs the signature and no token. Returns false for another path. */
 export async function serveLink(deps: LinkDeps, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   if (!(request.url ?? '').startsWith('/ximg/')) return false;
   const link =

@@ -58,13 +58,13 @@ export interface MediaBytes extends UploadBytes, FileBytes {
    * error.
    */
   remove(objects: readonly string[]): Promise<void>;
-  /** Undefined: there is no such object, or it has ended. The caller must read or destroy the stream. */
+  /** Returns undefined if there is no such object, or if it has expired. The caller must read or destroy the stream. */
   read(object: string, range?: ByteRange): Promise<OpenedObject | undefined>;
-  /** The same for the thumbnail of a result; undefined: it has none. */
+  /** Reads the thumbnail of a result. Returns undefined if it has no thumbnail. */
   readThumbnail(object: string): Promise<OpenedObject | undefined>;
   /** Answers a GET or HEAD, or refuses in OpenAI's envelope. The caller has checked the access. */
   serve(request: IncomingMessage, response: ServerResponse, order: ServeOrder): Promise<void>;
-  /** Answers a signed link; false: it is another path, and nothing was answered. */
+  /** Answers a signed link. Returns false, without an answer, if the path is not a link. */
   serveLink(request: IncomingMessage, response: ServerResponse): Promise<boolean>;
 }
 

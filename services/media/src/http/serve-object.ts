@@ -7,13 +7,13 @@ import { sendBlob } from './send-blob.ts';
 import type { SendDeps } from './send-blob.ts';
 
 const CACHE_SECONDS_MAX = 3600;
-/** The lifetime of an address in the bucket. Each request makes a new one. */
+/** The lifetime of an address in the bucket. Each request creates a new one. */
 const REDIRECT_SECONDS_MAX = 3600;
 const FOUND = 302;
 
 export interface ServeDeps extends SendDeps {
   readonly store: MediaStore;
-  /** Makes the thumbnail of a result if there is none yet; undefined: it has none. */
+  /** Returns the thumbnail of a result, which is drawn first if necessary, or undefined if it cannot be drawn. */
   readonly thumbnailOf: (result: MediaObject) => Promise<MediaObject | undefined>;
   readonly results: {
     /** True if clients are redirected to the bucket for results, if there is one. */
@@ -25,7 +25,7 @@ export interface ServeOrder {
   readonly object: string;
   /** A picture of a result instead of the result. */
   readonly variant?: Picture | undefined;
-  /** The name under which a browser saves it; absent: a name made of the object's id. */
+  /** The name under which a browser saves it, by default the object's id. */
   readonly fileName?: string | undefined;
   /** True if the bytes come from here, even if results are in a bucket. */
   readonly direct?: boolean | undefined;

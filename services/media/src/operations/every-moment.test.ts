@@ -24,7 +24,7 @@ import { sqlMediaStore } from '../store/sql-media-store.ts';
 import { collectGarbage, removeBytes } from './garbage/collect-garbage.ts';
 import { ingestResult } from './results/ingest-result.ts';
 import { drawThumbnails } from '../thumbnails/draw-thumbnails.ts';
-import { makeThumbnail } from '../thumbnails/make-thumbnail.ts';
+import { ensureThumbnail } from '../thumbnails/ensure-thumbnail.ts';
 import { putBytes } from './bytes/put-bytes.ts';
 import { commitFile, receiveFile, removeFile, reserveFile } from './files/keep-files.ts';
 import { removeStaged } from './staging/remove-staged.ts';
@@ -135,7 +135,7 @@ test.each<[string, (deps: Living) => Promise<MediaObject | undefined>, Buffer | 
     (deps) => ingestResult(deps, { ...RESULT, lastFrameUrl: LAST_FRAME }),
     VIDEO,
   ],
-  ['a thumbnail is made', async (deps) => makeThumbnail(deps, await ingestResult(deps, RESULT)), undefined],
+  ['a thumbnail is made', async (deps) => ensureThumbnail(deps, await ingestResult(deps, RESULT)), undefined],
   ['an external address is staged', staged({ url: 'https://origin.example/i.png' }), undefined],
   ['a data URL is staged', staged({ url: `data:image/png;base64,${PICTURE.toString('base64')}` }), undefined],
   [

@@ -9,7 +9,10 @@ export interface FetchSpan {
   failed(error: unknown): void;
 }
 
-/** Begins the span of a fetch. It names no address: that of a result is signed, and names the host of an upstream. */
+/**
+ * Begins the span of a fetch. The span has no address, because the address of a result is signed and contains the host
+ * of an upstream.
+ */
 export function beginFetch(parent: Span | undefined): FetchSpan | undefined {
   if (parent === undefined || parent === NO_SPAN) return undefined;
   const span = parent.child('fetch', { kind: 'client' });

@@ -22,7 +22,7 @@ export function mediaBusy(said: string, cause?: unknown): Problem {
   return new Problem({ kind: 'unavailable', reason: 'media_busy', message: said, retryAfterMs: RETRY_MS, cause });
 }
 
-/** The content was removed in the meantime. The pins make this very unlikely. */
+/** The content was removed in the meantime. The pins prevent this in nearly all cases. */
 export function requireClaimed(object: MediaObject | undefined): MediaObject {
   if (object === undefined) throw mediaBusy('could not be kept now; try again');
   return object;

@@ -1,12 +1,13 @@
 /**
  * Runs work once per name, however many callers ask for it at the same time. The work continues when its callers leave,
- * because it has limits of its own and the next caller finds it done. Its signal is aborted when all callers have left;
- * the work can then give up what it has not begun. A caller that comes while the work gives up starts it again.
+ * because it has limits of its own and the next caller finds it done. Its signal is aborted when all callers have left.
+ * The work can then give up the parts that have not begun. A caller that arrives during that time starts the work
+ * again.
  */
 export interface SingleFlight<T> {
   /** Rejects with the signal's reason when the signal is aborted first. */
   run(name: string, work: (left: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Resolves when nothing runs any more. */
+  /** Resolves when no work runs any more. */
   settled(): Promise<void>;
 }
 

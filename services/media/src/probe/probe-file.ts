@@ -19,7 +19,7 @@ const READERS: Readonly<Record<Family, () => Promise<Read>>> = {
 };
 
 /**
- * Probes a file. Its bytes decide what it is; its name and its declared type do not count. It runs in a parser process.
+ * Probes a file. Its bytes decide its type. Its name and its declared type do not count. It runs in a parser process.
  */
 export async function probeFile(job: ProbeJob): Promise<ProbeOutcome> {
   const seen = await fileTypeFromBuffer(firstBytes(job.path, SNIFFED_BYTES));

@@ -11,8 +11,8 @@ export interface ProbeOrder {
 }
 
 /**
- * Finds out what a file on this machine holds. No file can block or crash this process. It rejects as busy when too
- * many probes wait, and with the reason of the signal when it is aborted.
+ * Finds out the type and the facts of a file on this machine. No file can block or crash this process. It rejects as
+ * busy when too many probes wait, and with the reason of the signal when it is aborted.
  */
 export type Probe = (path: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 
@@ -20,8 +20,8 @@ export type Probe = (path: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 export interface ProbeParsers {
   readonly probe: Probe;
   /**
-   * Throws as busy while every probe would be: no process runs, and none may start yet. It is asked before a file is
-   * fetched, which would otherwise be fetched in vain, again and again.
+   * Throws as busy while every probe would be: no process runs, and none may start yet. It is called before each fetch,
+   * so that a file is not fetched in vain, again and again.
    */
   assertReady(): void;
 }
@@ -29,14 +29,17 @@ export interface ProbeParsers {
 /** Draws a picture of a file into another file of ours, and returns its facts. It is as safe as a probe. */
 export type Draw = (path: string, into: string, order: ProbeOrder) => Promise<ProbeOutcome>;
 
-/** To probe a file, to redraw a picture, to draw the thumbnail of a video, to draw that of a picture. */
+/**
+ * The jobs: to probe a file, to redraw a picture, to draw the thumbnail of a video, and to draw the thumbnail of a
+ * picture.
+ */
 export type Work = 'probe' | 'redraw' | 'thumbnail' | 'picture_thumbnail';
 
 /** One job for a parser. */
 export interface ProbeJob {
   readonly work: Work;
   readonly path: string;
-  /** Empty when nothing is drawn. */
+  /** Empty if the job does not draw. */
   readonly into: string;
   readonly pixelsMax: number;
   readonly timeoutMs: number;

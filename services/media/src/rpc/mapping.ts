@@ -13,7 +13,6 @@ import type {
   SendWebhookRequest,
   SendWebhookResponseSchema,
 } from '@reelgate/proto/media/v1/media_service';
-import { isCredentialHeader } from '../domain/credential-header.ts';
 import { parseJsonPointer } from '../domain/json-pointer.ts';
 import type { MediaFacts } from '../domain/media-facts.ts';
 import type { MediaObject } from '../domain/media-object.ts';
@@ -131,4 +130,12 @@ export function toWireSent({
     retryAfterMs: BigInt(Math.round(retryAfterMs)),
     answerHead: new Uint8Array(answerHead),
   };
+}
+
+/** No header that steers a request, such as `host` or `range`, has such a name. */
+const CREDENTIAL_HEADER = /^(?:authorization|x-[a-z0-9-]{1,60})$/;
+
+/** Reports whether a header of this name can hold the credential of a result. */
+function isCredentialHeader(name: string): boolean {
+  return CREDENTIAL_HEADER.test(name);
 }

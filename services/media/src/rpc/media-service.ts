@@ -11,7 +11,7 @@ import type { SendWebhook } from '../fetch/webhooks/webhook-sender.ts';
 import { fromWireIngest, fromWireStage, toWireResult, toWireStaged, fromWireWebhook, toWireSent } from './mapping.ts';
 
 export interface MediaServiceDeps extends RemoveDeps {
-  /** Refuses an account whose files leave no room beside these bytes. */
+  /** Refuses an account if its files leave no room for these bytes. */
   readonly assertFileRoom: (accountId: string, otherBytes: number) => Promise<void>;
   /** The work continues when its caller leaves. It has limits, and the next caller finds it done. */
   readonly stage: (order: StageOrder, signal: AbortSignal) => Promise<MediaObject>;

@@ -32,7 +32,7 @@ export interface FileDescription {
 
 export interface FilePage {
   readonly accountId: string;
-  /** Undefined: every purpose. */
+  /** Undefined for every purpose. */
   readonly purpose: FilePurpose | undefined;
   readonly limit: number;
   /** The last file of the page before. It may be gone. */
@@ -43,23 +43,23 @@ export interface FilePage {
 /** The files of clients. A reservation becomes a file in one transaction with the claim to its bytes. */
 export interface FileStore {
   /**
-   * Counts a file beside the files and reservations of the account. Without bounds it is counted and never refused. A
-   * reservation with the same key is continued.
+   * Counts a file in addition to the files and reservations of the account. Without bounds it is counted and never
+   * refused. A reservation with the same key is continued.
    */
   reserveFile(reservation: FileReservation, now: number, bounds: FileBounds | undefined): Promise<ReserveResult>;
   /** Counts the files and reservations of an account, as `reserveFile` counts them. */
   countFiles(accountId: string, now: number): Promise<{ readonly files: number; readonly bytes: number }>;
-  /** Undefined: there is no such reservation, it has ended, or its file is committed. */
+  /** Returns undefined if there is no such reservation, it has expired, or its file is committed. */
   findReservation(accountId: string, id: string, now: number): Promise<FileReservation | undefined>;
   /** Moves the end of a reservation. A file keeps its end. */
   renewReservation(id: string, expiresAt: number): Promise<void>;
-  /** Undefined: there is no such reservation, or its bytes have not arrived. */
+  /** Returns undefined if there is no such reservation, or its bytes have not arrived. */
   commitFile(accountId: string, id: string, description: FileDescription, now: number): Promise<ClientFile | undefined>;
   findFile(accountId: string, id: string, now: number): Promise<ClientFile | undefined>;
   listFiles(page: FilePage, now: number): Promise<readonly ClientFile[]>;
   /**
-   * Removes a file or a reservation with its claim. `key` is that of the bytes if they are garbage now; `removed` says
-   * whether it was a file.
+   * Removes a file or a reservation with its claim. `key` is the key of the bytes if they are garbage now. `removed`
+   * tells a file from a reservation.
    */
   removeFile(
     accountId: string,

@@ -21,7 +21,7 @@ export interface NewObject {
   readonly taskId: string;
   readonly purpose: Purpose;
   readonly blob: StoredUnder;
-  /** The staged reference, which a task stages once. Empty: the object is not unique. */
+  /** The staged reference, which a task stages once. Empty if the object is not unique. */
   readonly reference: string;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -50,20 +50,20 @@ export interface Claimant {
 export interface PinStore {
   /** Protects content from becoming garbage until then. Returns it with the key that it has or gets. */
   pinBlob(blob: NewBlob, until: number): Promise<Blob>;
-  /** Pins stored bytes again; false: their row was swept in the meantime, and the bytes are garbage now. */
+  /** Pins stored bytes again. Returns false if their row was swept in the meantime. Then the bytes are garbage. */
   renewPin(blob: StoredUnder, pin: string, until: number): Promise<boolean>;
   /**
-   * Ends the pin of an upload that no object claims. Returns the key of the bytes if nothing else protects them; they
-   * are garbage now.
+   * Ends the pin of an upload that no object claims. Returns the key of the bytes if they are not protected otherwise.
+   * Then they are garbage.
    */
   dropPin(pin: string, now: number): Promise<string | undefined>;
 }
 
 export interface ClaimStore {
   /**
-   * Adds a claim to stored content, and notes its facts. A task has one result, and one object for each staged
-   * reference: a second claim returns the first object. Undefined: the content is gone or has another key, the result
-   * of the thumbnail is gone, or the staging of the task has ended.
+   * Adds a claim to stored content, and stores its facts. A task has one result, and one object for each staged
+   * reference: a second claim returns the first object. Returns undefined if the content is gone or has another key,
+   * the result of the thumbnail is gone, or the staging of the task has ended.
    */
   addObject(object: NewObject, facts: MediaFacts | undefined): Promise<MediaObject | undefined>;
 }
@@ -71,11 +71,11 @@ export interface ClaimStore {
 /** Reservations of uploads. */
 export interface UploadStore {
   /**
-   * Reserves bytes beside the inline bytes of the account and its other uploads; false: the sum would exceed
-   * `bytesMax`.
+   * Reserves bytes in addition to the inline bytes of the account and its other uploads. Returns false if the sum would
+   * exceed `bytesMax`.
    */
   beginUpload(upload: Upload, now: number, bytesMax: number): Promise<boolean>;
-  /** Undefined: there is no such upload, or it has expired. */
+  /** Returns undefined if there is no such upload, or it has expired. */
   findUpload(id: string, now: number): Promise<Upload | undefined>;
   /** Moves the end of a reservation. One that has ended stays ended. */
   renewUpload(id: string, expiresAt: number): Promise<void>;
@@ -84,7 +84,7 @@ export interface UploadStore {
 
 /** Ends of claims. */
 export interface RemovalStore {
-  /** Ends the result and the pictures of a task; false: there is no result. */
+  /** Ends the result and the pictures of a task. Returns false if there is no result. */
   removeResult(taskId: string, now: number): Promise<boolean>;
   /**
    * Ends claims of these purposes, and no others. Returns the keys of bytes that are no longer protected; they are
@@ -92,8 +92,8 @@ export interface RemovalStore {
    */
   removeObjects(ids: readonly string[], purposes: readonly Purpose[], now: number): Promise<readonly string[]>;
   /**
-   * Ends what was staged for a task, and refuses to stage more for it until `forgetAt`. Returns the keys of bytes that
-   * are garbage now. An object that is added at the same moment is either ended or not added.
+   * Ends the staged objects of a task, and refuses to stage more for it until `forgetAt`. Returns the keys of bytes
+   * that are garbage now. An object that is added at the same moment is either ended or not added.
    */
   endStaging(
     task: { readonly accountId: string; readonly taskId: string },

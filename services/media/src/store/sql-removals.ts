@@ -14,7 +14,10 @@ const TAKE_FREE = `DELETE FROM blobs WHERE sha256 = $1 AND pinned_until <= $2 AN
   AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.sha256 = blobs.sha256 AND o.removed_at IS NULL)
   RETURNING storage_key`;
 
-/** Ends of claims. Content that nothing protects after one becomes garbage in the same transaction. */
+/**
+ * Creates the part of the store that ends claims. If content loses its last protection, it becomes garbage in the same
+ * transaction.
+ */
 export function sqlRemovals(sql: Sql): RemovalStore {
   const removeOne = (id: string, purposes: string, now: number): Promise<string | undefined> =>
     sql.transaction(async (query) => {

@@ -3,7 +3,7 @@ import { isPicture } from '../domain/media-object.ts';
 import type { Purpose } from '../domain/media-object.ts';
 import type { SweepStore } from './media-store.ts';
 
-/** Tables whose rows expire, with the columns of their key and their end. */
+/** Tables with rows that expire, and the columns of their key and their end. */
 const SPENT = [
   ['pins', 'id', 'pinned_until'],
   ['uploads', 'id', 'expires_at'],

@@ -17,9 +17,9 @@ export interface Thumbnails {
 }
 
 /**
- * The parsers draw what they decode themselves. For every other codec, and for kinds of H.264 that their decoder does
- * not have, ffmpeg extracts the frame, and a parser draws that. A thumbnail waits until the search for ffmpeg has
- * ended.
+ * Draws thumbnails. The parsers draw the codecs that they decode. For every other codec, and for kinds of H.264 that
+ * their decoder does not support, ffmpeg extracts the frame, and a parser draws it. A thumbnail waits until the search
+ * for ffmpeg has ended.
  */
 export function drawThumbnails(pool: ThumbnailPool, extractor: Promise<FrameExtractor | undefined>): Thumbnails {
   return {

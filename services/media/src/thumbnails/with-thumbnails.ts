@@ -6,7 +6,7 @@ const CALM_MS = 1000;
 
 /**
  * Ingests results and draws the thumbnail of each afterwards. A result does not wait for its thumbnail. While many
- * results come in none is drawn; the first request for a thumbnail draws it then.
+ * results come in, no thumbnail is drawn. The first request for it draws it then.
  */
 export function withThumbnails<Order, Result>(
   clock: Clock,
@@ -28,7 +28,7 @@ export function withThumbnails<Order, Result>(
   };
 }
 
-/** Counts a result, and tells whether few came within the last moment. */
+/** Counts a result, and reports whether few came within the last moment. */
 function calmness(clock: Clock): () => boolean {
   const last: number[] = [];
   return () => {

@@ -11,11 +11,13 @@ const AGE_MS = 7 * 24 * 3600 * 1000;
 export interface BusSettings {
   /** `nats://…` or `tls://…`, with credentials if the servers want them. */
   readonly servers: readonly Secret[];
-  /** The servers that store each event; undefined: as the stream is, one for a new stream. */
+  /**
+   * The number of servers that store each event. If undefined, a stream keeps its own number, and a new stream has one.
+   */
   readonly replicas: number | undefined;
-  /** Undefined: as the stream is; `AGE_MS` for a new stream. */
+  /** If undefined, a stream keeps its own age, and a new stream has `AGE_MS`. */
   readonly maxAgeMs: number | undefined;
-  /** Undefined: as the stream is, without a bound for a new stream. */
+  /** If undefined, a stream keeps its own bound, and a new stream has no bound. */
   readonly maxBytes: number | undefined;
   readonly tls: TlsFiles | undefined;
 }
@@ -72,7 +74,7 @@ export function busSettings(entry: BusEntry, resolve: ResolveFile = (_key, file)
   };
 }
 
-/** The limits of a stream that the bus makes. */
+/** The limits of a stream that the bus creates. */
 export function newStreamLimits({ replicas = 1, maxAgeMs = AGE_MS, maxBytes = -1 }: BusSettings) {
   return { replicas, maxAgeMs, maxBytes };
 }

@@ -12,7 +12,7 @@ import { aGate, inTime } from '../../testing/bounded-waits.ts';
 import { anEvent, anInbox, busConformance } from '../../testing/bus-conformance.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { busSettings } from './bus-settings.ts';
-import { openLocalBus } from './local-bus.ts';
+import { newLocalBus } from './local-bus.ts';
 import { openNatsBus } from './nats-bus.ts';
 import { STREAM } from './nats-stream.ts';
 import { systemClock } from '../clock.ts';
@@ -20,14 +20,14 @@ import { silentLog } from '../log.ts';
 import type { Log } from '../log.ts';
 
 describe('a bus in this process', () => {
-  busConformance(async (tracing) => openLocalBus(systemClock, silentLog, { tracing }), TokenChangedSchema);
+  busConformance(async (tracing) => newLocalBus(systemClock, silentLog, { tracing }), TokenChangedSchema);
 
   test('gives up an event after ten deliveries at growing intervals, and logs each failure', async () => {
     const clock = fakeClock();
     const warned: object[] = [];
     const log: Log = { ...silentLog, warn: (fields) => void warned.push(fields) };
     const again: string[] = [];
-    const bus = openLocalBus(clock, log, {
+    const bus = newLocalBus(clock, log, {
       redeliveries: { begin: () => undefined, count: (consumer) => void again.push(consumer) },
     });
     const inbox = anInbox();
@@ -49,7 +49,7 @@ describe('a bus in this process', () => {
   });
 
   test('close() does not wait for a scheduled redelivery', async () => {
-    const bus = openLocalBus(fakeClock(), silentLog);
+    const bus = newLocalBus(fakeClock(), silentLog);
     const inbox = anInbox();
     await bus.subscribe(ProblemSchema, 'group', async (message) => {
       await inbox.take(message);

@@ -3,12 +3,12 @@ import type { Log } from '../log.ts';
 import type { Span } from '../trace/trace.ts';
 
 /**
- * An event is done when its handler resolves. If the handler throws, the event is delivered again later. The span is
- * that of this delivery.
+ * Handles an event, which is done when the handler resolves. If the handler throws, the event is delivered again later.
+ * The span is the span of this delivery.
  */
 export type Handler<S extends DescMessage> = (message: MessageShape<S>, span: Span) => Promise<void>;
 
-/** An event by its id, and the carrier of what it reports; absent: that is not recorded. */
+/** The id of an event, and the carrier of the work that it reports, undefined if that work is not recorded. */
 export interface EventName {
   readonly id: string;
   readonly carrier?: string | undefined;
@@ -44,7 +44,7 @@ export interface Bus extends EventPublisher, EventBacklog {
   close(): Promise<void>;
 }
 
-/** An event is named by its id alone where nothing of it can be recorded. */
+/** Names an event, by its id alone if its work cannot be recorded. */
 export function toEventName(event: string | EventName): EventName {
   return typeof event === 'string' ? { id: event } : event;
 }

@@ -11,7 +11,7 @@ import { until, untilAfter } from '../../testing/until.ts';
 import { silentLog } from '../log.ts';
 import { busSettings } from './bus-settings.ts';
 import type { Bus, Subscription } from './bus.ts';
-import { openLocalBus } from './local-bus.ts';
+import { newLocalBus } from './local-bus.ts';
 import { openNatsBus } from './nats-bus.ts';
 
 const STEPS_MAX = 25;
@@ -155,7 +155,7 @@ describe('drawn deliveries of a bus in this process', () => {
     async () => {
       await checkSequences(drawSequence(drawStep, STEPS_MAX), async (steps) => {
         const clock = fakeClock();
-        const bus = openLocalBus(clock, silentLog);
+        const bus = newLocalBus(clock, silentLog);
         await runSequence(steps, { bus, settle: (condition) => untilAfter(clock, condition) }, false);
         await bus.close();
       });

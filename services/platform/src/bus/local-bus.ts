@@ -4,7 +4,7 @@ import type { Bus, Handler, Subscription } from './bus.ts';
 import { UNCOUNTED, consumerName } from './bus-metrics.ts';
 import type { Redeliveries } from './bus-metrics.ts';
 import { inProcessSpan, inSendSpan } from './bus-span.ts';
-import { openOwnListeners } from './own-listeners.ts';
+import { newOwnListeners } from './own-listeners.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Span, TraceContinuer } from '../trace/trace.ts';
@@ -23,29 +23,32 @@ interface Group {
 }
 
 export interface LocalBusOptions {
-  /** Absent: no event is recorded. */
+  /** Without it, no event is recorded. */
   readonly tracing?: TraceContinuer | undefined;
   readonly redeliveries?: Redeliveries | undefined;
 }
 
 interface Member {
   readonly group: string;
-  /** Written as a method, so that TypeScript accepts one of any message: a member gets those of its own subject. */
+  /**
+   * Written as a method, so that TypeScript accepts a handler of any message. A member receives only the messages of
+   * its own subject.
+   */
   handle(message: unknown, span: Span): Promise<void>;
   readonly running: Set<Promise<void>>;
 }
 
 /**
- * The bus of a single program. Undelivered events are lost when the program ends; the outbox and the sweeps make up for
- * them.
+ * Creates the bus of a single program. Undelivered events are lost when the program ends, and the outbox and the sweeps
+ * compensate for them.
  */
-export function openLocalBus(
+export function newLocalBus(
   clock: Clock,
   log: Log,
   { tracing = NO_TRACING, redeliveries = UNCOUNTED }: LocalBusOptions = {},
 ): Bus {
   const groups = new Map<string, Map<string, Group>>();
-  const listeners = openOwnListeners(log);
+  const listeners = newOwnListeners(log);
   const seen = new Set<string>();
   const closing = new AbortController();
   const deliver = deliverer({ clock, log, tracing, redeliveries, closing: closing.signal });
@@ -83,7 +86,7 @@ export function openLocalBus(
       };
     },
     announce: (schema, message) => {
-      listeners.tell(schema, message);
+      listeners.notify(schema, message);
     },
     listen: async (schema, handle) => listeners.add(schema, handle),
     pending: async () => new Map(allGroups().map(({ consumer, undelivered }) => [consumer, undelivered.size])),

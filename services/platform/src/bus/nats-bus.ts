@@ -10,7 +10,7 @@ import { inSendSpan } from './bus-span.ts';
 import type { BusSettings } from './bus-settings.ts';
 import { connectNats, followStatus } from './nats-connection.ts';
 import { STREAM, ensureStream } from './nats-stream.ts';
-import { openOwnListeners } from './own-listeners.ts';
+import { newOwnListeners } from './own-listeners.ts';
 import { TRACE_HEADER, renewAll, subscribeTo } from './nats-subscription.ts';
 import type { Renewable, Wiring } from './nats-subscription.ts';
 import { systemClock } from '../clock.ts';
@@ -24,10 +24,10 @@ const ACK_WAIT_MS = 6000;
 const DRAIN_MS_MAX = 5000;
 
 /**
- * NATS: JetStream for published events, plain subjects for announcements, of which the server sends a process none of its
- * own. It reconnects by itself while it is open. If
- * a server comes back without its store, the stream and its consumers are made again. The event of a slow handler is
- * not delivered again meanwhile.
+ * Connects to NATS: JetStream for published events, plain subjects for announcements. The server does not send a
+ * process its own announcements. The bus reconnects by itself while it is open. If a server comes back without its
+ * store, the bus creates the stream and its consumers again. While a slow handler runs, its event is not delivered
+ * again.
  */
 export async function openNatsBus(
   settings: BusSettings,
@@ -40,7 +40,7 @@ export async function openNatsBus(
   const wiring: Wiring = { manager, stream, settings, log, ackWaitMs, tracing, redeliveries };
   const subscriptions: Renewable[] = [];
   const consumers = new Set<string>();
-  const own = openOwnListeners(log);
+  const own = newOwnListeners(log);
   let connected = true;
   let renewal = Promise.resolve();
   void followStatus(connection, (now) => {
@@ -68,7 +68,7 @@ export async function openNatsBus(
     },
     announce: (schema, message) => {
       if (connection.isClosed()) return;
-      own.tell(schema, message);
+      own.notify(schema, message);
       connection.publish(ANNOUNCE_PREFIX + schema.typeName, toBinary(schema, message));
     },
     listen: async (schema, handle) => {
@@ -96,7 +96,7 @@ interface Listener<S extends DescMessage> {
   readonly log: Log;
 }
 
-/** Hears the announcements of a kind that other processes make. */
+/** Subscribes to the announcements of a kind from other processes. */
 async function listenTo<S extends DescMessage>(
   connection: NatsConnection,
   { schema, handle, log }: Listener<S>,
@@ -119,7 +119,7 @@ async function listenTo<S extends DescMessage>(
 
 export interface NatsBusOptions {
   readonly ackWaitMs?: number | undefined;
-  /** Absent: no event is recorded. */
+  /** Without it, no event is recorded. */
   readonly tracing?: TraceContinuer | undefined;
   readonly redeliveries?: Redeliveries | undefined;
 }

@@ -25,7 +25,7 @@ export function connectNats({ servers, tls }: BusSettings): Promise<NatsConnecti
     reconnectJitterTLS: RECONNECT_MS,
     maxReconnectAttempts: -1,
     name: 'reelgate',
-    // a process tells its own listeners by itself
+    // a process notifies its own listeners by itself
     noEcho: true,
   });
 }

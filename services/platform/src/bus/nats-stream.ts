@@ -10,9 +10,9 @@ const DUPLICATE_WINDOW_MS = 120_000;
 const NOT_FOUND = 404;
 
 /**
- * Makes the stream, or gives it the limits of the settings. A full stream drops its oldest events, so that it never
- * refuses a new one: the sweeps find what was dropped unread. If the server refuses other limits, the stream keeps its
- * own.
+ * Creates the stream, or gives it the limits of the settings. A full stream drops its oldest events, so that it never
+ * refuses a new one. The sweeps find the events that were dropped unread. If the server refuses other limits, the
+ * stream keeps its own.
  */
 export async function ensureStream(manager: JetStreamManager, settings: BusSettings, log: Log): Promise<void> {
   const found = await readStreamConfig(manager);
@@ -44,7 +44,7 @@ export async function ensureStream(manager: JetStreamManager, settings: BusSetti
   }
 }
 
-/** Only what the settings name. */
+/** Compares only the limits that the settings name. */
 function findLimitChanges(found: StreamConfig, { replicas, maxAgeMs, maxBytes }: BusSettings): Partial<StreamConfig> {
   return {
     ...(replicas === undefined || replicas === found.num_replicas ? {} : { num_replicas: replicas }),

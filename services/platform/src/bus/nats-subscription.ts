@@ -41,7 +41,7 @@ export interface Durable {
   readonly subject: string;
   readonly group: string;
 }
-/** `renew` consumes again, and makes the consumer if it is gone. */
+/** `renew` consumes again, and creates the consumer if it is gone. */
 export interface Renewable extends Subscription {
   renew(): Promise<void>;
 }
@@ -64,7 +64,7 @@ async function ensureConsumer({ manager, ackWaitMs }: Wiring, { name, subject }:
 
 /**
  * Runs after each reconnection, because the server can have lost its store. Repeats until the next one, because a
- * cluster without its majority answers nothing.
+ * cluster without its majority does not answer.
  */
 export async function renewAll(
   wiring: Wiring,

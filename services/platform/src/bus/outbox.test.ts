@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { silentLog } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { gaugeSampler } from '../metrics/sampled-gauges.ts';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { relayOutbox, buildStagedEvent, watchOutbox } from './outbox.ts';
@@ -152,7 +152,7 @@ describeOnEngines('the outbox', (open) => {
 
   test('shows how many events wait and since when, whether or not there is one', async () => {
     const clock = fakeClock(9000);
-    const metrics = openMetrics(false, clock);
+    const metrics = newMetrics(false, clock);
     watchOutbox(gaugeSampler(metrics, { service: 's', clock, log: silentLog }), { sql, service: 's', clock });
     const shown = async (): Promise<string[]> =>
       (await metrics.text()).split('\n').filter((line) => line.startsWith('reelgate_outbox'));

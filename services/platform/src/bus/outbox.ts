@@ -8,7 +8,7 @@ export interface OutboxEvent {
   readonly type: string;
   /** The message as JSON. */
   readonly payload: string;
-  /** The carrier of the fact that it reports; absent: that is not recorded. */
+  /** The carrier of the fact that it reports, undefined if that fact is not recorded. */
   readonly carrier?: string | undefined;
 }
 
@@ -24,8 +24,8 @@ export function buildStagedEvent(event: OutboxEvent, now: number): SqlStatement 
 }
 
 /**
- * One pass: publishes the oldest staged events and removes them. Gives their number. An event stays if its publishing
- * fails, or if its removal is lost; then it is published again under the same id.
+ * Runs one pass: publishes the oldest staged events and removes them. Returns their number. An event stays if its
+ * publishing fails, or if its removal is lost. Then it is published again under the same id.
  */
 export async function relayOutbox(sql: Sql, publish: (event: OutboxEvent) => Promise<void>): Promise<number> {
   const rows = await sql.read<Row>('SELECT id, type, payload, trace FROM outbox ORDER BY id LIMIT $1', [

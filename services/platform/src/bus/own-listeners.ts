@@ -4,7 +4,10 @@ import type { Subscription } from './bus.ts';
 import type { Log } from '../log.ts';
 
 interface Listener {
-  /** Written as a method, so that TypeScript accepts one of any message: a listener gets those of its own subject. */
+  /**
+   * Written as a method, so that TypeScript accepts a listener of any message. A listener receives only the messages of
+   * its own subject.
+   */
   handle(message: unknown): void;
 }
 
@@ -12,10 +15,10 @@ interface Listener {
 export interface OwnListeners {
   add<S extends DescMessage>(schema: S, handle: (message: MessageShape<S>) => void): Subscription;
   /** Has each listener called soon, after the running work. */
-  tell<S extends DescMessage>(schema: S, message: MessageShape<S>): void;
+  notify<S extends DescMessage>(schema: S, message: MessageShape<S>): void;
 }
 
-export function openOwnListeners(log: Log): OwnListeners {
+export function newOwnListeners(log: Log): OwnListeners {
   const bySubject = new Map<string, Set<Listener>>();
   return {
     add: <S extends DescMessage>({ typeName }: S, handle: (message: MessageShape<S>) => void): Subscription => {
@@ -25,7 +28,7 @@ export function openOwnListeners(log: Log): OwnListeners {
       ofSubject.add(own);
       return { stop: async () => void ofSubject.delete(own) };
     },
-    tell: ({ typeName }, message) => {
+    notify: ({ typeName }, message) => {
       for (const listener of bySubject.get(typeName) ?? [])
         queueMicrotask(() => {
           callListener(() => {

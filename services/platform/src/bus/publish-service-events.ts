@@ -14,7 +14,10 @@ export interface ServiceEvent {
   readonly subject: string;
 }
 
-/** Publishes what operators read at the hand-over. The bus drops what several processes tell of the same minute. */
+/**
+ * Publishes the service events that operators read at the hand-over. The bus drops duplicates that several processes
+ * send for the same minute.
+ */
 export async function publishServiceEvents(bus: EventPublisher, events: readonly ServiceEvent[]): Promise<void> {
   for (const { at, type, subject } of events)
     await bus.publish(
@@ -30,7 +33,9 @@ interface PublishingParts {
   readonly log: WarningLog;
 }
 
-/** Tells that a service has taken a configuration up. The configuration is in use, whether this can be told or not. */
+/**
+ * Publishes that a service has applied a configuration. The configuration is in use even if this cannot be published.
+ */
 export function publishConfigurationApplied({ bus, clock, log }: PublishingParts, service: string): void {
   const applied = { at: clock.now(), type: 'configuration_applied', subject: service };
   publishServiceEvents(bus, [applied]).catch((error: unknown) => {

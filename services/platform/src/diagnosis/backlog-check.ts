@@ -4,9 +4,9 @@ import type { SelfCheck } from './self-checks.ts';
 
 /** The number of entries that wait, and the time of the oldest in milliseconds since 1970. */
 export interface Backlog {
-  /** Absent: the number is not known. */
+  /** Undefined if the number is not known. */
   readonly count?: number;
-  /** Undefined: nothing waits. */
+  /** Undefined if the backlog is empty. */
   readonly oldestAt: number | undefined;
   /** The place where the oldest waits, as in `at the host alpha`. */
   readonly where?: string | undefined;

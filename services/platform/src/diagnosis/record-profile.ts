@@ -55,7 +55,7 @@ async function recordCpu(clock: Sleeper, seconds: number, signal: AbortSignal): 
   }
 }
 
-/** The snapshot is taken in one step, in which the process does nothing else, and then written piece by piece. */
+/** The snapshot is taken in one step, which blocks the process, and then written piece by piece. */
 async function* recordHeap(signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const snapshot = getHeapSnapshot();
   try {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { backlogCheck } from './backlog-check.ts';
-import { CHECK_MS_MAX, ok, openChecks, runChecks } from './self-checks.ts';
+import { CHECK_MS_MAX, ok, newChecks, runChecks } from './self-checks.ts';
 import type { SelfCheck } from './self-checks.ts';
 
 const hangs: SelfCheck = { part: 'hangs', check: () => new Promise(() => undefined) };
@@ -68,7 +68,7 @@ test('a check that hangs is told when its time is over', async () => {
 });
 
 test('a check that is added later is asked too', async () => {
-  const checks = openChecks();
+  const checks = newChecks();
   checks.add({ part: 'one', check: async () => ok('') });
   const before = checks.all();
   checks.add({ part: 'two', check: async () => ok('') });

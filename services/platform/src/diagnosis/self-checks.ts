@@ -15,7 +15,7 @@ export interface Verdict {
 /** A question that a service asks about itself, such as whether its database answers. */
 export interface SelfCheck {
   readonly part: string;
-  /** The remedy if the check hangs or fails; absent if none is known. */
+  /** The remedy if the check hangs or fails, undefined if it is not known. */
   readonly advice?: string;
   /** A rejection is a `fail`. */
   readonly check: (signal: AbortSignal) => Promise<Verdict | readonly Verdict[]>;
@@ -77,7 +77,7 @@ export interface OpenChecks extends CheckRegistry {
   all(): readonly SelfCheck[];
 }
 
-export function openChecks(): OpenChecks {
+export function newChecks(): OpenChecks {
   const checks: SelfCheck[] = [];
   return { add: (...more) => void checks.push(...more), all: () => [...checks] };
 }

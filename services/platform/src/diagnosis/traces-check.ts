@@ -12,7 +12,9 @@ const ADVICE: Readonly<Record<DropReason, string>> = {
   not_sent: 'start or mend the receiver that tracing.endpoint names, and check tracing.headers',
 };
 
-/** Reports whether the spans of this process reach their receiver. `recentDrops` is undefined if none are recorded. */
+/**
+ * Reports whether the spans of this process reach their receiver. `recentDrops` is undefined if no spans are recorded.
+ */
 export function tracesCheck(recentDrops: (() => RecentDrops) | undefined): SelfCheck {
   return { part: 'traces', check: async () => (recentDrops === undefined ? OFF : judgeDrops(recentDrops())) };
 }

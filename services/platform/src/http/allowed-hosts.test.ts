@@ -1,6 +1,6 @@
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { hostCheck } from './allowed-hosts.ts';
 import { healthRoutes } from './health-routes.ts';
 import { openHttpPort } from './http-port.ts';
@@ -40,7 +40,7 @@ let port: HttpPort;
 beforeAll(async () => {
   port = await openHttpPort({
     listen: { host: '127.0.0.1', port: 0 },
-    health: healthRoutes(async () => true, openMetrics(false)),
+    health: healthRoutes(async () => true, newMetrics(false)),
     isAllowedHost: hostCheck(NAMES),
   });
   port.serve({

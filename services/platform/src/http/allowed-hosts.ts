@@ -10,9 +10,10 @@ const HOST = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::\d*)?$/;
 export type HostCheck = (request: Pick<IncomingMessage, 'headers'>) => boolean;
 
 /**
- * Accepts an address, `localhost` and the names; `*.example` is every name below it. A page can lead the name of its own
- * site to any address, and would then read what a port behind that address answers. The browser still sends the page's
- * name as the host, so a port that knows its names refuses it. A request without a host comes from no browser.
+ * Accepts an address, `localhost` and the names. `*.example` stands for every name below it. A page can point the name
+ * of its own site to any address, and would then read the answers of a port behind that address. The browser still
+ * sends the page's name as the host, so a port that knows its names refuses it. A request without a host does not come
+ * from a browser.
  */
 export function hostCheck(names: readonly string[]): HostCheck {
   const plain = ['localhost', ...names].map(normalizeHost);

@@ -34,7 +34,7 @@ export interface Arrivals<Body extends StoppableBody> {
  * never beyond the idle time from now. One sweep a second looks after all of them, because a timer for each chunk would
  * cost more than the chunk.
  */
-export function openArrivals<Body extends StoppableBody>(
+export function newArrivals<Body extends StoppableBody>(
   clock: Clock,
   { idleMs, bytesPerSecondMin }: BodyPace,
   beforeSweep: () => void = () => undefined,
@@ -55,7 +55,7 @@ export function openArrivals<Body extends StoppableBody>(
       beforeSweep();
       const now = clock.now();
       const lateMs = now - sweptAt - SWEEP_MS;
-      // a program that stood still has not read what came meanwhile
+      // a program that was suspended has not read the bytes that arrived meanwhile
       stopLate(now, lateMs > SWEEP_MS ? lateMs : 0);
       sweptAt = now;
     }

@@ -34,8 +34,8 @@ function isZlib(first: number): boolean {
 }
 
 /**
- * Finds how to unpack a body with this `Content-Encoding`, whatever its case; undefined for an unknown coding or several.
- * A truncated gzip or deflate body is an error, or is read as far as it goes.
+ * Finds the decoder for a body with this `Content-Encoding`, in upper or lower case. Returns undefined for an unknown
+ * coding or several codings. A truncated gzip or deflate body is an error, or is read as far as it goes.
  */
 export function findUnpacker(encoding: string, { readsTruncated = false } = {}): OpenUnpacker | undefined {
   return OPENERS.get(encoding.trim().toLowerCase())?.({ finishFlush: readsTruncated ? Z_SYNC_FLUSH : Z_FINISH });

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { healthRoutes } from './health-routes.ts';
 import type { ReadyCheck } from '../lifecycle/readiness.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { stopHttp } from './http-port.ts';
 
@@ -68,7 +68,7 @@ describe('health', () => {
 
 describe('/metrics', () => {
   test('returns the metrics with their content type', async () => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
     metrics.counter('calls_total', 'Calls.').labels().inc();
     const response = await (await served(yes, metrics))('/metrics');
 
@@ -90,7 +90,7 @@ describe('/metrics', () => {
     ['of a browser', 'text/html,application/xhtml+xml,*/*;q=0.8', false],
     ['that is broken', ';;q=,=,application/openmetrics-text;q=high', false],
   ])('follows an Accept header %s', async (_which, accept, isOpen) => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
     metrics.counter('calls_total', 'Calls.').labels().inc();
     metrics.histogram('took_seconds', 'How long it took.', [1]).labels().observe(0.5, 'abc');
     const response = await (await served(yes, metrics))('/metrics', { accept });
@@ -104,7 +104,7 @@ describe('/metrics', () => {
   });
 
   test('that cannot be collected fails that request alone', async () => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
     metrics.gauge('waiting', 'How many wait.', [], async () => {
       throw new Error('password=hunter2');
     });

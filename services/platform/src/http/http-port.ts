@@ -10,11 +10,11 @@ import type { ServerTls } from '../tls/tls-files.ts';
 import { toSecureContext } from '../tls/tls-files.ts';
 import { refuseHost } from './allowed-hosts.ts';
 import type { HostCheck } from './allowed-hosts.ts';
-import { closeHttp, openRunningRequests } from './running-requests.ts';
+import { closeHttp, newRunningRequests } from './running-requests.ts';
 import type { IdleWatch } from './running-requests.ts';
-import { openSlowRequests } from './slow-requests.ts';
+import { newSlowRequests } from './slow-requests.ts';
 
-/** Handles a request that it knows. Otherwise it gives false and does nothing. */
+/** Handles a request that it knows. Otherwise it returns false and leaves the request alone. */
 export type HttpRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 const STOP_GRACE_MS = 5000;
@@ -25,9 +25,9 @@ const STOPPING = '{"code":"unavailable","message":"this replica of the service s
 /** Serves the requests of a port that are not for the operator's routes. */
 export interface PortHandler {
   readonly handle: RequestListener;
-  /** Ends what would not end by itself. */
+  /** Ends streams and connections that would not end by themselves. */
   close(): void;
-  /** Resolves when nothing of it runs, or at the abort. */
+  /** Resolves when all its work has ended, or at the abort. */
   settled(over: AbortSignal): Promise<void>;
 }
 
@@ -43,11 +43,11 @@ export interface HttpPort {
 
 export interface HttpPortOptions {
   readonly listen: HostPort;
-  /** Absent: plaintext. */
+  /** Undefined for plaintext. */
   readonly tls?: ServerTls | undefined;
   /** The operator's routes. */
   readonly health: HttpRoute;
-  /** Absent: the port answers to every host. */
+  /** Without it, the port answers to every host. */
   readonly isAllowedHost?: HostCheck | undefined;
   /** The clock of the system by default. */
   readonly clock?: Clock;
@@ -60,10 +60,10 @@ export async function openHttpPort({
   isAllowedHost = () => true,
   clock = systemClock,
 }: HttpPortOptions): Promise<HttpPort> {
-  const requests = openRunningRequests();
+  const requests = newRunningRequests();
   let handler: PortHandler | undefined;
   let isClosed = false;
-  const watchSlow = openSlowRequests(clock);
+  const watchSlow = newSlowRequests(clock);
   const server = newHttpServer(tls, { ServerResponse: requests.ServerResponse }, (request, response) => {
     if (!isAllowedHost(request)) {
       refuseHost(request, response);
@@ -118,7 +118,9 @@ export async function stopHttp(server: Server, requests: IdleWatch = { isIdleFor
 
 const HANDSHAKE_MS_MAX = 10_000;
 
-/** An HTTP server whose new connections have the newest certificates; without certificates it speaks plaintext. */
+/**
+ * Creates an HTTP server. Its new connections use the newest certificates. Without certificates it speaks plaintext.
+ */
 function newHttpServer(tls: ServerTls | undefined, options: ServerOptions, listener: RequestListener): Server {
   if (tls === undefined) return createServer(options, listener);
   const { material, clientCertificates } = tls;

@@ -6,7 +6,10 @@ export function toRoot(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './';
 }
 
-/** Returns the path of the public address, which a proxy can have put before all paths; empty if it has none. */
+/**
+ * Returns the path of the public address, which a proxy can have put before all paths. Returns an empty text if there
+ * is no such path.
+ */
 export function readPrefix(publicUrl: string): string {
   return new URL(publicUrl).pathname.replace(/\/+$/, '');
 }

@@ -13,7 +13,10 @@ function isReplicaGone(error: unknown): boolean {
 }
 
 export interface RepeatOptions {
-  /** The errors after which the request is made again. By default those of a replica that is gone: it only reads. */
+  /**
+   * Reports whether an error permits a repeated request. By default these are the errors of a replica that is gone,
+   * because the request only reads.
+   */
   readonly mayRepeat?: (error: unknown) => boolean;
   readonly signal?: AbortSignal;
   readonly clock?: Sleeper;

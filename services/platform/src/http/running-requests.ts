@@ -23,7 +23,7 @@ export interface RunningRequests extends IdleWatch {
   settled(over: AbortSignal): Promise<void>;
 }
 
-export function openRunningRequests(): RunningRequests {
+export function newRunningRequests(): RunningRequests {
   let isStopping = false;
   let running = 0;
   let idleSince = systemClock.now();
@@ -55,7 +55,7 @@ export function openRunningRequests(): RunningRequests {
   };
 }
 
-/** An answer whose head is already on its way cannot tell that its connection will be closed. */
+/** An answer cannot announce that its connection will be closed once its head is on its way. */
 function newResponseClass(isStopping: () => boolean): typeof ServerResponse {
   return class<Request extends IncomingMessage> extends ServerResponse<Request> {
     override writeHead(...head: never): this {
@@ -90,7 +90,7 @@ export async function closeHttp(
   const since = systemClock.now();
   while (!isClosed) {
     if (requests.isIdleFor(idleMs) && systemClock.now() - since >= idleMs) {
-      // Node has then read what has arrived, and a connection with a request is not idle.
+      // Node has then read the bytes that have arrived, and a connection with a request is not idle.
       await new Promise((resolve) => setImmediate(resolve));
       server.closeIdleConnections();
     }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { openArrivals } from './body-arrivals.ts';
+import { newArrivals } from './body-arrivals.ts';
 import type { BodyPace } from './body-arrivals.ts';
 
 /** The callers of these ports are programs in the same network. */
@@ -9,16 +9,16 @@ const TOO_SLOW = '{"code":"deadline_exceeded","message":"the body of the request
 
 interface WatchedRequest {
   readonly stop: () => void;
-  /** Counts what came since the last time. */
+  /** Counts the bytes since the last measurement. */
   readonly measure: () => void;
 }
 
 /**
- * Ends requests whose body arrives too slowly, whatever reads them: 408, or the end of the connection if the answer has
- * begun. It counts the bytes of the connection, so it takes nothing from the reader.
+ * Ends requests when their body arrives too slowly, whichever reader they have: with 408, or with the end of the
+ * connection if the answer has begun. It counts the bytes of the connection, so the reader loses no byte.
  */
-export function openSlowRequests(clock: Clock): (request: IncomingMessage, response: ServerResponse) => void {
-  const arrivals = openArrivals<WatchedRequest>(clock, PACE, () => {
+export function newSlowRequests(clock: Clock): (request: IncomingMessage, response: ServerResponse) => void {
+  const arrivals = newArrivals<WatchedRequest>(clock, PACE, () => {
     for (const watched of arrivals.list()) watched.measure();
   });
   return (request, response) => {

@@ -43,7 +43,7 @@ export async function writeThrough(
     }
     response.off('close', leave).end();
   } catch (error) {
-    // not awaited: the next chunk may never come
+    // not awaited, because the next chunk may never come
     iterator.return?.().catch(() => undefined);
     throw error;
   } finally {

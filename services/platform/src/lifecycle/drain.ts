@@ -12,7 +12,7 @@ export interface Drain {
   readonly closing: AbortSignal;
   /** Aborted at the end of the time-out: running work is cut off. */
   readonly over: AbortSignal;
-  /** A connection without a request for this long is closed, once nothing new is taken. */
+  /** Once the program takes no new work, a connection without a request for this long is closed. */
   readonly idleMs: number;
 }
 

@@ -15,7 +15,10 @@ const IDLE_MS_MAX = 2000;
 export interface DrainWork {
   readonly name: string;
   readonly times: DrainTimes;
-  /** Resolves when no other process needs this one any longer; absent: at once. Nothing is refused before. */
+  /**
+   * Resolves when no other process needs this one any longer, immediately by default. No request is refused before
+   * that.
+   */
   readonly released?: (() => Promise<void>) | undefined;
   drain(drain: Drain): Promise<void>;
 }

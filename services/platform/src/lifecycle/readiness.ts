@@ -17,7 +17,7 @@ export interface Readiness {
 
 export const ALWAYS_READY: Readiness = { isReady: async () => true, stopping: new AbortController().signal };
 
-/** A check that costs nothing however often it is made. One that fails or hangs counts as not ready. */
+/** Shares a check, so that it is cheap however often it is called. A check that fails or hangs counts as not ready. */
 export function shareCheck(check: ReadyCheck, clock: Clock): ReadyCheck {
   let last: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
   return () => {

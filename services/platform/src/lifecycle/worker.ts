@@ -14,10 +14,10 @@ export interface Worker {
 /** The amount of work that a pass did. If it knows when work is due next, 0 becomes that moment. */
 export type PassResult = number | NextDue;
 
-/** Before this moment nothing is due, unless somebody wakes the worker. */
+/** No work is due before this moment, unless the worker is woken. */
 export interface NextDue {
   readonly dueAt: number;
-  /** The amount of work that the pass did, all of what was due; absent: none. */
+  /** The amount of due work that the pass has done, undefined if no work was due. */
   readonly did?: number;
 }
 
@@ -28,9 +28,12 @@ export interface WorkerOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Milliseconds between passes that did nothing, and do not know when work is due next. */
+  /** Milliseconds between passes that did no work and do not know when work is due next. */
   readonly idleMs: number;
-  /** A pass after a pass that did work begins this long after its begin, so that what comes meanwhile shares it. */
+  /**
+   * After a pass that did work, the next pass begins this long after the begin of the former, so that work that arrives
+   * meanwhile shares it.
+   */
   readonly apartMs?: number | undefined;
   /** One pass. If it did work and there may be more, the next pass follows at once. */
   readonly pass: (signal: AbortSignal) => Promise<PassResult>;
@@ -76,7 +79,7 @@ export function startWorker({ name, clock, log, idleMs, apartMs = 0, pass }: Wor
     }
   };
 
-  // whichever request starts it, its passes belong to none
+  // its passes belong to no request, not even to the request that started it
   const running = outsideRequests(run);
   const wake = (): void => {
     woken = true;
@@ -97,7 +100,7 @@ function computeBackoffMs(failures: number, idleMs: number): number {
   return Math.min(idleMs * 2 ** Math.min(failures, 10), Math.max(idleMs, FAILURES_BACKOFF_MAX_MS));
 }
 
-/** The milliseconds for which a worker may rest if nothing is due before this moment. */
+/** Returns the milliseconds for which a worker may rest if no work is due before this moment. */
 export function computeRestMs(dueAt: number, now: number): number {
   return Math.max(0, Math.min(dueAt - now, REST_MAX_MS));
 }

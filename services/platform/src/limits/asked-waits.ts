@@ -3,7 +3,7 @@ import type { PeerLimits } from './peer-limits.ts';
 import type { Rate } from './rate-limiter.ts';
 import { ASKED_WAIT_MS_MAX } from './read-asked-wait.ts';
 
-/** Of several answers of one moment, those that ask for little more are not told again. */
+/** Of several answers at one moment, only answers that ask for considerably more are passed on. */
 const TOLD_STEP_MS = 100;
 
 /** The calls that a wait concerns: those that begin work, or those that read, search or cancel it. */
@@ -22,14 +22,14 @@ export interface AskedWait {
 export interface AskedWaits {
   /** Returns the milliseconds for which a peer gets no calls of a kind; 0 if it gets them now. */
   waitMs(peer: string, kind: CallKind): number;
-  /** An upstream asks for a wait. A shorter one than is known changes nothing. */
+  /** Records that an upstream asks for a wait. A wait that is shorter than the known one is ignored. */
   ask(peer: string, kinds: readonly CallKind[], ms: number): void;
   /** Other processes know these waits. Returns whether one of them is new here. */
   learn(waits: readonly AskedWait[]): boolean;
 }
 
-/** `tell` is called with each wait that this process learns from an upstream. */
-export function newAskedWaits(clock: TimeSource, tell: (wait: AskedWait) => void = () => undefined): AskedWaits {
+/** Calls `report` with each wait that this process learns from an upstream. */
+export function newAskedWaits(clock: TimeSource, report: (wait: AskedWait) => void = () => undefined): AskedWaits {
   const known = new Map<string, number>();
   const toKey = (peer: string, kind: CallKind): string => `${kind} ${peer}`;
   const learn = ({ peer, kind, until }: AskedWait): boolean => {
@@ -41,13 +41,13 @@ export function newAskedWaits(clock: TimeSource, tell: (wait: AskedWait) => void
   return {
     waitMs: (peer, kind) => {
       const until = known.get(toKey(peer, kind));
-      // a clock that was set back makes no wait longer than the longest
+      // a clock that was set back cannot lengthen a wait beyond the longest
       return until === undefined ? 0 : Math.min(ASKED_WAIT_MS_MAX, Math.max(0, until - clock.now()));
     },
     ask: (peer, kinds, ms) => {
       if (ms <= 0) return;
       const until = clock.now() + Math.min(ms, ASKED_WAIT_MS_MAX);
-      for (const kind of kinds) if (learn({ peer, kind, until })) tell({ peer, kind, until });
+      for (const kind of kinds) if (learn({ peer, kind, until })) report({ peer, kind, until });
     },
     learn: (waits) => waits.map(learn).includes(true),
   };
@@ -65,7 +65,7 @@ export function obeyWaits<Limits extends PeerLimits>(limits: Limits, waitMs: () 
   };
 }
 
-/** A rate of which nothing is free while its upstream has asked to wait. */
+/** A rate that admits no call while its upstream has asked to wait. */
 export function obeyWaitsAtRate(rate: Rate, waitMs: () => number): Rate {
   return {
     take: () => waitMs() === 0 && rate.take(),

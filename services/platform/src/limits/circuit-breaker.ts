@@ -31,11 +31,11 @@ export interface KnownFaults {
  */
 export interface Circuit {
   state(): CircuitState;
-  /** Reports whether a probe can tell more: the circuit is not closed for all callers. */
+  /** Reports whether a probe can help, which is so unless the circuit is closed for all callers. */
   isSuspected(): boolean;
   /** Reports whether a call of this process has ever worked. */
   hasWorked(): boolean;
-  /** Reports whether the circuit is open for this caller, alone or with all others. It takes nothing. */
+  /** Reports whether the circuit is open for this caller, alone or with all others. It does not take a trial. */
   isOpenFor(caller?: string): boolean;
   /** Reports whether a call may go to the peer now. If the circuit is half open, each caller may try once. */
   mayTry(caller?: string): boolean;
@@ -44,16 +44,16 @@ export interface Circuit {
   /** Closes the circuit for all callers. */
   worked(): void;
   failed(caller?: string): void;
-  /** The admitted call showed nothing about the peer: it met another limit, or sent nothing. */
+  /** The admitted call gave no evidence about the peer: it met another limit, or was never sent. */
   undecided(caller?: string): void;
   /**
-   * The peer refused what the admitted call asked for. The peer answers this caller, so the faults in a row of this
-   * caller end. It says nothing to the calls of others.
+   * The peer refused the content of the admitted call. The peer answers this caller, so the faults in a row of this
+   * caller end. It is no evidence for the calls of others.
    */
   refused(caller: string): void;
   /**
-   * Takes the verdict of a probe. One that is down opens a closed circuit. One that is up takes back the faults that
-   * had no caller; those of callers remain until a call works.
+   * Takes the verdict of a probe. `down` opens a closed circuit. `up` takes back the faults without a caller. The
+   * faults of callers remain until a call works.
    */
   probed(verdict: 'up' | 'down'): void;
 }
@@ -74,16 +74,16 @@ export function newCircuit(clock: Clock): Circuit {
   return newSharedCircuit(clock, () => undefined);
 }
 
-/** Tells the other replicas what they do not know yet. */
-export type TellReport = (report: CircuitReport, caller?: string) => void;
+/** Reports to the other replicas the evidence that they do not have yet. */
+export type SendReport = (report: CircuitReport, caller?: string) => void;
 
-export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit {
+export function newSharedCircuit(clock: Clock, report: SendReport): SharedCircuit {
   const evidence = newEvidence();
   const own = newOwnCircuits(clock, { faultsToOpen: FAULTS_TO_OPEN, openMs: OPEN_MS });
   const trials = newTrials(clock);
   let openedAt = -Infinity;
   let hasWorked = false;
-  /** The caller whose trial was the last to fail. */
+  /** The caller of the last failed trial. */
   let doubtful: string | undefined;
   const state = (): CircuitState => {
     if (evidence.faults() < FAULTS_TO_OPEN) return 'closed';
@@ -106,7 +106,7 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
     return false;
   };
   const endTrial = (caller: string): void => {
-    if (trials.end(caller)) tell('undecided', caller);
+    if (trials.end(caller)) report('undecided', caller);
   };
   return {
     state,
@@ -119,17 +119,17 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
     mayTryAnyway: (caller = '') => mayTryOwn(caller, true) && takeTrial(caller),
     worked: () => {
       hasWorked = true;
-      if (evidence.isAny() || own.isAnyKnown()) tell('worked');
+      if (evidence.isAny() || own.isAnyKnown()) report('worked');
       close();
     },
     failed: (caller) => {
-      tell('failed', caller);
+      report('failed', caller);
       trials.end(caller ?? '');
       const before = state();
       evidence.add(caller);
       if (caller !== undefined) own.failed(caller, before !== 'closed');
       if (evidence.faults() < FAULTS_TO_OPEN) return;
-      // the trial of one caller says nothing about the calls of the others
+      // the trial of one caller is no evidence for the calls of the others
       if (before === 'closed' || evidence.isSure(caller) || (doubtful ?? caller) !== caller) open();
       else doubtful = caller;
     },
@@ -142,12 +142,12 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
       own.forget(caller);
     },
     probed: (verdict) => {
-      tell(verdict);
+      report(verdict);
       const before = state();
       const isShared = evidence.isLearned();
       evidence.probed(verdict);
       if (before === 'closed' && verdict === 'down') open();
-      // the replicas answer what is left of the faults that they know
+      // the replicas report the remaining faults that they know
       if (evidence.faults() === 0 && !isShared) close();
     },
     known: () => ({ faults: evidence.faults(), openedAgoMs: Math.max(0, clock.now() - openedAt) }),
@@ -160,9 +160,9 @@ export function newSharedCircuit(clock: Clock, tell: TellReport): SharedCircuit 
   };
 }
 
-/** The callers whose call tries a half-open circuit. */
+/** The callers that are trying a half-open circuit. */
 interface Trials {
-  /** Begins one, if this caller has none and there are not too many. */
+  /** Begins a trial if this caller has none and there are not too many. */
   take(caller: string): boolean;
   readonly begin: (caller?: string) => void;
   /** Returns whether this caller had begun one. */
@@ -229,7 +229,7 @@ function newEvidence(): Evidence {
     },
     probed: (verdict) => {
       isDown = verdict === 'down';
-      // what the replicas know stays until they have answered: the faults of callers are among it
+      // the evidence of the replicas stays until they have answered, because it includes the faults of callers
       sure = isDown ? Math.max(sure, FAULTS_TO_OPEN) : 0;
     },
     learn: (known) => {

@@ -7,7 +7,7 @@ import { SEQUENCES_TIMEOUT_MS, checkSequences, drawSequence, newStory } from '..
 import { systemClock } from '../clock.ts';
 import { newIds } from '../ids.ts';
 import { silentLog } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { Secret } from '../secret.ts';
 import { FAULTS_OF_CALLER_MAX, FAULTS_TO_OPEN, OPEN_MS, TRIALS_MAX } from './circuit-breaker.ts';
 import type { CircuitReport } from './circuit-breaker.ts';
@@ -182,7 +182,7 @@ describeWith(redisServer, 'drawn takes of the limits of a peer', (url) => {
         const story = newStory();
         const clock = fakeClock();
         const service = `drawn-${(sequences += 1)}`;
-        const metrics = openMetrics(false);
+        const metrics = newMetrics(false);
         const limits = await openSharedLimits({
           ...{ service, clock, metrics, redis, newId: newIds(systemClock), log: silentLog },
         });

@@ -9,9 +9,9 @@ import { openSharedLimits } from './shared-limits.ts';
 import type { SharedLimits, SharedLimitsOptions } from './shared-limits.ts';
 
 export interface LimitsOptions extends Pick<SharedLimitsOptions, 'service' | 'replicas'> {
-  /** The address of Redis; undefined: each replica works with its part of the limits. */
+  /** The address of Redis. If undefined, each replica works with its part of the limits. */
   readonly url: Secret | undefined;
-  /** Absent: a tenth of a second. */
+  /** By default a tenth of a second. */
   readonly deadlineMs: number | undefined;
 }
 

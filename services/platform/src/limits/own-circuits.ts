@@ -1,7 +1,10 @@
 import { isRecent } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 
-/** The callers of a peer whose faults are remembered; the one that is known for longest is forgotten first. */
+/**
+ * The maximum number of callers of a peer with remembered faults. The caller that has been known for longest is
+ * forgotten first.
+ */
 const CALLERS_MAX = 1000;
 
 /** The part of a circuit that stops the calls of one caller: its own faults in a row, seen by this process. */
@@ -10,8 +13,8 @@ export interface OwnCircuits {
   isAnyOpen(): boolean;
   isAnyKnown(): boolean;
   /**
-   * Reports whether this caller may make a call: any number, or one at a time once its circuit has opened. `isAnyway`: also
-   * while it is open.
+   * Reports whether this caller may start a call: any number, or one at a time once its circuit has opened. With
+   * `isAnyway` also while it is open.
    */
   mayTry(caller: string, isAnyway: boolean): boolean;
   /** `isTrial`: the circuit of all callers is not closed, so one fault is enough. */

@@ -6,7 +6,7 @@ import type { OwnTakes } from './own-takes.ts';
 import { newWindowLog } from './window-log.ts';
 import type { WindowLog } from './window-log.ts';
 
-/** A full peer cannot tell when a call on it ends. */
+/** A full peer cannot predict when one of its calls ends. */
 export const FULL_RETRY_MS = 1000;
 /** The answers of the shared state. */
 export const ADMITTED = { YES: 0, TRIAL: 1, CIRCUIT: 2, LIMIT: 3 } as const;
@@ -31,11 +31,11 @@ export interface PeerLimits {
   readonly circuit: Circuit;
   /** Takes one call: 0, or the milliseconds after which the peer may be tried; infinite for a peer that is down. */
   admit(of?: CallOf): number | Promise<number>;
-  /** Milliseconds until a call may be admitted, as far as this process knows. It takes nothing. */
+  /** Returns the milliseconds until a call may be admitted, as far as this process knows. It does not take a permit. */
   waitMs(): number;
   /**
-   * Milliseconds that all replicas together leave between calls if those of the next minutes are spread evenly, as far as
-   * this process knows.
+   * Returns the milliseconds that all replicas together leave between calls if the calls of the next minutes are spread
+   * evenly, as far as this process knows.
    */
   paceMs(): number;
   /** A call of this process has ended. */
@@ -61,7 +61,7 @@ export interface SharedState {
   missing(): number;
   /** Undefined if there is no answer in time. */
   admit(id: string, limit: PeerLimit, of: CallOf): Promise<SharedAdmission | undefined>;
-  tell(id: string, report: CircuitReport, caller: string | undefined): void;
+  report(id: string, report: CircuitReport, caller: string | undefined): void;
   ended(id: string): void;
 }
 
@@ -98,7 +98,7 @@ export interface NewPeer {
 export function newSharedPeer(id: string, { limit: first, clock, shared }: NewPeer): SharedPeer {
   let limit = first;
   const circuit = newSharedCircuit(clock, (report, caller) => {
-    shared.tell(id, report, caller);
+    shared.report(id, report, caller);
   });
   const parts: Parts = { shared, circuit, log: newWindowLog(clock), own: newOwnTakes(clock), limit: () => limit };
   const learn: SharedPeer['learn'] = (known) => {
@@ -155,7 +155,7 @@ function admitAlone(parts: Parts, { caller, isLastResort = false }: CallOf): num
     inFlight !== undefined && inFlight.inUse() > Math.max(1, Math.floor(inFlight.most / shared.replicas()));
   const waitMs = isFull ? FULL_RETRY_MS : log.waitMs(perMinute - countPerTake(parts));
   if (waitMs > 0) {
-    // a call that took no trial must not end one that another call of its caller makes
+    // a call that took no trial must not end the trial of another call of its caller
     circuit[isTrial ? 'undecided' : 'leaveOwn'](caller);
     return waitMs;
   }

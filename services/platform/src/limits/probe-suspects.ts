@@ -14,12 +14,12 @@ export interface ProbedPeer {
   /** Identifies the peer with its settings. */
   readonly of: object;
   readonly circuit: Pick<Circuit, 'isSuspected' | 'hasWorked' | 'probed'>;
-  /** Makes a call that costs nothing and in which nothing is of a caller. It may throw if there is no answer. */
+  /** Sends a call that is free of charge and contains no data of a caller. It may throw if there is no answer. */
   readonly probe: (signal: AbortSignal) => Promise<ProbeVerdict>;
 }
 
 export interface Prober {
-  /** Probes the peers whose circuit is in doubt, and tells the circuits. */
+  /** Probes the peers with a circuit in doubt, and passes the verdicts to the circuits. */
   pass(peers: readonly ProbedPeer[], stopping: AbortSignal): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface Prober {
 export function newProber(): Prober {
   /** The peers that were probed since their calls last began to work. */
   const checked = new WeakSet<object>();
-  /** The peers whose probe has agreed with calls that work. */
+  /** The peers for which probes have agreed with working calls. */
   const trusted = new WeakSet<object>();
   const takeVerdict = ({ of, circuit }: ProbedPeer, verdict: ProbeVerdict): void => {
     if (verdict === 'up') trusted.add(of);

@@ -9,7 +9,7 @@ import type { WaitHeaders } from './retry-after.ts';
 export const ASKED_WAIT_MS_MAX = 3_600_000;
 
 const SECOND_MS = 1000;
-/** The statuses with which an upstream asks its callers to wait; 529 is that of overloaded models. */
+/** The statuses with which an upstream asks its callers to wait. 529 is the status of overloaded models. */
 const ASKING_STATUSES: ReadonlySet<number> = new Set([429, 503, 529]);
 const THROTTLED = 429;
 /** A smaller number is a count of seconds, a larger one a time: in seconds, or above the second bound in milliseconds. */
@@ -40,7 +40,7 @@ const BODY_PARTS = ['error', 'details', 'detail', 'parameters', 'metadata', 'dat
 const BODY_DEPTH_MAX = 4;
 const BODY_LIST_MAX = 16;
 
-/** An answer of an upstream. `body` is its JSON; undefined if there is none. */
+/** An answer of an upstream. `body` is its JSON, undefined if there is none. */
 export interface AskingAnswer {
   readonly status: number;
   readonly headers: WaitHeaders;
@@ -48,9 +48,9 @@ export interface AskingAnswer {
 }
 
 /**
- * Returns the milliseconds for which an answer asks its callers to wait; 0 if it does not. `isThrottle`: the answer says
- * in words of its own that it limits its callers, whatever its status. `Retry-After` counts before a field of the body,
- * and that before the end of a limit. A refusal of the size of one request asks for no wait.
+ * Returns the milliseconds for which an answer asks its callers to wait, or 0 if it does not. `isThrottle` means that
+ * the message says that the upstream limits its callers, whatever the status. `Retry-After` counts before a field of
+ * the body, and a field before the end of a limit. A refusal of the size of one request asks for no wait.
  */
 export function readAskedWaitMs({ status, headers, body }: AskingAnswer, now: number, isThrottle = false): number {
   if (readSizeRefusal(status, body) !== undefined) return 0;
@@ -96,8 +96,8 @@ function readDurationMs(text: string): number {
 }
 
 /**
- * Reads when the limits that are used up are renewed; the latest of them counts. A limit of which something is left has
- * not refused the call, and one that says nothing of what is left may have.
+ * Reads when the exhausted limits are renewed. The latest of them counts. A limit with a remainder has not refused the
+ * call. A limit without a stated remainder may have.
  */
 function readResetMs(headers: WaitHeaders, now: number): number {
   let waitMs = 0;

@@ -6,7 +6,7 @@ import { until } from '../../testing/until.ts';
 import { systemClock } from '../clock.ts';
 import { newIds } from '../ids.ts';
 import { silentLog } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { Secret } from '../secret.ts';
 import { openRedisLink } from './redis-link.ts';
 import type { RedisLink } from './redis-link.ts';
@@ -40,7 +40,7 @@ describeWith(redisCluster, 'a cluster', (url) => {
     const replicas = await Promise.all(
       [1, 2].map(async () => {
         const redis = await open(url());
-        const deps = { clock, newId: newIds(systemClock), log: silentLog, metrics: openMetrics(false) };
+        const deps = { clock, newId: newIds(systemClock), log: silentLog, metrics: newMetrics(false) };
         const limits = await openSharedLimits({ ...deps, service: 'cluster', redis });
         return { limits, redis, peer: limits.forPeer('main', { perMinute: 10 }) };
       }),

@@ -9,7 +9,7 @@ import type { RedisScript } from './redis-script.ts';
 const SECURE = 'rediss://';
 const CONNECT_TIMEOUT_MS = 2000;
 const RECONNECT_MAX_MS = 800;
-/** A connection whose other end has vanished is closed after this time. */
+/** A connection with a vanished peer is closed after this time. */
 const SILENT_MS_MAX = 5000;
 /** Commands that wait for Redis at one time. */
 const COMMANDS_MAX = 1000;
@@ -30,8 +30,8 @@ export interface RedisConnection {
   /** Asks whether it works. */
   probe(): Promise<unknown>;
   /**
-   * Asks the server what it is, and returns the connection to use: to the server itself, or to the cluster that it is a
-   * node of. Rejects if it is a Sentinel.
+   * Asks the server for its kind, and returns the connection to use: to the server itself, or to the cluster that it is
+   * a node of. Rejects if it is a Sentinel.
    */
   recognize(): Promise<RedisConnection>;
   close(): void;
@@ -74,7 +74,9 @@ export async function connectRedis(url: Secret, onError: OnError): Promise<Redis
   return connection;
 }
 
-/** The keys of a call share a hash tag, so that one node has them all. The address is that of any node. */
+/**
+ * Connects to a cluster by the address of any node. The keys of a call share a hash tag, so that one node has them all.
+ */
 async function connectCluster(url: Secret, onError: OnError): Promise<RedisConnection> {
   const address = new URL(url.reveal());
   const [username, password] = [address.username, address.password].map(decodeURIComponent);
@@ -103,7 +105,7 @@ async function connectCluster(url: Secret, onError: OnError): Promise<RedisConne
   return connection;
 }
 
-/** The certificates are those of the start. */
+/** The certificates are read once, at the start. */
 function clientOptions(url: Secret) {
   const address = url.reveal();
   return {

@@ -18,7 +18,7 @@ export interface RedisLink {
   /** Rejects at the deadline, or at once while Redis is away. */
   run(script: RedisScript, call: RedisCall): Promise<unknown>;
   isAway(): boolean;
-  /** Says why Redis is away, for an operator who can mend that; empty if it is not known. */
+  /** Returns why Redis is away if an operator can repair that, and an empty text if the cause is not known. */
   fault(): string;
   /** Calls the listener at each change, with the reason if Redis is away. */
   onChange(listener: (reason: unknown) => void): void;
@@ -33,8 +33,8 @@ export interface RedisLinkOptions {
 }
 
 /**
- * Resolves after the first try to connect. If it fails, the link keeps connecting in the background. Its deadlines
- * are wall time, whatever the clock of a test says.
+ * Resolves after the first try to connect. If it fails, the link keeps connecting in the background. Its deadlines are
+ * wall time, even under a test clock.
  */
 export async function openRedisLink({ url, log, deadlineMs = DEADLINE_MS }: RedisLinkOptions): Promise<RedisLink> {
   const listeners: ((reason: unknown) => void)[] = [];
@@ -60,7 +60,7 @@ export async function openRedisLink({ url, log, deadlineMs = DEADLINE_MS }: Redi
   try {
     if (connection.isReady()) connection = await recognize(connection);
   } catch (error) {
-    // what waiting does not mend ends the start
+    // a fault that waiting does not cure ends the start
     if (isPlain(error)) {
       connection.close();
       throw error;

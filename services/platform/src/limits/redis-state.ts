@@ -5,11 +5,11 @@ import type { Takes } from './own-takes.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /**
- * After Redis was away, the replicas tell it what they took meanwhile. Until all of them have, each keeps to its part
- * of the limits: a Redis that was restarted knows nothing.
+ * After Redis was away, the replicas report the permits that they took meanwhile. Until all of them have, each keeps to
+ * its part of the limits, because a restarted Redis has no state.
  */
 const SETTLE_MS = 2000;
-/** The ends of calls are told together, and at most this late. */
+/** The ends of calls are reported together, and at most this late. */
 const ENDED_MS = 50;
 const NOT_LIMITED = -1;
 const REDIS_TIME = -1;
@@ -29,13 +29,13 @@ export interface RedisStateOptions {
 /** The state that replicas share in Redis. */
 export interface RedisState {
   readonly shared: SharedState;
-  /** Renews what this replica has there and learns what the others know. */
+  /** Renews the entry of this replica there and learns the state of the others. */
   renew(): Promise<number>;
   fallBack(reason: unknown): void;
   leave(): Promise<void>;
 }
 
-/** Before the first answer of Redis nothing is taken that it would not know, so a new replica need not settle. */
+/** A new replica takes no permit before the first answer of Redis, so it need not settle. */
 type Mode = 'new' | 'alone' | 'settling' | 'shared';
 
 export function newRedisState(options: RedisStateOptions): RedisState {
@@ -85,7 +85,7 @@ export function newRedisState(options: RedisStateOptions): RedisState {
     },
     leave: async () => {
       stopping.abort();
-      // what still runs keeps to the part of this replica
+      // calls that still run count in the part of this replica
       mode = 'alone';
       const keys = [`${options.prefix}:replicas`, ...[...peers.keys()].map(keyBuilder(options))];
       await redis.run(LEAVE, { keys, args: [toScriptTime(clock), replica] }).catch(() => undefined);
@@ -95,28 +95,28 @@ export function newRedisState(options: RedisStateOptions): RedisState {
 
 interface ExchangeResult {
   readonly sharing: number;
-  /** True if Redis had lost its state. It has learned again what this replica took. */
+  /** True if Redis had lost its state. It has received the permits of this replica again. */
   readonly lost: boolean;
 }
 
 type RenewAnswer = [epoch: string, sharing: number, known: [used: number, faults: number, openedAgoMs: number][]];
 
-/** Tells Redis what it does not know, and learns what it knows once this replica joins the others. */
+/** Sends Redis the state that it lacks, and receives its state once this replica joins the others. */
 function exchanger(options: RedisStateOptions): (joins: boolean) => Promise<ExchangeResult> {
   const { redis, clock, peers, replica, prefix } = options;
   let epoch = '';
   let exchanges = 0;
   const once = async (joins: boolean): Promise<ExchangeResult> => {
-    const told = [...peers].map(([id, peer]) => ({ id, peer, takes: peer.own.uncounted() }));
-    const states = told.map(({ peer, takes }) => toPeerState(peer, takes, joins));
+    const reported = [...peers].map(([id, peer]) => ({ id, peer, takes: peer.own.uncounted() }));
+    const states = reported.map(({ peer, takes }) => toPeerState(peer, takes, joins));
     const [found, sharing, known] = (await redis.run(RENEW, {
-      keys: [`${prefix}:replicas`, `${prefix}:epoch`, ...told.map(({ id }) => keyBuilder(options)(id))],
+      keys: [`${prefix}:replicas`, `${prefix}:epoch`, ...reported.map(({ id }) => keyBuilder(options)(id))],
       args: [toScriptTime(clock), replica, joins ? 1 : 0, `${replica}.${(exchanges += 1)}`, JSON.stringify(states)],
     })) as RenewAnswer;
     const lost = epoch !== '' && found !== epoch;
     epoch = found;
     if (lost) for (const peer of peers.values()) peer.own.lost();
-    for (const [index, { peer, takes }] of told.entries()) {
+    for (const [index, { peer, takes }] of reported.entries()) {
       peer.own.counted(takes);
       const [used = 0, faults = 0, openedAgoMs = 0] = known[index] ?? [];
       if (joins && !lost) peer.learn({ used, faults, openedAgoMs });
@@ -130,7 +130,7 @@ function exchanger(options: RedisStateOptions): (joins: boolean) => Promise<Exch
   };
 }
 
-/** Returns what RENEW reads of a peer. The faults that a replica saw alone may be unknown to the others. */
+/** Returns the state of a peer as RENEW reads it. Faults that a replica saw alone may be unknown to the others. */
 function toPeerState(peer: SharedPeer, takes: readonly Takes[], joins: boolean) {
   const ages = takes.map(({ ageMs, count }) => [ageMs, count]);
   const { faults, openedAgoMs } = peer.faults();
@@ -147,10 +147,10 @@ interface CallDeps {
 function newStateCalls(
   options: RedisStateOptions,
   { isUsed, fallBack, stopping }: CallDeps,
-): Pick<SharedState, 'admit' | 'tell' | 'ended'> {
+): Pick<SharedState, 'admit' | 'report' | 'ended'> {
   const { redis, clock, peers, replica } = options;
   const ended = new Set<string>();
-  const tell = async (id: string, what: string, inFlight: number, caller = ''): Promise<void> => {
+  const sendReport = async (id: string, what: string, inFlight: number, caller = ''): Promise<void> => {
     if (!isUsed()) return;
     const call = { keys: [keyBuilder(options)(id)], args: [toScriptTime(clock), replica, what, inFlight, caller] };
     const answer = await redis.run(TELL, call).catch(fallBack);
@@ -158,13 +158,13 @@ function newStateCalls(
     const [faults, openedAgoMs] = answer as [number, number];
     peers.get(id)?.learnFaults({ faults, openedAgoMs });
   };
-  const tellEnded = async (): Promise<void> => {
+  const reportEnded = async (): Promise<void> => {
     await clock.sleep(ENDED_MS, stopping);
     const ids = [...ended];
     ended.clear();
     for (const id of ids) {
       const peer = peers.get(id);
-      if (peer !== undefined && !stopping.aborted) void tell(id, 'ended', inUse(peer));
+      if (peer !== undefined && !stopping.aborted) void sendReport(id, 'ended', inUse(peer));
     }
   };
   return {
@@ -176,11 +176,11 @@ function newStateCalls(
       const [code, waitMs, used, faults, openedAgoMs] = answer as [number, number, number, number, number];
       return { code, waitMs, used, faults, openedAgoMs } satisfies SharedAdmission;
     },
-    tell: (id, report, caller) => void tell(id, report, NOT_LIMITED, caller),
+    report: (id, report, caller) => void sendReport(id, report, NOT_LIMITED, caller),
     ended: (id) => {
       if (!isUsed() || ended.has(id)) return;
       ended.add(id);
-      if (ended.size === 1) void tellEnded();
+      if (ended.size === 1) void reportEnded();
     },
   };
 }
@@ -194,7 +194,7 @@ function keyBuilder({ prefix }: RedisStateOptions): (id: string) => string {
   return (id) => `${prefix}:peer:${id}`;
 }
 
-/** Redis' own time is one clock for all replicas, whose clocks differ. */
+/** Takes the time of Redis, because it is one clock for all replicas, and their own clocks differ. */
 function toScriptTime(clock: Clock): number {
   return clock.isShared === true ? clock.now() : REDIS_TIME;
 }

@@ -21,7 +21,7 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Bounds what runs, or what is held, at one time. A caller releases as many permits as it has taken. */
+/** Bounds concurrent work or held resources. A caller releases as many permits as it has taken. */
 export interface Semaphore {
   /** Takes permits if they are free now, even while other callers wait. */
   tryAcquire(count?: number): boolean;

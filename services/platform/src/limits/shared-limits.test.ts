@@ -10,7 +10,7 @@ import { systemClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import { newIds } from '../ids.ts';
 import { silentLog } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { Secret } from '../secret.ts';
 import type { PeerLimits } from './peer-limits.ts';
@@ -47,7 +47,7 @@ interface ReplicaOptions {
 }
 
 async function aReplica({ url, clock, name, replicas, deadlineMs = 5000 }: ReplicaOptions): Promise<Replica> {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const lines: string[] = [];
   const note = (_fields: object, text: string): void => void lines.push(text);
   const log = { ...silentLog, warn: note, info: note };

@@ -9,12 +9,12 @@ import type { PeerLimit, PeerLimits, SharedPeer, SharedState } from './peer-limi
 import type { RedisLink } from './redis-link.ts';
 import { newRedisState } from './redis-state.ts';
 
-/** A replica renews what it has in flight, and learns what the others know. */
+/** The interval at which a replica renews its entry and learns the state of the others. */
 const RENEW_MS = 1000;
 
 /** The limits of the peers of a service. */
 export interface SharedLimits {
-  /** A peer that is known takes the new limits and keeps what was taken. */
+  /** Returns the limits of a peer. A known peer adopts new limits and keeps the permits that were taken. */
   forPeer(id: string, limit: PeerLimit): PeerLimits;
   /** The live replicas that share the limits, this one included. */
   readonly replicas: () => number;
@@ -27,7 +27,7 @@ export interface SharedLimitsOptions {
   readonly newId: NewId;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Undefined: each replica works with its part of the limits. */
+  /** Without it, each replica works with its part of the limits. */
   readonly redis: RedisLink | undefined;
   /** The number of live replicas, if the service knows it without Redis. */
   readonly replicas?: () => number;
@@ -87,7 +87,7 @@ function newUnsharedState(replicas: () => number): SharedState {
     replicas: () => Math.max(1, replicas()),
     missing: () => 0,
     admit: async () => undefined,
-    tell: () => undefined,
+    report: () => undefined,
     ended: () => undefined,
   };
 }

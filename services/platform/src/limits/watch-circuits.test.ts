@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import type { CircuitState } from './circuit-breaker.ts';
-import { openCircuitWatch } from './watch-circuits.ts';
+import { newCircuitWatch } from './watch-circuits.ts';
 import type { CircuitChange } from './watch-circuits.ts';
 
 function opened() {
   const states = new Map<string, CircuitState>([['main', 'closed']]);
   const written: CircuitChange[] = [];
   const store = { away: false };
-  const watch = openCircuitWatch(
+  const watch = newCircuitWatch(
     () => [...states].map(([id, state]) => ({ id, circuit: { state: () => state } })),
     async (changes) => {
       if (store.away) throw new Error('the store is away');

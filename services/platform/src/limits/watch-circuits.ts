@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Circuit } from './circuit-breaker.ts';
 
-/** A circuit under the name of what it protects. */
+/** A circuit under the name of the peer that it protects. */
 export interface NamedCircuit {
   readonly id: string;
   readonly circuit: Pick<Circuit, 'state'>;
@@ -22,7 +22,7 @@ export interface CircuitWatch {
  * Notices circuits that open and close. An open one stays open for half a minute or until a call works, so passes every
  * few seconds miss only those that a call closed at once. One that is no longer listed has not closed.
  */
-export function openCircuitWatch(
+export function newCircuitWatch(
   list: () => readonly NamedCircuit[],
   write: (changes: readonly CircuitChange[]) => Promise<void>,
   clock: Clock,

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import type { FakeClock } from '../../testing/fake-clock.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { openWrongKeys } from './wrong-keys.ts';
+import { newWrongKeys } from './wrong-keys.ts';
 import type { WrongKeys } from './wrong-keys.ts';
 
 let clock: FakeClock;
@@ -12,9 +12,9 @@ let warnings: object[];
 let wrongKeys: WrongKeys;
 beforeEach(() => {
   clock = fakeClock();
-  metrics = openMetrics(false);
+  metrics = newMetrics(false);
   warnings = [];
-  wrongKeys = openWrongKeys({
+  wrongKeys = newWrongKeys({
     door: 'operators',
     clock,
     log: { warn: (fields) => void warnings.push(fields) },

@@ -10,7 +10,7 @@ const LINES_MAX = 60;
 /** Addresses that had a line; the one that was first is forgotten. */
 const ADDRESSES_MAX = 10_000;
 
-/** The door to which a key was sent: the console of operators, or the RPCs of internal callers. */
+/** The interface that received a key: the console of operators, or the RPCs of internal callers. */
 export type KeyDoor = 'operators' | 'callers';
 /** The outcome of a wrong key: it was checked, or it was refused because its address had sent too many. */
 export type WrongKeyOutcome = 'wrong' | 'refused';
@@ -24,16 +24,16 @@ export interface WrongKeysOptions {
   readonly door: KeyDoor;
   readonly clock: TimeSource;
   readonly log: WarningLog;
-  /** Absent: only the log tells of them. */
+  /** Without it, only the log mentions them. */
   readonly metrics?: CounterRegistry | undefined;
 }
 
 interface WarnState {
   at: number;
-  untold: number;
+  unlogged: number;
 }
 
-export function openWrongKeys({ door, clock, log, metrics }: WrongKeysOptions): WrongKeys {
+export function newWrongKeys({ door, clock, log, metrics }: WrongKeysOptions): WrongKeys {
   const counter = metrics?.counter('reelgate_wrong_keys_total', 'Wrong keys by the door and by what became of them', [
     'door',
     'outcome',
@@ -43,14 +43,14 @@ export function openWrongKeys({ door, clock, log, metrics }: WrongKeysOptions): 
     [door, 'refused'],
   ]);
   const addresses = new Map<string, WarnState>();
-  let lines: WarnState = { at: clock.now(), untold: 0 };
+  let lines: WarnState = { at: clock.now(), unlogged: 0 };
   const mayWrite = (now: number): boolean => {
-    if (now - lines.at >= LINE_EVERY_MS) lines = { at: now, untold: 0 };
-    lines.untold += 1;
-    return lines.untold <= LINES_MAX;
+    if (now - lines.at >= LINE_EVERY_MS) lines = { at: now, unlogged: 0 };
+    lines.unlogged += 1;
+    return lines.unlogged <= LINES_MAX;
   };
   const findWarnState = (network: string): WarnState => {
-    const known = addresses.get(network) ?? { at: Number.NEGATIVE_INFINITY, untold: 0 };
+    const known = addresses.get(network) ?? { at: Number.NEGATIVE_INFINITY, unlogged: 0 };
     addresses.set(network, known);
     const [first = ''] = addresses.size > ADDRESSES_MAX ? addresses.keys() : [];
     addresses.delete(first);
@@ -59,13 +59,13 @@ export function openWrongKeys({ door, clock, log, metrics }: WrongKeysOptions): 
   return {
     note: (address, outcome) => {
       counter?.labels(door, outcome).inc();
-      const told = findWarnState(sourceNetwork(address));
-      told.untold += 1;
+      const known = findWarnState(sourceNetwork(address));
+      known.unlogged += 1;
       const now = clock.now();
-      if (now - told.at < LINE_EVERY_MS || !mayWrite(now)) return;
-      log.warn({ door, address, wrongKeys: told.untold }, 'an address sends wrong keys');
-      told.at = now;
-      told.untold = 0;
+      if (now - known.at < LINE_EVERY_MS || !mayWrite(now)) return;
+      log.warn({ door, address, wrongKeys: known.unlogged }, 'an address sends wrong keys');
+      known.at = now;
+      known.unlogged = 0;
     },
   };
 }

@@ -6,7 +6,7 @@ export interface MetricFamily<T> {
 /** Sets of label values. */
 export type LabelSets = () => Iterable<readonly string[]>;
 
-/** A metric whose children count from 0 on. */
+/** A family of metrics that count from 0 on. */
 export interface CountFamily<T> extends MetricFamily<T> {
   /**
    * Shows these children with 0 before their first count. Prometheus sees no increase in a series that begins with its
@@ -30,7 +30,7 @@ export interface Sample {
   readonly exemplar?: Exemplar;
 }
 
-/** One observation that stands for others, with the trace in which it was made. */
+/** One observation that stands for others, with the trace to which it belongs. */
 export interface Exemplar {
   readonly labelSet: LabelValues;
   readonly value: number;
@@ -57,7 +57,7 @@ export interface Children<T> extends CountFamily<T> {
   clear(): void;
 }
 
-/** One branch for each value of a label. A joined key would make and hash a new string at every count. */
+/** One branch for each value of a label. A joined key would build and hash a new string at every count. */
 interface Branch<T> {
   readonly branches: Map<string, Branch<T>>;
   leaf: T | undefined;

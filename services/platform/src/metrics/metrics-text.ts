@@ -11,8 +11,9 @@ export const CONTENT_TYPES: Readonly<Record<TextFormat, RegistryContentType>> = 
 };
 
 /**
- * The text of the metrics, and of those of the process. For OpenMetrics, prom-client renames a counter that it shows.
- * So each text has a registry of its own, with an object for each metric that inherits everything except the name.
+ * Formats the metrics, including the metrics of the process. For OpenMetrics, prom-client renames a counter that it
+ * shows. So each text has a registry of its own, with an object for each metric that inherits everything except the
+ * name.
  */
 export async function formatMetrics(
   metrics: readonly RegisteredMetric[],

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { openMetrics } from './metrics.ts';
+import { newMetrics } from './metrics.ts';
 
 describe('the metrics of a program', () => {
   test('are written in the text format of Prometheus', async () => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
     metrics.counter('calls_total', 'Calls.', ['method']).labels('stage').inc(2);
     metrics.gauge('open_things', 'Open things.').labels().set(7);
     metrics.histogram('took_seconds', 'How long it took.', [0.1, 1], ['method']).labels('stage').observe(0.5);
@@ -28,7 +28,7 @@ describe('the metrics of a program', () => {
   });
 
   test('are shared under the same name, so two parts may use one counter', async () => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
 
     metrics.counter('calls_total', 'Calls.').labels().inc();
     metrics.counter('calls_total', 'Calls.').labels().inc();
@@ -37,7 +37,7 @@ describe('the metrics of a program', () => {
   });
 
   test('may begin at 0, so that a rate shows the first burst', async () => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
     const channels = ['main'];
     metrics.counter('calls_total', 'Calls.', ['channel']).begin(() => channels.map((channel) => [channel]));
     metrics.histogram('took_seconds', 'How long it took.', [1], ['channel']).begin(() => [['main']]);
@@ -50,7 +50,7 @@ describe('the metrics of a program', () => {
   });
 
   test('may be collected at the time of the request', async () => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
     let waiting = 3;
     metrics.gauge('waiting', 'Waiting callers.', ['queue'], async (gauge) => {
       gauge.reset();
@@ -64,7 +64,7 @@ describe('the metrics of a program', () => {
   });
 
   test('may be collected by several parts, each of which replaces only its own values', async () => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
     for (const part of ['one', 'other']) {
       let reads = 0;
       metrics.gauge('waiting', 'Waiting callers.', ['part', 'read'], (gauge) => {
@@ -81,7 +81,7 @@ describe('the metrics of a program', () => {
   });
 
   test('of two services are separate', async () => {
-    const [one, other] = [openMetrics(false), openMetrics(false)];
+    const [one, other] = [newMetrics(false), newMetrics(false)];
 
     one.counter('calls_total', 'Calls.').labels().inc();
 
@@ -89,11 +89,11 @@ describe('the metrics of a program', () => {
   });
 
   test.each([[true], [false]])('include those of the process: %p', async (withProcess) => {
-    expect((await openMetrics(withProcess).text()).includes('process_resident_memory_bytes')).toBe(withProcess);
+    expect((await newMetrics(withProcess).text()).includes('process_resident_memory_bytes')).toBe(withProcess);
   });
 
   test('leave out metrics with a hidden label', async () => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
     metrics.counter('a_total', 'Some help', ['secret']).labels('x').inc();
     metrics.counter('b_total', 'Some help', ['open']).labels('y').inc();
 
@@ -102,7 +102,7 @@ describe('the metrics of a program', () => {
   });
 
   test('refuse the wrong number of label values', () => {
-    const counter = openMetrics(false).counter('a_total', 'Some help', ['one']);
+    const counter = newMetrics(false).counter('a_total', 'Some help', ['one']);
 
     expect(() => counter.labels('x', 'y')).toThrow('a_total has 1 labels, but 2 values were given');
     expect(() => counter.labels()).toThrow('a_total has 1 labels, but 0 values were given');
@@ -111,7 +111,7 @@ describe('the metrics of a program', () => {
 
 describe('the text equals that of prom-client', () => {
   test('for a counter', async () => {
-    const [ours, registry] = [openMetrics(false), new Registry()];
+    const [ours, registry] = [newMetrics(false), new Registry()];
     const counter = ours.counter('a_total', 'Some help', ['one', 'two']);
     const theirs = new Counter({
       name: 'a_total',
@@ -132,7 +132,7 @@ describe('the text equals that of prom-client', () => {
   });
 
   test('for a counter without labels and without a count', async () => {
-    const [ours, registry] = [openMetrics(false), new Registry()];
+    const [ours, registry] = [newMetrics(false), new Registry()];
     ours.counter('a_total', 'Some help');
     new Counter({ name: 'a_total', help: 'Some help', registers: [registry] });
 
@@ -140,7 +140,7 @@ describe('the text equals that of prom-client', () => {
   });
 
   test('for a histogram', async () => {
-    const [ours, registry] = [openMetrics(false), new Registry()];
+    const [ours, registry] = [newMetrics(false), new Registry()];
     const [name, help, buckets, labelNames] = ['b_seconds', 'Some help', [0.1, 1, 5], ['route']] as const;
     const histogram = ours.histogram(name, help, buckets, labelNames);
     const theirs = new Histogram({ name, help, buckets: [...buckets], labelNames, registers: [registry] });
@@ -161,7 +161,7 @@ describe('the text equals that of prom-client', () => {
 describe('OpenMetrics', () => {
   test('shows the last sampled trace of each range as its exemplar, and the other text none', async () => {
     const clock = fakeClock(1_800_000_000_500);
-    const metrics = openMetrics(false, clock);
+    const metrics = newMetrics(false, clock);
     const took = metrics.histogram('took_seconds', 'How long it took.', [0.1, 1], ['method']).labels('stage');
     took.observe(0.05);
     took.observe(0.5, 'first');
@@ -184,7 +184,7 @@ describe('OpenMetrics', () => {
   });
 
   test('names a counter without its ending, and does not change the other text', async () => {
-    const metrics = openMetrics(true);
+    const metrics = newMetrics(true);
     metrics.counter('calls_total', 'Calls.').labels().inc(3);
     const before = namesIn(await metrics.text());
 

@@ -32,7 +32,7 @@ export interface Metrics extends CounterRegistry {
   text(format?: TextFormat, withoutLabel?: string): Promise<string>;
 }
 
-export function openMetrics(withProcess: boolean, clock: Clock = systemClock): Metrics {
+export function newMetrics(withProcess: boolean, clock: Clock = systemClock): Metrics {
   const registered = new Map<string, RegisteredMetric>();
   const ofProcess = new Registry();
   if (withProcess) collectDefaultMetrics({ register: ofProcess });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { silentLog } from '../log.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import type { FakeClock } from '../../testing/fake-clock.ts';
-import { openMetrics } from './metrics.ts';
+import { newMetrics } from './metrics.ts';
 import type { Metrics } from './metrics.ts';
 import { gaugeSampler } from './sampled-gauges.ts';
 import type { Point } from './sampled-gauges.ts';
@@ -18,7 +18,7 @@ interface Sampled {
 
 function sampled(read: () => Promise<readonly (readonly Point[])[]>): Sampled {
   const clock = fakeClock();
-  const metrics = openMetrics(false, clock);
+  const metrics = newMetrics(false, clock);
   let errors = 0;
   const counter = { labels: () => ({ inc: () => void (errors += 1) }), begin: () => undefined };
   const counted: Metrics = { ...metrics, counter: () => counter };

@@ -11,7 +11,7 @@ const FRESH_MS = 10_000;
 const KEPT_MS = 30_000;
 /** A scrape waits so long for a new value while an old one can be shown. */
 const WAIT_MS = 15;
-/** A scrape waits so long for a value if there is none. */
+/** The time for which a scrape waits for a first value. */
 const FIRST_WAIT_MS = 500;
 
 /** The value of a gauge under one set of label values. */

@@ -5,15 +5,15 @@ import type { Access } from '@reelgate/proto/access/v1/access';
 import { Problem } from '../problem.ts';
 import type { Caller } from './service.ts';
 
-/** Refuses a caller that may not make this call. */
+/** Refuses a caller that is not allowed to send this call. */
 export type AssertMayCall = (caller: Caller, request: object) => void;
 
 /** The accounts that a request, or a part of it, names. */
 type ReadAccounts = (message: unknown) => readonly string[];
 
 /**
- * The check of an RPC, from the access rule beside it in the contract. Every transport runs it before the method. An
- * RPC without a valid rule throws here, at the start of the program.
+ * Compiles the check of an RPC from its access rule in the contract. Every transport runs it before the method. An RPC
+ * without a valid rule throws here, at the start of the program.
  */
 export function compileAccessCheck(method: DescMethod): AssertMayCall {
   const { scope, whose } = readAccessRule(method);
@@ -55,8 +55,8 @@ export function scopeCheck(scope: Scope, call: string): (caller: Caller) => void
 }
 
 /**
- * For an RPC whose rule says `looked_up_by`: refuses a caller if none of its accounts owns the resource of the field. A
- * resource that does not exist gets the same refusal as one of another account.
+ * Refuses a caller of an RPC with a `looked_up_by` rule if none of its accounts owns the resource of the field. A
+ * resource that does not exist gets the same refusal as a resource of another account.
  */
 export function assertOwner(caller: Caller, accountId: string | undefined, field: string): void {
   if (caller.accounts === '*' || (accountId !== undefined && caller.accounts.includes(accountId))) return;
@@ -104,7 +104,7 @@ function newTextReader(field: DescField): ReadAccounts | undefined {
   return field.scalar === ScalarType.STRING ? (value) => [value as string] : undefined;
 }
 
-/** Gives none for an absent message. */
+/** Returns an empty list for an absent message. */
 function readValues(message: unknown, { localName }: DescField): readonly unknown[] {
   const value = (message as Readonly<Record<string, unknown>>)[localName];
   if (Array.isArray(value)) return value;

@@ -9,7 +9,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { systemClock } from '../clock.ts';
 import { silentLog } from '../log.ts';
 import { Problem } from '../problem.ts';
-import { openRunningCalls, withinBounds } from './call-bounds.ts';
+import { newRunningCalls, withinBounds } from './call-bounds.ts';
 import type { Binding, CallContext } from './service.ts';
 
 const MediaService = unruled(MediaContract);
@@ -189,7 +189,7 @@ describe('the calls of a server', () => {
   test('are awaited at a stop, even when their callers have left', async () => {
     const gate = aGate();
     let isDone = false;
-    const calls = openRunningCalls(silentLog);
+    const calls = newRunningCalls(silentLog);
     const call = calls.run('RemoveResult', { deadline: systemClock.now() + 10, gone: undefined }, async () => {
       await gate.opened;
       isDone = true;
@@ -204,7 +204,7 @@ describe('the calls of a server', () => {
   });
 
   test('are awaited at most for the limit', async () => {
-    const calls = openRunningCalls(silentLog);
+    const calls = newRunningCalls(silentLog);
     const gone = new AbortController();
     const call = calls.run(
       'RemoveResult',
@@ -222,7 +222,7 @@ describe('the calls of a server', () => {
     ['a refusal', new Problem({ kind: 'invalid', reason: 'a_reason', message: 'no' }), 0],
   ])('that end in %s after their caller has left are logged %#', async (_what, thrown, lines) => {
     const logged: object[] = [];
-    const calls = openRunningCalls({ ...silentLog, error: (fields) => void logged.push(fields) });
+    const calls = newRunningCalls({ ...silentLog, error: (fields) => void logged.push(fields) });
     const gate = aGate();
     const gone = new AbortController();
     const call = calls.run('RemoveResult', { deadline: undefined, gone: gone.signal }, async () => {

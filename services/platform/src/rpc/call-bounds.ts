@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Log } from '../log.ts';
 import { isProblem, CallEnded } from '../problem.ts';
-import { noteDeadline } from '../passed-deadline.ts';
+import { recordDeadline } from '../passed-deadline.ts';
 import { isFault } from './problems.ts';
 
 /** The longest timer of Node. The clock is checked in any case. */
@@ -14,11 +14,11 @@ const SAME_MOMENT_MS = 5;
 
 /** The limits of a caller's wait for an answer. */
 export interface CallBounds {
-  /** Milliseconds since 1970; undefined: no deadline. */
+  /** Milliseconds since 1970, undefined without a deadline. */
   readonly deadline: number | undefined;
   /** Aborted when the caller leaves. */
   readonly gone: AbortSignal | undefined;
-  /** The clock of the deadline. Default: the system's. */
+  /** The clock of the deadline, by default the system's. */
   readonly clock?: Clock | undefined;
 }
 
@@ -44,7 +44,7 @@ export function watchBounds(
   const early = whyOver();
   if (early !== undefined) throw early;
   const ending = new AbortController();
-  noteDeadline(ending.signal, deadline, clock);
+  recordDeadline(ending.signal, deadline, clock);
   const end = (): void => {
     const ended = whyOver() ?? new CallEnded('deadline_exceeded');
     onEnd(ended);
@@ -107,7 +107,7 @@ export interface RunningCalls {
   settled(over: AbortSignal): Promise<void>;
 }
 
-export function openRunningCalls(log: Log): RunningCalls {
+export function newRunningCalls(log: Log): RunningCalls {
   const running = new Set<Promise<unknown>>();
   const keep = <T>(method: string, signal: AbortSignal, work: Promise<T>): Promise<T> => {
     running.add(work);

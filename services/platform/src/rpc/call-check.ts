@@ -3,7 +3,7 @@ import { compileAccessCheck } from './access.ts';
 import { compileRuleCheck } from './rules.ts';
 import type { Caller } from './service.ts';
 
-/** The checks of a server before a method sees a message. Every transport makes them in the same order. */
+/** The checks of a server before a method receives a message. Every transport runs them in the same order. */
 export interface CallCheck {
   /** Of the only request, or of the first one of a stream: the access rule, then the rules of the fields. */
   first(caller: Caller, request: object): void;

@@ -7,10 +7,13 @@ import { callSpans } from './call-span.ts';
 import { compileMeasure } from './message-size.ts';
 import type { CallOptions } from './service.ts';
 
-/** A call waits for those that are made at the same moment. While calls come one by one, that brings no others. */
+/**
+ * The time for which a call waits for other calls of the same moment. While calls come one by one, longer waits are
+ * useless.
+ */
 const FILL_TICKS = { idle: 1, busy: 3 };
 
-/** A call of a list, with what a call of its own has as metadata. */
+/** A call of a list, with the values that a single call has as metadata. */
 export interface ListedCall<I> {
   readonly request: I;
   readonly requestId: string;
@@ -21,7 +24,7 @@ export interface ListedCall<I> {
 export type Outcome<O> = { readonly answer: O } | { readonly refusal: unknown };
 
 /** Takes the outcome of the call at a place of a list. */
-export type TellOutcome<O> = (index: number, outcome: Outcome<O>) => void;
+export type ReportOutcome<O> = (index: number, outcome: Outcome<O>) => void;
 
 export interface CallListOptions<I, O> {
   /** The method of a call alone. Each call has the span that one alone has. */
@@ -33,31 +36,36 @@ export interface CallListOptions<I, O> {
   readonly listsMax: number;
   /** The way of calls that find `listsMax` lists under way. */
   readonly whenFull: 'wait' | 'go alone';
-  /** Requests that can be larger go alone, so that a list is never too large for one message. Default: none is. */
+  /**
+   * Larger requests go alone, so that a list is never too large for one message. By default no request counts as
+   * larger.
+   */
   readonly requestBytesMax?: number;
-  /** True: a caller that can leave goes alone, because the service would learn of it only with the whole list. */
+  /**
+   * If true, a caller that can leave goes alone, because the service would notice its leaving only with the whole list.
+   */
   readonly leaversGoAlone?: boolean;
   readonly callAlone: (request: I, options: CallOptions) => Promise<O>;
-  /** Makes the calls of a list, and tells each outcome as soon as it is known. Resolves when there are no more. */
+  /** Sends the calls of a list, and reports each outcome as soon as it is known. Resolves when all are known. */
   readonly callTogether: (
     calls: readonly ListedCall<I>[],
     options: CallOptions,
-    tell: TellOutcome<O>,
+    report: ReportOutcome<O>,
   ) => Promise<unknown>;
 }
 
 interface Order<I, O> {
   readonly request: I;
   readonly options: CallOptions;
-  /** By the clock; Infinity: none. */
+  /** A time of the clock, or Infinity without a deadline. */
   readonly deadline: number;
   readonly resolve: (answer: O | Promise<O>) => void;
   readonly reject: (refusal: unknown) => void;
 }
 
-/** Calls that are made at the same moment go to the service in one call. */
+/** Sends calls of the same moment to the service in one call. */
 export interface CallLists<I, O> {
-  /** Refuses what a call of its own would refuse. A caller that leaves is not waited for. */
+  /** Refuses the requests that a single call would refuse. A caller that leaves is not waited for. */
   call(request: I, options?: CallOptions): Promise<O>;
 }
 
@@ -66,7 +74,7 @@ export interface CallLists<I, O> {
  * alone: the list goes on while one caller waits. A list that ends early ends the calls without an outcome as it would
  * have ended each of them.
  */
-export function openCallLists<I extends object, O>(listing: CallListOptions<I, O>): CallLists<I, O> {
+export function newCallLists<I extends object, O>(listing: CallListOptions<I, O>): CallLists<I, O> {
   const { clock, listMax, listsMax, whenFull, callAlone } = listing;
   const { requestBytesMax = Infinity, leaversGoAlone = false } = listing;
   const measureRequest = requestBytesMax === Infinity ? () => 0 : compileMeasure(listing.method.input);
@@ -94,7 +102,7 @@ export function openCallLists<I extends object, O>(listing: CallListOptions<I, O
       if (signal?.aborted === true) reject(serviceUnavailable(signal.reason));
       return signal?.aborted !== true;
     });
-    // The deadlines of a list are then those of one moment, and the list has the first of them.
+    // The deadlines of a list are then close together, and the list has the earliest of them.
     return Promise.all([...Map.groupBy(awaited, ({ options: { timeoutMs } }) => timeoutMs).values()].map(sendTogether));
   };
   const batcher = newBatcher<Order<I, O>, true>({
@@ -127,7 +135,7 @@ function listSender<I, O>({ method, clock, callTogether }: CallListOptions<I, O>
   return async (orders) => {
     const spans = orders.map(({ options: { span } }) => beginSpan(span));
     const waiting = new Map(orders.map((order, index) => [index, { order, span: spans[index] }]));
-    const tell = (index: number, outcome: Outcome<O>): void => {
+    const report = (index: number, outcome: Outcome<O>): void => {
       const { order, span } = waiting.get(index) ?? {};
       waiting.delete(index);
       if ('refusal' in outcome) {
@@ -137,7 +145,7 @@ function listSender<I, O>({ method, clock, callTogether }: CallListOptions<I, O>
       span?.end();
     };
     const refuseRest = (refusal: unknown): void => {
-      for (const index of waiting.keys()) tell(index, { refusal });
+      for (const index of waiting.keys()) report(index, { refusal });
     };
     const calls = orders.map(({ request, options: { requestId = '' } }, index) => ({
       request,
@@ -148,7 +156,7 @@ function listSender<I, O>({ method, clock, callTogether }: CallListOptions<I, O>
       await callTogether(
         calls,
         { signal: signalWhenAllLeave(orders), timeoutMs: computeTimeLeft(orders, clock) },
-        tell,
+        report,
       );
       refuseRest(new Error(`a call of ${method.name} in a list has no outcome`));
     } catch (error) {
@@ -157,13 +165,15 @@ function listSender<I, O>({ method, clock, callTogether }: CallListOptions<I, O>
   };
 }
 
-/** The time until the first of the deadlines, which are those of calls of one moment; undefined: they have none. */
+/** Computes the time until the earliest deadline. Returns undefined if the orders have no deadlines. */
 function computeTimeLeft(orders: readonly { readonly deadline: number }[], clock: Clock): number | undefined {
   const first = Math.min(...orders.map(({ deadline }) => deadline));
   return first === Infinity ? undefined : Math.max(first - clock.now(), 0);
 }
 
-/** Aborted when the callers of all orders have left; undefined: one of them never leaves. */
+/**
+ * Returns a signal that is aborted when the callers of all orders have left, or undefined if one of them never leaves.
+ */
 function signalWhenAllLeave(orders: readonly { readonly options: CallOptions }[]): AbortSignal | undefined {
   const signals = orders.flatMap(({ options: { signal } }) => signal ?? []);
   if (signals.length < orders.length) return undefined;

@@ -8,7 +8,9 @@ import { toConnectError } from './problems.ts';
 /** The metadata and the header in which a caller sends its carrier. */
 export const TRACE_HEADER = 'traceparent';
 
-/** The statuses that are the server's fault. Any other one tells of the request, and fails the caller's span alone. */
+/**
+ * The statuses that are the server's fault. Any other status concerns the request, and fails the caller's span alone.
+ */
 const SERVER_FAULTS: ReadonlySet<Code> = new Set([
   Code.Unknown,
   Code.DeadlineExceeded,
@@ -18,7 +20,7 @@ const SERVER_FAULTS: ReadonlySet<Code> = new Set([
   Code.DataLoss,
 ]);
 
-/** Begins the span of a call below the span of what makes it, or of what received it. */
+/** Begins the span of a call below the span of its caller or of the receiver. */
 export type BeginCallSpan = (parent: Span | undefined) => CallSpan;
 
 export interface CallSpan {

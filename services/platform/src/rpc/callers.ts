@@ -12,7 +12,7 @@ export interface KnownCaller extends Caller {
   readonly certificate?: string | undefined;
 }
 
-/** The names in the verified client certificate of a connection; none: it has shown no certificate. */
+/** Returns the names in the verified client certificate of a connection, an empty list without a certificate. */
 export type PeerNames = () => readonly string[];
 
 /**
@@ -30,7 +30,7 @@ export function identifyAmong(known: readonly KnownCaller[]): IdentifyCaller {
   };
 }
 
-/** Keys are found by their SHA-256, so the time of a search says nothing about a key. */
+/** Keys are found by their SHA-256, so the time of a search reveals no part of a key. */
 function callerByKey(known: readonly KnownCaller[]): (authorization: string | undefined) => Caller {
   const byDigest = new Map(
     known.flatMap((caller) => (caller.key === undefined ? [] : [[digest(caller.key.reveal()), toCaller(caller)]])),

@@ -4,14 +4,14 @@ import { toConnectError } from './problems.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Caller } from './service.ts';
 
-/** The bytes of requests that one port has in memory at once, and those of one caller. */
+/** The maximum number of bytes of requests that one port keeps in memory, and that it keeps for one caller. */
 const PORT_BYTES_MAX = 32 * MESSAGE_BYTES_MAX;
 const CALLER_BYTES_MAX = 16 * MESSAGE_BYTES_MAX;
 const RETRY_MS = 1000;
 
 /** The part of a request that the library reads. */
 type Body = Pick<IncomingMessage, typeof Symbol.asyncIterator>;
-/** Changes the body of a request so that its reader reads only what the bounds permit. */
+/** Limits the body of a request, so that its reader reads only as much as the bounds permit. */
 export type BoundBody = (request: Body, response: Pick<ServerResponse, 'once'>, findCaller: () => Caller) => void;
 
 export interface BodyBounds {

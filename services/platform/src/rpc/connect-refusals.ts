@@ -29,7 +29,7 @@ type RequestHead = Pick<IncomingMessage, 'url' | 'method' | 'headers'>;
  * Answers a request that is for no RPC, or that the library would refuse without a word, in the form of an error of
  * Connect. Says whether it answered.
  */
-export function openRefusals(
+export function newRefusals(
   handlers: readonly RpcHandler[],
 ): (request: RequestHead, response: ServerResponse) => boolean {
   const byPath = new Map(handlers.map((handler) => [handler.requestPath, handler]));

@@ -10,7 +10,7 @@ import { partialService } from '../../testing/partial-service.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
 import { healthRoutes } from '../http/health-routes.ts';
 import { silentLog } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
 import { identifyAmong } from './callers.ts';
 import { startConnectServer } from './connect-server.ts';
@@ -54,7 +54,7 @@ beforeEach(async () => {
     log: silentLog,
     routes: [
       (request, response) => request.url === '/own' && Boolean(response.end('own')),
-      healthRoutes(async () => true, openMetrics(false)),
+      healthRoutes(async () => true, newMetrics(false)),
     ],
   });
 });

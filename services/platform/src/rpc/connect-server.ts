@@ -14,7 +14,7 @@ import { systemClock } from '../clock.ts';
 import type { HostPort } from '../config/units.ts';
 import { openHttpPort } from '../http/http-port.ts';
 import type { HttpPort, PortHandler, HttpRoute } from '../http/http-port.ts';
-import { openWrongKeys } from '../limits/wrong-keys.ts';
+import { newWrongKeys } from '../limits/wrong-keys.ts';
 import type { Log } from '../log.ts';
 import type { CounterRegistry } from '../metrics/metrics.ts';
 import { inRequest, readRequestId } from '../request-context.ts';
@@ -23,19 +23,19 @@ import { readPeerNames } from '../tls/peer-names.ts';
 import type { ServerTls } from '../tls/tls-files.ts';
 import type { TraceContinuer } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace.ts';
-import { openRunningCalls } from './call-bounds.ts';
+import { newRunningCalls } from './call-bounds.ts';
 import type { CallBounds } from './call-bounds.ts';
 import { TRACE_HEADER } from './call-span.ts';
 import type { IdentifyCaller, PeerNames } from './callers.ts';
 import { newBodyBounds } from './connect-bodies.ts';
-import { openRefusals } from './connect-refusals.ts';
+import { newRefusals } from './connect-refusals.ts';
 import { deprecations } from './deprecations.ts';
 import { fromConnectError, isFault, toConnectError } from './problems.ts';
 import { identifyCaller, newServedMethod } from './served-method.ts';
 import type { IncomingCall, Peer, ServedMethod } from './served-method.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 import type { Binding } from './service.ts';
-import { openRunningStreams } from './streams.ts';
+import { newRunningStreams } from './streams.ts';
 import { readStrictJson } from './strict-json.ts';
 
 const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
@@ -48,7 +48,7 @@ export interface ConnectServerOptions {
   readonly listen: HostPort;
   readonly bindings: readonly Binding[];
   readonly identify: IdentifyCaller;
-  /** Absent: plaintext. */
+  /** Undefined for plaintext. */
   readonly tls?: ServerTls | undefined;
   readonly log: Log;
   readonly metrics?: CounterRegistry | undefined;
@@ -56,7 +56,7 @@ export interface ConnectServerOptions {
   readonly routes: readonly HttpRoute[];
   /** Routes of the operator, tried first. During a drain they are answered to the end. */
   readonly health?: HttpRoute | undefined;
-  /** Absent: no call is recorded. */
+  /** Without it, no call is recorded. */
   readonly tracing?: TraceContinuer | undefined;
 }
 
@@ -91,9 +91,9 @@ export function connectHandler({
   routes,
   tracing = NO_TRACING,
 }: ConnectOptions): PortHandler {
-  const calls = openRunningCalls(log);
-  const wrongKeys = openWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
-  const streams = openRunningStreams();
+  const calls = newRunningCalls(log);
+  const wrongKeys = newWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
+  const streams = newRunningStreams();
   const serving = { identify, wrongKeys, calls, streams, deprecations: deprecations(metrics), log, tracing };
   const mounts = bindings.flatMap((binding) =>
     binding.service.methods.map((method) => newMount(method, newServedMethod(binding, method, serving), log)),
@@ -129,11 +129,11 @@ export function connectHandler({
 
 async function mountConnect(mounts: readonly Mount[], hasTls: boolean): Promise<Serve> {
   const { connectNodeAdapter } = await import('@connectrpc/connect-node');
-  let refuse = openRefusals([]);
+  let refuse = newRefusals([]);
   const serve = connectNodeAdapter({
     routes: (router) => {
       for (const mount of mounts) mount(router);
-      refuse = openRefusals(router.handlers);
+      refuse = newRefusals(router.handlers);
     },
     readMaxBytes: MESSAGE_BYTES_MAX,
     writeMaxBytes: MESSAGE_BYTES_MAX,

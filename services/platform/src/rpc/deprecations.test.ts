@@ -7,7 +7,7 @@ import type { MessageSpec } from '../../testing/a-message.ts';
 import { CALLERS } from '../../testing/rpc-transports.ts';
 import { silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { silentLog } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
 import { identifyAmong } from './callers.ts';
 import { startConnectServer } from './connect-server.ts';
@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 async function opened(start: typeof startGrpcServer | typeof startConnectServer, refusal?: Problem) {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const make = async (): Promise<object> => {
     if (refusal !== undefined) throw refusal;
     return {};

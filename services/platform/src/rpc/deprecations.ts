@@ -7,18 +7,18 @@ import type { Fields } from './message-fields.ts';
 export const DEPRECATED_HEADER = 'reelgate-deprecated';
 
 /** Tells the caller of a deprecated use, with the value of the header, and counts it. */
-export type NoteDeprecated = (request: object, tell: (names: string) => void) => void;
+export type RecordDeprecated = (request: object, record: (names: string) => void) => void;
 
 /** Finds the paths of the deprecated fields that a message sets. */
 type FindDeprecated = (message: unknown) => readonly string[];
 
-const NOTHING: NoteDeprecated = () => undefined;
+const NOTHING: RecordDeprecated = () => undefined;
 
 /**
- * Notes the calls that set a deprecated field or call a deprecated RPC. An RPC without deprecated parts costs nothing:
- * its request is not read.
+ * Counts the calls that set a deprecated field or call a deprecated RPC. An RPC without deprecated parts is not slowed
+ * down, because its request is not read.
  */
-export function deprecations(metrics: CounterRegistry | undefined): (method: DescMethod) => NoteDeprecated {
+export function deprecations(metrics: CounterRegistry | undefined): (method: DescMethod) => RecordDeprecated {
   const uses = metrics?.counter(
     'reelgate_rpc_deprecated_total',
     'Calls that set a deprecated field, or that call a deprecated RPC (the field is empty)',
@@ -28,16 +28,16 @@ export function deprecations(metrics: CounterRegistry | undefined): (method: Des
     const find = compileMessageFinder(method.input, []);
     const rpc = `${method.parent.typeName}/${method.name}`;
     if (find === undefined && !method.deprecated) return NOTHING;
-    return (request, tell) => {
+    return (request, record) => {
       const fields = find?.(request) ?? [];
       if (fields.length === 0 && !method.deprecated) return;
       for (const field of method.deprecated ? ['', ...fields] : fields) uses?.labels(rpc, field).inc();
-      tell([...(method.deprecated ? [method.name] : []), ...fields].join(', '));
+      record([...(method.deprecated ? [method.name] : []), ...fields].join(', '));
     };
   };
 }
 
-/** Undefined: nothing in the message is deprecated. */
+/** Returns undefined if no part of the message is deprecated. */
 function compileMessageFinder(message: DescMessage, above: readonly DescMessage[]): FindDeprecated | undefined {
   if (above.includes(message)) return undefined;
   const finds = message.fields

@@ -12,7 +12,7 @@ import { findListed, runList } from './serve-list.ts';
 import { findMethod, asStream, checkStream } from './served-method.ts';
 import { DEADLINE_MS } from './service.ts';
 import type { Binding, CallOptions, Caller, Client } from './service.ts';
-import { readUntilAborted, openRunningStreams } from './streams.ts';
+import { readUntilAborted, newRunningStreams } from './streams.ts';
 import type { RunningStreams } from './streams.ts';
 
 /**
@@ -25,7 +25,7 @@ export function directClient<S extends DescService>(
   caller: Caller,
   clock: Clock = systemClock,
 ): Client<S> {
-  const streams = openRunningStreams();
+  const streams = newRunningStreams();
   return Object.fromEntries(
     service.methods.map((method) => {
       const listed = findListed(binding, method);

@@ -54,8 +54,8 @@ const QUOTA_FAILURE: Message = {
 };
 
 /**
- * The part of `google/rpc/error_details.proto` that refusals use. Names and numbers are those of Google, so clients
- * read the details with the messages that they have.
+ * The part of `google/rpc/error_details.proto` that refusals use. Names and numbers equal Google's, so clients read the
+ * details with the messages that they have.
  */
 export const errorDetailsFile: FileDescriptorProto = create(FileDescriptorProtoSchema, {
   name: 'google/rpc/error_details.proto',

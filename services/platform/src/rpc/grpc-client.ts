@@ -33,7 +33,7 @@ export interface GrpcSettings {
   readonly resolveEveryMs: number;
   /** The longest wait before a replica that could not be reached is tried again. */
   readonly reconnectMaxMs: number;
-  /** Pings of an open connection, with or without calls: a replica that answers none is gone. */
+  /** Pings of an open connection, with or without calls. A replica that does not answer them is gone. */
   readonly keepalive: Keepalive;
   /** The name that the certificate of the service is for, if `address` is one of the addresses of that name. */
   readonly tlsName?: string | undefined;
@@ -54,10 +54,10 @@ export interface GrpcConnection {
 }
 
 /**
- * `address` is host:port or any gRPC target. Calls rotate over the addresses of a name. Without `tls` they are
- * plaintext; with it, the certificate of the service must be for the host of the address. A call that no handler has
- * seen is made again: it never left, or the replica refused its stream because it was about to close. A call that a
- * handler may have seen is made again if its contract says that it can be.
+ * Connects to a gRPC service. `address` is host:port or any gRPC target. Calls rotate over the addresses of a name.
+ * Without `tls` they are plaintext. With it, the certificate of the service must be for the host of the address. A call
+ * is sent again if no handler has seen it, because it never left or the replica refused its stream shortly before
+ * closing. A call that a handler may have seen is sent again if its contract allows it.
  */
 export function connectGrpc(
   address: string,
@@ -221,8 +221,8 @@ const CALLS: Readonly<Record<DescMethod['methodKind'], (calling: CallParts) => u
 type StreamOptions = Omit<CallOptions, 'span'> & { readonly span: Span; readonly deadline?: number };
 
 /**
- * The messages of a stream. Until the first one, it is made again as a call of one answer is. A reader that stops cancels
- * the call.
+ * Yields the messages of a stream. Until the first one, a failed stream is opened again under the rules of a unary
+ * call. A reader that stops cancels the call.
  */
 async function* readStream(
   calling: CallParts,
@@ -273,7 +273,7 @@ interface Cancellable {
   cancel(): void;
 }
 
-/** Cancels the call when the signal is aborted. Returns what ends that. */
+/** Cancels the call when the signal is aborted. Returns a function that removes the listener. */
 function cancelOn(signal: AbortSignal | undefined, call: Cancellable): () => void {
   const cancel = (): void => {
     call.cancel();

@@ -17,7 +17,7 @@ interface FramingCall {
   sendMetadata(metadata: Metadata): void;
 }
 
-/** Compresses the answers of a call whose request is compressed with gzip, as servers in Go do. */
+/** Compresses the answers of a call if its request is compressed with gzip, as servers in Go do. */
 export const compressAnswers: ServerInterceptor = (_method, call) => {
   const framing = call as unknown as FramingCall;
   const compressing = call as unknown as ServerInterceptingCall;

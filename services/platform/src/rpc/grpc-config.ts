@@ -33,7 +33,7 @@ interface CheckedConfig {
   };
 }
 
-/** Shorter times would load the name servers and the network with nothing but themselves. */
+/** Shorter times would load the name servers and the network without any use. */
 const MS_MIN = 100;
 const AGE_MS_MIN = 1000;
 /** A timer cannot wait much longer. */

@@ -20,7 +20,7 @@ export function toServiceDefinition(service: DescService): ServiceDefinition {
   );
 }
 
-/** Streams may share a message. Its bytes are made once. */
+/** Serializes each message once, because streams may share it. */
 function newSerializer({ methodKind, output }: DescMethod): (message: Message) => Buffer {
   const serialize = (message: Message): Buffer => {
     const { buffer, byteOffset, byteLength } = toBinary(output, message);

@@ -13,7 +13,9 @@ import type { IncomingCall, Peer } from './served-method.ts';
 /** Two were seen. The others are for a process that is busy. */
 const TURNS = 10;
 
-/** One for all: the library tells of an end after every call, and an error for each would cost its stack. */
+/**
+ * One error for all calls: the library reports an end after every call, and a new error each time would cost its stack.
+ */
 const CALLER_LEFT = new Error('the call is over');
 
 /** The part of a call that its caller is known by. */
@@ -80,10 +82,10 @@ function readFirst(metadata: Metadata, name: string): string | undefined {
 }
 
 /**
- * The requests of a call. When a caller cancels, grpc-js first ends its requests as if they were complete, and reports
- * the cancellation some turns of the event loop later. A part of an upload would look like the whole. A client on Node
- * sends the end before the cancellation, which can therefore come later still: a method for which that matters compares
- * what came with what was announced.
+ * Yields the requests of a call. When a caller cancels, grpc-js first ends its requests as if they were complete, and
+ * reports the cancellation some ticks of the event loop later. A part of an upload would look like the whole. A client
+ * on Node sends the end before the cancellation, which can therefore come even later. A method for which that matters
+ * compares the received requests with the announced number.
  */
 export async function* wholeRequests(call: ServerReadableStream<object, unknown>): AsyncGenerator<object> {
   yield* call as AsyncIterable<object>;

@@ -24,7 +24,7 @@ export function addReflection(server: Server, bindings: readonly Binding[]): voi
   for (const version of VERSIONS) {
     const path = `/grpc.reflection.${version}.ServerReflection/${METHOD}`;
     const reflection = (): Reflection => {
-      opened ??= openReflection(bindings);
+      opened ??= newReflection(bindings);
       const method = opened.get(path);
       if (method === undefined) throw new Error(`no reflection is served at ${path}`);
       return method;
@@ -46,7 +46,7 @@ export function addReflection(server: Server, bindings: readonly Binding[]): voi
 }
 
 /** The methods of the package by their paths. It offers them only to a server, so it is given the part that it uses. */
-function openReflection(bindings: readonly Binding[]): ReadonlyMap<string, Reflection> {
+function newReflection(bindings: readonly Binding[]): ReadonlyMap<string, Reflection> {
   const { ReflectionService } = require('@grpc/reflection') as typeof ReflectionPackage;
   const methods = new Map<string, Reflection>();
   const server: Pick<Server, 'addService'> = {

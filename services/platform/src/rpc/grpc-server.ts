@@ -12,7 +12,7 @@ import type {
 } from '@grpc/grpc-js';
 import type { Log } from '../log.ts';
 import { systemClock } from '../clock.ts';
-import { openWrongKeys } from '../limits/wrong-keys.ts';
+import { newWrongKeys } from '../limits/wrong-keys.ts';
 import type { CounterRegistry } from '../metrics/metrics.ts';
 import { waitForAbort } from '../lifecycle/drain.ts';
 import type { Drain } from '../lifecycle/drain.ts';
@@ -21,7 +21,7 @@ import { ALWAYS_READY } from '../lifecycle/readiness.ts';
 import type { Readiness } from '../lifecycle/readiness.ts';
 import type { HostPort } from '../config/units.ts';
 import type { IdentifyCaller } from './callers.ts';
-import { openRunningCalls } from './call-bounds.ts';
+import { newRunningCalls } from './call-bounds.ts';
 import { compressAnswers } from './grpc-compression.ts';
 import { deprecations } from './deprecations.ts';
 import { toServiceDefinition } from './grpc-definition.ts';
@@ -37,7 +37,7 @@ import type { ServerTls } from '../tls/tls-files.ts';
 import type { TraceContinuer } from '../trace/trace.ts';
 import { NO_TRACING } from '../trace/trace.ts';
 import { serveStatus } from './serving-status.ts';
-import { STREAM_MS_MAX, openRunningStreams } from './streams.ts';
+import { STREAM_MS_MAX, newRunningStreams } from './streams.ts';
 import { wholeRequests } from './grpc-incoming.ts';
 
 const CONNECTION_AGE_MS = 2 * 60_000;
@@ -57,7 +57,7 @@ export interface GrpcServerOptions {
   readonly listen: HostPort;
   readonly bindings: readonly Binding[];
   readonly identify: IdentifyCaller;
-  /** Absent: plaintext. */
+  /** Undefined for plaintext. */
   readonly tls?: ServerTls | undefined;
   readonly log: Log;
   /** The pings that detect a vanished client of a long stream. */
@@ -65,9 +65,9 @@ export interface GrpcServerOptions {
   /** After it, and up to a tenth more or less, a connection takes no new calls, and its client resolves names again. */
   readonly connectionAgeMs?: number | undefined;
   readonly metrics?: CounterRegistry | undefined;
-  /** The readiness behind its health; absent: it serves while it listens. */
+  /** The readiness behind its health service. Without it, the service is healthy while the server listens. */
   readonly readiness?: Readiness | undefined;
-  /** Absent: no call is recorded. */
+  /** Without it, no call is recorded. */
   readonly tracing?: TraceContinuer | undefined;
 }
 
@@ -93,8 +93,8 @@ export async function startGrpcServer({
   readiness = ALWAYS_READY,
   tracing = NO_TRACING,
 }: GrpcServerOptions): Promise<RpcServer> {
-  const calls = openRunningCalls(log);
-  const wrongKeys = openWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
+  const calls = newRunningCalls(log);
+  const wrongKeys = newWrongKeys({ door: 'callers', clock: systemClock, log, metrics });
   const server = new Server({
     interceptors: [refuseStrangers(bindings, { identify, wrongKeys }), compressAnswers],
     // Its statistics of each call are read by no part of the program.
@@ -106,7 +106,7 @@ export async function startGrpcServer({
     'grpc.max_connection_age_ms': connectionAgeMs,
     'grpc.max_connection_age_grace_ms': CONNECTION_GRACE_MS,
   });
-  const streams = openRunningStreams();
+  const streams = newRunningStreams();
   for (const binding of bindings)
     server.addService(
       toServiceDefinition(binding.service),
@@ -140,8 +140,8 @@ export async function startGrpcServer({
 }
 
 /**
- * Refuses a call of an unknown caller before its message is read: each message of a stranger would take up to its
- * largest size. Health and reflection have no callers.
+ * Refuses a call of an unknown caller before its message is read, because each message of a stranger would take memory
+ * up to its maximum size. Health and reflection have no callers.
  */
 function refuseStrangers(
   bindings: readonly Binding[],

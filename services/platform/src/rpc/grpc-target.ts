@@ -24,7 +24,7 @@ export const targetSchema = {
 
 export interface GrpcTarget {
   readonly target: string;
-  /** The hosts that it names; none: a socket of this machine. */
+  /** The hosts in the target, an empty list for a socket of this machine. */
   readonly hosts: readonly string[];
   /** The hosts with their ports. */
   readonly addresses: readonly HostPort[];
@@ -32,7 +32,7 @@ export interface GrpcTarget {
   readonly nameServer?: string | undefined;
 }
 
-/** Undefined: the entry is not a target. */
+/** Returns undefined if the entry is not a target. */
 export function parseTarget(entry: TargetEntry): GrpcTarget | undefined {
   if (typeof entry !== 'string') return parseAddresses(entry);
   if (entry.startsWith('unix:')) return { target: entry, hosts: [], addresses: [] };

@@ -3,14 +3,14 @@ import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { aCaller } from '../../testing/a-caller.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { partialService } from '../../testing/partial-service.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
 import { directClient } from './direct-client.ts';
 import { measureBinding } from './measure-binding.ts';
 
 test('each call with one answer is measured by its method and its status, without a word of its caller', async () => {
   const clock = fakeClock();
-  const metrics = openMetrics(false, clock);
+  const metrics = newMetrics(false, clock);
   const refusals = [
     new Problem({ kind: 'not_found', reason: 'a_stranger', message: 'no' }),
     new Error('broken'),

@@ -56,7 +56,7 @@ function readTraceId({ span }: CallContext): string | undefined {
   return span.traceId;
 }
 
-/** The codes of Connect are those of gRPC. */
+/** The codes of Connect equal the codes of gRPC. */
 function readStatusName(thrown: unknown): string {
   return status[toStatusCode(thrown) as unknown as status];
 }

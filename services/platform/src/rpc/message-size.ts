@@ -27,7 +27,7 @@ export function compileMeasure(type: DescMessage): MeasureMessage {
 }
 
 function compileFields({ members }: DescMessage): MeasureMessage {
-  // A number is no larger than what is counted for its field, whether that is set or not.
+  // A number is no larger than the size that is counted for its field, set or not.
   const fieldsBytes = members.length * FIELD_BYTES_MAX;
   const texts = members.flatMap((member) => (isText(member) ? [member.localName] : []));
   const others = members.flatMap((member): (readonly [string, Measure])[] => {
@@ -56,7 +56,7 @@ const measureBytes: Measure = (bytes) => (bytes as Uint8Array).byteLength;
 const measureUnknown: Measure = (fields) =>
   (fields as readonly UnknownField[]).reduce((sum, { data }) => sum + FIELD_BYTES_MAX + data.byteLength, 0);
 
-/** Undefined: the values of the field are no larger than a number. */
+/** Returns undefined if the values of the field are no larger than a number. */
 function compileField(field: DescField): Measure | undefined {
   const measureValue = compileValue(field);
   const measure = measureValue ?? (() => 0);

@@ -3,7 +3,7 @@ const COMPARED_LENGTH_MAX = 64;
 /** A known name may have one slip, and another for each of these lengths. */
 const LETTERS_PER_SLIP = 4;
 
-/** The known name that the given one was probably meant to be; undefined: none is near. */
+/** Returns the known name that was probably meant, or undefined if no known name is close. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   const bare = normalizeName(given);
   if (bare === '') return undefined;
@@ -16,7 +16,7 @@ export function nearestName(given: string, known: readonly string[]): string | u
   return best?.name;
 }
 
-/** Case and separators are what most misspellings differ in. */
+/** Most misspellings differ in case and separators only. */
 function normalizeName(name: string): string {
   return name
     .slice(0, COMPARED_LENGTH_MAX)

@@ -6,7 +6,7 @@ import { partialService, silenceRpcLibraries } from '../../testing/partial-servi
 import { openConnect, closingTransports, TRANSPORTS } from '../../testing/rpc-transports.ts';
 import { unruled } from '../../testing/unruled.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { computeDeadline, combineSignals, noteDeadline, workMsWithin } from '../passed-deadline.ts';
+import { computeDeadline, combineSignals, recordDeadline, workMsWithin } from '../passed-deadline.ts';
 
 const MediaService = unruled(MediaContract);
 const openFor = closingTransports();
@@ -101,7 +101,7 @@ describe.each(OURS)('a service that calls another over %s', (_name, open) => {
 describe('the work for a call', () => {
   const signalOf = (leftMs: number): AbortSignal => {
     const { signal } = new AbortController();
-    noteDeadline(signal, Date.now() + leftMs);
+    recordDeadline(signal, Date.now() + leftMs);
     return signal;
   };
 
@@ -123,7 +123,7 @@ describe('the work for a call', () => {
 test('the time for the work is measured by the clock of the deadline, also through a combined signal', () => {
   const clock = fakeClock();
   const call = new AbortController().signal;
-  noteDeadline(call, clock.now() + 4000, clock);
+  recordDeadline(call, clock.now() + 4000, clock);
   const either = combineSignals(call, new AbortController().signal);
 
   expect([workMsWithin(call, 20_000), workMsWithin(either, 20_000)]).toEqual([3500, 3500]);

@@ -41,8 +41,8 @@ const KINDS = deriveValues(Kind);
 const KIND_WORDS: Readonly<Record<number, ProblemKind | undefined>> = deriveWords(Kind);
 
 /**
- * Reports whether an error is a fault of this service, for the log. A refusal is not, nor is a call whose caller no
- * longer waits.
+ * Reports whether an error is a fault of this service, for the log. A refusal is not a fault, nor is the error of a
+ * call that its caller has left.
  */
 export function isFault(thrown: unknown): boolean {
   return !(thrown instanceof Problem) && !(thrown instanceof CallEnded);
@@ -104,8 +104,8 @@ export function toWireProblem(problem: Problem): WireProblem {
 }
 
 /**
- * Cuts a text so that three of them fit into a trailer, and makes it well-formed. Otherwise the answer could not be
- * sent.
+ * Cuts a text so that three such texts fit into a trailer, and replaces malformed characters. Otherwise the answer
+ * could not be sent.
  */
 function toSendableText(text: string): string {
   return (text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text).toWellFormed();
@@ -132,7 +132,7 @@ export function fromWireProblem(problem: WireProblem, cause?: unknown): Problem 
 
 type Detail = Extract<ConnectError['details'][number], { readonly desc: unknown }>;
 
-/** The same refusal in the standard messages of `google.rpc`, for clients that know nothing of Problem. */
+/** Converts a refusal into the standard messages of `google.rpc`, for clients that do not know Problem. */
 function toErrorDetails(problem: Problem): readonly Detail[] {
   const { kind, reason, message, field = '', retryAfterMs = 0, metadata = {} } = problem;
   const code = cut(reason, REASON_LENGTH_MAX).toUpperCase();

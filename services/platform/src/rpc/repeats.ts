@@ -23,7 +23,7 @@ const REPEATING_MAX = 500;
  */
 export type Loss = 'refused' | 'unsent' | 'lost';
 
-/** The library's words, by which it alone tells these ends from one another. */
+/** The library's messages, which alone distinguish these ends from one another. */
 const LOSSES: readonly (readonly [Code, RegExp, Loss])[] = [
   [Code.Unavailable, /^Stream refused by server$/, 'refused'],
   [Code.Unavailable, /No connection established|^Name resolution failed/, 'unsent'],
@@ -38,7 +38,7 @@ export function findLoss(error: unknown): Loss | undefined {
   return LOSSES.find(([code, words]) => status?.code === code && words.test(status.rawMessage))?.[2];
 }
 
-/** Reports whether a call with this request can be made again although its first try may have run. */
+/** Reports whether a call with this request can be sent again although its first try may have run. */
 export type IsRepeatable = (request: object) => boolean;
 
 /** Reads from the contract which calls of an RPC can be repeated. */
@@ -51,7 +51,7 @@ export function readRepeatable(method: DescMethod): IsRepeatable {
   return (request) => Boolean((request as Readonly<Record<string, unknown>>)[key]);
 }
 
-/** The calls of one connection that wait to be made again. */
+/** The calls of one connection that wait to be sent again. */
 export interface Repeats {
   count: number;
 }
@@ -60,11 +60,11 @@ export interface RepeatBounds {
   readonly repeats: Repeats;
   readonly isRepeatable: () => boolean;
   readonly signal: AbortSignal | undefined;
-  /** Milliseconds since 1970; undefined: none. */
+  /** Milliseconds since 1970, undefined without a deadline. */
   readonly deadline: number | undefined;
 }
 
-/** Resolves when a call that ended with this error may be made again. Rejects with the error if it must not be. */
+/** Resolves when a call that ended with this error may be sent again. Rejects with the error if it must not be. */
 export type AllowRepeat = (error: unknown) => Promise<void>;
 
 /** Decides over the repeats of one call, all of which end with its deadline. */
@@ -88,7 +88,7 @@ export function newAllowance({ repeats, isRepeatable, signal, deadline = Infinit
   };
 }
 
-/** Makes a call, and makes it again as long as that is allowed. */
+/** Sends a call, and sends it again as long as that is allowed. */
 export function repeatCall<T>(call: () => Promise<T>, allow: () => AllowRepeat): Promise<T> {
   return call().catch(async (error: unknown) => {
     const allowRepeat = allow();

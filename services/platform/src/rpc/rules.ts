@@ -65,7 +65,7 @@ interface CompiledMessage {
 /** Many methods contain the same messages. */
 let compiledMessages = new WeakMap<DescMessage, CompiledMessage>();
 
-/** Undefined: the rules never refuse such a message. */
+/** Returns undefined if the rules never refuse such a message. */
 function compileMessage(message: DescMessage): Find | undefined {
   const known = compiledMessages.get(message);
   if (known !== undefined) return known.isWhole ? known.find : (value) => known.find?.(value);
@@ -192,7 +192,7 @@ function compileValue({ rules, checks, isSet, requirement = 'is required' }: Val
   };
 }
 
-/** An unknown value of an enum is named, whatever message the rule gives. */
+/** An unknown value of an enum is named, even if the rule has its own message. */
 function dropMessage({ reason }: FieldRules): ValueOptions['rules'] {
   return { required: false, reason, message: '' };
 }

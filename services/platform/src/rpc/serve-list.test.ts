@@ -8,7 +8,7 @@ import { keepingTracing } from '../../testing/keeping-tracing.ts';
 import { partialService, silenceRpcLibraries } from '../../testing/partial-service.ts';
 import { catchRefusal, readFields } from '../../testing/refusals.ts';
 import { TRANSPORTS, closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
 import { currentRequestId } from '../request-context.ts';
 import { measureBinding } from './measure-binding.ts';
@@ -150,7 +150,7 @@ describe.each([
   test('keeps the request and the trace of each call of a list, and measures it', async () => {
     const { tracing, spans } = keepingTracing();
     const clock = fakeClock();
-    const metrics = openMetrics(false, clock);
+    const metrics = newMetrics(false, clock);
     const seen: unknown[] = [];
     const binding = bindCreates(async ({ label }, { requestId }) => {
       seen.push([label, requestId, currentRequestId()]);

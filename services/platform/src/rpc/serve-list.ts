@@ -10,10 +10,10 @@ import type { Binding } from './service.ts';
 
 /** Of several outcomes in one message. One alone is as large as the answer of a call of its own. */
 const OUTCOMES_BYTES_MAX = MESSAGE_BYTES_MAX / 2;
-/** Of an outcome, beside its answer or its refusal. */
+/** The bytes of an outcome in addition to its answer or its refusal. */
 const OUTCOME_BYTES_MAX = 64;
 
-/** A call of a list as its request has it, with what a call of its own has as metadata. */
+/** A call of a list as its request contains it, with the values that a single call has as metadata. */
 interface ListItem {
   readonly request?: Message;
   readonly requestId: string;
@@ -33,7 +33,7 @@ export interface ListedCall {
   readonly carrier: string | undefined;
 }
 
-/** The method whose calls a method lists; undefined: the method takes no list. */
+/** Returns the method for the calls in a list, or undefined if this method does not take a list. */
 export function findListed({ service, lists = {} }: Binding, { localName }: DescMethod): DescMethod | undefined {
   const listed = lists[localName];
   return listed === undefined ? undefined : service.method[listed];

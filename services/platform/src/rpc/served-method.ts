@@ -14,7 +14,7 @@ import type { IdentifyCaller, PeerNames } from './callers.ts';
 import type { CallBounds, RunningCalls } from './call-bounds.ts';
 import type { AnyMethod, Binding, CallContext, Caller } from './service.ts';
 import { DEPRECATED_HEADER } from './deprecations.ts';
-import type { NoteDeprecated } from './deprecations.ts';
+import type { RecordDeprecated } from './deprecations.ts';
 import { readUntilAborted } from './streams.ts';
 import type { RunningStreams } from './streams.ts';
 import { systemClock } from '../clock.ts';
@@ -43,7 +43,7 @@ export interface ServingDeps {
   readonly wrongKeys: WrongKeys;
   readonly calls: RunningCalls;
   readonly streams: RunningStreams;
-  readonly deprecations: (method: DescMethod) => NoteDeprecated;
+  readonly deprecations: (method: DescMethod) => RecordDeprecated;
   readonly log: Log;
   readonly tracing: TraceContinuer;
 }
@@ -62,11 +62,11 @@ export function newServedMethod(binding: Binding, method: DescMethod, serving: S
   if (listed !== undefined) return serveList(method, listed, newServedMethod(binding, listed, serving), serving);
   const run = findMethod(binding, method);
   const check = compileCallCheck(method);
-  const noteDeprecated = serving.deprecations(method);
+  const recordDeprecated = serving.deprecations(method);
   const logCall = callLog(method, serving.log);
   const checkFirst = (caller: Caller, request: object, { setHeader }: IncomingCall): void => {
     check.first(caller, request);
-    noteDeprecated(request, (names) => {
+    recordDeprecated(request, (names) => {
       setHeader(DEPRECATED_HEADER, names);
     });
   };
@@ -142,7 +142,7 @@ function serveList(method: DescMethod, listed: DescMethod, served: ServedMethod,
   };
 }
 
-/** A wrong key is told of with its address. */
+/** Identifies the caller by its key. A wrong key is reported with the caller's address. */
 export function identifyCaller(
   { identify, wrongKeys }: Pick<ServingDeps, 'identify' | 'wrongKeys'>,
   { authorization, peerNames, peerAddress }: Peer,
@@ -195,7 +195,7 @@ export async function checkStream(
   })();
 }
 
-/** Calls that change nothing, and those that workers repeat all the time. */
+/** Calls that do not change data, and calls that workers repeat all the time. */
 const QUIET = /^(Authenticate|Check|Classify|Diagnose|Estimate|Get|Lease|List|Quote|Renew|Show|Verify|Watch)/;
 
 const OK = 'ok';

@@ -15,7 +15,7 @@ import type { Span } from '../trace/trace.ts';
 /** The caller of a service. */
 export interface Caller {
   readonly name: string;
-  /** The accounts whose resources it may see and change; `*` means every account. */
+  /** The accounts with the resources that it may see and change. `*` stands for every account. */
   readonly accounts: readonly string[] | '*';
   /** The scopes that it has. */
   readonly scopes: ReadonlySet<Scope>;
@@ -26,16 +26,16 @@ export interface CallContext {
   /** Aborted when the caller has left or its deadline has passed. */
   readonly signal: AbortSignal;
   readonly requestId: string;
-  /** The span of the call: what the method does, and the calls that it makes, go below it. */
+  /** The span of the call. The work of the method and the calls that it sends go below it. */
   readonly span: Span;
 }
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Default: DEADLINE_MS for a call of one message, none for a stream. */
+  /** By default DEADLINE_MS for a call of one message. A stream has no timeout by default. */
   readonly timeoutMs?: number | undefined;
   readonly requestId?: string | undefined;
-  /** The span that the call belongs to; absent: it is not recorded. */
+  /** The span that the call belongs to, undefined if it is not recorded. */
   readonly span?: Span | undefined;
 }
 
@@ -51,8 +51,9 @@ export type WholeMessage<S extends DescMessage> = Exclude<MessageInitShape<S>, M
 };
 
 /**
- * Every field of a message, undefined where it is not set: a mapping that satisfies it leaves none out, and makes the
- * message itself. On the way of each create, `create` is too slow: it walks through the descriptors.
+ * Every field of a message, undefined where it is not set. A mapping that satisfies this type cannot leave out a field,
+ * and its result is the message itself. On the path of each create, the function `create` is too slow, because it walks
+ * through the descriptors.
  */
 export type EveryField<M extends Message> = { readonly [K in keyof Omit<M, '$unknown'>]-?: M[K] };
 
@@ -100,7 +101,7 @@ export type AnyMethod = AnyImplementation['method'];
 export interface Binding {
   readonly service: DescService;
   readonly methods: Readonly<Record<string, AnyMethod>>;
-  /** By the name of a method that takes a list: the method whose calls are in its list. */
+  /** The method for the calls in a list, by the name of the method that takes the list. */
   readonly lists?: Readonly<Record<string, string>>;
 }
 

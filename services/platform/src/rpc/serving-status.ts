@@ -34,7 +34,7 @@ const { check, list } = healthService.method as Readonly<Record<'check' | 'list'
 
 /**
  * Answers `grpc.health.v1` for each service and, under an empty name, for the server, and keeps the answer current. The
- * implementation in `grpc-health-check` keeps a watcher for every name in a request, and ends none.
+ * implementation in `grpc-health-check` keeps a watcher for every name in a request and never ends one.
  */
 export async function serveStatus(
   server: Server,
@@ -49,16 +49,16 @@ export async function serveStatus(
     names.has(service) ? answer() : toCheckResponse('SERVICE_UNKNOWN');
   server.addService(toServiceDefinition(healthService), healthMethods(names, watches, { answer, answerFor }));
 
-  const tell = (now: boolean): void => {
+  const publish = (now: boolean): void => {
     if (now === serves) return;
     serves = now;
     for (const watch of watches) if (names.has(watch.request.service)) watch.write(answer());
   };
-  const stopPolling = await pollReadiness(readiness, tell);
+  const stopPolling = await pollReadiness(readiness, publish);
   return {
     close: () => {
       stopPolling();
-      tell(false);
+      publish(false);
       for (const watch of watches) watch.end();
     },
   };
@@ -106,7 +106,10 @@ function healthMethods(
  * Reports at intervals whether the program serves. Resolves after the first check with the function that ends the
  * reports.
  */
-async function pollReadiness({ isReady, stopping }: Readiness, tell: (serves: boolean) => void): Promise<() => void> {
+async function pollReadiness(
+  { isReady, stopping }: Readiness,
+  publish: (serves: boolean) => void,
+): Promise<() => void> {
   let isPolling = false;
   let isOver = false;
   const poll = async (): Promise<void> => {
@@ -114,10 +117,10 @@ async function pollReadiness({ isReady, stopping }: Readiness, tell: (serves: bo
     isPolling = true;
     const ready = await checkInTime(isReady);
     isPolling = false;
-    if (!isOver) tell(ready && !stopping.aborted);
+    if (!isOver) publish(ready && !stopping.aborted);
   };
   const onStopping = (): void => {
-    tell(false);
+    publish(false);
   };
   stopping.addEventListener('abort', onStopping, { once: true });
   await poll();

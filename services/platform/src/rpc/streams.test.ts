@@ -11,7 +11,7 @@ import { StreamService } from '../../testing/stream-service.ts';
 import { Problem } from '../problem.ts';
 import { bind } from './service.ts';
 import type { Implementation } from './service.ts';
-import { openRunningStreams } from './streams.ts';
+import { newRunningStreams } from './streams.ts';
 
 type Methods = Implementation<typeof StreamService>;
 
@@ -263,7 +263,7 @@ describe('the streams of a server', () => {
   };
 
   test('are at most 5,000 for one caller, and a closed one makes room', async () => {
-    const streams = openRunningStreams();
+    const streams = newRunningStreams();
     const bounds = { deadline: undefined, gone: undefined };
     const open = Array.from({ length: 5000 }, () => streams.run('one', bounds, forever));
     for (const stream of open) await stream.next();
@@ -278,7 +278,7 @@ describe('the streams of a server', () => {
   });
 
   test('end after their longest life', async () => {
-    const stream = openRunningStreams(1).run('one', { deadline: undefined, gone: undefined }, forever);
+    const stream = newRunningStreams(1).run('one', { deadline: undefined, gone: undefined }, forever);
     await stream.next();
     expect(await inTime(catchRefusal(stream.next()))).toMatchObject({ kind: 'unavailable', reason: 'stream_expired' });
   });

@@ -14,8 +14,8 @@ const STREAM_ENDED = new Error('the stream has ended');
 /** The streams of answers that a server runs. */
 export interface RunningStreams {
   /**
-   * Yields what the method yields. Refuses a stream beyond the limits. Ends with a CallEnded at the bounds of the call,
-   * and with a Problem at the longest life of a stream and at the stop of the server. The signal of the method is
+   * Yields the messages of the method. Refuses a stream beyond the limits. Ends with a CallEnded at the bounds of the
+   * call, and with a Problem at the longest life of a stream and at the stop of the server. The signal of the method is
    * aborted at every end.
    */
   run<T>(caller: string, bounds: CallBounds, method: (signal: AbortSignal) => AsyncIterable<T>): AsyncGenerator<T>;
@@ -23,7 +23,7 @@ export interface RunningStreams {
   stop(): void;
 }
 
-export function openRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams {
+export function newRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams {
   const running = new Set<AbortController>();
   const byCaller = new Map<string, number>();
   const count = (caller: string, change: number): void => {
@@ -56,7 +56,7 @@ export function openRunningStreams(streamMsMax = STREAM_MS_MAX): RunningStreams 
         running.delete(ending);
         count(caller, -1);
         gone?.removeEventListener('abort', leave);
-        // A caller that stops reading ends the stream within its bounds. This abort tells the method.
+        // A caller that stops reading ends the stream within its bounds. This abort notifies the method.
         ending.abort(STREAM_ENDED);
         watch.release();
       }
@@ -89,7 +89,7 @@ export async function* readUntilAborted<T>(messages: AsyncIterable<T>, signal: A
     }
   } finally {
     signal.removeEventListener('abort', onAbort);
-    // Not awaited: a method that waits for something would delay the answer.
+    // Not awaited, because a method that is waiting would delay the answer.
     iterator.return?.().then(undefined, () => undefined);
   }
 }

@@ -12,7 +12,10 @@ interface FieldCheck {
   describeFault(value: unknown): string | undefined;
 }
 
-/** Says what a value should be, or undefined if it is so. The message continues the name of the field. */
+/**
+ * Describes the fault of a value, or returns undefined if the value is valid. The message continues the name of the
+ * field.
+ */
 export type Check = FieldCheck['describeFault'];
 
 const INTEGERS: ReadonlySet<ScalarType> = new Set([
@@ -35,7 +38,7 @@ export function toValueType(scalar: ScalarType): ValueType {
   return { is: INTEGERS.has(scalar) ? 'integer' : 'other' };
 }
 
-/** The checks of a value that is set, in the order in which they are made. */
+/** Compiles the checks of a value that is set, in the order in which they run. */
 export function compileChecks(type: ValueType, rules: FieldRules): readonly Check[] {
   switch (type.is) {
     case 'string':

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { describeOnEngines } from '../../testing/describe-on-engines.ts';
 import { fakeClock } from '../../testing/fake-clock.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { measureSql } from './measure-sql.ts';
 
 describeOnEngines('a measured database', (open) => {
   test('counts each call with the time to its result, failed ones too', async () => {
     const clock = fakeClock();
-    const metrics = openMetrics(false, clock);
+    const metrics = newMetrics(false, clock);
     const sql = measureSql(open(), metrics, { service: 's', clock });
     await sql.write('CREATE TABLE one (id TEXT PRIMARY KEY)');
     await sql.read('SELECT 1 AS one');
@@ -29,7 +29,7 @@ describeOnEngines('a measured database', (open) => {
 
   test('keeps the trace of a recorded transaction as the exemplar of its range', async () => {
     const clock = fakeClock(1_800_000_000_000);
-    const metrics = openMetrics(false, clock);
+    const metrics = newMetrics(false, clock);
     const sql = measureSql(open(), metrics, { service: 's', clock });
     const slow = async (): Promise<void> => clock.advance(30);
     await sql.transaction(slow, '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01');
@@ -43,7 +43,7 @@ describeOnEngines('a measured database', (open) => {
   });
 
   test('shows its connections while one is in use, and after it', async () => {
-    const metrics = openMetrics(false);
+    const metrics = newMetrics(false);
     const sql = measureSql(open(), metrics, { service: 's', clock: fakeClock() });
     const pool = async (): Promise<string[]> =>
       [...(await metrics.text()).matchAll(/^reelgate_sql_pool{service="s",state="(\w+)"} (\d+)$/gm)].map(

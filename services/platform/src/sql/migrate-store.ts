@@ -25,7 +25,7 @@ export async function migrateStore(store: Store): Promise<readonly string[]> {
   return withStore(store, (sql) => migrate(sql, store.migrations));
 }
 
-/** Compares a store with the migrations of its service. Writes nothing, and makes no file. */
+/** Compares a store with the migrations of its service. Does not write, and creates no file. */
 export async function checkStore(store: Store): Promise<SchemaReport> {
   if (store.url === undefined && !existsSync(storeFile(store)))
     return { pending: readMigrations(store.migrations).map(({ name }) => name), unknown: [] };
@@ -35,7 +35,7 @@ export async function checkStore(store: Store): Promise<SchemaReport> {
   });
 }
 
-/** Rejects with what a start would meet, and changes nothing. Opens no new embedded store. */
+/** Rejects with the fault that a start would meet, and changes no data. Opens no new embedded store. */
 export async function probeStore(store: Store): Promise<void> {
   const { pending } = await checkStore(store);
   if (store.url === undefined || store.mode === 'check') return;

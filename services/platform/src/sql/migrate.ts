@@ -19,8 +19,8 @@ const RUNS_MAX = 10;
  * Runs the numbered `.sql` files that are new to this database, in order, in one transaction, and returns their names.
  * Several processes can start at the same moment. A file that has run must never change: another checksum stops the
  * start. The lock ends with the transaction, so that it also works behind a pooler. A new index waits for running
- * transactions, which can wait for another index of the same files: after such a deadlock nothing has changed, and all
- * of them run again.
+ * transactions, which can wait for another index of the same files. Such a deadlock leaves the database unchanged, and
+ * all files run again.
  */
 export async function migrate(sql: MigratedSql, folder: string): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
@@ -67,7 +67,7 @@ async function run(query: SqlQuery, migration: Migration, engine: Sql['engine'])
   if (needs !== undefined) await query('INSERT INTO schema_contracts (name, needs) VALUES ($1, $2)', [name, needs]);
 }
 
-/** Compares the database with the migrations of the folder. Writes nothing. */
+/** Compares the database with the migrations of the folder, without writing. */
 export async function readSchema(sql: Sql, folder: string): Promise<SchemaState> {
   return sql.transaction((query) => readSchemaState(sql.engine, query, readMigrations(folder)));
 }

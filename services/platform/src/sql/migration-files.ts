@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** The step that ends an expansion says from which migration on a program no longer uses what it removes. */
+/**
+ * Marks the last step of an expansion, and names the first migration after which a program no longer uses the removed
+ * parts.
+ */
 const CONTRACT = /^-- contract: needs (\S+\.sql)$/m;
 
 export interface Migration {
   readonly name: string;
   readonly checksum: string;
-  /** A program without this migration cannot use the schema any more; undefined: an older one still can. */
+  /** The migration without which a program cannot use the schema any more. Undefined if an older program still can. */
   readonly needs: string | undefined;
   readonly statements: readonly string[];
 }

@@ -37,7 +37,10 @@ export function inExactChunks<T>(items: readonly T[]): T[][] {
   return chunks;
 }
 
-/** The text of a statement for each number of rows, made at the first use: many numbers never occur. */
+/**
+ * Caches the text of a statement for each number of rows. A text is built at the first use, because many numbers never
+ * occur.
+ */
 export function byRows(buildText: (rows: number) => string): (rows: number) => string {
   const texts = new Map<number, string>();
   return (rows) => {
@@ -66,7 +69,7 @@ export function valueRows(
   }).join(', ');
 }
 
-/** The values of a statement over many rows: the leading ones, then those of each row in order. */
+/** Returns the values of a statement over many rows: the leading ones, then the values of each row in order. */
 export function rowValues<T>(
   leading: readonly SqlValue[],
   items: readonly T[],

@@ -9,7 +9,7 @@ export function listValues<N extends string>(names: readonly N[], values: NamedV
   return names.map((name) => values[name]);
 }
 
-/** The statement that inserts a row of these columns, with what follows its values. */
+/** Builds the statement that inserts a row of these columns, with a clause after its values. */
 export function buildInsert<C extends string>(
   table: string,
   columns: readonly C[],

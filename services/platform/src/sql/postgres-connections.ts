@@ -80,7 +80,7 @@ export function openConnections(url: string, settings: PostgresSettings): Connec
   pool.on('connect', (client) => client.on('error', () => undefined));
   const local = ['BEGIN', ...LIMITS.map((name) => `SET LOCAL ${name} = ${limits[name]}`)];
 
-  const waiting = openWaitingCalls();
+  const waiting = newWaitingCalls();
   const connect = (): Promise<pg.PoolClient> =>
     pool.connect().catch((error: unknown) => {
       if (!(error instanceof Error && REFUSED_LIMITS.test(error.message))) throw toConnectFault(error);
@@ -170,7 +170,7 @@ async function readSettings(
 /** The process that the key for a cancel names. The types of the driver leave it out. */
 type WithProcess = pg.PoolClient & { readonly processID?: number | null };
 
-/** Without a connection nothing was sent, so that every failure to connect can be repeated. */
+/** Without a connection no statement was sent, so every failure to connect can be repeated. */
 function toConnectFault(error: unknown): unknown {
   const fault = postgresFault(error, false);
   return fault instanceof StoreUnavailable ? fault : new StoreUnavailable(error);
@@ -184,11 +184,11 @@ function throwConnectFault(error: unknown): never {
 interface WaitingCalls {
   /** Counts a call as waiting until the work has ended. */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** Returns the milliseconds that the first of them has waited; 0 if none waits. */
+  /** Returns the milliseconds that the first caller has waited, or 0 if no caller waits. */
   firstWaited(): number;
 }
 
-function openWaitingCalls(): WaitingCalls {
+function newWaitingCalls(): WaitingCalls {
   const calls = new Set<{ readonly since: number }>();
   return {
     during: async (work) => {

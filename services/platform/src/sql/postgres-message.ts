@@ -21,9 +21,10 @@ const COMMAND = /^([A-Z]+)(?:.* (\d+))?/;
 const NO_COLUMNS: readonly AnswerColumn[] = [];
 
 /**
- * Statements with one end, as one piece of bytes. The server runs none of them after one that fails, so the statements
- * after a BEGIN never run outside its transaction. Without `named` no statement has a name, so that a pooler can pass
- * them on. The server describes the columns of a named statement once, because it refuses one whose columns change.
+ * Statements with one common end, as one sequence of bytes. After a failed statement the server skips the rest, so the
+ * statements after a BEGIN never run outside its transaction. Without `named` the statements have no names, so that a
+ * pooler can pass them on. The server describes the columns of a named statement once, because it refuses a statement
+ * if its columns have changed.
  *
  * The driver calls these methods for the messages of the server.
  */
@@ -31,7 +32,7 @@ export class PostgresMessage {
   callback: Callback;
   readonly #statements: readonly SqlStatement[];
   readonly #named: NamedStatements | undefined;
-  /** The name of each statement; empty: it has none. */
+  /** The name of each statement, empty for a statement without a name. */
   readonly #names: string[] = [];
   readonly #results: StatementResult[] = [];
   #columns: readonly AnswerColumn[] | undefined;
@@ -125,7 +126,7 @@ function toRow(columns: readonly AnswerColumn[], fields: readonly (string | null
   return row;
 }
 
-/** Returns what reads a value of the type. By default, the driver gives 64-bit integers as strings. */
+/** Returns the function that reads a value of the type. By default, the driver returns 64-bit integers as strings. */
 export function findReader(oid: TypeId): AnswerColumn['read'] {
   return (oid as number) === INT8_OID
     ? parseWholeNumber

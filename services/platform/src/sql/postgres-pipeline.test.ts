@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { describeWith } from '../../../../test/servers/describe-with.ts';
 import { postgresServer } from '../../../../test/servers/postgres-server.ts';
-import { openPipeline } from './postgres-pipeline.ts';
+import { newPipeline } from './postgres-pipeline.ts';
 import { openPostgres } from './postgres.ts';
 import type { Sql } from './sql.ts';
 
@@ -112,7 +112,7 @@ describeWith(postgresServer, 'round trips', (url) => {
     const direct = new pg.Client(url());
     await direct.connect();
     try {
-      const pipeline = openPipeline({ client: direct, statements: undefined });
+      const pipeline = newPipeline({ client: direct, statements: undefined });
       const sent = [
         pipeline.send('BEGIN ISOLATION LEVEL NOWHERE', []),
         pipeline.send(insert, ['1']),

@@ -5,7 +5,7 @@ import type { StatementResult } from './postgres-message.ts';
 import type { NamedStatements } from './postgres-statements.ts';
 import type { SqlRow, SqlValue } from './sql.ts';
 
-/** A connection, and the statements that its server keeps ready; none behind a pooler. */
+/** A connection, and the statements that its server keeps ready. Behind a pooler the server keeps no statements. */
 export interface PipelineConnection {
   readonly client: pg.ClientBase;
   readonly statements: NamedStatements | undefined;
@@ -21,17 +21,17 @@ export interface Pipeline {
 
 interface QueuedStatement {
   readonly text: string;
-  /** Undefined: the text travels alone. */
+  /** Undefined for a text without parameters. */
   readonly values: readonly SqlValue[] | undefined;
   readonly resolve: (result: StatementResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Sends what is asked in one turn of the event loop as one message, so that it costs one round trip. What is asked
- * while an answer is awaited forms the next message.
+ * Sends the statements of one tick of the event loop as one message, so that they cost one round trip. Statements that
+ * arrive while an answer is awaited form the next message.
  */
-export function openPipeline(connection: PipelineConnection): Pipeline {
+export function newPipeline(connection: PipelineConnection): Pipeline {
   let waiting: QueuedStatement[] = [];
   let isSending = false;
   const drain = async (): Promise<void> => {

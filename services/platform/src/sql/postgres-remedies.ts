@@ -3,14 +3,14 @@ import { describeError } from '../lifecycle/when-reachable.ts';
 import { GIVEN_UP, NETWORK } from './postgres-faults.ts';
 import { StoreUnavailable } from './sql.ts';
 
-/** The parts of a URL that an operator reads, quoted as in SQL. The password is none of them. */
+/** The parts of a URL that an operator reads, quoted as in SQL. The password is not among them. */
 interface Place {
   readonly role: string;
   readonly database: string;
   readonly service: string;
 }
 
-/** Returns what an operator does about a fault. */
+/** Returns the action that an operator takes against a fault. */
 type Remedy = (place: Place) => string;
 
 const makeOwner: Remedy = ({ role, database }) =>
@@ -20,14 +20,14 @@ const makeOwner: Remedy = ({ role, database }) =>
 const REMEDIES: Readonly<Record<string, Remedy>> = {
   // insufficient_privilege
   42501: makeOwner,
-  // invalid_schema_name: no schema of the search path is one that the role may use
+  // invalid_schema_name: the role may not use any schema of the search path
   '3F000': makeOwner,
   // invalid_catalog_name
   '3D000': ({ role, database }) => `run CREATE DATABASE ${database} OWNER ${role} as a superuser`,
   // invalid_password, also for a role that is not there
   '28P01': ({ role, service }) =>
     `correct role and password in ${service}.database, or run CREATE ROLE ${role} LOGIN or ALTER ROLE ${role} PASSWORD`,
-  // invalid_authorization_specification: no such role, no right to log in, no line of pg_hba.conf
+  // invalid_authorization_specification: the role does not exist, may not log in, or has no line in pg_hba.conf
   28000: ({ role, service }) =>
     `run CREATE ROLE ${role} LOGIN, or let pg_hba.conf admit it from this machine; if the server asks for TLS, ` +
     `add sslmode=require to ${service}.database`,
@@ -42,8 +42,8 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     `lower ${service}.postgres.connections, raise max_connections or the CONNECTION LIMIT of the role and the ` +
     'database, or put a pooler in front',
 };
-const mendMissingTls: Remedy = ({ service }) => `turn ssl on at the server, or take sslmode out of ${service}.database`;
-const mendCertificate: Remedy = ({ service }) =>
+const fixMissingTls: Remedy = ({ service }) => `turn ssl on at the server, or take sslmode out of ${service}.database`;
+const fixCertificate: Remedy = ({ service }) =>
   `name the authority of its certificate as sslrootcert in ${service}.database, and the host as the certificate does`;
 const unreachable: Remedy = ({ service }) =>
   `start the server or mend the network, or correct host and port in ${service}.database`;
@@ -59,7 +59,7 @@ const NOT_IN_TIME = /^timeout exceeded when trying to connect/;
 const OWN: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL']);
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
 
-/** Returns a function that adds to a fault what an operator needs to mend it. Other errors pass unchanged. */
+/** Returns a function that adds the remedy for operators to a fault. Other errors pass unchanged. */
 export function newFaultExplainer(url: string, service: string): (error: unknown) => unknown {
   const { hostname, port, pathname, username } = new URL(url);
   const role = quoteName(decodeURIComponent(username) || (pg.defaults.user ?? ''));
@@ -83,8 +83,8 @@ function findRemedy(cause: unknown): Remedy | undefined {
   const { code, message } = cause as { readonly code?: unknown; readonly message?: unknown };
   const [said, text] = [String(code), String(message)];
   if (Object.hasOwn(REMEDIES, said)) return REMEDIES[said];
-  if (NO_TLS.test(text)) return mendMissingTls;
-  if (TLS.test(said)) return mendCertificate;
+  if (NO_TLS.test(text)) return fixMissingTls;
+  if (TLS.test(said)) return fixCertificate;
   if (NOT_IN_TIME.test(text)) return slow;
   return (NETWORK.has(said) && !OWN.has(said)) || GIVEN_UP.test(text) ? unreachable : undefined;
 }

@@ -11,7 +11,7 @@ export interface PostgresSettings {
   readonly statementMs: number;
   /** The longest time in milliseconds that a statement waits for a lock. */
   readonly lockMs: number;
-  /** The time in milliseconds for which the server keeps a transaction whose process sends nothing. */
+  /** The time in milliseconds for which the server keeps a transaction while its process sends no statement. */
   readonly idleInTransactionMs: number;
 }
 
@@ -59,7 +59,7 @@ export interface PostgresEntry {
   readonly idle_in_transaction_timeout: string;
 }
 
-/** A configuration that was not checked, as tests make it, has the defaults. */
+/** Fills in the defaults, which an unchecked configuration of a test lacks. */
 export function postgresSettings(entry: Partial<PostgresEntry> = {}): PostgresSettings {
   const ms = (text: string | undefined, fallback: number): number =>
     (text === undefined ? undefined : parseDuration(text)) ?? fallback;

@@ -16,13 +16,13 @@ export interface NamedStatement {
  * of the queue costs half as much. They outlive a transaction, so they are only for a connection to the server itself.
  */
 export interface NamedStatements {
-  /** Returns the name for the next use of a text. Undefined: the statement is rare, and travels without a name. */
+  /** Returns the name for the next use of a text, or undefined if the statement is rare and is sent without a name. */
   findName(text: string): NamedStatement | undefined;
   /** Call after a message with these texts failed: which of them reached the server is not known. */
   forget(texts: readonly string[], error: unknown): void;
   /** Returns the names that the server no longer needs, once. */
   takeUnused(): readonly string[];
-  /** The columns of the named statements whose answers were described. */
+  /** The columns of the named statements that have been described. */
   readonly columns: Map<string, readonly AnswerColumn[]>;
 }
 
@@ -30,10 +30,10 @@ export interface NamedStatements {
 const USES_MIN = 3;
 /** The server keeps the plan of each in the memory of its connection. */
 const NAMES_MAX = 100;
-/** Texts whose uses are counted. A statement for many rows has a text for each number of rows. */
+/** The maximum number of texts with counted uses. A statement for many rows has a text for each number of rows. */
 const COUNTED_MAX = 1000;
 
-/** `onPooler`: the server does not know a statement that it was told, so there is a pooler after all. */
+/** `onPooler` is called when the server does not know a prepared statement, so there is a pooler after all. */
 export function newNamedStatements(onPooler: () => void = () => undefined): NamedStatements {
   /** In the order of their last use. */
   const names = new Map<string, string>();

@@ -20,7 +20,7 @@ interface UrlTls {
 export interface PostgresAddress {
   /** Without the parameters of TLS. */
   readonly url: string;
-  /** The options of each new connection; undefined: the URL does not ask for TLS. */
+  /** The options of each new connection, undefined if the URL does not ask for TLS. */
   readonly tls: (() => ConnectionOptions) | undefined;
 }
 
@@ -36,7 +36,10 @@ export function postgresAddress(text: string): PostgresAddress {
   return { url: url.href, tls: () => ({ ...files(), ...checks }) };
 }
 
-/** Returns the fault in the TLS settings of a URL, in the words of a configuration error; undefined if none. */
+/**
+ * Returns the fault in the TLS settings of a URL, in the words of a configuration error, or undefined if they are
+ * valid.
+ */
 export function postgresTlsFault(text: string): string | undefined {
   const said = readUrlTls(text);
   if (said === undefined) return undefined;

@@ -8,7 +8,7 @@ const HEADER_BYTES = 1 + INT32_BYTES;
 
 /** Writes messages of PostgreSQL's extended protocol one after another. Every value is text. */
 export interface MessageWriter {
-  /** Prepares a statement under the name; empty: until the next one. */
+  /** Prepares a statement under the name. An empty name is valid until the next statement. */
   parse(name: string, text: string): void;
   /** Gives the prepared statement its values. */
   bind(name: string, values: readonly (string | null)[]): void;
@@ -38,7 +38,7 @@ export function newMessageWriter(): MessageWriter {
       putMessage('B', () => {
         putText('');
         putText(name);
-        // no formats: all values are text, and so are all results
+        // no formats: all values are text, and all results are too
         putInt16(0);
         putInt16(values.length);
         for (const value of values) putValue(value);

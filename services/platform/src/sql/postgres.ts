@@ -2,7 +2,7 @@ import { openConnections } from './postgres-connections.ts';
 import type { Connections, HeldConnection } from './postgres-connections.ts';
 import { isConnectionEnded, postgresFault } from './postgres-faults.ts';
 import type { StatementResult } from './postgres-message.ts';
-import { openPipeline } from './postgres-pipeline.ts';
+import { newPipeline } from './postgres-pipeline.ts';
 import type { Pipeline } from './postgres-pipeline.ts';
 import { newFaultExplainer } from './postgres-remedies.ts';
 import { POSTGRES_DEFAULTS } from './postgres-settings.ts';
@@ -12,9 +12,10 @@ import type { Sql, SqlRow, SqlRunner, SqlStatement, SqlValue, SqlWork } from './
 import { StoreUnavailable } from './sql.ts';
 
 /**
- * PostgreSQL by its URL, directly or behind a pooler in transaction mode. It uses nothing that outlives a transaction:
- * no session lock, LISTEN or temporary table, and named statements only on a connection without a pooler. A silent
- * server is given up shortly after the time limit of a statement. Faults that an operator can mend name the service.
+ * Opens PostgreSQL by its URL, directly or behind a pooler in transaction mode. It uses no feature that outlives a
+ * transaction: no session lock, LISTEN or temporary table, and named statements only on a connection without a pooler.
+ * A silent server is given up shortly after the time limit of a statement. Faults that an operator can repair name the
+ * service.
  */
 export function openPostgres(url: string, settings: Partial<PostgresSettings> = {}, service = 'reelgate'): Sql {
   const allSettings = { ...POSTGRES_DEFAULTS, ...settings };
@@ -40,7 +41,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
       track(() =>
         withConnection(on, async (connection) => {
-          const pipeline = openPipeline(connection);
+          const pipeline = newPipeline(connection);
           // a text without values can have several statements, which travel alone
           if (values !== undefined && values.length > 0)
             return (await sendTogether(connection, pipeline, [[text, values]], isDurable))[0]?.rows as R[];
@@ -54,7 +55,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
     track(() => withConnection(connections, (connection) => runTransaction(connection, work)));
   const sendAtOnce = (statements: readonly SqlStatement[]): Promise<readonly StatementResult[]> =>
     track(() =>
-      withConnection(connections, (connection) => sendTogether(connection, openPipeline(connection), statements, true)),
+      withConnection(connections, (connection) => sendTogether(connection, newPipeline(connection), statements, true)),
     );
   return {
     engine: 'postgres',
@@ -78,7 +79,7 @@ export function openPostgres(url: string, settings: Partial<PostgresSettings> = 
   };
 }
 
-/** A read whose connection ends goes over another one, once: it has changed nothing. */
+/** Repeats a read over another connection, once, if its connection ends. A read has changed no data. */
 function readTwice(read: Sql['read']): Sql['read'] {
   return <R extends SqlRow>(text: string, values?: readonly SqlValue[]) =>
     read<R>(text, values).catch((error: unknown) => {
@@ -88,7 +89,7 @@ function readTwice(read: Sql['read']): Sql['read'] {
 }
 
 /**
- * Takes a connection first, so that a fault before the statement is sent means that nothing was written. A broken
+ * Takes a connection first, so that a fault before the statement is sent means that no data was written. A broken
  * connection is not used again.
  */
 async function withConnection<T>(
@@ -114,7 +115,7 @@ function isBroken(error: unknown): error is StoreUnavailable {
 /** BEGIN travels with the first statements of the work, and COMMIT with its last ones. */
 async function runTransaction<T>(connection: HeldConnection, work: (query: SqlWork) => Promise<T>): Promise<T> {
   const { begin, spoil } = connection;
-  const pipeline = openPipeline(connection);
+  const pipeline = newPipeline(connection);
   let begun: Promise<unknown> | undefined;
   const open = (): void => {
     if (begun !== undefined) return;

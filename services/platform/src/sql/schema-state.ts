@@ -3,7 +3,7 @@ import { listWithdrawn } from './withdrawn-migrations.ts';
 import { StoreRefused } from './sql.ts';
 import type { Sql, SqlQuery } from './sql.ts';
 
-/** The migrations that a database has, compared with those of this program. */
+/** The migrations that a database has, compared with the migrations of this program. */
 export interface SchemaState {
   /** In the order in which they run. */
   readonly pending: readonly Migration[];
@@ -19,7 +19,7 @@ const EXISTING = {
 } as const;
 
 /**
- * Compares a database with the migrations of this program, and writes nothing. Accepts the schema of a newer release
+ * Compares a database with the migrations of this program, without writing. Accepts the schema of a newer release
  * unless a migration of it needs one that this program does not have.
  */
 export async function readSchemaState(

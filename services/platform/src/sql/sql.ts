@@ -4,7 +4,7 @@ export type SqlInteger = number | bigint;
 export type SqlValue = string | SqlInteger | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** Runs one statement with `$1` parameters and a value for each. Gives its rows, including those of RETURNING. */
+/** Runs one statement with `$1` parameters and a value for each. Returns its rows, including the rows of RETURNING. */
 export type SqlQuery = <R extends SqlRow = SqlRow>(text: string, values?: readonly SqlValue[]) => Promise<R[]>;
 
 /**
@@ -46,20 +46,20 @@ export interface Sql extends SqlStatements {
   /** The end of a `SELECT` inside an `UPDATE … WHERE id IN (…)`, so that two processes never take the same rows. */
   readonly skipLocked: string;
   /**
-   * The end of a `SELECT` that locks its rows until the commit, in their order, and reads what the transaction wrote that
-   * held them before. An embedded database has one transaction at a time.
+   * The end of a `SELECT` that locks its rows until the commit, in their order, and reads the writes of the transaction
+   * that held them before. An embedded database has one transaction at a time.
    */
   readonly forUpdate: string;
   /**
    * Commits the work durably as a whole, or rolls it back. It also rolls back if the work caught the error of a
-   * statement and went on. The work awaits nothing but `query`, so that no transaction spans a call. It changes nothing
-   * but the database, because it runs again if a transaction fails that shares its commit. The carrier names the trace
-   * that the transaction is a part of, for the exemplars of its duration; absent: none.
+   * statement and went on. The work awaits only `query`, so that no transaction spans a call. It changes only the
+   * database, because it runs again if another transaction of the same commit fails. The carrier names the trace of the
+   * transaction, for the exemplars of its duration.
    */
   transaction<T>(work: (query: SqlWork) => Promise<T>, carrier?: string): Promise<T>;
   /**
-   * A transaction of statements, none of which depends on the answer of another. A server gets it in one message. Gives
-   * the rows of each.
+   * Runs a transaction of statements that do not depend on one another's answers. A server gets it in one message.
+   * Returns the rows of each.
    */
   writeAll(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
   /** The same for statements without RETURNING. Gives the number of rows that each changed. */
@@ -75,8 +75,8 @@ export interface Sql extends SqlStatements {
    */
   commitUnsynced<T>(work: (query: SqlWork) => Promise<T>): Promise<T>;
   /**
-   * Empties the log of an embedded database in the background, so that nothing of what earlier transactions removed
-   * stays in its files. Gives false if others were in the way for long. A server keeps such bytes until its own cleaning.
+   * Empties the log of an embedded database in the background, so that its files keep no data that earlier transactions
+   * removed. Returns false if others were in the way for long. A server keeps such bytes until its own cleaning.
    */
   emptyLog(): Promise<boolean>;
   /** The connections to the server; for an embedded database, its only one that writes. */
@@ -93,7 +93,10 @@ export interface Sql extends SqlStatements {
 /** Work that is committed, so that every later transaction finds it. */
 export interface CommitResult<T> {
   readonly result: T;
-  /** Resolves when the work survives a power cut, and rejects if that is not known; undefined: it does already. */
+  /**
+   * Resolves when the work survives a power cut, and rejects if that is not known. Undefined if it survives one
+   * already.
+   */
   readonly durable: Promise<void> | undefined;
 }
 
@@ -114,10 +117,10 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   /** The write may have succeeded: the store did not answer after it was sent. */
   readonly maybeWritten: boolean;
-  /** Other transactions were in its way. The store works, and nothing is written. */
+  /** Other transactions were in its way. The store works, and no data is written. */
   readonly isContention: boolean;
 
-  /** The fault as an operator mends it; undefined if its cause is not known. */
+  /** The fault in the words for operators, undefined if its cause is not known. */
   readonly fault: StoreFault | undefined;
   readonly isPlain: boolean;
 
@@ -141,13 +144,13 @@ interface UnavailableOptions {
   readonly fault?: StoreFault;
 }
 
-/** A fault of a store in words: the service, the database, the role and the reason, and what an operator does. */
+/** A fault of a store in words: the service, the database, the role, the reason and the remedy. */
 export interface StoreFault {
   readonly detail: string;
   readonly remedy: string;
 }
 
-/** The program must not use the store, and waiting does not help. The message says why, and what an operator does. */
+/** The program must not use the store, and waiting does not help. The message has the reason and the remedy. */
 export class StoreRefused extends Error {
   override readonly name = 'StoreRefused';
   readonly isPlain = true;

@@ -7,7 +7,7 @@ export interface LogSync {
   /** Resolves when every earlier commit survives a power cut. */
   readonly sync: () => Promise<unknown>;
   /**
-   * Copies the log into the database and empties it, so that nothing of it stays on the disk. Resolves to false if a
+   * Copies the log into the database and empties it, so that no part of it stays on the disk. Resolves to false if a
    * reader or a writer is in the way for long. Without this function, the log stays until SQLite begins it anew.
    */
   readonly empty?: () => Promise<boolean>;
@@ -37,7 +37,7 @@ async function emptyInThread(file: string): Promise<boolean> {
 
 /** Syncs committed transactions to the disk, and reports whether they are on it. */
 export interface Durability {
-  /** Syncs every commit made so far. */
+  /** Syncs every commit so far. */
   sync(): Promise<unknown>;
   /** Resolves when the last started sync has ended. After one failed sync it always rejects. */
   last(): Promise<unknown>;

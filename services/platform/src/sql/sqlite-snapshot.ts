@@ -47,7 +47,7 @@ function takeSnapshot(files: readonly string[]): SqliteSnapshot {
     for (const file of files) {
       const reader = new DatabaseSync(file, { readOnly: true, timeout: LOCK_MS_MAX });
       readers.set(file, reader);
-      // the first read fixes what the transaction sees
+      // the first read fixes the snapshot of the transaction
       reader.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
     }
     return newSnapshot(readers);

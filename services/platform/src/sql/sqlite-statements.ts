@@ -8,7 +8,7 @@ interface PreparedStatement {
   /** The number of values that it takes. SQLite itself would treat a missing value as null. */
   readonly parameters: number;
   /**
-   * The index of the value for each parameter; undefined: they are in order. Binding by name takes as long as the
+   * The index of the value for each parameter, undefined if they are in order. Binding by name takes as long as the
    * statement itself.
    */
   readonly valueIndexes: readonly number[] | undefined;

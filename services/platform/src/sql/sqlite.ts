@@ -27,7 +27,7 @@ const CLOSED = 'the database is closed';
 const ENDED = 'the transaction has ended before this statement';
 const IDLE = { inUse: 0, idle: 1, waiting: 0, waitedMs: 0 };
 
-/** Overwrites deleted rows, also in pages that nothing uses any more. */
+/** Overwrites deleted rows, also in unused pages. */
 const ERASE = 'PRAGMA secure_delete = ON';
 
 /** The end of a job for its caller: the disk has it, it is committed ahead of the disk, or it needs no sync. */
@@ -42,14 +42,14 @@ interface Job {
 }
 
 /**
- * SQLite in a file, in WAL mode. Transactions that wait at the same moment share one commit and run one after another.
- * If one of them fails, all run again, each in a savepoint of its own. SQLite writes the commit to its log and does not
- * wait for the disk (`synchronous=NORMAL`). One sync outside the event loop covers the whole batch, while the next
- * batch fills. A transaction succeeds only after its sync has ended; `commitAhead` does not wait for it, and a batch of
- * `commitUnsynced` alone has none: it runs during the sync before it, and is committed when that has ended. Reads use
- * another connection, so they never see a transaction that can still be rolled back, and they wait for the last sync.
- * After a failed sync the content of the disk is unknown, so every later statement is refused. Savepoints keep their
- * copies of pages in memory: SQLite would write those of a large batch to a temporary file.
+ * Opens SQLite in a file, in WAL mode. Transactions that wait at the same moment share one commit and run one after
+ * another. If one of them fails, all run again, each in a savepoint of its own. SQLite writes the commit to its log and
+ * does not wait for the disk (`synchronous=NORMAL`). One sync outside the event loop covers the whole batch, while the
+ * next batch fills. A transaction succeeds only after its sync has ended. `commitAhead` does not wait for it. A batch
+ * of `commitUnsynced` alone has no sync: it runs during the sync before it, and is committed when that has ended. Reads
+ * use another connection, so they never see a transaction that can still be rolled back, and they wait for the last
+ * sync. After a failed sync the content of the disk is unknown, so every later statement is refused. Savepoints keep
+ * their copies of pages in memory, because SQLite would write the copies of a large batch to a temporary file.
  */
 export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sql {
   makePrivate(file);
@@ -128,8 +128,8 @@ export function openSqlite(file: string, openLog: OpenLogSync = openLogSync): Sq
 }
 
 /**
- * Refuses a statement whose transaction has ended. A full disk ends it in the middle, and SQLite would commit each later
- * statement of the work on its own.
+ * Refuses a statement after its transaction has ended. A full disk ends a transaction in the middle, and SQLite would
+ * commit each later statement of the work on its own.
  */
 function refuseAfterEnd(writer: DatabaseSync, query: SqlRunner): SqlRunner {
   const assertTransaction = (): void => {
@@ -150,10 +150,10 @@ function refuseAfterEnd(writer: DatabaseSync, query: SqlRunner): SqlRunner {
 }
 
 /**
- * Waits for this turn of the event loop to end, so that what arrives in it shares the commit. A program whose last
- * batch had several jobs is busy: it waits for further turns, because the jobs of a larger batch write the same pages.
- * A job of `commitAhead` has no turn to wait for: the disk writes it while the next one runs. One without a sync waits
- * for one turn, so that two connections of a process never begin in the same one.
+ * Waits for this tick of the event loop to end, so that work that arrives in it shares the commit. A program is busy if
+ * its last batch had several jobs. It waits for further ticks, because the jobs of a larger batch write the same pages.
+ * A job of `commitAhead` does not wait: the disk writes it while the next one runs. A job without a sync waits for one
+ * tick, so that two connections of a process never begin in the same one.
  */
 async function waitForJobs(queue: readonly Job[], isBusy: boolean): Promise<void> {
   if (queue.some(({ wait }) => wait === 'commit ahead')) return waitForContinuations();
@@ -166,7 +166,7 @@ async function waitForJobs(queue: readonly Job[], isBusy: boolean): Promise<void
   }
 }
 
-/** The work as a job, and what its caller gets. */
+/** Wraps work in a job, with the promise for its caller. */
 function newJob<T>(
   work: () => Promise<T>,
   wait: Wait,
@@ -224,7 +224,7 @@ function open(file: string): DatabaseSync {
 interface EarlyJobs {
   /** Begins to take jobs. */
   open(): void;
-  /** Runs a job; false: it has to wait. */
+  /** Runs a job. Returns false if it has to wait. */
   take(job: Job): boolean;
   /** Commits the jobs, if the disk has the commit before them. Gives those that have to run again: not all succeeded. */
   end(): Promise<readonly Job[]>;
@@ -322,9 +322,9 @@ async function commitBatch(writer: DatabaseSync, batch: readonly Job[]): Promise
 }
 
 /**
- * Gives the error of each job. Savepoints copy each changed page, and jobs rarely fail, so the jobs run without them
- * first. If one fails, all are rolled back and run again, each in a savepoint: the work of a transaction changes
- * nothing but the database. The error of a single job rolls back everything.
+ * Runs a batch and returns the error of each job. Savepoints copy each changed page, and jobs rarely fail, so the jobs
+ * run without them first. If one fails, all are rolled back and run again, each in a savepoint, because the work of a
+ * transaction changes only the database. The error of a single job rolls back everything.
  */
 async function runAll(writer: DatabaseSync, batch: readonly Job[]): Promise<(Error | undefined)[]> {
   try {

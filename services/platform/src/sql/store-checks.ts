@@ -9,7 +9,7 @@ import type { WatchedSql } from './watch-writes.ts';
 import { ok } from '../diagnosis/self-checks.ts';
 import type { SelfCheck, Verdict } from '../diagnosis/self-checks.ts';
 
-/** A healthy database answers a read of nothing in a few milliseconds. */
+/** A healthy database answers an empty read in a few milliseconds. */
 const SLOW_MS = 500;
 const MIB = 1024 * 1024;
 const DISK_WARN_BYTES = 2048 * MIB;
@@ -29,7 +29,7 @@ export function storeChecks(watched: WatchedSql, store: SqlOptions, clock: TimeS
   ];
 }
 
-/** The verdict on a fault that an operator can mend; undefined for any other error. */
+/** Returns the verdict on a fault that an operator can repair, or undefined for any other error. */
 export function describeStoreFault(error: unknown): Verdict | undefined {
   if (!(error instanceof StoreUnavailable) || error.fault === undefined) return undefined;
   return { grade: 'fail', detail: error.fault.detail, advice: error.fault.remedy };

@@ -20,14 +20,14 @@ export interface ServiceSchema {
 
 /** The store of a service. */
 export interface StoreSettings extends ServiceSchema {
-  /** `postgres://…`; undefined: a file in the data folder. */
+  /** `postgres://…`, undefined for a file in the data folder. */
   readonly url: Secret | undefined;
   readonly postgres?: Partial<PostgresSettings>;
-  /** Default: run. */
+  /** Migrations run by default. */
   readonly mode?: MigrationMode;
-  /** Syncs the log of an embedded store. Default: the system syncs it to the disk. */
+  /** Syncs the log of an embedded store, by default through the system. */
   readonly openLog?: OpenLogSync | undefined;
-  /** Opens a store whose tables are up to date. Default: the server of the URL, or the file. */
+  /** Opens a store with current tables, by default the server of the URL or the file. */
   readonly open?: (() => Promise<Sql>) | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface StoreEntry {
   readonly migrations?: MigrationMode;
 }
 
-/** Refuses a URL whose TLS cannot work. */
+/** Refuses a URL with TLS settings that cannot work. */
 export function storeSettings(
   { database, postgres, migrations: mode = 'run' }: StoreEntry,
   service: ServiceSchema,

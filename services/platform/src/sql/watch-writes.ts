@@ -11,11 +11,11 @@ export interface WriteFault {
 
 export interface WatchedSql {
   readonly sql: Sql;
-  /** Undefined: the last write succeeded. */
+  /** Returns undefined if the last write succeeded. */
   readonly writeFault: () => WriteFault | undefined;
 }
 
-/** The database, and what it said to the last write. A full store still answers reads. */
+/** Wraps a database and remembers the outcome of the last write, because a full store still answers reads. */
 export function watchWrites(sql: Sql, clock: TimeSource): WatchedSql {
   let fault: WriteFault | undefined;
   const watch = <T>(result: Promise<T>): Promise<T> => {

@@ -3,7 +3,7 @@ import type { ChannelCredentials } from '@grpc/grpc-js';
 import type { CurrentTls, ServerTls } from './tls-files.ts';
 import type { TlsMaterial } from './tls-material.ts';
 
-/** The credentials of a gRPC port, whose new connections have the newest certificates; undefined: plaintext. */
+/** Returns the credentials of a gRPC port, undefined for plaintext. New connections use the newest certificates. */
 export function serverCredentials(tls: ServerTls | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const provider = newProvider(tls.material);
@@ -15,7 +15,7 @@ export function serverCredentials(tls: ServerTls | undefined): ServerCredentials
   );
 }
 
-/** The credentials of calls, whose new connections have the newest certificates; undefined: plaintext. */
+/** Returns the credentials of calls, undefined for plaintext. New connections use the newest certificates. */
 export function channelCredentials(tls: CurrentTls | undefined): ChannelCredentials {
   if (tls === undefined) return credentials.createInsecure();
   const provider = newProvider(tls);
@@ -31,11 +31,11 @@ type IdentityListener = experimental.IdentityCertificateUpdateListener;
 /** grpc-js's own file watcher ends all new connections as soon as one file cannot be read. */
 function newProvider(tls: CurrentTls): experimental.CertificateProvider {
   const ends = new Map<CaListener | IdentityListener, () => void>();
-  const follow = (listener: CaListener | IdentityListener, tell: (material: TlsMaterial) => void): void => {
-    ends.set(listener, tls.onChange(tell));
-    // a listener that is called while it is added is not heard
+  const follow = (listener: CaListener | IdentityListener, update: (material: TlsMaterial) => void): void => {
+    ends.set(listener, tls.onChange(update));
+    // a listener that fires while it is being added is not called
     process.nextTick(() => {
-      if (ends.has(listener)) tell(tls.current());
+      if (ends.has(listener)) update(tls.current());
     });
   };
   const leave = (listener: CaListener | IdentityListener): void => {

@@ -7,7 +7,8 @@ const NAME = /^(?:DNS|URI|email):([^"]+)$/;
 const SEPARATOR = ', ';
 
 /**
- * The names in the client certificate of a connection; none: it has shown none, or none that an authority has signed.
+ * Returns the names in the client certificate of a connection. The list is empty without a certificate that an
+ * authority has signed.
  */
 export function readPeerNames(socket: Socket): readonly string[] {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return [];

@@ -5,8 +5,9 @@ import { TlsFault } from './tls-material.ts';
 import type { TlsFiles } from './tls-material.ts';
 
 /**
- * Certificates for connections to a server that is not part of the program. Each call reads the files again. While they
- * are missing or do not fit together, the last sound ones stay in use. The first call is made here, and throws.
+ * Returns the certificates for connections to a server that is not part of the program. Each call reads the files
+ * again. While they are missing or do not fit together, the last valid ones stay in use. The first call happens here,
+ * and throws.
  */
 export function rereadTls(files: TlsFiles): () => SecureContextOptions {
   let last = read(files);

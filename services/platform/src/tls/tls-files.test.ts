@@ -8,7 +8,7 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import type { FakeClock } from '../../testing/fake-clock.ts';
 import { silentLog } from '../log.ts';
 import type { Log } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { REREAD_MS, readTlsFiles, watchTls } from './tls-files.ts';
 import type { WatchedTls } from './tls-files.ts';
@@ -33,7 +33,7 @@ beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'reelgate-tls-'));
   files = write(first);
   clock = fakeClock(Date.now());
-  metrics = openMetrics(false);
+  metrics = newMetrics(false);
   logged = [];
 });
 afterEach(async () => {

@@ -7,10 +7,10 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { TLS_FILES, TlsFault, parseTlsMaterial } from './tls-material.ts';
 import type { TlsFile, TlsFiles, TlsMaterial } from './tls-material.ts';
 
-/** The certificates of a port, and what it asks of its clients. */
+/** The certificates of a port, and its demands on clients. */
 export interface ServerTls {
   readonly material: CurrentTls;
-  /** The demand for a client certificate that the `ca` has signed; with `none`, clients are not asked for one. */
+  /** Demands a client certificate that the `ca` has signed. With `none`, clients are not asked for a certificate. */
   readonly clientCertificates: 'required' | 'optional' | 'none';
 }
 

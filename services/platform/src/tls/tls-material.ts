@@ -37,7 +37,7 @@ export interface TlsMaterial {
   readonly expiresAt: number | undefined;
 }
 
-/** A file that cannot be used, and what would be right. */
+/** A file that cannot be used, with the expected content. */
 export class TlsFault extends Error {
   override readonly name = 'TlsFault';
   readonly file: TlsFile;
@@ -81,12 +81,12 @@ function parsePrivateKey(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
-    // the error of OpenSSL may repeat what the file has
+    // the error of OpenSSL may repeat the content of the file
     throw new TlsFault('key', 'has no private key that can be read; expected one in PEM, without a passphrase');
   }
 }
 
-/** TLS itself refuses what no rule here names, such as a key that is too short. */
+/** TLS itself refuses further faults, such as a key that is too short. */
 function assertUsable({ certificate, key, ca }: TlsMaterial): void {
   try {
     createSecureContext({ cert: certificate, key: key?.reveal(), ca });

@@ -24,7 +24,7 @@ import type { Authority, Issued } from '../../testing/certificates.ts';
 import { partialService } from '../../testing/partial-service.ts';
 import { systemClock } from '../clock.ts';
 import { silentLog } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { identifyAmong } from '../rpc/callers.ts';
 import type { KnownCaller } from '../rpc/callers.ts';
 import { startConnectServer } from '../rpc/connect-server.ts';
@@ -76,7 +76,7 @@ afterEach(async () => {
 
 function watched(name: string, issued: Issued, ca = authority.certificate): WatchedTls {
   const files = writeTls(path.join(folder, name), issued, ca);
-  const tls = watchTls(name, files, { clock: systemClock, log: silentLog, metrics: openMetrics(false) });
+  const tls = watchTls(name, files, { clock: systemClock, log: silentLog, metrics: newMetrics(false) });
   ends.push(() => tls.stop());
   return tls;
 }

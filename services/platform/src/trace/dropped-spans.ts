@@ -9,14 +9,14 @@ export type DropReason = (typeof DROP_REASONS)[number];
 /** A receiver that is away for long is one line a minute. */
 const SAID_EVERY_MS = 60_000;
 const MINUTE_MS = 60_000;
-/** The period for which an operator is told of dropped spans. */
+/** The period for which dropped spans are reported to an operator. */
 export const RECENT_MINUTES = 15;
 
 /** Spans that were dropped in the last minutes. */
 export interface RecentDrops {
   readonly spans: number;
   readonly reasons: readonly DropReason[];
-  /** The last fault of the receiver; undefined: none was given. */
+  /** The last fault of the receiver, undefined if there was none. */
   readonly fault: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface DropNotes {
 
 /** Counts the spans that are lost on their way to the receiver. */
 export interface DroppedSpans extends DropNotes {
-  /** Counts those of the last `RECENT_MINUTES`. */
+  /** Counts the drops of the last `RECENT_MINUTES`. */
   recent(): RecentDrops;
 }
 
@@ -36,7 +36,7 @@ interface Minute {
   spans: number;
 }
 
-/** Registers the counter, whose series begin at 0 so that an alert sees the first increase. */
+/** Registers the counter. Its series begin at 0 so that an alert sees the first increase. */
 export function countDroppedSpans(metrics: CounterRegistry): ReturnType<Metrics['counter']> {
   const counter = metrics.counter(
     'reelgate_trace_spans_dropped_total',
@@ -47,7 +47,7 @@ export function countDroppedSpans(metrics: CounterRegistry): ReturnType<Metrics[
   return counter;
 }
 
-export function openDroppedSpans(
+export function newDroppedSpans(
   counter: ReturnType<Metrics['counter']>,
   { log, clock }: { readonly log: WarningLog; readonly clock: TimeSource },
 ): DroppedSpans {

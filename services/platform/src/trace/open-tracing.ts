@@ -1,5 +1,5 @@
 import { backgroundLog } from '../log.ts';
-import { countDroppedSpans, openDroppedSpans } from './dropped-spans.ts';
+import { countDroppedSpans, newDroppedSpans } from './dropped-spans.ts';
 import type { RecentDrops } from './dropped-spans.ts';
 import type { Tracing } from './trace.ts';
 import { NO_TRACING } from './trace.ts';
@@ -8,7 +8,7 @@ import type { TraceSettings } from './trace-settings.ts';
 
 export interface OpenedTracing {
   readonly tracing: Tracing;
-  /** Counts the spans that were dropped lately; undefined: nothing is recorded. */
+  /** Counts the spans that were dropped lately, undefined if no spans are recorded. */
   readonly recentDrops: (() => RecentDrops) | undefined;
 }
 
@@ -21,7 +21,7 @@ export async function openTracing(settings: TraceSettings | undefined, deps: Tra
   if (settings === undefined) return { tracing: NO_TRACING, recentDrops: undefined };
   if (settings.otherProtocol !== undefined)
     deps.log.warn({ asked: settings.otherProtocol, sent: 'http/protobuf' }, 'spans are sent over another protocol');
-  const dropped = openDroppedSpans(counter, { clock: deps.clock, log: backgroundLog(deps.log) });
-  const { openOtelTracing } = await import('./otel-export.ts');
-  return { tracing: openOtelTracing(settings, deps, dropped), recentDrops: () => dropped.recent() };
+  const dropped = newDroppedSpans(counter, { clock: deps.clock, log: backgroundLog(deps.log) });
+  const { newOtelTracing } = await import('./otel-export.ts');
+  return { tracing: newOtelTracing(settings, deps, dropped), recentDrops: () => dropped.recent() };
 }

@@ -9,7 +9,7 @@ import { systemClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import { newIds, systemRandom } from '../ids.ts';
 import { silentLog } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { Secret } from '../secret.ts';
 import { currentRequestId, currentTraceId, inRequest, inTrace } from '../request-context.ts';
 import { openTracing } from './open-tracing.ts';
@@ -46,7 +46,7 @@ afterEach(async () => {
 });
 
 async function opened(batch: Partial<BatchSettings> = {}, clock: Clock | FakeClock = systemClock) {
-  const [metrics, lines] = [openMetrics(false), [] as object[]];
+  const [metrics, lines] = [newMetrics(false), [] as object[]];
   const { tracing, recentDrops } = await openTracing(
     {
       url: `${sink.endpoint}/v1/traces`,
@@ -233,7 +233,7 @@ test('a receiver that is away holds the stop for two seconds at most, and what i
 
 test('every reason of a dropped span has a series at 0 from the start, with a receiver and without one', async () => {
   const { text } = await opened();
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   await openTracing(undefined, { ...PARTS, metrics });
 
   for (const shown of [await text(), await metrics.text()])

@@ -11,7 +11,7 @@ import type { NewId, Random } from '../ids.ts';
 import { outsideRequests } from '../request-context.ts';
 import type { DroppedSpans } from './dropped-spans.ts';
 import { otlpReceiver } from './otel-receiver.ts';
-import { openBatchSender } from './otel-sender.ts';
+import { newBatchSender } from './otel-sender.ts';
 import type { SendingDeps } from './otel-sender.ts';
 import { otelTracing } from './otel-tracing.ts';
 import type { BatchSettings, TraceSettings } from './trace-settings.ts';
@@ -34,7 +34,7 @@ export interface TracingDeps {
 const STOP_MS_MAX = 2000;
 
 /** Records traces and sends them as OTLP. */
-export function openOtelTracing(
+export function newOtelTracing(
   { sample, batch, ...receiver }: TraceSettings,
   { name, newId, random, clock }: TracingDeps,
   dropped: DroppedSpans,
@@ -52,9 +52,9 @@ function buildResource(name: string, newId: NewId): Resource {
 }
 
 /**
- * Sends each ended span within the delay of a batch, whatever became of the batches before it. Only a receiver that
- * takes nothing makes spans wait longer: in a queue with a bound, until it is back, or until their batch has been tried
- * for `exportMs`. What is dropped is counted. No fault of the receiver reaches the work that is traced.
+ * Sends each ended span within the delay of a batch, whether or not earlier batches succeeded. Only a receiver that
+ * refuses all spans lets them wait longer: in a bounded queue until it is back, or until their batch has been tried for
+ * `exportMs`. Dropped spans are counted. No fault of the receiver reaches the traced work.
  */
 function otelQueue(deps: SendingDeps, { queueMax, batchMax, delayMs, exportMs }: BatchSettings): SpanProcessor {
   const { dropped, clock } = deps;
@@ -63,7 +63,7 @@ function otelQueue(deps: SendingDeps, { queueMax, batchMax, delayMs, exportMs }:
   /** Returns how many of the oldest spans have waited for their time. */
   let due = 0;
   let isFilling = false;
-  const sender = openBatchSender(deps, {
+  const sender = newBatchSender(deps, {
     exportMs,
     takeBatch: () => {
       if (due === 0 && waiting.length < batchMax) return undefined;
@@ -92,7 +92,7 @@ function otelQueue(deps: SendingDeps, { queueMax, batchMax, delayMs, exportMs }:
         return;
       }
       waiting.push(span);
-      // a span may end in a request, and its batch belongs to none
+      // a span may end in a request, but its batch belongs to no request
       if (!isFilling) outsideRequests(() => void fill());
       if (waiting.length >= batchMax)
         outsideRequests(() => {

@@ -8,7 +8,7 @@ import type { OtlpSink } from '../../testing/otlp-sink.ts';
 import { systemClock } from '../clock.ts';
 import { newIds, systemRandom } from '../ids.ts';
 import { silentLog } from '../log.ts';
-import { openMetrics } from '../metrics/metrics.ts';
+import { newMetrics } from '../metrics/metrics.ts';
 import { openTracing } from './open-tracing.ts';
 import { traceConfig } from './trace-schema.ts';
 import { traceSettings } from './trace-settings.ts';
@@ -45,7 +45,7 @@ async function sendOne(
     random: systemRandom,
     newId: newIds(systemClock),
     log: silentLog,
-    metrics: openMetrics(false),
+    metrics: newMetrics(false),
   });
   tracing.root('span', { class: 'create' }).end();
   await tracing.stop();

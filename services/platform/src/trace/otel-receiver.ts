@@ -70,7 +70,7 @@ function toSendResult(status: number | undefined, body: Uint8Array): SendResult 
   };
 }
 
-/** A receiver may take a part of the spans and say how many it did not take. An unreadable answer says nothing. */
+/** Reads how many spans a receiver rejected. An unreadable answer counts as no rejection. */
 function readRejected(body: Uint8Array): number {
   try {
     const { partialSuccess } = ProtobufTraceSerializer.deserializeResponse(body);

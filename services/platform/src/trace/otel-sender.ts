@@ -18,7 +18,7 @@ interface Batch {
   readonly spans: readonly ReadableSpan[];
   /** The time of its first request. */
   readonly begunAt: number;
-  /** The failure of its last request; undefined if there was none. */
+  /** The failure of its last request, undefined if it succeeded. */
   readonly fault: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface SendingDeps {
 }
 
 export interface BatchSenderOptions {
-  /** Takes the next batch out of the queue; undefined: none is due. */
+  /** Takes the next batch out of the queue. Returns undefined if no batch is due. */
   readonly takeBatch: () => readonly ReadableSpan[] | undefined;
   /** The time for which a batch is tried. */
   readonly exportMs: number;
@@ -40,19 +40,19 @@ export interface BatchSender {
   send(): void;
   /** Resolves when no batch is left, or at the stop. */
   whenSent(): Promise<void>;
-  /** Ends the requests, and drops what is not sent. */
+  /** Ends the requests, and drops the spans that are not sent. */
   stop(): void;
 }
 
 /** Sends batches side by side, and repeats those that the receiver did not take. */
-export function openBatchSender(
+export function newBatchSender(
   { receiver, dropped, clock }: SendingDeps,
   { takeBatch, exportMs }: BatchSenderOptions,
 ): BatchSender {
   const over = new AbortController();
   const untaken: Batch[] = [];
   let sending = 0;
-  /** 0: the receiver took the last batch. */
+  /** 0 if the receiver took the last batch. */
   let pauseMs = 0;
   let isPausing = false;
   let sent: PromiseWithResolvers<undefined> | undefined;
@@ -79,7 +79,7 @@ export function openBatchSender(
     else pauseMs = 0;
     if (result.outcome === 'away' && clock.now() - begunAt < exportMs && !over.signal.aborted)
       untaken.push({ spans, begunAt, fault: result.fault });
-    else noteLoss(dropped, spans.length, result);
+    else recordLoss(dropped, spans.length, result);
   };
   const pause = async (): Promise<void> => {
     if (isPausing) return;
@@ -109,7 +109,7 @@ function newBatch(spans: Batch['spans'] | undefined, clock: Clock): Batch | unde
   return spans === undefined ? undefined : { spans, begunAt: clock.now(), fault: undefined };
 }
 
-function noteLoss(dropped: DropNotes, spans: number, result: SendResult): void {
+function recordLoss(dropped: DropNotes, spans: number, result: SendResult): void {
   if (result.outcome !== 'taken') dropped.note('not_sent', spans, result.fault);
   else if (result.rejected > 0) dropped.note('not_sent', result.rejected, 'the receiver took only a part');
 }

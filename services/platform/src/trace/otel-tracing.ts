@@ -33,7 +33,7 @@ export interface OtelTracingDeps {
   readonly clock: Clock;
 }
 
-/** Traces by the SDK of OpenTelemetry. It is asked only for what is recorded. */
+/** Traces with the SDK of OpenTelemetry, which is called only for recorded spans. */
 export function otelTracing({ sample, queue, resource, random, clock }: OtelTracingDeps): Tracing {
   const ids = otelIds(random);
   const provider = new TracerProvider({
@@ -101,7 +101,7 @@ function newRemoteSpan(carrier: string, context: SpanContext, start: StartSpan):
   };
 }
 
-/** Undefined: the carrier is not valid, or says that nothing is recorded. */
+/** Returns undefined if the carrier is not valid, or not sampled. */
 function toSpanContext(carrier: string | undefined): SpanContext | undefined {
   const told = parseTraceparent(carrier);
   if (told?.isSampled !== true) return undefined;

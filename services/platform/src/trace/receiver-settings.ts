@@ -12,7 +12,10 @@ export interface ReceiverSettings {
   readonly isZipped: boolean;
 }
 
-/** The authority of the receiver and our own certificate, in PEM. Absent: the authorities of Node; no certificate. */
+/**
+ * The authority of the receiver and our own certificate, in PEM. By default the authorities of Node, and no
+ * certificate.
+ */
 interface TlsSettings {
   readonly ca?: Buffer;
   readonly cert?: Buffer;
@@ -54,7 +57,7 @@ function addressIn(environment: Environment, name: string): string | undefined {
   throw new ConfigError(`${name}: must be an http:// or https:// address`);
 }
 
-/** Reads `name=value,name=value`, with values in URL encoding. Those of traces win over those of every signal. */
+/** Reads `name=value,name=value`, with values in URL encoding. Headers for traces win over headers for every signal. */
 function readHeaders(environment: Environment): Readonly<Record<string, Secret>> {
   const names = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'];
   const pairs = names.flatMap((name) => (textIn(environment, name) ?? '').split(',').map((pair) => ({ name, pair })));
@@ -95,7 +98,7 @@ function signalText(environment: Environment, name: string): string | undefined 
   return textIn(environment, `OTEL_EXPORTER_OTLP_TRACES_${name}`) ?? textIn(environment, `OTEL_EXPORTER_OTLP_${name}`);
 }
 
-/** The value of a variable; undefined: it is not set, or is empty. */
+/** Returns the value of a variable, or undefined if it is not set or is empty. */
 export function textIn(environment: Environment, name: string): string | undefined {
   const text = environment[name]?.trim();
   return text === '' ? undefined : text;

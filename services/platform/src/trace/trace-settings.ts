@@ -31,8 +31,8 @@ const PROTOCOL = 'http/protobuf';
 const SWITCHED_ON = /^true$/i;
 
 /**
- * The settings of the configuration, filled by the variables of OpenTelemetry; undefined: nothing is recorded. Throws a
- * ConfigError for an address that is none.
+ * Reads the settings of the configuration, completed by the variables of OpenTelemetry. Returns undefined if no traces
+ * are recorded. Throws a ConfigError for an invalid address.
  */
 export function traceSettings(config: TraceConfig, environment: Environment): TraceSettings | undefined {
   if (SWITCHED_ON.test(textIn(environment, 'OTEL_SDK_DISABLED') ?? '')) return undefined;
@@ -77,7 +77,7 @@ function readBatch(environment: Environment): BatchSettings {
   };
 }
 
-/** The standard asks that a number that cannot be used counts as none. */
+/** The standard demands that an unusable number counts as missing. */
 function readNumber(environment: Environment, name: string, fallback: number, max: number): number {
   const text = textIn(environment, name) ?? '';
   return /^[1-9]\d*$/.test(text) && Number(text) <= max ? Number(text) : fallback;

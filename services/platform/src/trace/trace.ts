@@ -9,7 +9,7 @@ export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer
 export type TraceClass = 'create' | 'call' | 'read' | 'work';
 
 export interface SpanOptions {
-  /** Default: internal. */
+  /** By default internal. */
   readonly kind?: SpanKind | undefined;
   /** The time at which it began, in milliseconds since 1970; now if absent. */
   readonly at?: number | undefined;
@@ -19,21 +19,23 @@ export interface SpanOptions {
 }
 
 /**
- * A part of a recorded trace, or `NO_SPAN`, which records nothing. It is passed on explicitly: there is no current
+ * A part of a recorded trace, or `NO_SPAN`, which is never recorded. It is passed on explicitly: there is no current
  * span.
  */
 export interface Span {
-  /** The `traceparent` of W3C for what comes below this span, in a header or in a row; undefined: not recorded. */
+  /**
+   * The `traceparent` of W3C for work below this span, in a header or in a row. Undefined if the span is not recorded.
+   */
   readonly carrier: string | undefined;
-  /** For log lines and exemplars; undefined: not recorded. */
+  /** For log lines and exemplars. Undefined if the span is not recorded. */
   readonly traceId: string | undefined;
   child(name: string, options?: SpanOptions): Span;
   set(attributes: Attributes): void;
-  /** Names a span that it has to do with; no carrier: none. */
+  /** Names a related span. Without a carrier it has no effect. */
   link(carrier: string | undefined): void;
   /** Marks it as failed with a stable word, such as the reason of a problem. */
   fail(type: string): void;
-  /** Later calls change nothing. `at` is in milliseconds since 1970; absent: now. */
+  /** Ends the span. Later calls have no effect. `at` is in milliseconds since 1970, by default the current time. */
   end(at?: number): void;
 }
 
@@ -45,7 +47,7 @@ export interface RootOptions extends SpanOptions {
 
 /** A span that is written when it is over, perhaps by another process than the one in which it began. */
 export interface WrittenSpan {
-  /** The carrier of its parent; absent: it is the root of its trace. */
+  /** The carrier of its parent, undefined for the root of a trace. */
   readonly parent?: string | undefined;
   readonly kind?: SpanKind | undefined;
   /** Milliseconds since 1970. */
@@ -59,30 +61,30 @@ export interface WrittenSpan {
 
 export interface TraceContinuer {
   /**
-   * Continues below a carrier that was received or stored; without a valid one nothing is recorded. The span behind
-   * the carrier is recorded elsewhere: attributes and the end of this object have no effect.
+   * Continues below a carrier that was received or stored. Without a valid one, the result is not recorded. The span
+   * behind the carrier is recorded elsewhere: attributes and the end of this object have no effect.
    */
   enter(carrier: string | undefined): Span;
 }
 
-/** Records traces. Nothing of it throws, and nothing waits for what receives the spans. */
+/** Records traces. Its functions never throw, and no work waits for the receiver of the spans. */
 export interface Tracing extends TraceContinuer {
   /** Begins a trace. Whether it is recorded is decided here, by its class, for everything below it. */
   root(name: string, options: RootOptions): Span;
   /** A carrier in the trace of a span, with the id of a span that is written later. */
   mint(span: Span): string | undefined;
   /**
-   * Writes the span with the minted id. The caller makes sure that this happens once. It is sent within moments,
-   * because no other process would write it if this one died.
+   * Writes the span with the minted id. The caller ensures that this happens once. It is sent within moments, because
+   * no other process would write it if this one died.
    */
   writeSpan(carrier: string | undefined, name: string, span: WrittenSpan): void;
-  /** Sends what is left, within a bounded time. */
+  /** Sends the remaining spans, within a bounded time. */
   stop(): Promise<void>;
 }
 
 const nothing = (): void => undefined;
 
-/** The span of everything that is not recorded. Its calls cost nothing, and its children are itself. */
+/** The span of work that is not recorded. Its calls are free, and its children are itself. */
 export const NO_SPAN: Span = Object.freeze({
   carrier: undefined,
   traceId: undefined,
@@ -93,7 +95,7 @@ export const NO_SPAN: Span = Object.freeze({
   end: nothing,
 });
 
-/** Records nothing. */
+/** Tracing that records no spans. */
 export const NO_TRACING: Tracing = Object.freeze({
   root: () => NO_SPAN,
   enter: () => NO_SPAN,

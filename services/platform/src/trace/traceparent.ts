@@ -10,7 +10,7 @@ const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f
 const CHARACTERS_MAX = 512;
 const SAMPLED = 1;
 
-/** Reads a header or a stored carrier; undefined: it is not valid. */
+/** Reads a header or a stored carrier. Returns undefined if it is not valid. */
 export function parseTraceparent(text: string | undefined): Traceparent | undefined {
   if (text === undefined || text.length > CHARACTERS_MAX) return undefined;
   const [whole, version, traceId = '', spanId = '', flags = '', rest] = TRACEPARENT.exec(text) ?? [];
@@ -18,7 +18,7 @@ export function parseTraceparent(text: string | undefined): Traceparent | undefi
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
 }
 
-/** The trace of a carrier, for exemplars; undefined: it is not recorded. */
+/** Returns the trace of a carrier, for exemplars, or undefined if it is not recorded. */
 export function readSampledTraceId(carrier: string | undefined): string | undefined {
   const told = parseTraceparent(carrier);
   return told?.isSampled === true ? told.traceId : undefined;

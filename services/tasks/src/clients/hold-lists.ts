@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { openCallLists } from '@reelgate/platform/rpc/call-lists';
+import { newCallLists } from '@reelgate/platform/rpc/call-lists';
 import type { CallLists, ListedCall, Outcome } from '@reelgate/platform/rpc/call-lists';
 import { fromWireProblem } from '@reelgate/platform/rpc/problems';
 import type { Client, EveryField } from '@reelgate/platform/rpc/service';
@@ -19,7 +19,7 @@ const CONCURRENCY = 8;
 export type HoldLists = CallLists<PlaceHoldRequest, Hold | undefined>;
 
 export function openHoldLists(rpc: Client<typeof BillingService>, clock: Clock): HoldLists {
-  return openCallLists({
+  return newCallLists({
     method: BillingService.method.placeHold,
     clock,
     listMax: LIST_MAX,

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { expect, test } from '@jest/globals';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import { silentLog } from '@reelgate/platform/log';
 import { describeOnEngines } from '../../testing/store/describe-on-engines.ts';
 import { BalanceLowSchema } from '@reelgate/proto/billing/v1/billing_events';
@@ -12,7 +12,7 @@ const LOW = { accountId: 'acme', creditKey: 'credit_1', currency: 'USD', creditN
 
 /** Publishes the messages, each under an id of its own, and returns the events of the account afterwards. */
 async function eventsAfter(world: DeliveryWorld, ...messages: readonly object[]) {
-  const bus = openLocalBus(world.clock, silentLog);
+  const bus = newLocalBus(world.clock, silentLog);
   let woken = 0;
   await onBalanceLow(bus, { ...world.deps, wake: () => (woken += 1) });
   for (const [index, message] of messages.entries())

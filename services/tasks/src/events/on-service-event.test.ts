@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import { publishConfigurationApplied, publishServiceEvents } from '@reelgate/platform/bus/publish-service-events';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
@@ -12,8 +12,8 @@ import { onServiceEvent } from './on-service-event.ts';
 const AT = Date.UTC(2026, 0, 1);
 
 /** Returns what was written of what `publish` told. */
-async function writtenAfter(publish: (bus: ReturnType<typeof openLocalBus>) => Promise<void>): Promise<ServiceEvent[]> {
-  const bus = openLocalBus(fakeClock(AT), silentLog);
+async function writtenAfter(publish: (bus: ReturnType<typeof newLocalBus>) => Promise<void>): Promise<ServiceEvent[]> {
+  const bus = newLocalBus(fakeClock(AT), silentLog);
   const written: ServiceEvent[] = [];
   await onServiceEvent(bus, { addServiceEvents: async (events) => void written.push(...events) });
   await publish(bus);
@@ -57,7 +57,7 @@ test.each([
 
 test('an event that could not be written comes again', async () => {
   const clock = fakeClock(AT);
-  const bus = openLocalBus(clock, silentLog);
+  const bus = newLocalBus(clock, silentLog);
   const written: ServiceEvent[] = [];
   let isAway = true;
   await onServiceEvent(bus, {

@@ -1,10 +1,10 @@
 import { create as message } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import { systemClock } from '@reelgate/platform/clock';
 import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { inTime } from '@reelgate/platform/testing/bounded-waits';
 import { partialService, silenceRpcLibraries } from '@reelgate/platform/testing/partial-service';
 import { TRANSPORTS, closingTransports } from '@reelgate/platform/testing/rpc-transports';
@@ -30,8 +30,8 @@ silenceRpcLibraries();
 /** The streams on a real store, with the workers and the bus of a process. */
 async function aService(open: (typeof TRANSPORTS)[number][1]) {
   const world = await openWorld();
-  const bus = openLocalBus(systemClock, silentLog);
-  const metrics = openMetrics(false);
+  const bus = newLocalBus(systemClock, silentLog);
+  const metrics = newMetrics(false);
   const lifecycle = openLifecycle(silentLog);
   const watches = await startWatches(
     { store: world.deps.store, clock: systemClock, log: silentLog, bus, metrics },

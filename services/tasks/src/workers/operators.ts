@@ -3,7 +3,7 @@ import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
 import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import { PROBE_EVERY_MS, newProber } from '@reelgate/platform/limits/probe-suspects';
-import { openCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
+import { newCircuitWatch } from '@reelgate/platform/limits/watch-circuits';
 import { StoreUnavailable } from '@reelgate/platform/sql/sql';
 import { announcePause, onCallsGiven, onPausesChanged, onWaitAsked } from '../events/announcements.ts';
 import { onServiceEvent } from '../events/on-service-event.ts';
@@ -57,7 +57,7 @@ export async function startOperators(
   start('removal of old counts', REMOVE_IDLE_MS, () => removeOldCounts(operators, clock));
   const reads = start('pauses of channels', PAUSES_IDLE_MS, () => renewPauses(deps).then(() => 0));
   start('waits of channels', PAUSES_IDLE_MS, () => waits.read().then(() => 0));
-  const circuits = openCircuitWatch(
+  const circuits = newCircuitWatch(
     () => parts.channels.all().map(({ channel, circuit }) => ({ id: channel.settings.id, circuit })),
     (changes) => operators.addServiceEvents(changes),
     clock,

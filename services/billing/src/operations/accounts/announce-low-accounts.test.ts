@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { until } from '@reelgate/platform/testing/until';
 import { BalanceLowSchema } from '@reelgate/proto/billing/v1/billing_events';
 import type { BalanceLow } from '@reelgate/proto/billing/v1/billing_events';
@@ -52,7 +52,7 @@ function replica({ sql, clock }: TestBilling, page = PAGE): Replica {
   };
   const announce = announceLowCredit({ publish });
   return {
-    pass: lowAccounts({ store: marking, announce, metrics: openMetrics(false), clock }),
+    pass: lowAccounts({ store: marking, announce, metrics: newMetrics(false), clock }),
     announced,
     fail: (name) => {
       failing = name;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { until } from '@reelgate/platform/testing/until';
 import { CENT, DOLLAR } from '../../../testing/books.ts';
 import { describeOnEngines } from '../../../testing/describe-on-engines.ts';
@@ -10,7 +10,7 @@ import { lowAccounts } from './watch-low-accounts.ts';
 
 /** What the gauge shows after each of some passes, each of which reads a page. */
 async function shownAfter({ sql, clock }: TestBilling, passes: number, page: number): Promise<string[]> {
-  const metrics = openMetrics(false);
+  const metrics = newMetrics(false);
   const pass = lowAccounts({ store: sqlLowAccounts(sql, page), announce: async () => undefined, metrics, clock });
   const shown: string[] = [];
   for (let each = 0; each < passes; each += 1) {

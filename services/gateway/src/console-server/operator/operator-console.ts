@@ -1,5 +1,5 @@
 import type { Foundation } from '@reelgate/platform/foundation';
-import { openWrongKeys } from '@reelgate/platform/limits/wrong-keys';
+import { newWrongKeys } from '@reelgate/platform/limits/wrong-keys';
 import type { ReadSource } from '@reelgate/platform/source-address';
 import type { HttpRoute } from '@reelgate/platform/http/http-port';
 import { thenMaybe } from '@reelgate/platform/maybe-promise';
@@ -86,7 +86,7 @@ export function operatorConsole(
     ended,
     inUse,
   });
-  const door = openOperatorDoor(clock, openWrongKeys({ door: 'operators', clock, log, metrics }));
+  const door = openOperatorDoor(clock, newWrongKeys({ door: 'operators', clock, log, metrics }));
   const { clients, relay, pauses } = pages;
   const readStatus = watchStatus({
     ...{ clock, log, relay, pauses, reach: clients.reach, configuration: clients.configuration },

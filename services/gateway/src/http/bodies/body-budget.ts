@@ -1,5 +1,5 @@
 import type { Clock } from '@reelgate/platform/clock';
-import { openArrivals } from '@reelgate/platform/http/body-arrivals';
+import { newArrivals } from '@reelgate/platform/http/body-arrivals';
 import type { Arrivals, BodyPace } from '@reelgate/platform/http/body-arrivals';
 import { newSemaphore } from '@reelgate/platform/limits/semaphore';
 import type { Semaphore } from '@reelgate/platform/limits/semaphore';
@@ -97,7 +97,7 @@ export function openBodyBudget({ bytesMax, bodyBytesMax, clock, waitMsMax, pace 
     source: Math.floor(bytesMax / SOURCE_SHARE),
     operator: bytesMax,
   };
-  const arrivals = openArrivals<Body>(clock, pace);
+  const arrivals = newArrivals<Body>(clock, pace);
   const memory = openMemory(bytesMax, arrivals);
   const holdings = new Map<string, OwnedBodies>();
   const enter = ({ kind, id }: BodyOwner): OwnedBodies => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
+import type { TakesOfSecond } from '@reelgate/platform/limits/announce-takes';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { relayChannelSettings } from './relay-channel-config.ts';

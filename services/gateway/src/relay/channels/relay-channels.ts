@@ -8,8 +8,8 @@ import type { Circuit } from '@reelgate/platform/limits/circuit-breaker';
 import type { PeerLimits } from '@reelgate/platform/limits/peer-limits';
 import { newCallerPermits, shareAmongCallers } from '@reelgate/platform/limits/caller-shares';
 import type { CallerPermits } from '@reelgate/platform/limits/caller-shares';
-import { listTimes, tellTakes } from '@reelgate/platform/limits/tell-takes';
-import type { TakesOfSecond } from '@reelgate/platform/limits/tell-takes';
+import { listTimes, announceTakes } from '@reelgate/platform/limits/announce-takes';
+import type { TakesOfSecond } from '@reelgate/platform/limits/announce-takes';
 import { divideLimits } from '@reelgate/platform/limits/shared-limits';
 import type { SharedLimits } from '@reelgate/platform/limits/shared-limits';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -180,7 +180,7 @@ function newChannel(settings: RelayChannelSettings, deps: NewChannelDeps): Relay
     perMinute: settings.requestsPerMinute,
     replicas: shared.replicas,
   });
-  const told = tellTakes(divided, clock, (takes) => {
+  const told = announceTakes(divided, clock, (takes) => {
     tellCalls({ peer: settings.id, ...takes });
   });
   const limits = obeyWaits(told, () => waits.waitMs(settings.id, 'work'));

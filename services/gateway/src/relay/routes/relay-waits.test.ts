@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { openLocalBus } from '@reelgate/platform/bus/local-bus';
+import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { systemClock } from '@reelgate/platform/clock';
 import { silentLog } from '@reelgate/platform/log';
@@ -17,7 +17,7 @@ let upstream: RelayUpstream;
 const gateways: GatewayUnderTest[] = [];
 
 beforeEach(async () => {
-  bus = openLocalBus(systemClock, silentLog);
+  bus = newLocalBus(systemClock, silentLog);
   upstream = await startRelayUpstream();
 });
 afterEach(async () => {

@@ -87,7 +87,7 @@ function isGlobalUnicast6(parts: readonly number[]): boolean {
 export interface AddressPolicy {
   permits(address: string, port: number): boolean;
   permitsPort(port: number): boolean;
-  /** The ports that are allowed for every public address, without those of the exceptions. */
+  /** The ports that are allowed for every public address. Those of the exceptions are not among them. */
   readonly ports: readonly number[];
   readonly urlCharactersMax: number;
   /** Reports whether an exception names this port. The address then decides. */

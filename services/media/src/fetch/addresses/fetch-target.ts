@@ -43,7 +43,7 @@ export function isPublicHost(url: URL): boolean {
   return isIP(host) !== 0 ? isPublicAddress(host) : isPublicName(host);
 }
 
-/** The canonical address of a URL's host; undefined: the host is a name. */
+/** Returns the canonical address in a URL's host, or undefined if the host is a name. */
 export function addressIn(url: URL): string | undefined {
   const host = readHost(url);
   return isIP(host) === 0 ? undefined : toPlainAddress(host);

@@ -18,14 +18,14 @@ export interface LookupLimits {
   /** Ends the queries that still run. */
   readonly signal: AbortSignal;
   /** Called before an address is dialled that only an exception permits. */
-  readonly noteException?: (() => void) | undefined;
+  readonly recordException?: (() => void) | undefined;
 }
 
 export type LookupSettings = LookupPolicy & LookupLimits;
 
 /** All addresses of a name. The name is refused if a single one of them is not permitted. */
 async function lookUp(
-  { policy, dnsServers, dnsMs, signal, noteException }: LookupSettings,
+  { policy, dnsServers, dnsMs, signal, recordException }: LookupSettings,
   name: string,
   port: number,
 ): Promise<LookupAddress[]> {
@@ -41,7 +41,7 @@ async function lookUp(
   if (found.length === 0) throw networkFault(findLookupError(four) ?? findLookupError(six) ?? { code: 'ENOTFOUND' });
   const refused = found.find(({ address }) => !policy.permits(address, port));
   if (refused !== undefined) throw addressFault(`${name} has the address ${refused.address}, which is not dialled`);
-  if (found.some(({ address }) => policy.isException(address, port))) noteException?.();
+  if (found.some(({ address }) => policy.isException(address, port))) recordException?.();
   return found.slice(0, ANSWERS_MAX);
 }
 

@@ -9,7 +9,7 @@ const ESCAPES: ReadonlyMap<number, number> = new Map(
 /** Stands for a character that is not ASCII. */
 const OTHER_CHARACTER = 0xff;
 
-/** The end of a text, a byte of it, or nothing: an escape goes on; `wrong`: JSON has no such text. */
+/** The end of a text, or a byte of it. Undefined inside an escape, and `wrong` if JSON has no such text. */
 export type TextStep = 'end' | 'wrong' | number | undefined;
 
 /** Reads a JSON string behind its first quote, byte by byte. */
@@ -19,7 +19,7 @@ export interface TextReader {
   countPlain(chunk: Buffer, from: number): number;
 }
 
-export function openTextReader(): TextReader {
+export function newJsonTextReader(): TextReader {
   let isEscape = false;
   let hexLeft = 0;
   let unit = 0;

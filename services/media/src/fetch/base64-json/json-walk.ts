@@ -1,7 +1,7 @@
 import type { JsonPointer } from '../../domain/json-pointer.ts';
-import { openTextReader } from './json-text.ts';
+import { newJsonTextReader } from './json-text.ts';
 import type { TextReader } from './json-text.ts';
-import { NAME_BYTES_MAX, openJsonWay } from './json-way.ts';
+import { NAME_BYTES_MAX, newJsonPath } from './json-way.ts';
 
 const [QUOTE, COMMA, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x22, 0x2c, 0x3a, 0x7b, 0x7d, 0x5b, 0x5d];
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
@@ -35,8 +35,8 @@ export interface JsonWalk {
 }
 
 /** `onByte` gets each byte of the wanted string that `countPlain` did not count, without its escapes. */
-export function openJsonWalk(pointer: JsonPointer, onByte: (byte: number) => void): JsonWalk {
-  const way = openJsonWay(pointer);
+export function newJsonWalk(pointer: JsonPointer, onByte: (byte: number) => void): JsonWalk {
+  const way = newJsonPath(pointer);
   let expected: Place = 'value';
   let text: OpenText | undefined;
   let scalar = '';
@@ -50,7 +50,7 @@ export function openJsonWalk(pointer: JsonPointer, onByte: (byte: number) => voi
   };
   const endValue = (may = true): WalkFault | undefined => expect(way.isEmpty() ? 'end' : 'comma', may);
   const beginText = (use: OpenText['use']): WalkFault | undefined => {
-    text = { reader: openTextReader(), use, raw: [] };
+    text = { reader: newJsonTextReader(), use, raw: [] };
     return undefined;
   };
   const beginName = (byte: number): WalkFault | undefined => (byte === QUOTE ? beginText('name') : 'no JSON');

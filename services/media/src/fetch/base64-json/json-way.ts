@@ -23,15 +23,17 @@ export interface JsonWay {
   /** Reports whether such a container was open. */
   close(isList: boolean): boolean;
   isEmpty(): boolean;
-  /** Takes a comma, and returns what must follow it; undefined: nothing is open. */
+  /** Takes a comma and returns what must follow it, or undefined outside objects and arrays. */
   next(): 'value' | 'name' | undefined;
-  /** Takes the name of a member, without its quotes; false: an earlier member of the way has the same name. */
+  /**
+   * Takes the name of a member, without its quotes. Returns false if an earlier member of the path has the same name.
+   */
   name(raw: readonly number[]): boolean;
   /** Reports whether the value that begins here is the wanted one. */
   isAtEnd(): boolean;
 }
 
-export function openJsonWay(pointer: JsonPointer): JsonWay {
+export function newJsonPath(pointer: JsonPointer): JsonWay {
   const containers: Container[] = [];
   const isOnWay = (): boolean => {
     const inner = containers.at(-1);
@@ -68,7 +70,7 @@ export function openJsonWay(pointer: JsonPointer): JsonWay {
   };
 }
 
-/** The reader of strings has checked the name. One that is not UTF-8 matches nothing that it could be taken for. */
+/** The reader of strings has checked the name. A name that is not UTF-8 matches no other name. */
 function readName(raw: readonly number[]): string {
   return JSON.parse(`"${Buffer.from(raw).toString()}"`) as string;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { FetchFault } from '../../domain/fetch-fault.ts';
-import { JSON_AROUND_BYTES_MAX, openBase64JsonReader } from './read-base64-json.ts';
+import { JSON_AROUND_BYTES_MAX, newBase64JsonReader } from './read-base64-json.ts';
 
 const SEED = 20_261_126;
 const RUNS = 1500;
@@ -14,7 +14,7 @@ const HELD_CHARACTERS_MAX = 3;
 type Outcome = { readonly bytes: Buffer } | { readonly code: string; readonly said: string };
 
 function read(chunks: readonly Buffer[], pointer: readonly string[]): Outcome {
-  const reader = openBase64JsonReader(pointer);
+  const reader = newBase64JsonReader(pointer);
   try {
     const bytes = Buffer.concat(chunks.map((chunk) => reader.take(chunk)));
     reader.finish();
@@ -257,7 +257,7 @@ test('between two chunks the reader holds three characters, whatever the length 
       .subarray(from)
       .subarray(0, CHUNK_BYTES + 1),
   );
-  const reader = openBase64JsonReader(['a', '0']);
+  const reader = newBase64JsonReader(['a', '0']);
   reader.take(Buffer.from('{"a":["'));
   let [came, went] = [0, 0];
   for (let count = 0; count < CHUNKS; count += 1) {

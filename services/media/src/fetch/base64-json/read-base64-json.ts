@@ -1,8 +1,7 @@
 import type { JsonPointer } from '../../domain/json-pointer.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
 import { FetchFault } from '../../domain/fetch-fault.ts';
-import { openBase64Decoder } from './base64-decoder.ts';
-import { openJsonWalk } from './json-walk.ts';
+import { newJsonWalk } from './json-walk.ts';
 import type { WalkFault } from './json-walk.ts';
 
 /** The most bytes of the JSON that are not in the wanted string. */
@@ -24,13 +23,13 @@ export interface Base64JsonReader {
   finish(): void;
 }
 
-/** It holds a few bytes between two chunks, whatever the size of the text. */
-export function openBase64JsonReader(pointer: JsonPointer): Base64JsonReader {
-  const decoder = openBase64Decoder();
+/** Creates a reader that holds a few bytes between two chunks, whatever the size of the text. */
+export function newBase64JsonReader(pointer: JsonPointer): Base64JsonReader {
+  const decoder = newBase64Decoder();
   let out = NOTHING;
   let outLength = 0;
   let aroundBytes = 0;
-  const walk = openJsonWalk(pointer, (byte) => {
+  const walk = newJsonWalk(pointer, (byte) => {
     out[outLength] = byte;
     outLength += 1;
   });
@@ -75,4 +74,38 @@ export function openBase64JsonReader(pointer: JsonPointer): Base64JsonReader {
 
 function toFault(fault: keyof typeof FAULTS): FetchFault {
   return new FetchFault('malformed', FAULTS[fault]);
+}
+
+const CHARACTERS_IN_GROUP = 4;
+const PADDING = '=';
+
+/** Decodes a Base64 text that arrives in pieces. It holds three characters at most. */
+interface Base64Decoder {
+  /** Returns the bytes of all whole groups so far, or undefined if the text is not Base64. */
+  take(piece: Buffer): Buffer | undefined;
+  /** Reports whether the text can end here. */
+  canEnd(): boolean;
+}
+
+/**
+ * Creates a decoder that accepts what an encoder writes: the standard alphabet and whole groups, without spaces, stray
+ * bits, or characters after the padding.
+ */
+function newBase64Decoder(): Base64Decoder {
+  let left = '';
+  let isPadded = false;
+  return {
+    take: (piece) => {
+      if (piece.length === 0) return piece;
+      if (isPadded) return undefined;
+      const text = left + piece.toString('latin1');
+      const whole = text.slice(0, text.length - (text.length % CHARACTERS_IN_GROUP));
+      left = text.slice(whole.length);
+      isPadded = whole.endsWith(PADDING);
+      const bytes = Buffer.from(whole, 'base64');
+      // the decoder of Node skips invalid characters, so the bytes must encode to the same text again
+      return bytes.toString('base64') === whole && (!isPadded || left === '') ? bytes : undefined;
+    },
+    canEnd: () => left === '',
+  };
 }

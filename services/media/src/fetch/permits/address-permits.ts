@@ -15,7 +15,7 @@ export interface AddressPermits extends AddressGate {
   release(): void;
 }
 
-export function openAddressPermits(addresses: KeyedPermits, holder: Holder, wait: PermitWait): AddressPermits {
+export function newAddressPermits(addresses: KeyedPermits, holder: Holder, wait: PermitWait): AddressPermits {
   const taken = new Map<string, Release>();
   const leave = (except?: string): void => {
     for (const [key, release] of taken) {
@@ -34,7 +34,7 @@ export function openAddressPermits(addresses: KeyedPermits, holder: Holder, wait
         const release = addresses.tryTake(key, holder);
         if (release !== undefined) taken.set(key, release);
       }
-      // the transfer waits for one address alone, and holds nothing that other transfers wait for
+      // the transfer waits for one address alone, and holds no permit that other transfers wait for
       if (taken.size === 0) {
         await wait([(signal) => addresses.take(first, holder, signal)], (release) => taken.set(first, release));
       }

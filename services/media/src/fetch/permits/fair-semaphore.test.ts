@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
-import { openFairSemaphore } from './fair-semaphore.ts';
+import { newFairSemaphore } from './fair-semaphore.ts';
 import type { FairSemaphore, FairSemaphoreOptions, Release } from './fair-semaphore.ts';
 
 const YIELD_MS = 2000;
@@ -24,7 +24,7 @@ interface World {
 
 function open(over: Partial<FairSemaphoreOptions> = {}): World {
   const clock = fakeClock();
-  const semaphore = openFairSemaphore({
+  const semaphore = newFairSemaphore({
     clock,
     permits: 16,
     waitingMax: 1000,

@@ -3,9 +3,11 @@ import { FetchFault } from '../../domain/fetch-fault.ts';
 
 export type Release = () => void;
 
-/** The most idle accounts whose permit time is remembered. An idle account holds no permit and waits for none. */
+/**
+ * The maximum number of idle accounts with a remembered permit time. An idle account neither holds nor awaits a permit.
+ */
 const IDLE_ACCOUNTS_MAX = 1024;
-/** A waiting account can claim a permit of an account whose permit time is more than this many times its own. */
+/** A waiting account can claim a permit of another account that has more than this many times its own permit time. */
 const CLAIM_FACTOR = 2;
 const TICK_MS = 100;
 
@@ -44,7 +46,7 @@ export interface FairSemaphoreOptions {
 export interface FairSemaphore {
   /** Rejects with a busy FetchFault when the signal is aborted or too many transfers wait. */
   take(holder: Holder, signal: AbortSignal): Promise<Release>;
-  /** Undefined: no permit is free. */
+  /** Returns undefined if no permit is free. */
   tryTake(holder: Holder): Release | undefined;
   /** No account holds a permit or waits for one. */
   idle(): boolean;
@@ -81,7 +83,7 @@ interface State {
   watching: boolean;
 }
 
-export function openFairSemaphore(options: FairSemaphoreOptions): FairSemaphore {
+export function newFairSemaphore(options: FairSemaphoreOptions): FairSemaphore {
   const state: State = { options, accounts: new Map(), held: new Set(), waiting: 0, waited: 0, watching: false };
   return {
     take: (holder, signal) => take(state, holder, signal),
@@ -184,13 +186,13 @@ async function watch(state: State): Promise<void> {
   if (state.watching) return;
   state.watching = true;
   while (state.waiting > 0) {
-    makeYield(state);
+    forceYield(state);
     await state.options.clock.sleep(TICK_MS);
   }
   state.watching = false;
 }
 
-function makeYield(state: State): void {
+function forceYield(state: State): void {
   const yielding = [...state.held].filter((held) => held.yielding).length;
   // the first accounts get the permits of transfers that are already yielding
   for (const waiting of claims(state).slice(yielding)) {
@@ -244,7 +246,7 @@ function permitTime(start: number): PermitTime {
   let at = start;
   return {
     used: (now, held) => {
-      // a clock that is set back adds nothing
+      // a clock that is set back does not count
       const kept = 2 ** (-Math.max(now - at, 0) / HALF_LIFE_MS);
       used = used * kept + held * MEAN_LIFE_MS * (1 - kept);
       at = now;

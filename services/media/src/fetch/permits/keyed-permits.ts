@@ -1,4 +1,4 @@
-import { openFairSemaphore } from './fair-semaphore.ts';
+import { newFairSemaphore } from './fair-semaphore.ts';
 import type { FairSemaphore, FairSemaphoreOptions, Holder, Release } from './fair-semaphore.ts';
 
 /** `permits` permits for each key. A key that no transfer uses takes no memory. */
@@ -7,10 +7,10 @@ export interface KeyedPermits {
   tryTake(key: string, holder: Holder): Release | undefined;
 }
 
-export function openKeyedPermits(options: FairSemaphoreOptions): KeyedPermits {
+export function newKeyedPermits(options: FairSemaphoreOptions): KeyedPermits {
   const byKey = new Map<string, FairSemaphore>();
   const of = (key: string): FairSemaphore => {
-    const semaphore = byKey.get(key) ?? openFairSemaphore(options);
+    const semaphore = byKey.get(key) ?? newFairSemaphore(options);
     byKey.set(key, semaphore);
     return semaphore;
   };

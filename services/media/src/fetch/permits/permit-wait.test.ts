@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { tooManyTransfers } from './fair-semaphore.ts';
 import type { Release } from './fair-semaphore.ts';
-import { openPermitWait } from './permit-wait.ts';
+import { newPermitWait } from './permit-wait.ts';
 import type { Take } from './permit-wait.ts';
 
 const QUEUE_MS = 1000;
@@ -12,7 +12,7 @@ function aWait() {
   const clock = fakeClock();
   const transfer = new AbortController();
   const signals: AbortSignal[] = [];
-  const wait = openPermitWait({ clock, queueMs: QUEUE_MS, signal: transfer.signal });
+  const wait = newPermitWait({ clock, queueMs: QUEUE_MS, signal: transfer.signal });
   const free: Take = async (signal) => {
     signals.push(signal);
     return () => undefined;

@@ -16,12 +16,12 @@ export interface PermitWaitDeps {
   readonly signal: AbortSignal;
 }
 
-export function openPermitWait({ clock, queueMs, signal }: PermitWaitDeps): PermitWait {
+export function newPermitWait({ clock, queueMs, signal }: PermitWaitDeps): PermitWait {
   return async (takes, into) => {
     const waited = new AbortController();
     const patience = new AbortController();
     void clock.sleep(queueMs, waited.signal).then(() => {
-      // an abort after the wait would make an error with a stack for each transfer
+      // an abort after the wait would create an error with a stack for each transfer
       if (!waited.signal.aborted) patience.abort();
     });
     const either = AbortSignal.any([patience.signal, signal]);

@@ -1,21 +1,21 @@
 import type { Clock } from '@reelgate/platform/clock';
 import { toAddressKey } from '../addresses/address-policy.ts';
-import { openAddressPermits } from './address-permits.ts';
+import { newAddressPermits } from './address-permits.ts';
 import type { AddressGate, AddressPermits } from './address-permits.ts';
-import type { FairSemaphore, Release } from './fair-semaphore.ts';
+import { tooManyTransfers } from './fair-semaphore.ts';
+import type { FairSemaphore, Release, Holder } from './fair-semaphore.ts';
 import { addressIn, toHostKey } from '../addresses/fetch-target.ts';
 import type { KeyedPermits } from './keyed-permits.ts';
-import { openPermitWait } from './permit-wait.ts';
+import { newPermitWait } from './permit-wait.ts';
 import type { Take } from './permit-wait.ts';
-import { openTransferHolder } from './transfer-holder.ts';
-import type { TransferSpeed } from './transfer-holder.ts';
 import type { TransfersUnderWay } from './transfers-under-way.ts';
+import { FetchFault } from '../../domain/fetch-fault.ts';
 
 /** The permits that one transfer must hold while it runs. */
 export interface TransferPermits extends TransferSpeed, AddressGate {
   /**
    * Waits for the permits to call a host. It releases the permits of the previous host first, so a waiting transfer
-   * holds nothing that other transfers wait for. Rejects with a busy FetchFault when the wait takes too long.
+   * holds no permit that other transfers wait for. Rejects with a busy FetchFault when the wait takes too long.
    */
   enterHost(url: URL): Promise<void>;
 }
@@ -36,11 +36,11 @@ export interface TransferPermitsDeps {
   readonly narrow: Readonly<Record<'accounts' | 'names' | 'addresses', KeyedPermits>> | undefined;
 }
 
-export function openTransferPermits(deps: TransferPermitsDeps, accountId: string): HeldPermits {
+export function newTransferPermits(deps: TransferPermitsDeps, accountId: string): HeldPermits {
   const { clock, underWay, queueMs, total, narrow } = deps;
-  const holder = openTransferHolder(accountId, underWay);
-  const wait = openPermitWait({ clock, queueMs, signal: holder.signal });
-  const addresses = narrow === undefined ? ANY_ADDRESS : openAddressPermits(narrow.addresses, holder, wait);
+  const holder = newTransferHolder(accountId, underWay);
+  const wait = newPermitWait({ clock, queueMs, signal: holder.signal });
+  const addresses = narrow === undefined ? ANY_ADDRESS : newAddressPermits(narrow.addresses, holder, wait);
   const toTheEnd: Release[] = [];
   const ofHost: Release[] = [];
   let current: string | undefined;
@@ -73,7 +73,7 @@ export function openTransferPermits(deps: TransferPermitsDeps, accountId: string
       if (isFirst && narrow !== undefined) {
         await wait([(signal) => narrow.accounts.take(accountId, holder, signal)], (release) => toTheEnd.push(release));
       }
-      // narrowest first: a transfer that waits for a host holds no shared permit
+      // narrowest first, so a transfer that waits for a host holds no shared permit
       const takes = [...hostTakes(url), (signal: AbortSignal) => total.take(holder, signal)];
       await wait(takes, (release) => ofHost.push(release));
     },
@@ -90,3 +90,49 @@ const ANY_ADDRESS: AddressPermits = {
   reached: () => undefined,
   release: () => undefined,
 };
+
+interface TransferSpeed {
+  /** Aborted with a busy FetchFault when the transfer has to yield, or when the service stops. */
+  readonly signal: AbortSignal;
+  /** Sets the function that measures the speed of the transfer. */
+  measure(speed: () => number): void;
+}
+
+/** One transfer, from its first wait to its end. */
+interface TransferHolder extends Holder, TransferSpeed {
+  /** Says that the bytes have arrived. The transfer no longer yields. */
+  arrived(): void;
+  /** Ends every wait of the transfer. */
+  end(): void;
+}
+
+/** Created once: every transfer ends with it, and an error with a stack takes longer than the rest of the end. */
+const ENDED = tooManyTransfers('it has ended');
+
+export function newTransferHolder(accountId: string, underWay: TransfersUnderWay): TransferHolder {
+  const ending = new AbortController();
+  let speedOf = (): number => 0;
+  let hasArrived = false;
+  const leave = underWay.add(() => {
+    ending.abort(new FetchFault('busy', 'could not be fetched now: the service is stopping; try again'));
+  });
+  return {
+    accountId,
+    signal: ending.signal,
+    speed: () => speedOf(),
+    mayYield: () => !hasArrived && !ending.signal.aborted,
+    yield: () => {
+      ending.abort(tooManyTransfers('it yielded to another account'));
+    },
+    measure: (speed) => {
+      speedOf = speed;
+    },
+    arrived: () => {
+      hasArrived = true;
+    },
+    end: () => {
+      leave();
+      ending.abort(ENDED);
+    },
+  };
+}

@@ -29,11 +29,11 @@ export interface FetchConnectionsDeps {
   readonly settings: ConnectionSettings;
   readonly now: () => number;
   readonly user: ConnectionUser;
-  /** Absent: the fetch shares no connection. */
+  /** Undefined if the fetch does not share connections. */
   readonly kept: KeptConnections | undefined;
 }
 
-export function openFetchConnections({ settings, now, user, kept }: FetchConnectionsDeps): FetchConnections {
+export function newFetchConnections({ settings, now, user, kept }: FetchConnectionsDeps): FetchConnections {
   const own = new Map<string, OriginConnection>();
   let last: OriginConnection | undefined;
   const connectionTo = (origin: string): OriginConnection => {

@@ -10,7 +10,7 @@ import type { AddressGate } from '../permits/address-permits.ts';
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
-/** The fetch that makes or uses a connection: its limits, its permits and its signal hold for what it connects to. */
+/** The fetch that opens or uses a connection. Its limits, its permits and its signal apply to the connection. */
 export interface DialLimits extends LookupLimits {
   /** Called at each stage of a connection, so that each stage can have its own time limit. */
   readonly enter: (stage: 'resolve' | 'queue' | 'connect' | 'headers') => void;
@@ -19,7 +19,7 @@ export interface DialLimits extends LookupLimits {
 }
 
 export interface ConnectorOptions extends DialLimits, LookupPolicy {
-  /** Called for every socket, so that none outlives its fetch. */
+  /** Called for every socket, so that no socket outlives its fetch. */
   readonly opened: (socket: Socket) => void;
 }
 
@@ -63,7 +63,7 @@ export function newGuardedConnector(options: ConnectorOptions): buildConnector.c
       callback(addressFault(`the address ${target.hostname} is not dialled`), null);
       return;
     }
-    if (isLiteral && policy.isException(target.hostname, port)) options.noteException?.();
+    if (isLiteral && policy.isException(target.hostname, port)) options.recordException?.();
     enter(isLiteral ? 'connect' : 'resolve');
     trackSocket(
       plainConnector(options, port)({ ...target, protocol: 'http:', port: String(port) }, (error, socket) => {

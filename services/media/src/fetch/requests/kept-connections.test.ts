@@ -14,7 +14,7 @@ import { answer, startRawOrigin } from '../../../testing/raw-origin.ts';
 import type { RawOrigin } from '../../../testing/raw-origin.ts';
 import { openIncoming } from '../../blobs/incoming.ts';
 import { addressPolicy } from '../addresses/address-policy.ts';
-import { IDLE_MS, openKeptConnections } from './kept-connections.ts';
+import { IDLE_MS, newKeptConnections } from './kept-connections.ts';
 import type { KeptConnections } from './kept-connections.ts';
 
 const BYTES = Buffer.from('the very bytes');
@@ -30,7 +30,7 @@ let used: Socket[];
 
 beforeEach(() => {
   [clock, stopping, used] = [fakeClock(), new AbortController(), []];
-  kept = openKeptConnections(clock, stopping.signal);
+  kept = newKeptConnections(clock, stopping.signal);
 });
 afterEach(() => {
   stopping.abort();

@@ -19,12 +19,12 @@ const OF_RESULTS: KeptBounds = { total: 128, perKey: 64 };
 
 /**
  * Idle connections that the next request under the same key uses. A key stands for one origin, and for one account
- * where accounts share nothing. Each connection leads to the address that was judged when it was made, and is used
- * under the scheme, name and port for which it was made.
+ * where accounts do not share connections. Each connection leads to the address that was checked when it was opened,
+ * and is used under the scheme, name and port for which it was opened.
  */
 export interface KeptConnections {
   take(key: string): OriginConnection | undefined;
-  /** Keeps a connection whose last answer was read to its end, or ends it. */
+  /** Keeps a connection if its last answer was read to the end. Otherwise ends the connection. */
   keep(key: string, connection: OriginConnection): void;
 }
 
@@ -35,7 +35,7 @@ interface Idle {
   readonly taken: AbortController;
 }
 
-export function openKeptConnections(clock: Clock, stopping: AbortSignal, bounds = OF_RESULTS): KeptConnections {
+export function newKeptConnections(clock: Clock, stopping: AbortSignal, bounds = OF_RESULTS): KeptConnections {
   const idle: Idle[] = [];
   const remove = (kept: Idle | undefined): OriginConnection | undefined => {
     const at = kept === undefined ? -1 : idle.indexOf(kept);

@@ -7,7 +7,7 @@ import { newGuardedConnector } from './guarded-connector.ts';
 import type { DialLimits } from './guarded-connector.ts';
 import type { LookupPolicy } from '../addresses/policy-lookup.ts';
 
-/** Made once: without it the client makes errors with a stack at the end of each connection. */
+/** Created once: without it the client creates errors with a stack at the end of each connection. */
 const ENDED = new Error('the connection has ended');
 
 /** The fetch that uses a connection. */
@@ -18,7 +18,7 @@ export interface ConnectionUser extends DialLimits {
 
 export interface ConnectionSettings extends LookupPolicy {
   readonly headerBytesMax: number;
-  /** The time after which an idle connection ends; undefined: after each answer. */
+  /** The time after which an idle connection ends, undefined to end it after each answer. */
   readonly idleMs: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export function openConnection(
     dispatch: (options, handler) => void client.dispatch(options, handler),
     destroy: () => {
       user = undefined;
-      // TLS first: the process crashes if the socket below it is destroyed first
+      // the TLS socket is first: the process crashes if the socket below it is destroyed before it
       for (const socket of sockets.toReversed()) socket.destroy();
       void client.destroy(ENDED);
     },

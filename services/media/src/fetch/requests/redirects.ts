@@ -49,20 +49,20 @@ export interface Continuation {
   readonly from: number;
   /** The ETag of the first answer. Bytes of another version are not joined to it. */
   readonly validator: string;
-  /** The length that the first answer declared; undefined: none. */
+  /** The length that the first answer declared, undefined if it declared no length. */
   readonly whole: number | undefined;
 }
 
 export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
-  /** Unpacks the body; undefined: its bytes are those of the file. */
+  /** Unpacks the body, undefined if the body is not compressed. */
   readonly unpack: OpenUnpacker | undefined;
-  /** The length of this body as it comes; undefined: unknown. */
+  /** The length of this body as it is sent, undefined if it is unknown. */
   readonly length: number | undefined;
   /** The length of the whole file. */
   readonly whole: number | undefined;
   readonly declaredType: string | undefined;
-  /** A strong ETag of an origin that supports ranges; undefined: the transfer cannot be continued. */
+  /** A strong ETag of an origin that supports ranges, undefined if the transfer cannot be continued. */
   readonly validator: string | undefined;
 }
 

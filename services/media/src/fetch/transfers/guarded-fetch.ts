@@ -5,11 +5,11 @@ import type { Draft, IncomingFolder, ReceivedFile } from '../../blobs/incoming.t
 import type { JsonPointer } from '../../domain/json-pointer.ts';
 import { formatBytes } from '../../domain/media-rules.ts';
 import type { AddressPolicy } from '../addresses/address-policy.ts';
-import { openBase64JsonReader } from '../base64-json/read-base64-json.ts';
+import { newBase64JsonReader } from '../base64-json/read-base64-json.ts';
 import type { Base64JsonReader } from '../base64-json/read-base64-json.ts';
 import { FetchFault, NOT_REACHED, networkFault } from '../../domain/fetch-fault.ts';
 import { parseTarget } from '../addresses/fetch-target.ts';
-import { openFetchConnections } from '../requests/fetch-connections.ts';
+import { newFetchConnections } from '../requests/fetch-connections.ts';
 import type { FetchConnections } from '../requests/fetch-connections.ts';
 import { IDLE_MS } from '../requests/kept-connections.ts';
 import type { KeptConnections } from '../requests/kept-connections.ts';
@@ -39,8 +39,8 @@ export interface FetchOrder {
   /** Sent to the origin of the address only. */
   readonly credential?: Credential | undefined;
   /**
-   * The place of the Base64 string that holds the file, if the answer is JSON. Absent: the answer is the file. Such a
-   * transfer is not continued, because the JSON of an answer is made anew for each request.
+   * The place of the Base64 string that holds the file, undefined if the answer is the file. A transfer with a place is
+   * not continued, because the origin writes the JSON anew for each request.
    */
   readonly base64At?: JsonPointer | undefined;
   readonly bytesMax: number;
@@ -54,23 +54,26 @@ export interface FetchOrder {
   readonly resume: boolean;
   /** The wait for permits does not count as transfer time. Their signal ends the transfer. */
   readonly permits: TransferPermits;
-  /** The idle connections that it uses and adds to. Absent: it shares none, so its permits count its addresses. */
+  /**
+   * The idle connections that it uses and adds to. Without them it shares no connection, and its permits count its
+   * addresses.
+   */
   readonly kept?: KeptConnections | undefined;
   /** Called before the fetch dials an address that only an exception permits. */
-  readonly noteException?: (() => void) | undefined;
+  readonly recordException?: (() => void) | undefined;
 }
 
 /**
  * Fetches an external address into a file of ours. It connects only to permitted addresses, every wait has a limit, the
- * request carries no data of ours, and the file has at most `bytesMax` bytes. It rejects with a FetchFault, or with the
- * error of our disk, and then leaves nothing behind.
+ * request carries no data of ours, and the file has at most `bytesMax` bytes. It rejects with a FetchFault, or with an
+ * error of our disk, and then leaves no file behind.
  */
 export async function fetchGuarded(deps: GuardedFetchDeps, order: FetchOrder): Promise<ReceivedFile> {
   const url = parseTarget(order.url, deps.policy);
   const draft = await deps.incoming.begin(order.bytesMax);
   const broken: Error[] = [];
   const watch = watchTransfer(deps.clock, order.limits, () => connections.bytes());
-  const connections = openConnections(deps, order, { watch, broke: (error) => void broken.push(error) });
+  const connections = newConnections(deps, order, { watch, broke: (error) => void broken.push(error) });
   const { signal } = order.permits;
   const end = (): void => {
     watch.stop(signal.reason);
@@ -145,7 +148,7 @@ async function takeBody(
   let came = 0;
   const received = watchBody(answer, watch, (bytes) => (came += bytes));
   const body = answer.unpack === undefined ? received : unpackBody(received, answer.unpack);
-  const reader = base64At === undefined ? undefined : openBase64JsonReader(base64At);
+  const reader = base64At === undefined ? undefined : newBase64JsonReader(base64At);
   await draft.append(reader === undefined ? body : decodeBody(body, reader));
   if (answer.length === undefined && broken.length > brokenBefore) throw networkFault(broken.at(-1));
   if (answer.length !== undefined && came !== answer.length)
@@ -183,19 +186,19 @@ async function* watchBody(
 }
 
 /** A fetch uses no proxy, and no connection of another fetch except the kept ones that its order names. */
-function openConnections(
+function newConnections(
   { clock, policy, dnsServers, headerBytesMax }: GuardedFetchDeps,
-  { limits, permits, kept, noteException }: FetchOrder,
+  { limits, permits, kept, recordException }: FetchOrder,
   { watch, broke }: { readonly watch: TransferWatch; readonly broke: (error: Error) => void },
 ): FetchConnections {
-  return openFetchConnections({
+  return newFetchConnections({
     settings: { policy, dnsServers, headerBytesMax, idleMs: kept === undefined ? undefined : IDLE_MS },
     now: () => clock.now(),
     kept,
     user: {
       permits,
       broke,
-      noteException,
+      recordException,
       dnsMs: limits.stagesMs.resolve,
       signal: watch.signal,
       enter: (stage) => {

@@ -10,22 +10,19 @@ const HEAD_BYTES_MAX = 2 * 1024;
 const INTERIM_MAX = 8;
 const OK = 200;
 const NO_BYTES = Buffer.alloc(0);
-/** Made once: an error with a stack takes longer than the end of a connection. */
+/** Created once: an error with a stack takes longer than the end of a connection. */
 const ENOUGH = new FetchFault('too_large', 'enough of the body was read');
 
 type ResponseHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
 export interface ReceivedAnswer {
-  /** 0: there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly head: Buffer;
   /** True if the answer came to its end, so that the connection can be used again. */
   readonly isWhole: boolean;
-  /**
-   * The cause that ended the answer before its end; undefined if there is none, or if the body is longer than what is
-   * read.
-   */
+  /** The cause that cut the answer off, undefined if the answer is complete or longer than the part that is read. */
   readonly broken: unknown;
 }
 
@@ -33,8 +30,8 @@ type PartialAnswer = Omit<ReceivedAnswer, 'isWhole' | 'broken'>;
 const NOTHING: PartialAnswer = { status: 0, headers: {}, head: NO_BYTES };
 
 /**
- * Makes one request and receives its answer. It never rejects, and answers as soon as the signal is aborted, with what
- * came until then. The body is not decoded.
+ * Sends one request and receives its answer. It never rejects. When the signal is aborted, it answers with the bytes
+ * received until then. The body is not decoded.
  */
 export function receiveAnswer(
   connection: OriginConnection,
@@ -80,7 +77,7 @@ export function receiveAnswer(
   });
 }
 
-/** A copy: a piece is a view of a larger buffer. */
+/** Copies the piece, because it is a view of a larger buffer. */
 function appendHead(head: Buffer, piece: Buffer): Buffer {
   const missing = HEAD_BYTES_MAX - head.byteLength;
   return missing <= 0 ? head : Buffer.concat([head, piece.subarray(0, missing)]);

@@ -4,7 +4,7 @@ import {
   ACCOUNT_SENDS_MAX,
   HOST_SENDS_MAX,
   SENDS_MAX,
-  openSendPermits,
+  newSendPermits,
 } from './send-permits.ts';
 import type { SendPermits } from './send-permits.ts';
 
@@ -20,14 +20,14 @@ const take = (
 
 describe('the requests at one time are bounded', () => {
   test('for an account, over all its hosts', () => {
-    const permits = openSendPermits();
+    const permits = newSendPermits();
 
     expect(take(permits, 'one', (at) => `${at}.example`, 200)).toBe(ACCOUNT_SENDS_MAX);
     expect(take(permits, 'two', (at) => `${at}.example`, 1)).toBe(1);
   });
 
   test('for an account at one host', () => {
-    const permits = openSendPermits();
+    const permits = newSendPermits();
 
     expect(take(permits, 'one', () => HOST, 200)).toBe(ACCOUNT_HOST_SENDS_MAX);
     expect(take(permits, 'one', () => 'other.example', 1)).toBe(1);
@@ -35,14 +35,14 @@ describe('the requests at one time are bounded', () => {
   });
 
   test('for a host, over all accounts', () => {
-    const permits = openSendPermits();
+    const permits = newSendPermits();
     const taken = ['one', 'two', 'three'].map((account) => take(permits, account, () => HOST, 200));
 
     expect(taken).toEqual([ACCOUNT_HOST_SENDS_MAX, HOST_SENDS_MAX - ACCOUNT_HOST_SENDS_MAX, 0]);
   });
 
   test('over all', () => {
-    const permits = openSendPermits();
+    const permits = newSendPermits();
     const taken = ['one', 'two', 'three', 'four', 'five'].map((account) =>
       take(permits, account, () => undefined, 200),
     );
@@ -53,7 +53,7 @@ describe('the requests at one time are bounded', () => {
 });
 
 test('a permit that is given back is free once more, and only once', () => {
-  const permits = openSendPermits();
+  const permits = newSendPermits();
   const releases = Array.from({ length: ACCOUNT_HOST_SENDS_MAX }, () => permits.take('one', HOST));
   releases[0]?.();
   releases[0]?.();

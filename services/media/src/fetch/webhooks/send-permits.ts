@@ -5,13 +5,16 @@ export const ACCOUNT_SENDS_MAX = 128;
 export const HOST_SENDS_MAX = 128;
 export const ACCOUNT_HOST_SENDS_MAX = 64;
 
-/** Permits for requests to receivers. A request that gets none does not wait: its caller repeats it. */
+/** Permits for requests to receivers. A request that is refused a permit does not wait: its caller repeats it. */
 export interface SendPermits {
-  /** The returned function gives the permits back. Undefined: a bound is reached. No host: its bounds do not hold. */
+  /**
+   * Returns the function that releases the permits, or undefined if a bound is reached. Without a host, the bounds of
+   * hosts do not apply.
+   */
   take(accountId: string, host: string | undefined): (() => void) | undefined;
 }
 
-export function openSendPermits(): SendPermits {
+export function newSendPermits(): SendPermits {
   const held = new Map<string, number>();
   const count = (key: string, change: number): void => {
     const next = (held.get(key) ?? 0) + change;

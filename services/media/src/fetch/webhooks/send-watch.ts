@@ -14,13 +14,16 @@ export interface WatchedSend {
   end(fault: FetchFault): void;
 }
 
-/** Ends requests whose time is over, or whose receiver sends too much, and all of them when the service stops. */
+/**
+ * Ends requests that exceed their time, or receive too much from their receiver, and all requests when the service
+ * stops.
+ */
 export interface SendWatch {
   /** The returned function ends the watch over this request. */
   add(send: WatchedSend): () => void;
 }
 
-export function openSendWatch(clock: Clock, stopping: AbortSignal): SendWatch {
+export function newSendWatch(clock: Clock, stopping: AbortSignal): SendWatch {
   const sends = new Set<WatchedSend>();
   let isRunning = false;
   const endWhere = (findFault: (send: WatchedSend) => FetchFault | undefined): void => {

@@ -5,7 +5,7 @@ import tls from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
-import { openMetrics } from '@reelgate/platform/metrics/metrics';
+import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { until, untilAfter } from '@reelgate/platform/testing/until';
@@ -16,7 +16,7 @@ import { answer, floods, startRawOrigin } from '../../../testing/raw-origin.ts';
 import type { Raw, RawOrigin } from '../../../testing/raw-origin.ts';
 import { IDLE_MS } from '../requests/kept-connections.ts';
 import { ACCOUNT_SENDS_MAX } from './send-permits.ts';
-import { openWebhookSender } from './webhook-sender.ts';
+import { newWebhookSender } from './webhook-sender.ts';
 import type { SendWebhook, SentWebhook, WebhookOrder, WebhookSenderOptions } from './webhook-sender.ts';
 
 const pem = (name: string): Buffer =>
@@ -33,7 +33,7 @@ let send: SendWebhook;
 const servers: RawOrigin[] = [];
 
 const senderOf = (over: Partial<WebhookSenderOptions> = {}): SendWebhook =>
-  openWebhookSender(
+  newWebhookSender(
     { clock, log: silentLog, metrics, stopping: stopping.signal },
     {
       allow: [...[origin, secure, raw, ...servers].map(({ port }) => ({ host: '127.0.0.1', port }))],
@@ -62,7 +62,7 @@ const started = async (options: Parameters<typeof startRawOrigin>[0]): Promise<R
 };
 
 beforeEach(() => {
-  [clock, stopping, metrics] = [fakeClock(), new AbortController(), openMetrics(false)];
+  [clock, stopping, metrics] = [fakeClock(), new AbortController(), newMetrics(false)];
   send = senderOf();
 });
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { readRetryAfterMs } from '@reelgate/platform/limits/retry-after';
 import { toHostKey } from '../addresses/fetch-target.ts';
 import { FetchFault, HandshakeFault } from '../../domain/fetch-fault.ts';
 import { isClosedByOrigin } from '../requests/fetch-connections.ts';
-import { IDLE_MS, openKeptConnections } from '../requests/kept-connections.ts';
+import { IDLE_MS, newKeptConnections } from '../requests/kept-connections.ts';
 import type { KeptConnections } from '../requests/kept-connections.ts';
 import { openConnection } from '../requests/origin-connection.ts';
 import type { ConnectionUser, OriginConnection } from '../requests/origin-connection.ts';
@@ -14,9 +14,9 @@ import { receiveAnswer } from './receive-answer.ts';
 import type { ReceivedAnswer } from './receive-answer.ts';
 import { receiverPolicy } from './receiver-policy.ts';
 import type { JudgeReceiver, Receiver } from './receiver-policy.ts';
-import { openSendPermits } from './send-permits.ts';
+import { newSendPermits } from './send-permits.ts';
 import type { SendPermits } from './send-permits.ts';
-import { openSendWatch } from './send-watch.ts';
+import { newSendWatch } from './send-watch.ts';
 import type { SendWatch } from './send-watch.ts';
 
 const FAULTS = ['address_refused', 'not_reached', 'tls', 'timeout', 'too_large', 'redirect', 'busy'] as const;
@@ -25,17 +25,20 @@ type SendFault = (typeof FAULTS)[number];
 const OUTCOMES = ['ok', 'answered', ...FAULTS, 'failed'] as const;
 
 const USER_AGENT = 'reelgate-webhooks/1';
-/** The time of an exchange whose order names none. */
+/** The time of an exchange if its order has no timeout. */
 const TIMEOUT_MS = 15_000;
 /** The longest wait that a receiver can ask for. */
 const RETRY_AFTER_MS_MAX = 86_400_000;
-/** Idle connections: as many as requests at once, and to one origin those of a few receivers of an account. */
+/**
+ * Idle connections: as many in all as there are concurrent requests, and to one origin as many as a few receivers of an
+ * account need.
+ */
 const KEPT = { total: 512, perKey: 32 };
 
 export interface WebhookOrder {
   readonly accountId: string;
   readonly url: string;
-  /** Without those of the connection and of this service. */
+  /** Without the headers that belong to the connection or to this service. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   /** For the whole exchange; 0: `TIMEOUT_MS`. */
@@ -43,12 +46,12 @@ export interface WebhookOrder {
 }
 
 export interface SentWebhook {
-  /** 0: there was no answer. */
+  /** 0 if there was no answer. */
   readonly status: number;
   /** The reason for which there was no answer, or for which it counts as a failure. */
   readonly fault: SendFault | undefined;
   readonly durationMs: number;
-  /** The wait that the receiver asks for, in milliseconds; 0 if it asks for none. */
+  /** The wait that the receiver asks for, in milliseconds, or 0 if it asks for no wait. */
   readonly retryAfterMs: number;
   readonly answerHead: Uint8Array;
 }
@@ -84,7 +87,7 @@ interface Sender {
 
 type Outcome = Omit<SentWebhook, 'durationMs'>;
 
-export function openWebhookSender(
+export function newWebhookSender(
   { clock, log, metrics, stopping }: WebhookSenderDeps,
   options: WebhookSenderOptions,
 ): SendWebhook {
@@ -93,9 +96,9 @@ export function openWebhookSender(
     log,
     options,
     judge: receiverPolicy(options),
-    permits: openSendPermits(),
-    watch: openSendWatch(clock, stopping),
-    kept: openKeptConnections(clock, stopping, KEPT),
+    permits: newSendPermits(),
+    watch: newSendWatch(clock, stopping),
+    kept: newKeptConnections(clock, stopping, KEPT),
   };
   const sends = metrics.counter('reelgate_media_webhooks_total', 'Requests to webhook receivers, by outcome', [
     'outcome',
@@ -221,7 +224,10 @@ const BY_CODE: Readonly<Record<string, SendFault>> = {
   UND_ERR_HEADERS_OVERFLOW: 'too_large',
 };
 
-/** An address that is not dialled is `not_reached`, as one where nothing answers: a client cannot tell them apart. */
+/**
+ * Turns a refused address into `not_reached`, like an address where no host answers, so that a client cannot tell them
+ * apart.
+ */
 function toSendFault(error: unknown): SendFault {
   if (error instanceof HandshakeFault) return 'tls';
   const { code } = error as { readonly code?: unknown };

@@ -36,7 +36,7 @@ export interface Claim {
   /** The pin and the reservation that the claim replaces. */
   readonly pin?: string | undefined;
   readonly upload?: string | undefined;
-  /** The name that the caller chose; absent: an id that cannot be guessed. */
+  /** The name that the caller chose, by default an id that cannot be guessed. */
   readonly id?: string | undefined;
 }
 

@@ -28,7 +28,8 @@ export interface KeptFile {
 /**
  * Stores a received file under its content. The row is written before the bytes, so there are never bytes without a
  * row. The pin protects them from the sweep until an object claims them. If the upload takes so long that the sweep may
- * have taken the row, the bytes are pinned again, or removed and refused as busy. A failure leaves nothing of the file.
+ * have taken the row, the bytes are pinned again, or removed and refused as busy. A failure leaves neither bytes nor
+ * row.
  */
 export async function keepFile(deps: KeepFileDeps, file: ReceivedFile): Promise<KeptFile> {
   const { store, clock, newId } = deps;
@@ -36,7 +37,7 @@ export async function keepFile(deps: KeepFileDeps, file: ReceivedFile): Promise<
   const pin = `${file.sha256}-${newId('b')}`;
   const blob = await store.pinBlob({ sha256: file.sha256, bytes: file.bytes, key: pin }, began + PIN_MS);
   try {
-    // a row that this pin made has no bytes yet
+    // a row that this pin created has no bytes yet
     if (blob.key === pin) await deps.blobs.keep(pin, file);
     else await storeUnder(deps, blob.key, file);
     if (clock.now() - began > PIN_MS - CLAIM_MS && !(await store.renewPin(blob, pin, clock.now() + PIN_MS)))
@@ -53,7 +54,10 @@ async function storeUnder({ blobs }: KeepFileDeps, key: string, file: ReceivedFi
   else await blobs.keep(key, file);
 }
 
-/** Removes the bytes of an upload that nothing else protects. If that fails, the sweep removes them after the pin. */
+/**
+ * Removes the bytes of an upload if they are not protected otherwise. If that fails, the sweep removes them after the
+ * pin.
+ */
 export async function dropPin(deps: KeepFileDeps, pin: string): Promise<void> {
   try {
     const key = await deps.store.dropPin(pin, deps.clock.now());

@@ -14,7 +14,7 @@ export interface VerifyDeps {
 }
 
 export interface VerifyOrder {
-  /** The storage key after which the page begins; empty: the first page. */
+  /** The storage key after which the page begins, empty for the first page. */
   readonly after: string;
   readonly limit: number;
   readonly sizesOnly: boolean;
@@ -36,7 +36,7 @@ export interface VerifyResult {
   readonly checked: number;
   readonly bytes: number;
   readonly faults: readonly BlobFault[];
-  /** Undefined: this is the last page. */
+  /** Undefined on the last page. */
   readonly next: string | undefined;
 }
 

@@ -15,9 +15,9 @@ export interface BeginUploadDeps extends ReserveDeps {
 export interface UploadOrder {
   readonly accountId: string;
   readonly family: Family;
-  /** Empty: the uploader declares none. */
+  /** Empty if the uploader does not declare a type. */
   readonly declaredType: string;
-  /** The number of bytes; undefined: not known, so the limit of the family is reserved. */
+  /** The number of bytes, undefined if it is not known. Then the limit of the family is reserved. */
   readonly bytes: number | undefined;
 }
 
@@ -41,7 +41,10 @@ export async function beginUpload(
   return reserveBytes(deps, accountId, bytes ?? bytesMax);
 }
 
-/** A video may become a base video, so the larger limit of the two counts. Staging applies that of the role. */
+/**
+ * Takes the larger limit of a video and of a base video, because the video may become one. Staging applies the limit of
+ * the role.
+ */
 function computeBytesMax({ bytesMax, inline }: BeginUploadDeps, family: Family): number {
   const categories = (Object.keys(FAMILY_OF) as Category[]).filter((category) => FAMILY_OF[category] === family);
   return Math.min(inline.bytesMax, Math.max(...categories.map((category) => bytesMax[category])));

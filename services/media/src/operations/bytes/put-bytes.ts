@@ -24,11 +24,11 @@ export interface PutDeps extends ReceiveDeps, ReserveDeps {
 
 export interface PutOptions {
   readonly accountId: string;
-  /** The stream yields at most this many bytes; absent: the configured limit of one medium. */
+  /** The maximum number of bytes in the stream, by default the configured limit of one medium. */
   readonly bytesMax?: number | undefined;
-  /** The reservation of `beginUpload`, which limits the bytes too; absent: the bytes are reserved here. */
+  /** The reservation of `beginUpload`, which limits the bytes too. By default the bytes are reserved here. */
   readonly upload?: string | undefined;
-  /** Private bytes of another service, and how long they are stored; absent: inline bytes of a client. */
+  /** The lifetime of private bytes of another service, undefined for inline bytes of a client. */
   readonly privateMs?: number | undefined;
   /** The name of private bytes, if the caller has chosen it. */
   readonly object?: string | undefined;
@@ -84,8 +84,8 @@ export interface ReceiveOptions {
 }
 
 /**
- * Receives bytes and makes an object of them. If the name `object` is taken, the object that has it is returned;
- * `sha256` is that of the bytes that came.
+ * Receives bytes and creates an object for them. If the name `object` is taken, returns the object that has it.
+ * `sha256` is the hash of the received bytes.
  */
 export async function receiveBytes(
   deps: ReceiveDeps,

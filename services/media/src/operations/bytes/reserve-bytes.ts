@@ -50,7 +50,7 @@ export async function keepReserved(
   renew: (expiresAt: number) => Promise<void>,
 ): Promise<void> {
   for (let renewals = 0; renewals < RENEWALS_MAX && !received.aborted; renewals += 1) {
-    // a renewal that fails costs nothing: the next one follows in time
+    // a renewal that fails is harmless: the next one follows in time
     await renew(clock.now() + RECEIVE_MS).catch(() => undefined);
     await clock.sleep(RENEW_MS, received);
   }

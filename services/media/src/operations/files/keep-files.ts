@@ -15,7 +15,7 @@ import { mediaBusy } from '../media-refusals.ts';
 
 /** From the reservation to the first byte, and from the last byte to the commit. */
 const RESERVED_MS = 60_000;
-/** Bytes that are not committed stay this long, whatever happens to their reservation. */
+/** Bytes that are not committed stay this long, even if their reservation ends earlier. */
 const UNCOMMITTED_MS = 3_600_000;
 /** The most bytes that a batch writes into one file: 50,000 lines of 10 KiB. */
 const OUTPUT_BYTES_MAX = 512 * 1024 * 1024;
@@ -71,7 +71,7 @@ export async function reserveFile(
   return result.kind === 'exists' ? result : { kind: 'reserved', id: result.reservation.id, bytesMax };
 }
 
-/** Refuses an account whose files, with the bytes that are stored for it elsewhere, are as much as it may have. */
+/** Refuses an account whose stored bytes, of files and of everything else, have reached its limit. */
 export async function assertFileRoom(
   { store, clock, files }: Pick<FileDeps, 'store' | 'clock' | 'files'>,
   accountId: string,
@@ -82,8 +82,8 @@ export async function assertFileRoom(
 }
 
 /**
- * Receives the bytes of a reserved file. They become a private object under the id of the file, which ends by itself
- * if it is not committed. A second delivery for one id changes nothing: the first bytes stay. Returns their number.
+ * Receives the bytes of a reserved file. They become a private object under the id of the file, which expires if it is
+ * not committed. A second delivery for one id is ignored: the first bytes stay. Returns the number of bytes.
  */
 export async function receiveFile(
   deps: FileDeps & ReceiveDeps,
@@ -111,7 +111,7 @@ export async function receiveFile(
   }
 }
 
-/** Makes a file of a reservation whose bytes have arrived. A repeated call returns the same file. */
+/** Turns a reservation with its bytes into a file. A repeated call returns the same file. */
 export async function commitFile(
   { store, clock, files }: FileDeps,
   {

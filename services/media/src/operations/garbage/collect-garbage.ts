@@ -13,8 +13,8 @@ export interface CollectDeps {
 }
 
 /**
- * One pass: ends expired objects, then removes unclaimed bytes. The database is changed first. A key that is recorded
- * as garbage is never used again: a concurrent upload of the same content gets another key.
+ * Runs one pass: ends expired objects, then removes unclaimed bytes. The database is changed first. A key that is
+ * recorded as garbage is never used again: a concurrent upload of the same content gets another key.
  */
 export async function collectGarbage(deps: CollectDeps): Promise<number> {
   const { store, clock } = deps;

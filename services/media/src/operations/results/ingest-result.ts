@@ -41,7 +41,7 @@ export interface IngestOrder {
   readonly base64At?: JsonPointer | undefined;
   /** The address of the picture of the last frame, if it is kept too. */
   readonly lastFrameUrl?: string | undefined;
-  /** The span of the first call for it. Absent: it is not recorded. */
+  /** The span of the first call for it, undefined if it is not recorded. */
   readonly span?: Span | undefined;
 }
 
@@ -50,8 +50,8 @@ interface PictureOrder extends Pick<IngestOrder, 'accountId' | 'taskId' | 'url' 
 }
 
 /**
- * Stores a finished video, and the picture of its last frame if there is one. The task identifies both, so a repeated call
- * returns the stored video and fetches only what is missing.
+ * Stores a finished video, and the picture of its last frame if there is one. The task identifies both, so a repeated
+ * call returns the stored video and fetches only the missing part.
  */
 export async function ingestResult(deps: IngestDeps, order: IngestOrder): Promise<MediaObject> {
   const before = await deps.store.findResult(order.taskId);

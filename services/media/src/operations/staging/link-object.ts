@@ -13,7 +13,10 @@ export interface LinkObjectDeps {
   readonly presigned: boolean;
 }
 
-/** A new address in the bucket for a channel, valid for a day at most; undefined: the channel reads the object here. */
+/**
+ * Creates an address in the bucket for a channel, valid for a day at most. Returns undefined if the channel reads the
+ * object here.
+ */
 export async function linkObject(
   { store, blobs, clock, presigned }: LinkObjectDeps,
   id: string,

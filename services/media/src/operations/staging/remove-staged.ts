@@ -3,7 +3,7 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { MediaStore } from '../../store/media-store.ts';
 import { removeBytes } from '../garbage/collect-garbage.ts';
 
-/** Longer than any staging that has begun, including one whose fetch waits for a permit. */
+/** Longer than any staging that has begun, including one with a fetch that waits for a permit. */
 const ENDED_MS = 3_600_000;
 
 export interface RemoveDeps {
@@ -12,7 +12,7 @@ export interface RemoveDeps {
   readonly clock: Clock;
 }
 
-/** Removes the staged media of a refused task. A staging that still runs finds its task ended, and keeps nothing. */
+/** Removes the staged media of a refused task. A staging that still runs finds its task ended and stores no object. */
 export async function removeStaged(
   deps: RemoveDeps,
   task: { readonly accountId: string; readonly taskId: string },

@@ -27,7 +27,7 @@ export interface StageDeps extends KeepFileDeps, ClaimDeps {
   readonly incoming: IncomingFolder;
   readonly fetcher: Fetcher;
   readonly parsers: ProbeParsers;
-  /** Undefined: images are passed on unchanged. */
+  /** Undefined if images are passed on unchanged. */
   readonly redraw: Draw | undefined;
   readonly publicUrl: string;
   readonly fetch: { readonly urlCharactersMax: number };
@@ -42,9 +42,9 @@ export interface StageOrder {
   /** The text of the client, or the object of its inline bytes with their declared type. */
   readonly source: { readonly url: string } | { readonly object: string; readonly declaredType: string };
   readonly requestId: string;
-  /** Aborted when no caller waits for the media. Media whose parsing has not begun are then given up. */
+  /** Aborted when no caller waits for the media. Media that are not yet being parsed are then given up. */
   readonly signal?: AbortSignal | undefined;
-  /** The span of the first call for it. Absent: it is not recorded. */
+  /** The span of the first call for it, undefined if it is not recorded. */
   readonly span?: Span | undefined;
 }
 
@@ -176,7 +176,7 @@ async function fetchRemote(
   }
 }
 
-/** A client learns nothing of a private address where it is not given a medium: not even that there is a file. */
+/** Hides whether a private address has a file from a client that is refused the medium. */
 function hideContent(
   { log }: StageDeps,
   { taskId, requestId }: StageOrder,
@@ -213,7 +213,7 @@ async function claimContent(
   return requireClaimed(object);
 }
 
-/** Channels get the pixels of an image and nothing else of its file. */
+/** Replaces an image by its pixels, so that channels receive no other part of its file. */
 async function withRedrawn<T>(
   deps: StageDeps,
   order: StageOrder,

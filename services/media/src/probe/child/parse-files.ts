@@ -14,7 +14,7 @@ const [{ probeFile }, { redrawImage }, { videoThumbnail }, { pictureThumbnail }]
   import('../containers/probe-container.ts'),
 ]);
 
-// before the first file: the copy of what another process compiled is removed, or what this one compiled is left
+// before the first file: removes the copy of another process's compiled code, or leaves its own for later processes
 const compiled = getCompileCacheDir();
 if (compiled !== undefined && readdirSync(compiled).length > 0) rmSync(compiled, { recursive: true, force: true });
 else flushCompileCache();
@@ -44,5 +44,5 @@ process.stdin.setEncoding('utf8').on('data', (chunk: string) => {
       process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line) as NumberedJob))}\n`);
     });
 });
-// the input ends with the parent process; nothing else keeps this process running, so it ends too
+// the input ends with the parent process; this process then ends, because only the input keeps it running
 process.stdout.write('{"ready":true}\n');

@@ -47,7 +47,7 @@ export class BoxReader {
     }
   }
 
-  /** The box that begins at `at`; undefined: no box begins there. */
+  /** Returns the box that begins at `at`, or undefined if no box begins there. */
   headAt(at: number): Box | undefined {
     return at < 0 || at + LARGE_HEAD_BYTES > this.bytes.size ? undefined : this.#head(at, this.bytes.size);
   }

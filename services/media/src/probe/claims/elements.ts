@@ -10,7 +10,7 @@ const ELEMENTS_MAX = 2_000_000;
 export interface Element {
   readonly id: number;
   readonly start: number;
-  /** Undefined: the element ends before the first element that it cannot contain. */
+  /** Undefined if the element ends before the first element that it cannot contain. */
   readonly end: number | undefined;
 }
 
@@ -20,7 +20,7 @@ interface Vint {
   readonly isUnknown: boolean;
 }
 
-/** Reads a number whose first set bit gives its length in bytes. That bit is removed. */
+/** Reads a number. Its first set bit gives its length in bytes and is removed. */
 export function vintAt(bytes: FileBytes, at: number): Vint {
   const first = bytes.u8(at);
   const length = Math.clz32(first) - 23;
@@ -56,7 +56,7 @@ export class ElementReader {
     return { id, start, end: size.isUnknown ? undefined : start + size.value };
   }
 
-  /** The elements in one whose end is known, each of which must end within it. */
+  /** Iterates over the elements in an element of known length. Each must end within it. */
   *within({
     start,
     end,

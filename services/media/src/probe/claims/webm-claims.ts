@@ -87,7 +87,8 @@ function checkBlocks(reader: ElementReader, element: Known): void {
 }
 
 /**
- * The lacing of a block, by two bits of its flags: none, or one of three kinds. Returns the bytes of sizes and frames.
+ * Each function returns the bytes of sizes and frames of a block. Two bits of the block's flags select no lacing or one
+ * of three kinds.
  */
 const LACINGS: readonly (((bytes: FileBytes, at: number, frames: number) => number) | undefined)[] = [
   undefined,

@@ -10,7 +10,8 @@ const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 const TRY_MS = 5000;
 /**
  * Namespaces without a network and with separate queues between processes. A user namespace is best: in it the process
- * can read neither the memory nor the environment of processes outside. Machines differ in what they allow.
+ * can read neither the memory nor the environment of processes outside. Machines differ in the namespaces that they
+ * allow.
  */
 const NAMESPACES: readonly (readonly string[])[] = [
   ['--user', '--map-current-user', '--net', '--ipc'],
@@ -35,10 +36,10 @@ const ALWAYS: readonly string[] = [
 export interface Confinement {
   readonly level: ConfinementLevel;
   readonly prefix: readonly string[];
-  /** Closes everything but the named files; undefined: the machine cannot. */
+  /** Closes every file but the named ones. Undefined if the machine cannot do that. */
   readonly launcher: readonly string[] | undefined;
   readonly hasNetwork: boolean;
-  /** The shell that sets limits; undefined: there is none. */
+  /** The shell that sets limits, undefined if there is no shell. */
   readonly shell: string | undefined;
 }
 
@@ -54,7 +55,7 @@ export function confinementOnce(log: Log): () => Promise<Confinement> {
   return () => (found ??= findConfinement(log));
 }
 
-/** Finds the confinement that this machine allows, and logs which one and what is missing. */
+/** Finds the confinement that this machine allows, and logs it with the parts that are missing. */
 export async function findConfinement(log: Log): Promise<Confinement> {
   if (process.platform !== 'linux') {
     log.warn(
@@ -63,7 +64,7 @@ export async function findConfinement(log: Log): Promise<Confinement> {
     );
     return { level: 'process', prefix: [], launcher: undefined, hasNetwork: true, shell: undefined };
   }
-  // At once: media waits for all three at its start.
+  // concurrently: media waits for all three when it starts
   const [namespaces, privileges, launcher] = await Promise.all([
     findWorkingCommand('unshare', NAMESPACES),
     findWorkingCommand('setpriv', PRIVILEGES),
@@ -110,7 +111,7 @@ export function buildLauncherPrefix(launcher: readonly string[], program: string
   return [
     ...launcher,
     ...ALWAYS,
-    // a program that was installed beside the system has its libraries beside it
+    // a program outside the folders of the system has its libraries next to it
     ...['--run', program, '--run', path.join(path.dirname(program), '../lib')],
     ...files.readable.flatMap((each) => ['--read', each]),
     ...files.writable.flatMap((each) => ['--write', each]),

@@ -13,7 +13,7 @@ export interface ProcessUsage {
   readonly residentBytes: number;
 }
 
-/** The processor time and the memory of a process, from the kernel; undefined: unknown. */
+/** Reads the processor time and the memory of a process from the kernel. Returns undefined if they are unknown. */
 export function readProcessUsage(pid: number): ProcessUsage | undefined {
   try {
     // the kernel answers from memory, faster than a round of the event loop

@@ -8,7 +8,7 @@ const POLL_MS = 50;
 
 export interface UsageBounds {
   readonly clock: Clock;
-  /** The usage before the job; undefined: it is unknown, or the process is new. */
+  /** The usage before the job, undefined if it is unknown or the process is new. */
   readonly before: ProcessUsage | undefined;
   /** The processor time that the process can use from now on. */
   readonly ms: number;

@@ -75,7 +75,7 @@ async function readSize(track: InputVideoTrack): Promise<{ width: number; height
   return { width: await track.getDisplayWidth(), height: await track.getDisplayHeight() };
 }
 
-/** Undefined: the length is zero, infinite or not a number. */
+/** Returns undefined if the length is zero, infinite or not a number. */
 function milliseconds(seconds: number): number | undefined {
   const ms = Math.round(seconds * 1000);
   return Number.isSafeInteger(ms) && ms > 0 ? ms : undefined;

@@ -23,7 +23,7 @@ export function openPicture(
 }
 
 /** The same for pixels that are already decoded. */
-export function openPixels({ data, width, height }: RgbPicture, { pixelsMax, timeoutMs }: ProbeJob): Sharp {
+export function toSharp({ data, width, height }: RgbPicture, { pixelsMax, timeoutMs }: ProbeJob): Sharp {
   return sharp(data, { raw: { width, height, channels: 3 }, limitInputPixels: pixelsMax }).timeout({
     seconds: Math.ceil(timeoutMs / 1000),
   });

@@ -4,7 +4,7 @@ import type { ProbeJob, ProbeOutcome } from '../probe.ts';
 
 /** High enough that the result of a generation does not change. */
 const QUALITY = 92;
-/** A higher effort does not make noise smaller. */
+/** A higher effort does not shrink noise. */
 const PNG_EFFORT = 3;
 /** Half the time of the default effort, for files of the same size. */
 const WEBP_EFFORT = 2;

@@ -16,9 +16,9 @@ import { systemClock } from '@reelgate/platform/clock';
 import { newIds } from '@reelgate/platform/ids';
 import { until } from '@reelgate/platform/testing/until';
 import type { Confinement } from '../confinement/confinement.ts';
-import { openCodeCache } from './code-cache.ts';
+import { newCodeCache } from './code-cache.ts';
 import type { Parser } from './parser-process.ts';
-import { openParsers } from './parsers.ts';
+import { newParsers } from './parsers.ts';
 
 const MIB = 1024 ** 2;
 const [TEST_MS, UNTIL_MS] = [120_000, 60_000];
@@ -62,11 +62,11 @@ function stoppedParsers(name: string): {
 } {
   const [folder, temporary] = [path.join(root, name, 'files'), path.join(root, name, 'temporary')];
   mkdirSync(temporary, { recursive: true });
-  const parsers = openParsers({
+  const parsers = newParsers({
     folder,
     newId: newIds(systemClock),
     confinement: async () => STOPPED,
-    cache: openCodeCache(temporary),
+    cache: newCodeCache(temporary),
   });
   return {
     folder,
@@ -153,11 +153,11 @@ test(
 test(
   'a parser starts without compiled code if the temporary folder takes none',
   async () => {
-    const parsers = openParsers({
+    const parsers = newParsers({
       folder: path.join(root, 'alone'),
       newId: newIds(systemClock),
       confinement: async () => ({ ...STOPPED, prefix: [] }),
-      cache: openCodeCache(path.join(root, 'no such folder')),
+      cache: newCodeCache(path.join(root, 'no such folder')),
     });
     const parser = await parsers.start(LIMITS);
     const isUp = await parser.isUp(systemClock);
@@ -176,7 +176,7 @@ test('the first start removes what a killed service left behind, and nothing els
     writeFileSync(path.join(temporary, name, 'code'), 'compiled');
     if (!name.endsWith('new')) utimesSync(path.join(temporary, name), hourAgo, hourAgo);
   }
-  const folder = await openCodeCache(temporary).begin();
+  const folder = await newCodeCache(temporary).begin();
   await folder?.end(false);
 
   expect(readdirSync(temporary)).toEqual(['of-another-program', 'reelgate-parser-new']);
@@ -197,7 +197,7 @@ test.each([
   ],
 ])('more %s than a parser compiles are not kept', async (_what, fill) => {
   const temporary = mkdtempSync(path.join(root, 'more-'));
-  const cache = openCodeCache(temporary);
+  const cache = newCodeCache(temporary);
   const first = await cache.begin();
   fill(first!.path);
   await first!.end(true);

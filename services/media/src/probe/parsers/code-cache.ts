@@ -13,12 +13,15 @@ const LEFT_MS = 120_000;
 type CompiledCode = ReadonlyMap<string, Buffer>;
 
 /**
- * Keeps what the first parser compiled, so that the next ones start in half of the time. It is read before that parser
- * gets its first file, and stays in the memory of this process. Each later parser gets a copy of its own. So no parser
- * can write what another process executes.
+ * Stores the code that the first parser compiled, so that the next ones start in half the time. It is read before that
+ * parser gets its first file, and stays in the memory of this process. Each later parser gets its own copy. So no
+ * parser can write code that another process executes.
  */
 export interface CodeCache {
-  /** A folder for a process that starts. Undefined: the temporary folder has no room, and the process only compiles. */
+  /**
+   * Creates a folder for a process that starts. Returns undefined if the temporary folder has no room. Then the process
+   * only compiles.
+   */
   begin(): Promise<CodeFolder | undefined>;
 }
 
@@ -26,21 +29,22 @@ export interface CodeCache {
 export interface CodeFolder {
   readonly path: string;
   /**
-   * Removes the folder. `isLoaded`: the process has loaded its code, and has got no file yet. A copy is already removed
-   * then, by the process; otherwise it left here what it compiled. It never rejects.
+   * Removes the folder. `isLoaded` means that the process has loaded its code and has not received a file yet. A
+   * process removes its copy itself before that, and a process without a copy has left its compiled code here. It never
+   * rejects.
    */
   end(isLoaded: boolean): Promise<void>;
 }
 
 /** The folders are in the system's temporary folder, because the disk of the media files can be full. */
-export function openCodeCache(root: string = os.tmpdir()): CodeCache {
+export function newCodeCache(root: string = os.tmpdir()): CodeCache {
   let compiled: CompiledCode = new Map();
   let isSwept = false;
   return {
     begin: async () => {
       const folder = await mkdtemp(path.join(root, PREFIX)).catch(() => undefined);
       if (folder === undefined) return undefined;
-      // what cannot be removed now is removed after another start
+      // a folder that cannot be removed now is removed after another start
       if (!isSwept) await removeLeft(root, folder).catch(() => undefined);
       isSwept = true;
       const remove = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => undefined);

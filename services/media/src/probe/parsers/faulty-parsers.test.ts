@@ -19,9 +19,9 @@ import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { ANY_ACCOUNT, startProbePool } from '../../../testing/probe-pool-under-test.ts';
 import { confinementOnce } from '../confinement/confinement.ts';
-import { openProbePool } from '../pool/probe-pool.ts';
-import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
-import { openParsers } from './parsers.ts';
+import { newProbePool } from '../pool/probe-pool.ts';
+import { createParserFolder, sweepParserFolders } from './parser-folder.ts';
+import { newParsers } from './parsers.ts';
 
 const MIB = 1024 ** 2;
 const TEST_MS = 120_000;
@@ -59,7 +59,7 @@ test.each(['abort', 'crash', 'leave', 'hold', 'wait', 'fill', 'flood', 'babble',
 test(
   'a parser lets the services on its cores run first',
   async () => {
-    const parsers = openParsers({
+    const parsers = newParsers({
       newId: newIds(systemClock),
       folder: path.join(folder, 'gives-way'),
       confinement: confinementOnce(silentLog),
@@ -132,7 +132,7 @@ test('a process that does not start is a busy service, not a bad file, and is no
   const clock = fakeClock();
   const empty = path.join(folder, 'empty.ts');
   writeFileSync(empty, 'process.exit(1);');
-  const parsers = openParsers({
+  const parsers = newParsers({
     newId: newIds(systemClock),
     folder: path.join(folder, 'none'),
     confinement: confinementOnce(silentLog),
@@ -145,7 +145,7 @@ test('a process that does not start is a busy service, not a bad file, and is no
       return parsers.start(...args);
     },
   };
-  const broken = openProbePool({
+  const broken = newProbePool({
     clock,
     log: silentLog,
     parsers: counted,
@@ -200,7 +200,7 @@ describe('the folder of a process', () => {
       },
     ],
   ])('yields nothing for %s instead of a drawn picture', async (_what, leave) => {
-    const own = makeParserFolder(folder, 'own');
+    const own = createParserFolder(folder, 'own');
     const secret = path.join(folder, 'secret');
     writeFileSync(secret, 'of another account');
     writeFileSync(into, '');
@@ -215,7 +215,7 @@ describe('the folder of a process', () => {
 
   test('is removed at the next start if the service crashed', () => {
     const root = path.join(folder, 'root');
-    writeFileSync(makeParserFolder(root, 'own').fileAt(0), 'left');
+    writeFileSync(createParserFolder(root, 'own').fileAt(0), 'left');
     sweepParserFolders(root);
 
     expect(existsSync(root)).toBe(true);

@@ -12,8 +12,8 @@ const CODEC = /^[a-z0-9][a-z0-9.-]{0,31}$/;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the answer of a child process to a job; undefined: the answer is invalid, or it belongs to another job. A
- * compromised process can write anything.
+ * Reads the answer of a child process to a job. Returns undefined if the answer is invalid or belongs to another job,
+ * because a compromised process can write anything.
  */
 export function readParserAnswer(line: string, job: number): ProbeOutcome | undefined {
   const said = parseFields(line);

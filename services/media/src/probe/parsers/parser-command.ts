@@ -25,7 +25,7 @@ export interface ParserCommand extends ParserLimits {
   readonly readable: readonly string[];
   /** The one folder that the child may write to. */
   readonly writable: string;
-  /** The folder of its compiled code. Node uses none that the child may not write to. */
+  /** The folder of its compiled code. The child must be able to write to it, or Node ignores it. */
   readonly code: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export function parserCommand({
   );
 }
 
-/** The whole environment of a parser. Node reads and writes what it compiles in the folder of its code. */
+/** The whole environment of a parser. Node stores its compiled code in the folder `code`. */
 export const parserEnvironment = (writable: string, code: string | undefined): Readonly<Record<string, string>> => ({
   ...scratchEnvironment(writable),
   ...(code === undefined ? {} : { NODE_COMPILE_CACHE: code }),

@@ -17,20 +17,20 @@ export interface ParserFolder {
   fileAt(at: number): string;
   /** Gives the child a file, until the folder is cleared. */
   put(source: string, at: number): Promise<void>;
-  /** Copies the drawn picture into a file of ours; false: there is no valid picture. */
+  /** Copies the drawn picture into a file of ours. Returns false if there is no valid picture. */
   take(into: string): Promise<boolean>;
-  /** Runs after the jobs, so that the next jobs see nothing of their files. It throws nothing. */
+  /** Runs after the jobs, so that the next jobs cannot see their files. It does not throw. */
   clear(): void;
   remove(): Promise<void>;
 }
 
-/** Removes what the children of an earlier process left behind. The folder belongs to one process. */
+/** Removes the files that the children of an earlier process left behind. The folder belongs to one process. */
 export function sweepParserFolders(root: string): void {
   mkdirSync(root, { recursive: true });
   for (const name of readdirSync(root)) rmSync(path.join(root, name), { recursive: true, force: true });
 }
 
-export function makeParserFolder(root: string, name: string): ParserFolder {
+export function createParserFolder(root: string, name: string): ParserFolder {
   const folder = path.join(root, name);
   const [readable, writable] = [path.join(folder, 'in'), path.join(folder, 'out')];
   mkdirSync(readable, { recursive: true });
@@ -71,7 +71,7 @@ function quietly(remove: () => void): void {
   }
 }
 
-/** A link is made at once: through the thread pool it took longer than most files take to parse. */
+/** Creates a link synchronously: through the thread pool it took longer than most files take to parse. */
 async function linkOrCopy(source: string, target: string): Promise<void> {
   try {
     linkSync(source, target);

@@ -10,14 +10,17 @@ export interface ParserLines {
   await(count: number): void;
   /** The next line, if it has come. */
   take(): string | undefined;
-  /** The next line, also of a process that has ended since; undefined: no more come. It has one reader. */
+  /**
+   * Waits for the next line, also of a process that has ended since. Returns undefined if no more lines come. It has
+   * one reader.
+   */
   next(): Promise<string | undefined>;
 }
 
 /**
- * Reads what a process writes. A process that writes more lines than are awaited is ended, and the lines beyond them
- * are dropped. Those before stay: they can be the answers to other files. A line that comes too late to be noticed so
- * names an earlier job.
+ * Reads the lines that a process writes. A process that writes more lines than expected is ended, and the extra lines
+ * are dropped. Earlier lines stay, because they can be the answers to other files. A line that arrives too late to be
+ * noticed this way belongs to an earlier job.
  */
 export function parserLines(child: ChildProcess): ParserLines {
   let received = '';

@@ -19,7 +19,7 @@ import { boundsReached } from '../confinement/watch-usage.ts';
 const START_MS = 20_000;
 const READY = '{"ready":true}';
 
-/** The job for a file. Its paths are those of this process, not of the child. */
+/** The job for a file. Its paths are paths of this process, not of the child. */
 export interface ParserJob extends ProbeJob {
   readonly clock: Clock;
   readonly memoryBytes: number;
@@ -47,7 +47,7 @@ export interface Parser {
   readonly isOver: boolean;
   readonly jobs: number;
   readonly usedMs: number;
-  /** Waits until the process can take a file; false: it never can. */
+  /** Waits until the process can take a file. Returns false if it never can. */
   isUp(clock: Clock): Promise<boolean>;
   /** Parses the files one after another. Several at once are not drawn. */
   run(jobs: readonly ParserJob[]): Promise<readonly ParserRun[]>;
@@ -189,8 +189,8 @@ async function runJob(running: RunContext, job: ParserJob, number: number): Prom
 }
 
 /**
- * Waits for the answer to a job. No line: the process has ended or has reached a bound. The usage is not read for an
- * answer that came together with the one before.
+ * Waits for the answer to a job. Without a line, the process has ended or has reached a bound. The usage is not read
+ * for an answer that came together with the one before.
  */
 async function answerTo(
   { lines, usage }: RunContext,

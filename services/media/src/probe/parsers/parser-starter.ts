@@ -22,7 +22,7 @@ export interface StarterOptions {
 export interface ParserStarter {
   /** Starts a process that takes files. If no process starts, the starter is busy, longer after each failure. */
   start(): Promise<Parser>;
-  /** Throws what `start` would: the starter is busy. */
+  /** Throws the error of `start` if the starter is busy. */
   assertReady(): void;
   readonly isHeldBack: boolean;
   readonly isStarting: boolean;

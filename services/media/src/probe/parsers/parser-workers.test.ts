@@ -3,13 +3,13 @@ import type { Clock } from '@reelgate/platform/clock';
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { Parser } from './parser-process.ts';
-import { openParserWorkers } from './parser-workers.ts';
+import { newParserWorkers } from './parser-workers.ts';
 import type { ParserWorkers } from './parser-workers.ts';
 
 const MINUTE_MS = 60_000;
 
 /** Workers whose processes do nothing, and a clock that counts the sleeps under way. */
-function openIdleWorkers({ isUp = async () => true, jobs = 0 }: { isUp?: () => Promise<boolean>; jobs?: number } = {}) {
+function newIdleWorkers({ isUp = async () => true, jobs = 0 }: { isUp?: () => Promise<boolean>; jobs?: number } = {}) {
   const clock = fakeClock();
   let [sleeps, started, ended] = [0, 0, 0];
   const counting: Clock = {
@@ -34,7 +34,7 @@ function openIdleWorkers({ isUp = async () => true, jobs = 0 }: { isUp?: () => P
       },
     };
   };
-  const workers: ParserWorkers = openParserWorkers({
+  const workers: ParserWorkers = newParserWorkers({
     clock: counting,
     log: silentLog,
     parsers: { start: async () => aParser() },
@@ -47,7 +47,7 @@ function openIdleWorkers({ isUp = async () => true, jobs = 0 }: { isUp?: () => P
 }
 
 test('a process that is taken again and again has one timer at most', async () => {
-  const { clock, workers, sleeps, started } = openIdleWorkers();
+  const { clock, workers, sleeps, started } = newIdleWorkers();
   for (let job = 0; job < 100; job += 1) workers.giveBack(await workers.take());
   await clock.advance(1);
 
@@ -58,7 +58,7 @@ test('a process that is taken again and again has one timer at most', async () =
 });
 
 test('a process ends a minute after its last job, not after an earlier one', async () => {
-  const { clock, workers, ended } = openIdleWorkers();
+  const { clock, workers, ended } = newIdleWorkers();
   workers.giveBack(await workers.take());
   await clock.advance(MINUTE_MS - 1);
   workers.giveBack(await workers.take());
@@ -71,7 +71,7 @@ test('a process ends a minute after its last job, not after an earlier one', asy
 
 test('jobs that come while a process starts wait for it, and no other one starts', async () => {
   const up = Promise.withResolvers<boolean>();
-  const { clock, workers, started } = openIdleWorkers({ isUp: () => up.promise });
+  const { clock, workers, started } = newIdleWorkers({ isUp: () => up.promise });
   const taken = Array.from({ length: 4 }, () => workers.take());
   await clock.advance(10_000);
   expect(started()).toBe(1);
@@ -88,7 +88,7 @@ test('jobs that come while a process starts wait for it, and no other one starts
 
 test('a job that waits longer than a start takes gets another process, one at a time', async () => {
   const ups = [Promise.resolve(true), Promise.withResolvers<boolean>()] as const;
-  const { clock, workers, started } = openIdleWorkers({
+  const { clock, workers, started } = newIdleWorkers({
     isUp: () => (started() === 1 ? ups[0] : ups[1].promise),
   });
   const first = await workers.take();
@@ -109,7 +109,7 @@ test('a job that waits longer than a start takes gets another process, one at a 
 });
 
 test('a job that waits for a process that ends gets another one at once', async () => {
-  const { workers, started, ended } = openIdleWorkers({ jobs: 5000 });
+  const { workers, started, ended } = newIdleWorkers({ jobs: 5000 });
   const first = await workers.take();
   const waiting = workers.take();
   await Promise.resolve();
@@ -120,7 +120,7 @@ test('a job that waits for a process that ends gets another one at once', async 
 });
 
 test('a process is replaced at its first job after ten minutes', async () => {
-  const { clock, workers, ended } = openIdleWorkers();
+  const { clock, workers, ended } = newIdleWorkers();
   for (let minutes = 0; minutes < 20; minutes += 1) {
     workers.giveBack(await workers.take());
     await clock.advance(MINUTE_MS / 2);

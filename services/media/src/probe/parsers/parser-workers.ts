@@ -4,7 +4,7 @@ import type { Log } from '@reelgate/platform/log';
 import type { Parser } from './parser-process.ts';
 import { parserStarter } from './parser-starter.ts';
 import type { Parsers } from './parsers.ts';
-import { openRestedParsers } from './rested-parsers.ts';
+import { newRestedParsers } from './rested-parsers.ts';
 
 /**
  * A process is replaced after `JOBS_MAX` files, `PROCESSOR_LIFE_MS` of processor time or at its first file after
@@ -24,7 +24,7 @@ export interface ParserWorkersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly parsers: Parsers;
-  /** Processes that wait for a file even when none comes. */
+  /** The number of processes that wait for a file even while no file is due. */
   readonly warm: number;
   /** The JavaScript heap of a process, and all of its memory. */
   readonly heapBytes: number;
@@ -34,11 +34,11 @@ export interface ParserWorkersOptions {
 }
 
 /**
- * The processes of a pool. A process that is given back is used again, unless it has ended or is worn. One more starts
- * when no other one starts and none of those in use was given back in time.
+ * The processes of a pool. A returned process is used again, unless it has ended or is worn. Another process starts
+ * when no process is starting and no process was returned in time.
  */
 export interface ParserWorkers {
-  /** Throws as busy if there is no process and none may start yet, because the last one did not. */
+  /** Throws as busy if there is no process and none may start yet, because the last start failed. */
   assertReady(): void;
   take(): Promise<Parser>;
   /** Takes a process that has parsed no file yet. It waits for no other one. */
@@ -49,7 +49,7 @@ export interface ParserWorkers {
   stop(): Promise<void>;
 }
 
-export function openParserWorkers({
+export function newParserWorkers({
   clock,
   log,
   parsers,
@@ -61,8 +61,8 @@ export function openParserWorkers({
   const stopping = new AbortController();
   const limits = { heapBytes, memoryBytes, processorMs: PROCESSOR_LIFE_MS + 2 * jobProcessorMs };
   const starter = parserStarter({ clock, log, parsers, limits, stopping: stopping.signal });
-  const rested = openRestedParsers(clock, starter, warm);
-  const waits = openParserWaits(clock, PATIENCE_MS);
+  const rested = newRestedParsers(clock, starter, warm);
+  const waits = newParserWaits(clock, PATIENCE_MS);
   let inUse = 0;
 
   const start = async (): Promise<Parser> => {
@@ -117,16 +117,21 @@ export function openParserWorkers({
 
 /** Jobs that wait for a process in use. They are served in their order. */
 interface ParserWaits {
-  /** A process that was given back; undefined: none was in time, or another process has to start. */
+  /**
+   * Waits for a returned process. Resolves to undefined if none was returned in time, or another process has to start.
+   */
   next(): Promise<Parser | undefined>;
-  /** Gives a process to the first job. False: no job waits. */
+  /** Gives a process to the first job. Returns false if no job waits. */
   give(parser: Parser): boolean;
   /** Ends the wait of the first job: no process comes back for it. */
   giveUp(): void;
 }
 
-/** No job waits for longer than `patienceMs`, and their number is that of the workers of the pool. */
-function openParserWaits(clock: Clock, patienceMs: number): ParserWaits {
+/**
+ * Creates the queue of jobs. A job waits for at most `patienceMs`, and there are at most as many jobs as workers in the
+ * pool.
+ */
+function newParserWaits(clock: Clock, patienceMs: number): ParserWaits {
   const waiting = new Set<(parser: Parser | undefined) => void>();
   const giveFirst = (parser: Parser | undefined): boolean => {
     const [first] = waiting;

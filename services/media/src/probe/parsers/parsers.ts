@@ -3,11 +3,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Confinement } from '../confinement/confinement.ts';
-import { openCodeCache } from './code-cache.ts';
+import { newCodeCache } from './code-cache.ts';
 import type { CodeCache } from './code-cache.ts';
 import { parserCommand } from './parser-command.ts';
 import type { ParserLimits } from './parser-command.ts';
-import { makeParserFolder, sweepParserFolders } from './parser-folder.ts';
+import { createParserFolder, sweepParserFolders } from './parser-folder.ts';
 import { startParser } from './parser-process.ts';
 import type { Parser } from './parser-process.ts';
 
@@ -33,18 +33,18 @@ export interface ParsersOptions {
   readonly folder: string;
   /** Returns the confinement of the processes, which is found once. */
   readonly confinement: () => Promise<Confinement>;
-  /** The script of the process; absent: the script of the parsers. */
+  /** The script of the process, by default the script of the parsers. */
   readonly script?: string;
-  /** Absent: a cache in the system's temporary folder. */
+  /** By default a cache in the system's temporary folder. */
   readonly cache?: CodeCache;
 }
 
-export function openParsers({
+export function newParsers({
   newId,
   folder,
   confinement,
   script = SCRIPT,
-  cache = openCodeCache(),
+  cache = newCodeCache(),
 }: ParsersOptions): Parsers {
   sweepParserFolders(folder);
   let code: readonly string[] | undefined;
@@ -52,7 +52,7 @@ export function openParsers({
     start: async (limits) => {
       code ??= listReadableCode();
       const confined = await confinement();
-      const own = makeParserFolder(folder, newId('parser'));
+      const own = createParserFolder(folder, newId('parser'));
       const compiled = await cache.begin();
       const command = parserCommand({
         ...limits,
@@ -99,8 +99,8 @@ export function listReadableCode(): readonly string[] {
 }
 
 /**
- * Resolves a package as Node does: in this folder's packages, then in those of the folder above. Undefined: the package
- * is for another platform, and not installed.
+ * Resolves a package as Node does: in this folder's packages, then in the packages of the folder above. Returns
+ * undefined if the package is for another platform, and not installed.
  */
 function findPackageFolder(name: string, from: string): string | undefined {
   const folder = path.join(from, 'node_modules', name);

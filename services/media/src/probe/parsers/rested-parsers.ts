@@ -17,7 +17,7 @@ interface Offer {
 export interface RestedParsers {
   /** Those that start count. */
   readonly isEmpty: boolean;
-  /** Undefined: there is none. */
+  /** Returns undefined if there is none. */
   take(): Promise<Parser | undefined>;
   rest(parser: Parser): void;
   /** Starts the missing warm processes. */
@@ -26,7 +26,7 @@ export interface RestedParsers {
 }
 
 /** `warmMin` processes rest even when no job comes. */
-export function openRestedParsers(clock: Clock, starter: ParserStarter, warmMin: number): RestedParsers {
+export function newRestedParsers(clock: Clock, starter: ParserStarter, warmMin: number): RestedParsers {
   const ready: Offer[] = [];
   const forget = (offered: Offer): boolean => {
     const at = ready.indexOf(offered);

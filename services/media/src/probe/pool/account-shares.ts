@@ -45,7 +45,7 @@ export interface AccountShares {
   of(account: string): AccountShare;
   /** The shares of all accounts that have work. */
   all(): readonly AccountShare[];
-  /** The account to serve next; undefined: no account can be served now. */
+  /** Returns the account to serve next, or undefined if no account can be served now. */
   next(): AccountShare | undefined;
   begin(share: AccountShare): void;
   end(share: AccountShare, usedMs: number): void;
@@ -60,8 +60,8 @@ export interface SharesOptions {
 
 /**
  * Shares the files of the workers among accounts. The account with the least recent processor time is served next. No
- * account ever has all of them, because a running file is not interrupted. The accounts whose files take long have, all
- * together, one file for each worker but one.
+ * account ever occupies all workers, because a running file is not interrupted. The accounts with slow files together
+ * occupy all workers but one.
  */
 export function newShares({ clock, workers, filesMax }: SharesOptions): AccountShares {
   const shares = new Map<string, Share>();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { Permit } from './account-shares.ts';
-import { openFairQueue } from './fair-queue.ts';
+import { newFairQueue } from './fair-queue.ts';
 import type { FairQueue, QueueOptions } from './fair-queue.ts';
 
 const OPTIONS = { workers: 2, filesMax: 1, perAccountMax: 100, totalMax: 200 };
@@ -9,7 +9,7 @@ const OPTIONS = { workers: 2, filesMax: 1, perAccountMax: 100, totalMax: 200 };
 /** A queue whose jobs the test ends, and which records the account of each job that begins. */
 function aQueue(options: Partial<QueueOptions> = {}) {
   const clock = fakeClock();
-  const queue: FairQueue = openFairQueue({ clock, ...OPTIONS, ...options });
+  const queue: FairQueue = newFairQueue({ clock, ...OPTIONS, ...options });
   const began: string[] = [];
   const permits: { readonly account: string; readonly permit: Permit }[] = [];
   const settle = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));

@@ -35,7 +35,7 @@ export interface FairQueue {
   stop(): void;
 }
 
-export function openFairQueue(options: QueueOptions): FairQueue {
+export function newFairQueue(options: QueueOptions): FairQueue {
   const shares = newShares(options);
   let stopped = false;
 

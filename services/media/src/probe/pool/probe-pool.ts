@@ -3,9 +3,9 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
 import { parseAll } from '../parsers/parse-all.ts';
 import type { ParseResult } from '../parsers/parse-all.ts';
-import { openParserWorkers } from '../parsers/parser-workers.ts';
+import { newParserWorkers } from '../parsers/parser-workers.ts';
 import type { ParserJob } from '../parsers/parser-process.ts';
-import { openFairQueue } from './fair-queue.ts';
+import { newFairQueue } from './fair-queue.ts';
 import type { Parsers } from '../parsers/parsers.ts';
 import type { Draw, ProbeJob, ProbeParsers, ProbeOrder, ProbeOutcome, Work } from '../probe.ts';
 
@@ -16,7 +16,7 @@ const DRAW_TIMES = 4;
 const CONTINUED: ReadonlySet<Work> = new Set(['redraw', 'picture_thumbnail']);
 
 export interface ThumbnailPool {
-  /** Draws the thumbnail of a video whose codec the parsers decode. */
+  /** Draws the thumbnail of a video if the parsers decode its codec. */
   readonly thumbnail: Draw;
   /** Draws the thumbnail of a picture file. */
   readonly pictureThumbnail: Draw;
@@ -35,11 +35,11 @@ export interface ProbePoolOptions {
   readonly parsers: Parsers;
   readonly workers: number;
   /**
-   * The most files that a process gets at one time, so that it need not wait for this process between two small files.
-   * Only a process that draws nothing may get several.
+   * The maximum number of files that a process gets at one time, so that it need not wait for this process between two
+   * small files. Only a process that does not draw may get several.
    */
   readonly filesMax: number;
-  /** Processes that wait for a file even when none comes. */
+  /** The number of processes that wait for a file even while no file is due. */
   readonly warm: number;
   /** The most files that wait, over all and of one account. */
   readonly queueMax: number;
@@ -56,16 +56,16 @@ export interface ProbePoolOptions {
  * Runs a few child processes, which accounts share. They start on demand and are used again. A process that a file
  * blocks, fills or crashes is replaced.
  */
-export function openProbePool(options: ProbePoolOptions): ProbePool {
+export function newProbePool(options: ProbePoolOptions): ProbePool {
   const { clock, log, memoryBytes, timeoutMs, pixelsMax } = options;
-  const queue = openFairQueue({
+  const queue = newFairQueue({
     clock,
     workers: options.workers,
     filesMax: options.filesMax,
     perAccountMax: options.queuePerAccountMax,
     totalMax: options.queueMax,
   });
-  const workers = openParserWorkers({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
+  const workers = newParserWorkers({ ...options, jobProcessorMs: DRAW_TIMES * timeoutMs });
 
   const batcher = newBatcher<ParserJob, ParseResult>({
     batchMax: options.filesMax,

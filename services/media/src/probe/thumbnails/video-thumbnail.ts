@@ -1,7 +1,7 @@
 import { EncodedPacketSink, Input, MP4, QTFF, WEBM } from 'mediabunny';
 import type { InputVideoTrack } from 'mediabunny';
 import { openBoundedSource } from '../containers/bounded-source.ts';
-import { openPicture, openPixels } from '../images/pictures.ts';
+import { openPicture, toSharp } from '../images/pictures.ts';
 import type { ProbeJob, ProbeOutcome } from '../probe.ts';
 import { KEY_FRAMES } from './key-frames.ts';
 import { writeThumbnail } from './picture-thumbnail.ts';
@@ -18,7 +18,7 @@ export async function videoThumbnail(job: ProbeJob): Promise<ProbeOutcome> {
     if (first === null) return { fault: 'no_video' };
     const frame = openKeyFrame(first.data, await readDescription(track));
     if ('fault' in frame) return frame;
-    const picture = 'file' in frame ? openPicture(frame.file, job) : openPixels(frame.pixels, job);
+    const picture = 'file' in frame ? openPicture(frame.file, job) : toSharp(frame.pixels, job);
     return await writeThumbnail(picture, job.into);
   } finally {
     input.dispose();

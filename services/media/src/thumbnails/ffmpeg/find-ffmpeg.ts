@@ -18,8 +18,9 @@ export interface Ffmpeg {
 }
 
 /**
- * Finds the ffmpeg of this machine, once at the start, and logs which. `setting` is a path, `off`, or undefined for the
- * one on the PATH. A path that leads to no ffmpeg is an error of the configuration; none on the PATH is not.
+ * Finds the ffmpeg of this machine, once at the start, and logs the result. `setting` is a path, `off`, or undefined
+ * for the program on the PATH. A path without an ffmpeg is an error of the configuration. A missing program on the PATH
+ * is not.
  */
 export async function findFfmpeg(setting: string | undefined, log: Log): Promise<Ffmpeg | undefined> {
   if (setting === OFF) {

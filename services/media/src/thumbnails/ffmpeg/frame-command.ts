@@ -4,12 +4,12 @@ import { confineCommand } from '../../probe/confinement/limited-command.ts';
 const MIB = 1024 ** 2;
 /** A PNG of the largest frame is a few mebibytes. */
 const FRAME_BYTES_MAX = 16 * MIB;
-/** The memory that the libraries map beside the frame. */
+/** The memory that the libraries map in addition to the frame. */
 const RESERVED_BYTES = 256 * MIB;
 const STREAMS_MAX = 16;
 /** The longest side of the frame. */
 const FRAME_SIDE_MAX = 1280;
-/** The demuxer by the media type that the probe found. ffmpeg guesses nothing: a playlist would lead elsewhere. */
+/** The demuxer by the media type that the probe found. ffmpeg must not guess: a playlist would lead elsewhere. */
 const DEMUXERS: Readonly<Record<string, string>> = {
   'video/mp4': 'mov',
   'video/quicktime': 'mov',
@@ -33,7 +33,10 @@ export interface FrameCommand {
   readonly frame: string;
 }
 
-/** The command that decodes the first frame of a file into a PNG; undefined: files of this type have no demuxer. */
+/**
+ * Builds the command that decodes the first frame of a file into a PNG. Returns undefined if files of this type have no
+ * demuxer.
+ */
 export function frameCommand(options: FrameCommand): readonly [program: string, ...args: string[]] | undefined {
   const { program, confinement, mediaType, processorMs, memoryBytes } = options;
   const demuxer = DEMUXERS[mediaType];

@@ -9,7 +9,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { encodeVideo, FFMPEG, KINDS } from '../../../testing/ffmpeg-videos.ts';
 import { fixture } from '../../../testing/origin.ts';
 import { confinementOnce } from '../../probe/confinement/confinement.ts';
-import { openFrameExtractor } from './frame-extractor.ts';
+import { newFrameExtractor } from './frame-extractor.ts';
 import type { FrameExtractorOptions } from './frame-extractor.ts';
 
 const MIB = 1024 ** 2;
@@ -25,7 +25,7 @@ afterAll(() => {
 });
 
 function extractor(options: Partial<FrameExtractorOptions> = {}) {
-  return openFrameExtractor({
+  return newFrameExtractor({
     clock: systemClock,
     log: silentLog,
     newId: newIds(systemClock),

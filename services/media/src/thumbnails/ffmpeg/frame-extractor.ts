@@ -5,9 +5,9 @@ import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
 import type { Confinement } from '../../probe/confinement/confinement.ts';
-import { openFairQueue } from '../../probe/pool/fair-queue.ts';
+import { newFairQueue } from '../../probe/pool/fair-queue.ts';
 import { scratchEnvironment } from '../../probe/parsers/parser-command.ts';
-import { makeParserFolder } from '../../probe/parsers/parser-folder.ts';
+import { createParserFolder } from '../../probe/parsers/parser-folder.ts';
 import type { ParserFolder } from '../../probe/parsers/parser-folder.ts';
 import { lowerPriority } from '../../probe/confinement/lower-priority.ts';
 import { readProcessUsage } from '../../probe/confinement/process-usage.ts';
@@ -44,7 +44,7 @@ export interface FrameOrder {
 
 export interface FrameExtractor {
   /**
-   * Writes the first frame of a video into a file of ours, as a PNG; false: there is none that ffmpeg decodes within
+   * Writes the first frame of a video into a file of ours, as a PNG. Returns false if ffmpeg decodes no frame within
    * its time and memory. It rejects as busy when too many files wait.
    */
   extract(video: string, into: string, order: FrameOrder): Promise<boolean>;
@@ -59,9 +59,9 @@ interface Run {
 }
 
 /** Runs ffmpeg, one process for each file and one at a time, as confined as the parsers are. */
-export function openFrameExtractor(options: FrameExtractorOptions): FrameExtractor {
+export function newFrameExtractor(options: FrameExtractorOptions): FrameExtractor {
   const { clock, log, newId, folder } = options;
-  const queue = openFairQueue({
+  const queue = newFairQueue({
     clock,
     workers: 1,
     filesMax: 1,
@@ -72,7 +72,7 @@ export function openFrameExtractor(options: FrameExtractorOptions): FrameExtract
   let running: Promise<unknown> = Promise.resolve();
 
   const extract = async (video: string, into: string, order: FrameOrder): Promise<boolean> => {
-    const own = makeParserFolder(folder, newId('ffmpeg'));
+    const own = createParserFolder(folder, newId('ffmpeg'));
     try {
       await own.put(video, 0);
       const ran = await runFfmpeg(options, own, { mediaType: order.mediaType, stopping: stopping.signal });
@@ -147,7 +147,7 @@ async function runFfmpeg(
   return { isDone: end === 'exit 0', end, said: said() };
 }
 
-/** The start of what a process writes to its standard error. The rest is read and dropped. */
+/** Collects the start of the standard error of a process. The rest is read and dropped. */
 function collectFirstWords(child: ChildProcess): () => string {
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {

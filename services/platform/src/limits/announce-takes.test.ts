@@ -1,32 +1,36 @@
 import { expect, test } from '@jest/globals';
 import { fakeClock } from '../../testing/fake-clock.ts';
 import { divideLimits } from './shared-limits.ts';
-import { listTimes, tellTakes } from './tell-takes.ts';
+import { listTimes, announceTakes } from './announce-takes.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
 function open(perMinute: number) {
   const clock = fakeClock(START);
-  const told: { readonly at: number; readonly count: number }[] = [];
-  const limits = tellTakes(divideLimits(clock).forPeer('peer', { perMinute }), clock, (takes) => void told.push(takes));
-  return { clock, told, limits };
+  const announced: { readonly at: number; readonly count: number }[] = [];
+  const limits = announceTakes(
+    divideLimits(clock).forPeer('peer', { perMinute }),
+    clock,
+    (takes) => void announced.push(takes),
+  );
+  return { clock, announced, limits };
 }
 
-test('each call that is admitted is told before it is made, and few messages tell of many', () => {
-  const { told, limits } = open(10_000);
+test('each call that is admitted is announced before it is sent, and few messages announce many', () => {
+  const { announced, limits } = open(10_000);
 
   for (let count = 1; count <= 10_000; count += 1) {
     expect(limits.admit()).toBe(0);
-    const last = told.at(-1);
+    const last = announced.at(-1);
     expect(last?.at).toBe(START);
     expect(last?.count).toBeGreaterThanOrEqual(count);
     expect(last?.count).toBeLessThanOrEqual(count * 1.25);
   }
-  expect(told.length).toBeLessThan(50);
+  expect(announced.length).toBeLessThan(50);
 });
 
 test('each second has its own count, and a call that is not admitted has none', async () => {
-  const { clock, told, limits } = open(3);
+  const { clock, announced, limits } = open(3);
 
   void limits.admit();
   await clock.advance(1500);
@@ -34,22 +38,22 @@ test('each second has its own count, and a call that is not admitted has none', 
   void limits.admit();
   expect(limits.admit()).toBeGreaterThan(0);
 
-  expect(told).toEqual([
+  expect(announced).toEqual([
     { at: START, count: 1 },
     { at: START + 1000, count: 1 },
     { at: START + 1000, count: 2 },
   ]);
 });
 
-test('who learns what was told admits no more within a minute than the limit', async () => {
-  const { clock, told, limits } = open(20);
+test('who learns what was announced admits no more within a minute than the limit', async () => {
+  const { clock, announced, limits } = open(20);
   for (let second = 0; second < 5; second += 1) {
     for (let call = 0; call < 4; call += 1) void limits.admit();
     await clock.advance(1000);
   }
   const next = divideLimits(clock).forPeer('peer', { perMinute: 20 });
 
-  const lastOfSecond = new Map(told.map((takes) => [takes.at, { peer: 'peer', ...takes }]));
+  const lastOfSecond = new Map(announced.map((takes) => [takes.at, { peer: 'peer', ...takes }]));
   next.learnTakes(listTimes([...lastOfSecond.values()], 20));
 
   expect(next.admit()).toBeGreaterThan(0);

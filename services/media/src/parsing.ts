@@ -10,10 +10,10 @@ import type { Confinement } from './probe/confinement/confinement.ts';
 import { drawThumbnails } from './thumbnails/draw-thumbnails.ts';
 import type { Thumbnails } from './thumbnails/draw-thumbnails.ts';
 import type { Ffmpeg } from './thumbnails/ffmpeg/find-ffmpeg.ts';
-import { openFrameExtractor } from './thumbnails/ffmpeg/frame-extractor.ts';
-import { openParsers } from './probe/parsers/parsers.ts';
+import { newFrameExtractor } from './thumbnails/ffmpeg/frame-extractor.ts';
+import { newParsers } from './probe/parsers/parsers.ts';
 import type { ParsersOptions } from './probe/parsers/parsers.ts';
-import { openProbePool } from './probe/pool/probe-pool.ts';
+import { newProbePool } from './probe/pool/probe-pool.ts';
 import type { ProbePool, ProbePoolOptions } from './probe/pool/probe-pool.ts';
 
 interface ParsingDeps {
@@ -28,14 +28,14 @@ interface ParsingDeps {
 }
 
 /** Opens the processes that parse files, and the thumbnails that are drawn with them. */
-export function openParsing(
+export function newParsing(
   config: MediaConfig['probe'],
   { folder, lifecycle, ffmpeg, checks, ...deps }: ParsingDeps,
 ): { readonly pools: ProbePools; readonly thumbnails: Thumbnails } {
   const parsing = { ...deps, ...config, folder: path.join(folder, 'parsing') };
-  const pools = openProbePools(parsing);
+  const pools = newProbePools(parsing);
   lifecycle.add('parsers', () => pools.stop());
-  const extractor = ffmpeg.then((found) => found && openFrameExtractor({ ...parsing, program: found.program }));
+  const extractor = ffmpeg.then((found) => found && newFrameExtractor({ ...parsing, program: found.program }));
   lifecycle.add('ffmpeg', async () => (await extractor)?.stop());
   checks?.add(confinementCheck(deps.confinement));
   return { pools, thumbnails: drawThumbnails(pools.thumbnails, extractor) };
@@ -57,18 +57,18 @@ interface ProbePools {
   stop(): Promise<void>;
 }
 
-function openProbePools(options: ProbePoolsOptions): ProbePools {
-  const parsers = openParsers(options);
+function newProbePools(options: ProbePoolsOptions): ProbePools {
+  const parsers = newParsers(options);
   const pools = {
-    references: openProbePool({ ...options, parsers, filesMax: 1, warm: 1 }),
-    results: openProbePool({
+    references: newProbePool({ ...options, parsers, filesMax: 1, warm: 1 }),
+    results: newProbePool({
       ...options,
       parsers,
       workers: options.resultWorkers,
       filesMax: RESULT_FILES_MAX,
       warm: 0,
     }),
-    thumbnails: openProbePool({ ...options, parsers, workers: 1, filesMax: 1, warm: 0 }),
+    thumbnails: newProbePool({ ...options, parsers, workers: 1, filesMax: 1, warm: 0 }),
   };
   pools.references.warm();
   return {

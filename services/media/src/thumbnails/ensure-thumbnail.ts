@@ -14,8 +14,11 @@ export interface ThumbnailDeps extends KeepFileDeps, ClaimDeps {
   readonly thumbnails: Thumbnails;
 }
 
-/** The thumbnail of a result, made if there is none yet; undefined: none can be made. It never rejects. */
-export async function makeThumbnail(deps: ThumbnailDeps, result: MediaObject): Promise<MediaObject | undefined> {
+/**
+ * Returns the thumbnail of a result, which is drawn first if necessary. Returns undefined if it cannot be drawn. It
+ * never rejects.
+ */
+export async function ensureThumbnail(deps: ThumbnailDeps, result: MediaObject): Promise<MediaObject | undefined> {
   const { taskId, blob } = result;
   const { facts } = blob;
   if (facts?.family !== 'video' || !(await deps.thumbnails.canDraw(facts))) return undefined;

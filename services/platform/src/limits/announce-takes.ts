@@ -3,7 +3,7 @@ import { thenMaybe } from '../maybe-promise.ts';
 import type { PeerLimits } from './peer-limits.ts';
 import { SECOND_MS } from './window-log.ts';
 
-/** Of the calls of a second, a quarter more is told ahead, so that few messages tell of many calls. */
+/** A quarter of a second's calls is reported ahead, so that few messages announce many calls. */
 const AHEAD = 4;
 
 /** The calls that a process has given a peer in a second, or is about to. */
@@ -14,21 +14,24 @@ export interface TakesOfSecond {
   readonly count: number;
 }
 
-/** Limits that tell of each call that they admit before it is made. A later count of the same second replaces it. */
-export function tellTakes<Limits extends PeerLimits>(
+/**
+ * Wraps limits so that each admitted call is reported before it is sent. A later count of the same second replaces the
+ * earlier one.
+ */
+export function announceTakes<Limits extends PeerLimits>(
   limits: Limits,
   clock: TimeSource,
-  tell: (takes: Omit<TakesOfSecond, 'peer'>) => void,
+  announce: (takes: Omit<TakesOfSecond, 'peer'>) => void,
 ): Limits {
-  let [second, count, told] = [-1, 0, 0];
+  let [second, count, announced] = [-1, 0, 0];
   const note = (waitMs: number): number => {
     if (waitMs !== 0) return waitMs;
     const now = Math.floor(clock.now() / SECOND_MS);
-    if (now !== second) [second, count, told] = [now, 0, 0];
+    if (now !== second) [second, count, announced] = [now, 0, 0];
     count += 1;
-    if (count > told) {
-      told = count + Math.floor(count / AHEAD);
-      tell({ at: second * SECOND_MS, count: told });
+    if (count > announced) {
+      announced = count + Math.floor(count / AHEAD);
+      announce({ at: second * SECOND_MS, count: announced });
     }
     return waitMs;
   };
