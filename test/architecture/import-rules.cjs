@@ -9,6 +9,12 @@ const service = '^services/(gateway|tasks|billing|media)/src/';
 const tests = '\\.test\\.tsx?$|/testing/|^test/';
 const concrete =
   '/src/(store|store/[a-z]+|blobs|rate-counters)/(sql|disk|s3|redis|memory|local)-|/src/channels/adapters/';
+/** The rooms that build the message of a read model where they read it. */
+const readers = '^services/(tasks|billing)/src/(store|operations)/';
+/** The contracts that have read models. The enums of tasks, orders and the queue are members of their messages. */
+const readModels =
+  '^proto/gen/reelgate/(access/v1/(act|service_event)|billing/v1/(account_service|money|price|usage_service)' +
+  '|tasks/v1/(operator_service|order|pulse|queue|queue_service|task))_pb\\.';
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
 /** Restricts a library that opens connections to the one folder that may use it. */
@@ -65,13 +71,24 @@ const layers = [
         concrete,
         'node_modules/(pg|koa|@koa/router|redis|nats|undici)/',
       ],
+      // These two build messages, and know of no call.
+      pathNot: '^services/platform/src/rpc/(enum-words|whole-message)\\.ts$',
     },
   ),
   rule(
     'contracts-stay-at-the-edge',
     'Generated types stop at rpc/, clients/, events/, dialects/ and app.ts. Consoles show them: a read has one shape.',
-    { path: service, pathNot: ['/src/(rpc|clients|events|dialects|console-server)/', '/src/app\\.ts$', tests] },
+    {
+      path: service,
+      pathNot: ['/src/(rpc|clients|events|dialects|console-server)/', '/src/app\\.ts$', tests, readers],
+    },
     { path: '^proto/gen/' },
+  ),
+  rule(
+    'read-models-are-messages',
+    'A store or an operation builds the messages of read models; a thing with rules has a type of the domain.',
+    { path: readers, pathNot: tests },
+    { path: '^proto/gen/', pathNot: readModels },
   ),
   rule(
     'only-app-builds',

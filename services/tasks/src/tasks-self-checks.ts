@@ -1,3 +1,4 @@
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
 import { backlogCheck } from '@reelgate/platform/diagnosis/backlog-check';
 import { ok } from '@reelgate/platform/diagnosis/self-checks';
@@ -32,8 +33,8 @@ export function tasksSelfChecks(deps: Deps, stores: CheckedStores): readonly Sel
       check: async () => {
         const waiting = await store.listOpenAttention();
         const [oldest] = waiting;
-        if (oldest === undefined) return ok('nothing waits for a person');
-        const since = new Date(oldest.since).toISOString();
+        if (oldest?.since === undefined) return ok('nothing waits for a person');
+        const since = timestampDate(oldest.since).toISOString();
         const detail = `${waiting.length} wait for a person, the first since ${since} (${oldest.reason})`;
         return { grade: 'warn', detail, advice: 'reelgate attention list' };
       },

@@ -16,8 +16,8 @@ export interface FaultRow {
 
 export type ChannelFailureKind = 'attempt' | 'poll' | 'task';
 
-/** A failure at a channel. */
-export interface ChannelFailure {
+/** A failure at a channel, before it is written. */
+export interface NewChannelFailure {
   readonly id: string;
   readonly channel: string;
   readonly at: number;

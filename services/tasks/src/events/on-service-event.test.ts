@@ -6,15 +6,17 @@ import { publishConfigurationApplied, publishServiceEvents } from '@reelgate/pla
 import { silentLog } from '@reelgate/platform/log';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
-import type { ServiceEvent } from '../store/operator-store.ts';
+import type { NewServiceEvent } from '../store/operator-store.ts';
 import { onServiceEvent } from './on-service-event.ts';
 
 const AT = Date.UTC(2026, 0, 1);
 
 /** Returns what was written of what `publish` told. */
-async function writtenAfter(publish: (bus: ReturnType<typeof newLocalBus>) => Promise<void>): Promise<ServiceEvent[]> {
+async function writtenAfter(
+  publish: (bus: ReturnType<typeof newLocalBus>) => Promise<void>,
+): Promise<NewServiceEvent[]> {
   const bus = newLocalBus(fakeClock(AT), silentLog);
-  const written: ServiceEvent[] = [];
+  const written: NewServiceEvent[] = [];
   await onServiceEvent(bus, { addServiceEvents: async (events) => void written.push(...events) });
   await publish(bus);
   await bus.close();
@@ -58,7 +60,7 @@ test.each([
 test('an event that could not be written comes again', async () => {
   const clock = fakeClock(AT);
   const bus = newLocalBus(clock, silentLog);
-  const written: ServiceEvent[] = [];
+  const written: NewServiceEvent[] = [];
   let isAway = true;
   await onServiceEvent(bus, {
     addServiceEvents: async (events) => {

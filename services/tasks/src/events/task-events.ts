@@ -2,11 +2,11 @@ import { fromJsonString, toJsonString } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Bus, Subscription } from '@reelgate/platform/bus/bus';
 import type { OutboxEvent } from '@reelgate/platform/bus/outbox';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { TaskChangedSchema, TaskFinishedSchema } from '@reelgate/proto/tasks/v1/task_events';
 import type { Task, TaskInState } from '../domain/task.ts';
 import type { WatchHub } from '../operations/watches/watch-hub.ts';
 import { STATES, toWireUsage } from '../rpc/mapping-task.ts';
-import { toMessage } from '../rpc/wire-message.ts';
 import type { Finish } from '../store/finish.ts';
 
 /** The event of a finished task, for the outbox. */

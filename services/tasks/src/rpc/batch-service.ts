@@ -1,4 +1,5 @@
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import {
   BatchLeaseSchema,
   LeaseBatchResponseSchema,
@@ -19,7 +20,7 @@ import {
 } from '../operations/batches/work-batches.ts';
 import type { LeasedBatch } from '../operations/batches/work-batches.ts';
 import { WORKS, fromWireBatchLease, fromWireFault, fromWireLine, toWireBatch, toWireLine } from './mapping-batch.ts';
-import { emptyToUndefined, readIdempotency, readLimit, toMessage } from './wire-message.ts';
+import { emptyToUndefined, readIdempotency, readLimit } from './request-fields.ts';
 
 const LIST_LIMIT = 20;
 const LIST_LIMIT_MAX = 100;

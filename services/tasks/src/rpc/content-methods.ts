@@ -1,6 +1,7 @@
 import { durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { ContentFactsSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type {
   GetTaskContentResponse,
@@ -16,7 +17,6 @@ import type { ContentPart } from '../operations/content/read-content.ts';
 import { uploadMedia } from '../operations/content/upload-media.ts';
 import type { Upload } from '../operations/content/upload-media.ts';
 import { MEDIA_WORDS, fromWireEnum } from './mapping-order.ts';
-import { toMessage } from './wire-message.ts';
 
 /** The methods of the service for the bytes of results and uploads. */
 export function contentMethods(deps: ContentDeps) {

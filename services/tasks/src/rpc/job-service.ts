@@ -1,4 +1,5 @@
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import {
   CreateJobResponseSchema,
   JobLeaseSchema,
@@ -31,7 +32,7 @@ import {
   toWireJob,
   toWireNewJob,
 } from './mapping-job.ts';
-import { emptyToUndefined, readIdempotency, toMessage } from './wire-message.ts';
+import { emptyToUndefined, readIdempotency } from './request-fields.ts';
 
 /** Each method converts from the wire, runs an operation and converts to the wire. */
 export function jobService(deps: JobDeps, tokens: TokenReader): Implementation<typeof JobService> {

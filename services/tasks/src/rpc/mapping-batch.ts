@@ -1,6 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import { BatchFaultSchema, BatchLineSchema, BatchSchema, BatchStatus } from '@reelgate/proto/tasks/v1/batch';
 import type {
   Batch as WireBatch,
@@ -17,7 +18,7 @@ import type { BatchLease } from '../store/batch-store.ts';
 import { fromWireCall, toWireJob } from './mapping-job.ts';
 import { fromWireOrder } from './mapping-order.ts';
 import { toWireTask } from './mapping-task.ts';
-import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
+import { emptyToUndefined } from './request-fields.ts';
 
 const MS = 1000;
 
@@ -44,12 +45,12 @@ export function toWireBatch(batch: Batch): WireBatch {
     faults: (batch.faults ?? []).map(toWireFault),
     outputFileId: batch.outputFileId,
     errorFileId: batch.errorFileId,
-    createdAt: toWireTime(batch.createdAt),
-    inProgressAt: toWireTime(batch.runningAt),
-    expiresAt: toWireTime(batch.expiresAt),
-    finalizingAt: toWireTime(batch.writingAt),
-    cancellingAt: toWireTime(batch.cancellingAt),
-    endedAt: toWireTime(batch.endedAt),
+    createdAt: toTimestamp(batch.createdAt),
+    inProgressAt: toTimestamp(batch.runningAt),
+    expiresAt: toTimestamp(batch.expiresAt),
+    finalizingAt: toTimestamp(batch.writingAt),
+    cancellingAt: toTimestamp(batch.cancellingAt),
+    endedAt: toTimestamp(batch.endedAt),
     outputExpiresAfterSeconds: outputExpiresAfterMs === undefined ? undefined : BigInt(outputExpiresAfterMs / MS),
   });
 }

@@ -1,8 +1,8 @@
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { ChannelCallsSchema } from '@reelgate/proto/tasks/v1/channel_calls';
 import type { ChannelCalls as WireCalls } from '@reelgate/proto/tasks/v1/channel_calls';
 import type { ChannelCalls } from '../store/operator-store.ts';
-import { toMessage } from './wire-message.ts';
 
 export function toWireCalls({ channel, process, at, count }: ChannelCalls): WireCalls {
   return toMessage(ChannelCallsSchema, { channel, process, second: timestampFromMs(at), count });

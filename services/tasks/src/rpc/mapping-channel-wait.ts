@@ -1,9 +1,9 @@
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { CallKind, ChannelWaitSchema } from '@reelgate/proto/tasks/v1/channel_wait';
 import type { ChannelWait } from '@reelgate/proto/tasks/v1/channel_wait';
-import { toMessage } from './wire-message.ts';
 
 const KINDS = deriveValues(CallKind);
 

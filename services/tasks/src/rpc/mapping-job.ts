@@ -1,6 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import {
   JobAnswerSchema,
   JobCallSchema,
@@ -21,7 +22,7 @@ import type { Job, JobAnswer, JobBytes, JobCall, JobLease } from '../domain/job.
 import type { Failure } from '../domain/task.ts';
 import { fromWireEnum } from './mapping-order.ts';
 import { STATES } from './mapping-task.ts';
-import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
+import { emptyToUndefined } from './request-fields.ts';
 
 const ENCODINGS = { none: WireEncoding.UNSPECIFIED, ...deriveValues(WireEncoding) };
 const ENCODING_WORDS = deriveWords(WireEncoding, 'none');
@@ -90,7 +91,7 @@ export function toWireJob(job: Job): WireJob {
     state: STATES[state],
     createdAt: timestampFromMs(createdAt),
     updatedAt: timestampFromMs(updatedAt),
-    completedAt: toWireTime(finishedAt),
+    completedAt: toTimestamp(finishedAt),
     answer: answer && toWireAnswer(answer),
     failure: failure && toMessage(JobFailureSchema, { code: failure.code, message: failure.message }),
   });

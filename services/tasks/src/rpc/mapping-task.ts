@@ -1,7 +1,9 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { EveryField } from '@reelgate/platform/rpc/service';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import type { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import type { QueuePlace } from '@reelgate/proto/tasks/v1/queue';
 import {
   FailureCause,
   TaskFailureSchema,
@@ -14,12 +16,10 @@ import type { EveryMember } from '../domain/every-member.ts';
 import { findFailureCause } from '../domain/failure-cause.ts';
 import type { Cause } from '../domain/failure-cause.ts';
 import type { Failure, Result, State, Task, TaskFilter, TaskOrigin, Usage } from '../domain/task.ts';
-import type { PlaceView } from '../operations/queue/describe-place.ts';
 import { pollAfterMs } from '../operations/reads/read-tasks.ts';
 import type { TaskCount } from '../store/task-store.ts';
 import { KIND_WORDS, fromOptionalEnum, fromWireEnum, toWireOrder } from './mapping-order.ts';
-import { toWirePlace } from './mapping-queue.ts';
-import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
+import { emptyToUndefined } from './request-fields.ts';
 
 export const STATES = deriveValues(TaskState);
 export const STATE_WORDS = deriveWords(TaskState);
@@ -27,7 +27,7 @@ export const STATE_WORDS = deriveWords(TaskState);
 /**
  * The view of a task for its owner, with its place if it is given. The message has no field for anything of the upstream.
  */
-export function toWireTask(task: Task, now: number, place?: PlaceView): WireTask {
+export function toWireTask(task: Task, now: number, place?: QueuePlace): WireTask {
   const { finishedAt, expiresAt, result, failure, usage } = task;
   return {
     $typeName: 'reelgate.tasks.v1.Task',
@@ -42,12 +42,12 @@ export function toWireTask(task: Task, now: number, place?: PlaceView): WireTask
     createdAt: timestampFromMs(task.createdAt),
     updatedAt: timestampFromMs(task.updatedAt),
     pollAfterMs: BigInt(pollAfterMs(task, now, place)),
-    completedAt: toWireTime(finishedAt),
-    expiresAt: toWireTime(expiresAt),
+    completedAt: toTimestamp(finishedAt),
+    expiresAt: toTimestamp(expiresAt),
     result: result && toWireResult(result),
     failure: failure && toWireFailure(failure),
     usage: usage && toWireUsage(usage),
-    queue: place && toWirePlace(place),
+    queue: place,
   } satisfies EveryField<WireTask>;
 }
 

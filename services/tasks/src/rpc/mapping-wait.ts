@@ -2,14 +2,16 @@ import { durationFromMs, durationMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { EveryField } from '@reelgate/platform/rpc/service';
+import { toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import { QueueClass, QueueMode } from '@reelgate/proto/tasks/v1/queue';
 import type { QueuePreference } from '@reelgate/proto/tasks/v1/queue';
 import type { EveryMember } from '../domain/every-member.ts';
 import type { WaitPreference } from '../domain/wait-plan.ts';
 import { fromOptionalEnum } from './mapping-order.ts';
-import { CLASSES, CLASS_WORDS } from './mapping-queue.ts';
-import { readTime, toWireTime } from './wire-message.ts';
+import { readTime } from './request-fields.ts';
 
+export const CLASSES = deriveValues(QueueClass);
+const CLASS_WORDS = deriveWords(QueueClass);
 const MODES = deriveValues(QueueMode);
 const MODE_WORDS = deriveWords(QueueMode);
 const START_WITHIN_MS_MIN = 1000;
@@ -37,6 +39,6 @@ export function toWirePreference({ mode, class: ofClass, startWithinMs, notBefor
     mode: mode === undefined ? QueueMode.UNSPECIFIED : MODES[mode],
     class: ofClass === undefined ? QueueClass.UNSPECIFIED : CLASSES[ofClass],
     startWithin: startWithinMs === undefined ? undefined : durationFromMs(startWithinMs),
-    notBefore: toWireTime(notBefore),
+    notBefore: toTimestamp(notBefore),
   } satisfies EveryField<QueuePreference>;
 }

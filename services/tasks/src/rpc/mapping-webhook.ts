@@ -1,5 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { deriveValues, deriveWords } from '@reelgate/platform/rpc/enum-words';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import {
   EventSchema,
   WebhookAttemptSchema,
@@ -20,7 +21,6 @@ import type { Subject } from '../operations/webhooks/event-subjects.ts';
 import { toWireJob } from './mapping-job.ts';
 import { fromOptionalEnum } from './mapping-order.ts';
 import { toWireTask } from './mapping-task.ts';
-import { toMessage, toWireTime } from './wire-message.ts';
 
 export const PAYLOADS = deriveValues(WebhookPayload);
 const PAYLOAD_WORDS = deriveWords(WebhookPayload);
@@ -58,12 +58,12 @@ export function toWireEndpoint({
     payload: PAYLOADS[settings.payload],
     secretHint: hint,
     disabledReason: settings.disabled?.reason,
-    createdAt: toWireTime(createdAt),
-    updatedAt: toWireTime(updatedAt),
-    disabledAt: toWireTime(settings.disabled?.at),
-    lastSuccessAt: toWireTime(health.lastSuccessAt),
-    lastFailureAt: toWireTime(health.lastFailureAt),
-    failingSince: toWireTime(health.failingSince),
+    createdAt: toTimestamp(createdAt),
+    updatedAt: toTimestamp(updatedAt),
+    disabledAt: toTimestamp(settings.disabled?.at),
+    lastSuccessAt: toTimestamp(health.lastSuccessAt),
+    lastFailureAt: toTimestamp(health.lastFailureAt),
+    failingSince: toTimestamp(health.failingSince),
   });
 }
 
@@ -81,8 +81,8 @@ export function toWireDelivery(delivery: Delivery, attempts: readonly Attempt[] 
     lastStatusCode: delivery.status,
     lastError: delivery.error,
     createdAt: timestampFromMs(createdAt),
-    nextAttemptAt: toWireTime(nextAttemptAt),
-    endedAt: toWireTime(endedAt),
+    nextAttemptAt: toTimestamp(nextAttemptAt),
+    endedAt: toTimestamp(endedAt),
     attempts: attempts.map(toWireAttempt),
   });
 }

@@ -3,6 +3,7 @@ import { withTimeout } from '@reelgate/platform/clock';
 import { WINDOW_MS } from '@reelgate/platform/limits/window-log';
 import { workMsWithin } from '@reelgate/platform/passed-deadline';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import { ChannelPauseSchema } from '@reelgate/proto/tasks/v1/channel_pause';
 import type { ChannelPause } from '@reelgate/proto/tasks/v1/channel_pause';
 import { ChannelStatusSchema } from '@reelgate/proto/tasks/v1/operator_service';
@@ -15,7 +16,6 @@ import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import type { Pause } from '../store/operator-store.ts';
 import { toWireCalls } from './mapping-channel-calls.ts';
 import { toWireWait } from './mapping-channel-wait.ts';
-import { toMessage, toWireTime } from './wire-message.ts';
 
 const TEST_TIMEOUT_MS = 20_000;
 const SECOND_MS = 1000;
@@ -74,7 +74,13 @@ export function operatePauses(operate: OperatorDeps) {
 }
 
 function toWirePause({ channel, at, actor, reason, endsAt }: Pause): ChannelPause {
-  return toMessage(ChannelPauseSchema, { channel, at: timestampFromMs(at), actor, reason, endsAt: toWireTime(endsAt) });
+  return toMessage(ChannelPauseSchema, {
+    channel,
+    at: timestampFromMs(at),
+    actor,
+    reason,
+    endsAt: toTimestamp(endsAt),
+  });
 }
 
 async function readChannelStatus(

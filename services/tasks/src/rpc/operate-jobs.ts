@@ -1,6 +1,7 @@
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { JobRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type { JobRecord, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import type { Job } from '../domain/job.ts';
@@ -11,7 +12,7 @@ import type { HistoryEntry } from '../store/task-store.ts';
 import { toWireJob } from './mapping-job.ts';
 import { readStateFilter } from './mapping-task.ts';
 import { toWireEvent } from './operate-tasks.ts';
-import { readLimit, toMessage } from './wire-message.ts';
+import { readLimit } from './request-fields.ts';
 
 const LIST_LIMIT = 100;
 

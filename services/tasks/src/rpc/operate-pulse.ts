@@ -1,29 +1,18 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import { GetFaultsResponseSchema, GetPulseResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
+import { GetPulseResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
-import {
-  ChannelFailureSchema,
-  ChannelHourSchema,
-  ChannelMinuteSchema,
-  FaultHourSchema,
-  FaultMinuteSchema,
-  FaultKind as WireFaultKind,
-  MinuteCountsSchema,
-} from '@reelgate/proto/tasks/v1/pulse';
-import type { ChannelHour, ChannelMinute, FaultHour, MinuteCounts as WireMinute } from '@reelgate/proto/tasks/v1/pulse';
-import type { ChannelFailure } from '../domain/faults.ts';
+import { ChannelHourSchema, ChannelMinuteSchema, MinuteCountsSchema } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelHour, ChannelMinute, MinuteCounts as WireMinute } from '@reelgate/proto/tasks/v1/pulse';
 import { addChannelCounts, answerPercentile, noChannelCounts } from '../domain/minute-counts.ts';
 import type { ChannelCounts, MinuteCounts } from '../domain/minute-counts.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
 import { readFaults } from '../operations/pulse/read-faults.ts';
-import type { SubjectFaults } from '../operations/pulse/read-faults.ts';
 import { readPulse } from '../operations/pulse/read-pulse.ts';
-import { readLimit, toMessage, toWireTime } from './wire-message.ts';
+import { readLimit } from './request-fields.ts';
 
 const FAILURES_LIMIT = 20;
-const FAULT_KINDS = deriveValues(WireFaultKind);
 
 /** The view of the last hour, and of what waits now. */
 export function operatePulse(operate: OperatorDeps) {
@@ -40,41 +29,14 @@ export function operatePulse(operate: OperatorDeps) {
         unsettled: BigInt(unsettled.count),
         unsettledMs: age(unsettled.oldest),
         attention: BigInt(attention.count),
-        attentionSince: toWireTime(attention.oldest),
+        attentionSince: toTimestamp(attention.oldest),
       });
     },
-    getFaults: async () => {
-      const { now, faults, more } = await readFaults(operate.operators, operate.clock);
-      return toMessage(GetFaultsResponseSchema, {
-        now: timestampFromMs(now),
-        faults: faults.map(toWireFaults),
-        moreModels: more.model,
-        moreAccounts: more.account,
-      });
-    },
+    getFaults: () => readFaults(operate.operators, operate.clock),
     listChannelFailures: async ({ channel, limit }) => ({
-      failures: (await operate.operators.channelFailures(channel, readLimit(limit, FAILURES_LIMIT))).map(toWireFailure),
+      failures: [...(await operate.operators.channelFailures(channel, readLimit(limit, FAILURES_LIMIT)))],
     }),
   } satisfies Partial<Implementation<typeof OperatorService>>;
-}
-
-function toWireFaults({ kind, subject, minutes }: SubjectFaults): FaultHour {
-  return toMessage(FaultHourSchema, {
-    kind: FAULT_KINDS[kind],
-    subject,
-    minutes: [...minutes].map(([minute, { client, upstream, us }]) =>
-      toMessage(FaultMinuteSchema, {
-        minute: timestampFromMs(minute),
-        byClient: BigInt(client),
-        byUpstream: BigInt(upstream),
-        byUs: BigInt(us),
-      }),
-    ),
-  });
-}
-
-function toWireFailure({ at, kind, taskId, error }: ChannelFailure) {
-  return toMessage(ChannelFailureSchema, { at: timestampFromMs(at), kind, taskId, error });
 }
 
 function toWireMinute([minute, counts]: readonly [number, MinuteCounts]): WireMinute {
@@ -99,7 +61,7 @@ function toWireHour([channel, minutes]: readonly [string, ReadonlyMap<number, Ch
     answerMsP50: BigInt(answerPercentile(hour.answers, 0.5)),
     answerMsP95: BigInt(answerPercentile(hour.answers, 0.95)),
     lastError: hour.lastError?.text,
-    lastErrorAt: toWireTime(hour.lastError?.at),
+    lastErrorAt: toTimestamp(hour.lastError?.at),
   });
 }
 

@@ -3,6 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import type { Implementation } from '@reelgate/platform/rpc/service';
 import { readSampledTraceId } from '@reelgate/platform/trace/traceparent';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import { AttemptRecordSchema, TaskEventSchema, TaskRecordSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import type {
   AttemptRecord,
@@ -19,7 +20,7 @@ import { assertInSteps, listTaskStep, listTasks } from '../operations/reads/read
 import { taskNotFound } from '../operations/task-refusals.ts';
 import type { Attempt, HistoryEntry, ListFilter, Page, TaskCount, TaskStep } from '../store/task-store.ts';
 import { readTaskFilter, toWireCount, toWireTask } from './mapping-task.ts';
-import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
+import { emptyToUndefined, readLimit, readTime } from './request-fields.ts';
 import type { EveryMember } from '../domain/every-member.ts';
 
 /** A list of a thousand tasks leaves connections to the database for others. */
@@ -118,7 +119,7 @@ function toWireRecord(
     upstreamStatus: task.upstreamStatus,
     attempts: attempts.map((attempt) => toWireAttempt(attempt, mapping)),
     events: events.map(toWireEvent),
-    nextPollAt: toWireTime(task.nextPollAt),
+    nextPollAt: toTimestamp(task.nextPollAt),
     pollErrors: task.pollErrors,
     requestId: task.requestId,
     channel: mapping?.channel,
@@ -142,7 +143,7 @@ function toWireAttempt(attempt: Attempt, mapping: Mapping | undefined): AttemptR
     outcome,
     error,
     startedAt: timestampFromMs(startedAt),
-    endedAt: toWireTime(endedAt),
+    endedAt: toTimestamp(endedAt),
   });
 }
 

@@ -1,25 +1,19 @@
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
 import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import { ActSchema } from '@reelgate/proto/access/v1/act';
-import type { Act as WireAct } from '@reelgate/proto/access/v1/act';
-import { AttentionItemSchema, Resolution } from '@reelgate/proto/tasks/v1/operator_service';
-import type { AttentionItem as WireItem, OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
+import { Resolution } from '@reelgate/proto/tasks/v1/operator_service';
+import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';
 import { resolveAttention, resolveJob } from '../operations/attention/resolve-attention.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { JobDeps } from '../operations/jobs/job-deps.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
-import type { Act } from '../store/operator-store.ts';
-import type { OpenAttention } from '../store/task-store.ts';
 import { fromWireEnum } from './mapping-order.ts';
-import { STATES } from './mapping-task.ts';
 import { operateChannels, operatePauses } from './operate-channels.ts';
 import { operateJobs, toJobRecord } from './operate-jobs.ts';
 import { operateHandOver, operateSearch } from './operate-notes.ts';
 import { operatePulse } from './operate-pulse.ts';
 import { operateTasks, readTaskRecord } from './operate-tasks.ts';
-import { emptyToUndefined, readLimit, toMessage } from './wire-message.ts';
+import { emptyToUndefined, readLimit } from './request-fields.ts';
 
 /** The view for operators. Private facts of the upstreams leave this service only here. */
 export function operatorService(
@@ -50,13 +44,9 @@ function operateActs({ operators }: OperatorDeps) {
         { subject: emptyToUndefined(subject) },
         { limit: readLimit(limit, ACTS_LIMIT), after: emptyToUndefined(after) },
       );
-      return { acts: found.map(toWireAct) };
+      return { acts: [...found] };
     },
   } satisfies Partial<Implementation<typeof OperatorService>>;
-}
-
-function toWireAct({ id, at, actor, action, subject, reason, detailJson }: Act): WireAct {
-  return toMessage(ActSchema, { id, at: timestampFromMs(at), actor, action, subject, reason, detailJson });
 }
 
 const RESOLUTION_WORDS = deriveWords(Resolution);
@@ -65,7 +55,7 @@ const RESOLUTION_WORDS = deriveWords(Resolution);
 function operateAttention(deps: Deps, jobs: JobDeps, { backlog }: OperatorDeps) {
   const { store } = deps;
   return {
-    listAttention: async () => ({ items: (await store.listOpenAttention()).map(toWireItem) }),
+    listAttention: async () => ({ items: [...(await store.listOpenAttention())] }),
     countAttention: async () => ({ waiting: BigInt((await backlog.countAttention()).count) }),
     resolveAttention: async ({ taskId, resolution, actor, reason }, { caller }) => {
       const decision = { resolution: fromWireEnum(RESOLUTION_WORDS, resolution), actor: actor || caller.name, reason };
@@ -78,19 +68,4 @@ function operateAttention(deps: Deps, jobs: JobDeps, { backlog }: OperatorDeps) 
       return { record: await readTaskRecord(deps, await resolveAttention(deps, taskId, decision)) };
     },
   } satisfies Partial<Implementation<typeof OperatorService>>;
-}
-
-function toWireItem(item: OpenAttention): WireItem {
-  const { taskId, since, reason, detail, accountId, model, channel, state, isJob } = item;
-  return toMessage(AttentionItemSchema, {
-    taskId,
-    since: timestampFromMs(since),
-    reason,
-    detail,
-    accountId,
-    model,
-    channel,
-    state: STATES[state],
-    isJob,
-  });
 }

@@ -1,22 +1,13 @@
-import { durationMs, timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { durationMs } from '@bufbuild/protobuf/wkt';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import { QueueClass as WireClass } from '@reelgate/proto/tasks/v1/queue';
-import {
-  QueueAccountSchema,
-  QueueChannelSchema,
-  QueueLaneSchema,
-  QueueReason,
-  ShowQueuedTaskResponseSchema,
-} from '@reelgate/proto/tasks/v1/queue_service';
-import type { QueueAccount, QueueLane, QueueService } from '@reelgate/proto/tasks/v1/queue_service';
-import type { Lane, QueueClass } from '../domain/lane.ts';
+import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
+import type { QueueClass } from '../domain/lane.ts';
 import type { Deps } from '../operations/deps.ts';
 import type { OperatorDeps } from '../operations/operators/pause-channel.ts';
-import { toPlaceView } from '../operations/queue/describe-place.ts';
 import { explainPlace, listQueue } from '../operations/queue/list-queue.ts';
-import type { AccountView, LaneView } from '../operations/queue/list-queue.ts';
 import {
   cancelQueued,
   holdQueue,
@@ -27,50 +18,29 @@ import {
 import type { CancelScope } from '../operations/queue/operate-queue.ts';
 import { toRefusal } from '../operations/task-refusals.ts';
 import type { QueueSubject } from '../store/queue-store.ts';
-import { KINDS, fromOptionalEnum } from './mapping-order.ts';
-import { CLASSES, CLASS_WORDS, toWirePlace } from './mapping-queue.ts';
-import { emptyToUndefined, toMessage, toWireTime } from './wire-message.ts';
+import { fromOptionalEnum } from './mapping-order.ts';
+import { emptyToUndefined } from './request-fields.ts';
 
 const LASTS_MS_MIN = 1000;
 const LASTS_MS_MAX = 366 * 24 * 3_600_000;
 
-const REASONS = deriveValues(QueueReason);
+const CLASS_WORDS = deriveWords(WireClass);
 
 /** The tasks that wait for a channel, for operators. */
 export function queueService(deps: Deps, operate: OperatorDeps): Implementation<typeof QueueService> {
   return {
-    listQueue: async ({ model, class: ofClass, accountId }) => {
-      const filter = {
+    listQueue: ({ model, class: ofClass, accountId }) =>
+      listQueue(deps, {
         model: emptyToUndefined(model),
         class: readClass(ofClass),
         accountId: emptyToUndefined(accountId),
-      };
-      const { lanes, accounts, hasMore, total, totalMax } = await listQueue(deps, filter);
-      return {
-        lanes: lanes.map(toWireLane),
-        accounts: accounts.map(toWireAccount),
-        hasMore,
-        total: BigInt(total),
-        totalLimit: BigInt(totalMax),
-      };
-    },
-    showQueuedTask: async ({ taskId }) => {
-      const { place, shared, why } = await explainPlace(deps, taskId);
-      return toMessage(ShowQueuedTaskResponseSchema, {
-        accountId: place.accountId,
-        tokenId: place.tokenId,
-        kind: KINDS[shared.kind],
-        model: shared.model,
-        place: toWirePlace(toPlaceView(deps, place)),
-        reason: REASONS[why],
-        costSeconds: BigInt(place.cost),
-      });
-    },
+      }),
+    showQueuedTask: ({ taskId }) => explainPlace(deps, taskId),
     moveQueuedTask: async ({ taskId, class: ofClass, first, actor, reason }, { caller }) => {
       const to = { taskId, class: readClass(ofClass), first };
       if (to.class === undefined && !first) throw invalid('class', 'must be set unless `first` is set');
       const place = await moveQueuedTask(deps, to, { actor: actor || caller.name, reason });
-      return { place: place && toWirePlace(place) };
+      return { ...(place && { place }) };
     },
     cancelQueued: async ({ actor, reason, ...which }, { caller, signal }) =>
       cancelQueued(deps, operate, readCancelScope(which), { actor: actor || caller.name, reason, signal }),
@@ -83,7 +53,7 @@ export function queueService(deps: Deps, operate: OperatorDeps): Implementation<
         { accountId, weight, lastsMs },
         { actor: actor || caller.name, reason },
       );
-      return { endsAt: toWireTime(endsAt) };
+      return { endsAt: toTimestamp(endsAt) };
     },
     holdQueue: async ({ actor, reason, ...subject }, { caller }) => {
       await holdQueue(deps, readSubject(subject), { actor: actor || caller.name, reason });
@@ -119,40 +89,4 @@ function readCancelScope(request: {
     throw invalid('task_id', 'must be set, or else `account_id`, and not both');
   if (tokenId !== '' && accountId === '') throw invalid('token_id', 'can only be set with `account_id`');
   return accountId === '' ? { taskId } : { accountId, tokenId: emptyToUndefined(tokenId) };
-}
-
-/** The members of a lane that decide its channels. The lane of tasks before their time has none. */
-function toWireShared(shared: Lane | undefined) {
-  return {
-    kind: shared === undefined ? TaskKind.UNSPECIFIED : KINDS[shared.kind],
-    model: shared?.model ?? '',
-    class: shared === undefined ? WireClass.UNSPECIFIED : CLASSES[shared.class],
-  };
-}
-
-function toWireLane(lane: LaneView): QueueLane {
-  return toMessage(QueueLaneSchema, {
-    ...toWireShared(lane.shared),
-    waiting: BigInt(lane.waiting),
-    oldestSince: timestampFromMs(lane.oldestSince),
-    turnsPerMinute: lane.turnsPerMinute,
-    held: lane.isHeld,
-    reason: REASONS[lane.why],
-    channels: lane.channels.map(({ id, inFlight, limit }) =>
-      toMessage(QueueChannelSchema, { id, inFlight: BigInt(inFlight), inFlightLimit: BigInt(limit) }),
-    ),
-  });
-}
-
-function toWireAccount(account: AccountView): QueueAccount {
-  return toMessage(QueueAccountSchema, {
-    ...toWireShared(account.shared),
-    accountId: account.accountId,
-    waiting: BigInt(account.waiting),
-    oldestSince: timestampFromMs(account.oldestSince),
-    weight: account.weight,
-    share: account.share,
-    held: account.isHeld,
-    reason: REASONS[account.why],
-  });
 }

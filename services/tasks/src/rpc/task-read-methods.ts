@@ -1,6 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
 import {
   GetTaskTimelineResponseSchema,
   ListModelsResponseSchema,
@@ -44,9 +45,9 @@ import type { OwnersFilter } from '../operations/reads/read-tasks.ts';
 import { stepsNotCombined } from '../operations/task-refusals.ts';
 import type { ListFilter, Page } from '../store/task-store.ts';
 import { KINDS, ROLES } from './mapping-order.ts';
-import { CLASSES } from './mapping-queue.ts';
 import { readTaskFilter, toWireCount, toWireTask } from './mapping-task.ts';
-import { emptyToUndefined, readLimit, readTime, toMessage, toWireTime } from './wire-message.ts';
+import { CLASSES } from './mapping-wait.ts';
+import { emptyToUndefined, readLimit, readTime } from './request-fields.ts';
 
 const LIST_LIMIT = 20;
 
@@ -125,7 +126,7 @@ function toPage({ limit, after, offset, ascending }: ListTasksRequest): Page {
 const STEPS = deriveValues(TimelineStep);
 
 function toWireEntry({ step, from, to }: TimelineEntry): WireEntry {
-  return toMessage(TimelineEntrySchema, { step: STEPS[step], from: timestampFromMs(from), to: toWireTime(to) });
+  return toMessage(TimelineEntrySchema, { step: STEPS[step], from: timestampFromMs(from), to: toTimestamp(to) });
 }
 
 /** Of a request that names no token. */

@@ -1,6 +1,7 @@
 import type { Message } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { CallContext, EveryField, Implementation } from '@reelgate/platform/rpc/service';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { EstimateOrderResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type {
   CheckOrderRequest,
@@ -28,7 +29,7 @@ import type { contentMethods } from './content-methods.ts';
 import { fromWireOrder, inContractTerms } from './mapping-order.ts';
 import { toWireCreated, toWireTask } from './mapping-task.ts';
 import { readPreference, toWirePreference } from './mapping-wait.ts';
-import { emptyToUndefined, readIdempotency, toMessage } from './wire-message.ts';
+import { emptyToUndefined, readIdempotency } from './request-fields.ts';
 import { EVERY_MODEL, listModels, readMethods } from './task-read-methods.ts';
 import type { watchService } from './watch-service.ts';
 

@@ -1,5 +1,6 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { Task as WireTask } from '@reelgate/proto/tasks/v1/task';
 import { WatchTaskResponseSchema, WatchTasksResponseSchema } from '@reelgate/proto/tasks/v1/task_service';
 import type { TaskService, WatchTaskResponse } from '@reelgate/proto/tasks/v1/task_service';
@@ -9,7 +10,6 @@ import type { TaskWatchDeps } from '../operations/watches/watch-task.ts';
 import { watchTasks } from '../operations/watches/watch-tasks.ts';
 import type { TasksWatchDeps } from '../operations/watches/watch-tasks.ts';
 import { readTaskFilter, toWireTask } from './mapping-task.ts';
-import { toMessage } from './wire-message.ts';
 
 /** The streams of the service. The watches of one task share its message, which is made once for each version. */
 export function watchService(deps: TaskWatchDeps & TasksWatchDeps, clock: Clock) {

@@ -2,6 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import type { Implementation } from '@reelgate/platform/rpc/service';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { WebhookAttempt } from '@reelgate/proto/tasks/v1/webhook';
 import { DueWebhookDeliverySchema, LeasedWebhookReceiverSchema } from '@reelgate/proto/tasks/v1/webhook_service';
 import type {
@@ -23,7 +24,7 @@ import { watchEvents } from '../operations/webhooks/watch-events.ts';
 import type { EventWatch, EventWatchDeps } from '../operations/webhooks/watch-events.ts';
 import { parseEventTypes } from '../operations/webhooks/webhook-refusals.ts';
 import { PAYLOADS, toWireEvent } from './mapping-webhook.ts';
-import { emptyToUndefined, toMessage } from './wire-message.ts';
+import { emptyToUndefined } from './request-fields.ts';
 
 export type DeliveryMethodDeps = LeaseDeps & RecordDeps & EventWatchDeps & { readonly clock: Clock };
 

@@ -15,7 +15,7 @@ import { rotateSecret } from '../operations/webhooks/manage-endpoints.ts';
 import { testEndpoint } from '../operations/webhooks/test-endpoint.ts';
 import type { WebhookDeps } from '../operations/webhooks/webhook-deps.ts';
 import { fromWireDeliveryState, fromWirePayload, toWireDelivery, toWireEndpoint } from './mapping-webhook.ts';
-import { emptyToUndefined, readLimit } from './wire-message.ts';
+import { emptyToUndefined, readLimit } from './request-fields.ts';
 import { deliveryMethods } from './webhook-delivery-methods.ts';
 import type { DeliveryMethodDeps } from './webhook-delivery-methods.ts';
 

@@ -1,3 +1,8 @@
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import type { WholeFields } from '@reelgate/platform/rpc/whole-message';
 import { byRows, inChunks, parameters, rowValues, valueRows } from '@reelgate/platform/sql/multi-row';
 import type { SqlQuery, SqlRow, SqlStatement, SqlValue } from '@reelgate/platform/sql/sql';
 
@@ -12,12 +17,12 @@ interface Field<T> {
 export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 
 /** The columns of a record, and how it is read from and written to a row. */
-export interface RecordColumns<T> {
+export interface RecordColumns<T, W = T> {
   readonly names: readonly string[];
   /** The names for a SELECT. */
   readonly list: string;
   readonly read: (row: SqlRow) => T;
-  readonly write: (record: T) => SqlRow;
+  readonly write: (record: W) => SqlRow;
 }
 
 export function recordColumns<T extends object>(fields: Fields<T>): RecordColumns<T> {
@@ -37,6 +42,15 @@ export function recordColumns<T extends object>(fields: Fields<T>): RecordColumn
       return row;
     },
   };
+}
+
+/** The columns of a read model: a row is read as the message of its contract. */
+export function messageColumns<S extends DescMessage>(
+  schema: S,
+  fields: Fields<WholeFields<S>>,
+): RecordColumns<MessageShape<S>, WholeFields<S>> {
+  const columns = recordColumns<WholeFields<S>>(fields);
+  return { ...columns, read: (row) => toMessage(schema, columns.read(row)) };
 }
 
 export function inText<T extends string = string>(column: string): Field<T> {
@@ -60,6 +74,24 @@ export function inOptionalNumber(column: string): Field<number | undefined> {
     columns: [column],
     read: (row) => optionalNumber(row[column]),
     write: (value) => ({ [column]: value ?? null }),
+  };
+}
+
+/** A time of a message. The column has its milliseconds. */
+export function inTime(column: string): Field<Timestamp> {
+  return {
+    columns: [column],
+    read: (row) => timestampFromMs(Number(row[column])),
+    write: (value) => ({ [column]: timestampMs(value) }),
+  };
+}
+
+/** An enum of a message. The column has the word of its value. */
+export function inEnum<E extends number>(column: string, values: Readonly<Record<string, E>>): Field<E> {
+  return {
+    columns: [column],
+    read: (row) => values[text(row[column])] ?? (0 as E),
+    write: (value) => ({ [column]: Object.keys(values).find((word) => values[word] === value) ?? '' }),
   };
 }
 

@@ -1,7 +1,10 @@
 import type { AskedWait } from '@reelgate/platform/limits/asked-waits';
-import type { ChannelFailure, FaultRow } from '../domain/faults.ts';
+import type { Act } from '@reelgate/proto/access/v1/act';
+import type { ServiceEvent } from '@reelgate/proto/access/v1/service_event';
+import type { FoundWork, Note, RaisedAttention } from '@reelgate/proto/tasks/v1/operator_service';
+import type { ChannelFailure } from '@reelgate/proto/tasks/v1/pulse';
+import type { FaultRow, NewChannelFailure } from '../domain/faults.ts';
 import type { MinuteRow } from '../domain/minute-counts.ts';
-import type { State } from '../domain/task.ts';
 
 /** A change of a channel by an operator. */
 export interface ChannelChange {
@@ -99,13 +102,6 @@ export interface NewAct {
   readonly detail?: object;
 }
 
-export interface Act extends Omit<NewAct, 'action' | 'detail'> {
-  readonly id: string;
-  /** A later release may write others. */
-  readonly action: string;
-  readonly detailJson: string;
-}
-
 export interface ActStore {
   /** Writes an act that changes nothing in this store. */
   addAct(act: NewAct): Promise<void>;
@@ -144,7 +140,7 @@ export interface FaultStore extends FaultReader {
    * Writes the faults of a process, which replace what it wrote for the same minute and subject, and failures of
    * channels. One that is written already stays as it is.
    */
-  writeFaults(process: string, faults: readonly FaultRow[], failures: readonly ChannelFailure[]): Promise<void>;
+  writeFaults(process: string, faults: readonly FaultRow[], failures: readonly NewChannelFailure[]): Promise<void>;
   /** Removes faults and failures from before a time. Returns how many were removed, of the kind with more. */
   removeFaults(before: number, limit: number): Promise<number>;
 }
@@ -152,41 +148,23 @@ export interface FaultStore extends FaultReader {
 /** The ways in which work is found. */
 export type FoundBy = 'id' | 'request_id' | 'trace_id';
 
-/** A task or a job that a search has found. */
-export interface FoundWork {
-  readonly id: string;
-  readonly isJob: boolean;
-  readonly accountId: string;
-  readonly model: string;
-  readonly state: State;
-  readonly createdAt: number;
-}
-
 export interface SearchStore {
   /** The tasks and jobs of an id, of a request or of a trace, the oldest first. */
   findWork(by: FoundBy, value: string, limit: number): Promise<readonly FoundWork[]>;
 }
 
-/** Something that no operator did. */
-export interface ServiceEvent {
+/** An event that no operator caused, before it is written. */
+export interface NewServiceEvent {
   readonly at: number;
-  /** circuit_opened, circuit_closed, configuration_applied; a later release may write others. */
+  /** circuit_opened, circuit_closed or configuration_applied; a later release may write others. */
   readonly type: string;
-  /** The id of a channel, or the service that applied a configuration; empty: the tasks service. */
+  /** The id of a channel, or the service that applied a configuration; empty for the tasks service itself. */
   readonly subject: string;
-}
-
-/** A task or job that began to wait for a person. */
-export interface RaisedAttention {
-  readonly taskId: string;
-  readonly at: number;
-  readonly reason: string;
-  readonly isOpen: boolean;
 }
 
 export interface HandOverStore {
   /** Writes what happened. What another process has written for the same minute stays. */
-  addServiceEvents(events: readonly ServiceEvent[]): Promise<void>;
+  addServiceEvents(events: readonly NewServiceEvent[]): Promise<void>;
   /** Since a time, the newest first. */
   listServiceEvents(at: number, limit: number): Promise<readonly ServiceEvent[]>;
   /** Since a time, the newest first. */
@@ -199,9 +177,8 @@ export interface HandOverStore {
   removeServiceEvents(before: number, limit: number): Promise<number>;
 }
 
-/** A note of an operator for the next one. */
-export interface Note {
-  readonly id: string;
+/** A note of an operator for the next one, before it is written. */
+export interface NewNote {
   /** The id of a channel, a task or a job. */
   readonly subject: string;
   readonly at: number;
@@ -225,7 +202,7 @@ export interface NoteStore {
   notes(subject: string): Promise<readonly Note[]>;
   findNote(id: string): Promise<Note | undefined>;
   /** Writes a note and its act. Undefined: the subject has as many as it may. The same note again is written once. */
-  addNote(note: Omit<Note, 'id'>): Promise<Note | undefined>;
+  addNote(note: NewNote): Promise<Note | undefined>;
   /** Removes a note and writes the act. Returns whether it was there. */
   endNote(end: NoteEnd): Promise<boolean>;
 }

@@ -1,3 +1,4 @@
+import type { AttentionItem } from '@reelgate/proto/tasks/v1/operator_service';
 import type { WantedWords } from '../domain/prompt-words.ts';
 import type { Doubt, Failure, Mapping, StagedMedia, State, Task, TaskFilter, TaskOrigin } from '../domain/task.ts';
 import type { Finish, PhaseTimes } from './finish.ts';
@@ -377,21 +378,12 @@ export interface DeadlineStore {
   listOverdue(limit: number): Promise<readonly Task[]>;
 }
 
-export interface AttentionItem {
+/** A question for a person about a task or a job, before it is written. */
+export interface NewAttention {
   readonly taskId: string;
   readonly reason: string;
   readonly detail: string;
   readonly since: number;
-}
-
-/** A task or job that waits for a person, with what it is about. */
-export interface OpenAttention extends AttentionItem {
-  readonly accountId: string;
-  readonly model: string;
-  /** The channel that has the work, or the last one that was tried; empty: none. */
-  readonly channel: string;
-  readonly state: State;
-  readonly isJob: boolean;
 }
 
 export interface AttentionStore {
@@ -399,7 +391,7 @@ export interface AttentionStore {
    * Asks a person to decide. A task that already waits keeps its reason and time. A task that has ended is asked about
    * only for usage above its hold, and once. Returns whether the question is new.
    */
-  raise(item: AttentionItem): Promise<boolean>;
+  raise(item: NewAttention): Promise<boolean>;
   isWaiting(taskId: string): Promise<boolean>;
   /**
    * Ends the wait, by a person or by the service, for any reason or only for the given one. `why` are the words of a
@@ -416,7 +408,7 @@ export interface AttentionStore {
     },
   ): Promise<boolean>;
   /** The longest waiting first. */
-  listOpenAttention(): Promise<readonly OpenAttention[]>;
+  listOpenAttention(): Promise<readonly AttentionItem[]>;
 }
 
 /** The living processes of this service. */

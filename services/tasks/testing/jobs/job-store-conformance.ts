@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { JobLease } from '../../src/domain/job.ts';
@@ -261,7 +262,14 @@ export function jobStoreConformance(open: () => Promise<OpenedJobs>): void {
       });
 
       expect(await tasks.listOpenAttention()).toMatchObject([
-        { taskId: 'job_1', accountId: 'acme', isJob: true, reason: 'unknown_outcome', detail: 'lost', since: AT },
+        {
+          taskId: 'job_1',
+          accountId: 'acme',
+          isJob: true,
+          reason: 'unknown_outcome',
+          detail: 'lost',
+          since: timestampFromMs(AT),
+        },
       ]);
       expect(await jobs.finishJob(own, { state: 'completed', at: AT, answer: anAnswer() })).toBe(false);
     });

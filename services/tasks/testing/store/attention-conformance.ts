@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Sql } from '@reelgate/platform/sql/sql';
 import type { TaskStore } from '../../src/store/task-store.ts';
@@ -25,7 +26,7 @@ export function attentionConformance(open: OpenStore): void {
       expect(await store.raise(item('task_1'))).toBe(true);
       expect(await store.raise({ ...item('task_1', AT + 5), reason: 'hard_deadline' })).toBe(false);
 
-      expect(await store.listOpenAttention()).toMatchObject([item('task_1')]);
+      expect(await store.listOpenAttention()).toMatchObject([{ ...item('task_1'), since: timestampFromMs(AT) }]);
       expect(await store.isWaiting('task_1')).toBe(true);
       expect((await eventTypes(store, 'task_1')).filter((type) => type === 'attention')).toHaveLength(1);
     });
@@ -59,7 +60,9 @@ export function attentionConformance(open: OpenStore): void {
 
       expect(await store.raise({ ...item('task_1', AT + 9), reason: 'no_result' })).toBe(true);
 
-      expect(await store.listOpenAttention()).toMatchObject([{ ...item('task_1', AT + 9), reason: 'no_result' }]);
+      expect(await store.listOpenAttention()).toMatchObject([
+        { taskId: 'task_1', reason: 'no_result', since: timestampFromMs(AT + 9) },
+      ]);
     });
 
     test.each(['completed', 'failed'] as const)('is not raised once its task has %s', async (state) => {

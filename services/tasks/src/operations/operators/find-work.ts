@@ -1,11 +1,17 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { FoundWorkSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { FoundWork } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { ChannelRegistry } from '../../channels/channel-registry.ts';
-import type { Task } from '../../domain/task.ts';
-import type { FoundBy, FoundWork, SearchStore } from '../../store/operator-store.ts';
+import type { SearchStore } from '../../store/operator-store.ts';
 import type { TaskLister } from '../../store/task-store.ts';
 
 /** The most tasks and jobs that each way of a search finds. */
 const FOUND_MAX = 20;
 const TRACE_ID = /^[0-9a-f]{32}$/;
+const STATES = deriveValues(TaskState);
 const WORK_ID = /^(task|job)_[0-9a-v]{26}$/;
 
 export interface SearchDeps {
@@ -14,35 +20,29 @@ export interface SearchDeps {
   readonly channels: ChannelRegistry;
 }
 
-/** A task or job with the way in which it was found. An upstream id is for operators alone. */
-export interface FoundMatch extends FoundWork {
-  readonly by: FoundBy | 'upstream_id';
-}
-
 /** Finds tasks and jobs by an id: their own, that of a request, of a trace, or of an upstream. */
-export async function findWork(deps: SearchDeps, value: string): Promise<readonly FoundMatch[]> {
-  const find = async (by: FoundBy): Promise<readonly FoundMatch[]> =>
-    (await deps.operators.findWork(by, value, FOUND_MAX)).map((work) => ({ ...work, by }));
-  if (WORK_ID.test(value)) return find('id');
+export async function findWork(deps: SearchDeps, value: string): Promise<FoundWork[]> {
+  const { operators } = deps;
+  if (WORK_ID.test(value)) return [...(await operators.findWork('id', value, FOUND_MAX))];
   const lowerCase = value.toLowerCase();
   const found = await Promise.all([
-    find('request_id'),
-    TRACE_ID.test(lowerCase)
-      ? deps.operators
-          .findWork('trace_id', lowerCase, FOUND_MAX)
-          .then((works) => works.map((work) => ({ ...work, by: 'trace_id' as const })))
-      : [],
+    operators.findWork('request_id', value, FOUND_MAX),
+    TRACE_ID.test(lowerCase) ? operators.findWork('trace_id', lowerCase, FOUND_MAX) : [],
     findByUpstream(deps, value),
   ]);
   return found.flat();
 }
 
-async function findByUpstream({ tasks, channels }: SearchDeps, id: string): Promise<readonly FoundMatch[]> {
+/** An upstream id is for operators alone. */
+async function findByUpstream({ tasks, channels }: SearchDeps, upstreamId: string): Promise<readonly FoundWork[]> {
   const accounts = [...new Set(channels.all().map(({ channel }) => channel.settings.upstreamAccount))];
-  const found = await tasks.list({ hidden: true, upstream: { accounts, id } }, { limit: FOUND_MAX });
-  return found.map(toMatch);
-}
-
-function toMatch({ id, accountId, order, state, createdAt }: Task): FoundMatch {
-  return { id, isJob: false, accountId, model: order.model, state, createdAt, by: 'upstream_id' };
+  const found = await tasks.list({ hidden: true, upstream: { accounts, id: upstreamId } }, { limit: FOUND_MAX });
+  return found.map(({ id, accountId, order, state, createdAt }) =>
+    toMessage(FoundWorkSchema, {
+      ...{ id, isJob: false, accountId, model: order.model },
+      state: STATES[state],
+      createdAt: timestampFromMs(createdAt),
+      foundBy: 'upstream_id',
+    }),
+  );
 }

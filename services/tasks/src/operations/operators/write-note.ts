@@ -1,7 +1,8 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { Clock } from '@reelgate/platform/clock';
+import type { Note } from '@reelgate/proto/tasks/v1/operator_service';
 import { NOTES_MAX } from '../../store/operator-store.ts';
-import type { Note, NoteStore } from '../../store/operator-store.ts';
+import type { NewNote, NoteStore } from '../../store/operator-store.ts';
 
 export interface NoteDeps {
   readonly operators: NoteStore;
@@ -24,7 +25,7 @@ const noteNotFound = (): Problem =>
 /** Writes a note for the next operator. The same note again is the first one. */
 export async function addNote(
   { operators, clock, isKnown }: NoteDeps,
-  { subject, author, text }: Pick<Note, 'subject' | 'author' | 'text'>,
+  { subject, author, text }: Omit<NewNote, 'at'>,
 ): Promise<Note> {
   if (!(await isKnown(subject))) throw subjectNotFound();
   const note = await operators.addNote({ subject, author, text, at: clock.now() });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
-import type { ChannelFailure, FaultRow } from '../../domain/faults.ts';
+import type { NewChannelFailure, FaultRow } from '../../domain/faults.ts';
 import { aTask } from '../../../testing/tasks.ts';
 import { FAILURES_MAX, SUBJECTS_MAX, openFaultCounter } from './fault-counter.ts';
 
@@ -10,7 +10,7 @@ const START = Date.UTC(2026, 0, 1);
 
 function opened() {
   const clock = fakeClock(START);
-  const written: { readonly faults: readonly FaultRow[]; readonly failures: readonly ChannelFailure[] }[] = [];
+  const written: { readonly faults: readonly FaultRow[]; readonly failures: readonly NewChannelFailure[] }[] = [];
   const store = { away: false };
   const counter = openFaultCounter({
     clock,

@@ -3,7 +3,7 @@ import type { NewId } from '@reelgate/platform/ids';
 import { classifyFailure } from '../../domain/failure-cause.ts';
 import type { Cause } from '../../domain/failure-cause.ts';
 import { noFaults } from '../../domain/faults.ts';
-import type { ChannelFailure, ChannelFailureKind, FaultCounts, FaultKind, FaultRow } from '../../domain/faults.ts';
+import type { NewChannelFailure, ChannelFailureKind, FaultCounts, FaultKind, FaultRow } from '../../domain/faults.ts';
 import { CHANNELS_MAX, floorToMinute } from '../../domain/minute-counts.ts';
 import type { FaultStore } from '../../store/operator-store.ts';
 import type { OutcomeCounts, WorkCounts } from '../deps.ts';
@@ -131,13 +131,13 @@ function listCounted({ model, account }: CountedMinute): readonly CountedSubject
 
 /** The newest failures of each channel that are not written. */
 function newLastFailures() {
-  let channels = new Map<string, readonly ChannelFailure[]>();
-  const add = (failure: ChannelFailure): void => {
+  let channels = new Map<string, readonly NewChannelFailure[]>();
+  const add = (failure: NewChannelFailure): void => {
     const known = channels.get(failure.channel);
     if (known === undefined && channels.size >= CHANNELS_MAX) return;
     channels.set(failure.channel, [...(known ?? []), failure].slice(-FAILURES_MAX));
   };
-  const take = (): readonly ChannelFailure[] => {
+  const take = (): readonly NewChannelFailure[] => {
     const taken = [...channels.values()].flat();
     channels = new Map();
     return taken;
@@ -145,7 +145,7 @@ function newLastFailures() {
   return {
     add,
     take,
-    putBack: (taken: readonly ChannelFailure[]): void => {
+    putBack: (taken: readonly NewChannelFailure[]): void => {
       for (const failure of [...taken, ...take()]) add(failure);
     },
   };

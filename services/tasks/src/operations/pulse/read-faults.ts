@@ -1,6 +1,12 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { GetFaultsResponseSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { GetFaultsResponse } from '@reelgate/proto/tasks/v1/operator_service';
+import { FaultHourSchema, FaultKind, FaultMinuteSchema } from '@reelgate/proto/tasks/v1/pulse';
+import type { FaultHour } from '@reelgate/proto/tasks/v1/pulse';
 import { addFaults, noFaults } from '../../domain/faults.ts';
-import type { FaultCounts, FaultKind, FaultRow } from '../../domain/faults.ts';
+import type { FaultCounts, FaultRow } from '../../domain/faults.ts';
 import { MINUTE_MS, floorToMinute } from '../../domain/minute-counts.ts';
 import type { FaultReader } from '../../store/operator-store.ts';
 
@@ -11,36 +17,44 @@ const ROWS_MAX = 50_000;
 const SUBJECTS_SHOWN = 50;
 
 /** The faults of a model or an account. */
-export interface SubjectFaults {
-  readonly kind: FaultKind;
+interface SubjectFaults {
   readonly subject: string;
   /** By minute, the oldest first. */
   readonly minutes: ReadonlyMap<number, FaultCounts>;
 }
 
-export interface Faults {
-  readonly now: number;
-  readonly faults: readonly SubjectFaults[];
-  /** The number of further ones. */
-  readonly more: Readonly<Record<FaultKind, number>>;
-}
-
 /** Reads what failed in the last hour in all processes together, by model and by account, the worst first. */
-export async function readFaults(operators: FaultReader, clock: Clock): Promise<Faults> {
+export async function readFaults(operators: FaultReader, clock: Clock): Promise<GetFaultsResponse> {
   const now = clock.now();
   const rows = await operators.faultsSince(floorToMinute(now) - (MINUTES - 1) * MINUTE_MS, ROWS_MAX);
   const [models, accounts] = [sumFaults(rows, 'model'), sumFaults(rows, 'account')];
-  return {
-    now,
-    faults: [...models.slice(0, SUBJECTS_SHOWN), ...accounts.slice(0, SUBJECTS_SHOWN)],
-    more: {
-      model: Math.max(0, models.length - SUBJECTS_SHOWN),
-      account: Math.max(0, accounts.length - SUBJECTS_SHOWN),
-    },
-  };
+  return toMessage(GetFaultsResponseSchema, {
+    now: timestampFromMs(now),
+    faults: [
+      ...models.slice(0, SUBJECTS_SHOWN).map((faults) => describeHour(FaultKind.MODEL, faults)),
+      ...accounts.slice(0, SUBJECTS_SHOWN).map((faults) => describeHour(FaultKind.ACCOUNT, faults)),
+    ],
+    moreModels: Math.max(0, models.length - SUBJECTS_SHOWN),
+    moreAccounts: Math.max(0, accounts.length - SUBJECTS_SHOWN),
+  });
 }
 
-function sumFaults(rows: readonly FaultRow[], wanted: FaultKind): readonly SubjectFaults[] {
+function describeHour(kind: FaultKind, { subject, minutes }: SubjectFaults): FaultHour {
+  return toMessage(FaultHourSchema, {
+    kind,
+    subject,
+    minutes: [...minutes].map(([minute, { client, upstream, us }]) =>
+      toMessage(FaultMinuteSchema, {
+        minute: timestampFromMs(minute),
+        byClient: BigInt(client),
+        byUpstream: BigInt(upstream),
+        byUs: BigInt(us),
+      }),
+    ),
+  });
+}
+
+function sumFaults(rows: readonly FaultRow[], wanted: FaultRow['kind']): readonly SubjectFaults[] {
   const subjects = new Map<string, Map<number, FaultCounts>>();
   for (const { minute, kind, subject, json } of rows.toReversed()) {
     if (kind !== wanted) continue;
@@ -50,7 +64,7 @@ function sumFaults(rows: readonly FaultRow[], wanted: FaultKind): readonly Subje
     minutes.set(minute, counts);
     addFaults(counts, JSON.parse(json) as Partial<FaultCounts>);
   }
-  const found = [...subjects].map(([subject, minutes]) => ({ kind: wanted, subject, minutes }));
+  const found = [...subjects].map(([subject, minutes]) => ({ subject, minutes }));
   return found.toSorted((one, other) => weigh(other) - weigh(one));
 }
 

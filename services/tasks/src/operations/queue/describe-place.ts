@@ -1,44 +1,39 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage, toTimestamp } from '@reelgate/platform/rpc/whole-message';
+import { QueueClass, QueuePlaceSchema, QueueWait } from '@reelgate/proto/tasks/v1/queue';
+import type { QueuePlace } from '@reelgate/proto/tasks/v1/queue';
 import { SCHEDULED_LANE, readLane } from '../../domain/lane.ts';
-import type { QueueClass } from '../../domain/lane.ts';
 import type { FoundPlace } from '../../store/queue-store.ts';
 import type { Deps } from '../deps.ts';
 import { estimateWaitMs } from '../lanes/lane-rates.ts';
 
-/** The place of a task as its owner sees it. It shows nothing of other accounts. */
-export interface PlaceView {
-  /** The number of tasks of its own token before it. */
-  readonly position: number;
-  /** The time of its turn, roughly; absent: not known. */
-  readonly estimatedStartAt?: number | undefined;
-  readonly since: number;
-  readonly startBy: number;
-  readonly class: QueueClass;
-  readonly waitsFor: 'capacity' | 'own_limit' | 'scheduled';
-}
+const CLASSES = deriveValues(QueueClass);
 
-/** Undefined: the task does not wait, or has its turn now. */
+/** Returns undefined if the task does not wait, or has its turn now. */
 export async function describePlace(
   deps: Pick<Deps, 'store' | 'clock' | 'queue'>,
   taskId: string,
-): Promise<PlaceView | undefined> {
+): Promise<QueuePlace | undefined> {
   const place = await deps.store.findPlace(taskId);
-  return place && toPlaceView(deps, place);
+  return place && toQueuePlace(deps, place);
 }
 
-export function toPlaceView({ clock, queue }: Pick<Deps, 'clock' | 'queue'>, place: FoundPlace): PlaceView {
+/** The place of a task as its owner sees it. It shows nothing of other accounts. */
+export function toQueuePlace({ clock, queue }: Pick<Deps, 'clock' | 'queue'>, place: FoundPlace): QueuePlace {
   const { lane, nextLane, position, since, startBy } = place;
-  const waitsFor = lane === SCHEDULED_LANE ? 'scheduled' : place.isReady ? 'capacity' : 'own_limit';
+  const isScheduled = lane === SCHEDULED_LANE;
   const waitMs =
-    waitsFor === 'capacity' && !place.isHeld
-      ? estimateWaitMs({ ...place, perMinute: queue.rates.readPerMinute(lane) })
-      : undefined;
-  return {
+    isScheduled || !place.isReady || place.isHeld
+      ? undefined
+      : estimateWaitMs({ ...place, perMinute: queue.rates.readPerMinute(lane) });
+  const expectedAt = waitMs === undefined ? undefined : clock.now() + waitMs;
+  return toMessage(QueuePlaceSchema, {
     position,
-    estimatedStartAt:
-      waitsFor === 'scheduled' ? place.notBefore : waitMs === undefined ? undefined : clock.now() + waitMs,
-    since,
-    startBy,
-    class: readLane(nextLane ?? lane).class,
-    waitsFor,
-  };
+    estimatedStartAt: toTimestamp(isScheduled ? place.notBefore : expectedAt),
+    since: timestampFromMs(since),
+    startBy: timestampFromMs(startBy),
+    class: CLASSES[readLane(nextLane ?? lane).class],
+    waitsFor: isScheduled ? QueueWait.SCHEDULED : place.isReady ? QueueWait.CAPACITY : QueueWait.OWN_LIMIT,
+  });
 }

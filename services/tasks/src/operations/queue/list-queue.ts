@@ -1,3 +1,22 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { TaskKind } from '@reelgate/proto/tasks/v1/order';
+import { QueueClass as WireClass } from '@reelgate/proto/tasks/v1/queue';
+import {
+  ListQueueResponseSchema,
+  QueueAccountSchema,
+  QueueChannelSchema,
+  QueueLaneSchema,
+  QueueReason,
+  ShowQueuedTaskResponseSchema,
+} from '@reelgate/proto/tasks/v1/queue_service';
+import type {
+  ListQueueResponse,
+  QueueAccount,
+  QueueLane,
+  ShowQueuedTaskResponse,
+} from '@reelgate/proto/tasks/v1/queue_service';
 import type { ChannelRuntime } from '../../channels/channel-registry.ts';
 import { channelScope } from '../../domain/in-flight-scope.ts';
 import { SCHEDULED_LANE, isBetterClass, readLane } from '../../domain/lane.ts';
@@ -7,44 +26,8 @@ import type { FoundPlace, WaitingAccount, WaitingLane } from '../../store/queue-
 import { findObstacle } from '../attempts/submit-attempts.ts';
 import type { Deps } from '../deps.ts';
 import { taskNotFound, taskNotWaiting } from '../task-refusals.ts';
+import { toQueuePlace } from './describe-place.ts';
 import { listLaneChannels } from './lane-channels.ts';
-
-/** The reason why the next task of a lane, of an account or of a token has no turn now. */
-export type WaitReason =
-  | 'behind_others'
-  | 'channel_limit'
-  | 'channel_down'
-  | 'channel_paused'
-  | 'no_channel'
-  | 'own_limit'
-  | 'behind_own_tasks'
-  | 'class'
-  | 'held'
-  | 'scheduled';
-
-export interface LaneView extends WaitingLane {
-  /** Absent: the lane of tasks that have no turn before a time. */
-  readonly shared?: Lane | undefined;
-  readonly turnsPerMinute: number;
-  readonly isHeld: boolean;
-  readonly why: WaitReason;
-  readonly channels: readonly { readonly id: string; readonly inFlight: number; readonly limit: number }[];
-}
-
-export interface AccountView extends WaitingAccount {
-  readonly shared?: Lane | undefined;
-  /** From 0 to 1, of the turns of its lane. */
-  readonly share: number;
-  readonly why: WaitReason;
-}
-
-export interface QueueListing {
-  readonly lanes: readonly LaneView[];
-  readonly accounts: readonly AccountView[];
-  readonly hasMore: boolean;
-  readonly total: number;
-  readonly totalMax: number;
-}
 
 export interface QueueFilter {
   readonly model?: string | undefined;
@@ -52,10 +35,12 @@ export interface QueueFilter {
   readonly accountId?: string | undefined;
 }
 
+const KINDS = deriveValues(TaskKind);
+const CLASSES = deriveValues(WireClass);
 const ACCOUNTS_MAX = 200;
 
 /** Lists the lanes in which tasks wait, and the accounts that wait in them, each with the reason. */
-export async function listQueue(deps: Deps, filter: QueueFilter): Promise<QueueListing> {
+export async function listQueue(deps: Deps, filter: QueueFilter): Promise<ListQueueResponse> {
   const { store, queue } = deps;
   const { accountId } = filter;
   const [known, { total }] = await Promise.all([readKnown(deps), store.countWaiting(accountId ?? '')]);
@@ -67,15 +52,15 @@ export async function listQueue(deps: Deps, filter: QueueFilter): Promise<QueueL
   const accounts = found.slice(0, ACCOUNTS_MAX);
   const chosen =
     accountId === undefined ? matching : matching.filter(({ lane }) => accounts.some((one) => one.lane === lane));
-  const lanes = await Promise.all(chosen.map((lane) => viewLane(deps, known, lane)));
-  const byName = new Map(lanes.map((lane) => [lane.lane, lane]));
-  return {
-    lanes,
-    accounts: accounts.map((account) => viewAccount(account, byName.get(account.lane))),
+  const lanes = await Promise.all(chosen.map((lane) => explainWaitingLane(deps, known, lane)));
+  const byName = new Map(lanes.map((lane) => [lane.waiting.lane, lane]));
+  return toMessage(ListQueueResponseSchema, {
+    lanes: await Promise.all(lanes.map((lane) => describeLane(deps, known, lane))),
+    accounts: accounts.map((account) => describeAccount(account, byName.get(account.lane))),
     hasMore: found.length > ACCOUNTS_MAX,
-    total,
-    totalMax: queue.limits?.total ?? 0,
-  };
+    total: BigInt(total),
+    totalLimit: BigInt(queue.limits?.total ?? 0),
+  });
 }
 
 function matches(filter: QueueFilter, shared: Lane | undefined): boolean {
@@ -102,23 +87,49 @@ async function readKnown({ store }: Deps): Promise<KnownQueue> {
   return { lanes, heldModels, inFlight: new Map() };
 }
 
-async function viewLane(deps: Deps, known: KnownQueue, waiting: WaitingLane): Promise<LaneView> {
+interface ExplainedLane {
+  readonly waiting: WaitingLane;
+  /** Undefined for the lane of tasks that have no turn before a time. */
+  readonly shared: Lane | undefined;
+  readonly runtimes: readonly ChannelRuntime[];
+  readonly reason: QueueReason;
+}
+
+async function explainWaitingLane(deps: Deps, known: KnownQueue, waiting: WaitingLane): Promise<ExplainedLane> {
   const shared = readShared(waiting.lane);
-  const runtimes = shared === undefined ? [] : listLaneChannels(deps, waiting.lane);
+  if (shared === undefined) return { waiting, shared, runtimes: [], reason: QueueReason.SCHEDULED };
+  const runtimes = listLaneChannels(deps, waiting.lane);
+  return { waiting, shared, runtimes, reason: await explainLane(deps, known, shared, runtimes) };
+}
+
+async function describeLane(deps: Deps, known: KnownQueue, lane: ExplainedLane): Promise<QueueLane> {
+  const { waiting, shared, runtimes, reason } = lane;
   const channels = await Promise.all(
-    runtimes.map(async ({ channel: { settings } }) => ({
-      id: settings.id,
-      inFlight: await readInFlight(deps, known, settings.id),
-      limit: settings.inFlightMax,
-    })),
+    runtimes.map(async ({ channel: { settings } }) =>
+      toMessage(QueueChannelSchema, {
+        id: settings.id,
+        inFlight: BigInt(await readInFlight(deps, known, settings.id)),
+        inFlightLimit: BigInt(settings.inFlightMax),
+      }),
+    ),
   );
-  return {
-    ...waiting,
-    shared,
+  return toMessage(QueueLaneSchema, {
+    ...describeShared(shared),
+    waiting: BigInt(waiting.waiting),
+    oldestSince: timestampFromMs(waiting.oldestSince),
     turnsPerMinute: deps.queue.rates.readPerMinute(waiting.lane),
-    isHeld: known.heldModels.includes(shared?.model ?? ''),
-    why: shared === undefined ? 'scheduled' : await explainLane(deps, known, shared, runtimes),
+    held: known.heldModels.includes(shared?.model ?? ''),
+    reason,
     channels: channels.sort((one, other) => (one.id < other.id ? -1 : 1)),
+  });
+}
+
+/** The members of a lane that decide its channels. They stay unset for the lane of tasks before their time. */
+function describeShared(shared: Lane | undefined) {
+  return {
+    kind: shared && KINDS[shared.kind],
+    model: shared?.model,
+    class: shared && CLASSES[shared.class],
   };
 }
 
@@ -133,17 +144,17 @@ async function explainLane(
   known: KnownQueue,
   lane: Lane,
   runtimes: readonly ChannelRuntime[],
-): Promise<WaitReason> {
-  if (known.heldModels.includes(lane.model)) return 'held';
-  if (runtimes.length === 0) return 'no_channel';
+): Promise<QueueReason> {
+  if (known.heldModels.includes(lane.model)) return QueueReason.HELD;
+  if (runtimes.length === 0) return QueueReason.NO_CHANNEL;
   const obstacles = await Promise.all(runtimes.map((runtime) => findChannelObstacle(deps, known, runtime)));
   const usable = obstacles.filter((obstacle) => obstacle !== 'paused');
-  if (usable.length === 0) return 'channel_paused';
-  if (usable.every((obstacle) => obstacle === 'open')) return 'channel_down';
-  if (usable.every((obstacle) => obstacle !== undefined)) return 'channel_limit';
+  if (usable.length === 0) return QueueReason.CHANNEL_PAUSED;
+  if (usable.every((obstacle) => obstacle === 'open')) return QueueReason.CHANNEL_DOWN;
+  if (usable.every((obstacle) => obstacle !== undefined)) return QueueReason.CHANNEL_LIMIT;
   return known.lanes.some(({ lane: other, weights }) => weights > 0 && goesBefore(readShared(other), lane))
-    ? 'class'
-    : 'behind_others';
+    ? QueueReason.CLASS
+    : QueueReason.BEHIND_OTHERS;
 }
 
 async function findChannelObstacle(
@@ -165,46 +176,51 @@ function goesBefore(other: Lane | undefined, lane: Lane): boolean {
   );
 }
 
-function viewAccount(account: WaitingAccount, lane: LaneView | undefined): AccountView {
-  const { isHeld, isReady, weight } = account;
+function describeAccount(account: WaitingAccount, lane: ExplainedLane | undefined): QueueAccount {
+  const { accountId, waiting, oldestSince, isHeld, isReady, weight } = account;
   const takesTurns = isReady && !isHeld;
-  return {
-    ...account,
-    shared: lane?.shared,
-    share: takesTurns && lane !== undefined ? weight / Math.max(lane.weights, weight) : 0,
-    why: explainFlow({ isHeld, isReady, lane: lane?.why ?? 'behind_others' }),
-  };
+  return toMessage(QueueAccountSchema, {
+    ...describeShared(lane?.shared),
+    ...{ accountId, weight },
+    waiting: BigInt(waiting),
+    oldestSince: timestampFromMs(oldestSince),
+    share: takesTurns && lane !== undefined ? weight / Math.max(lane.waiting.weights, weight) : 0,
+    held: isHeld,
+    reason: explainFlow({ isHeld, isReady, lane: lane?.reason ?? QueueReason.BEHIND_OTHERS }),
+  });
 }
 
 /** The reasons of an account or a token go before those of its lane. */
 function explainFlow(flow: {
   readonly isHeld: boolean;
   readonly isReady: boolean;
-  readonly lane: WaitReason;
-}): WaitReason {
-  if (flow.isHeld || flow.lane === 'held') return 'held';
-  if (flow.lane === 'scheduled') return 'scheduled';
-  return flow.isReady ? flow.lane : 'own_limit';
+  readonly lane: QueueReason;
+}): QueueReason {
+  if (flow.isHeld || flow.lane === QueueReason.HELD) return QueueReason.HELD;
+  if (flow.lane === QueueReason.SCHEDULED) return QueueReason.SCHEDULED;
+  return flow.isReady ? flow.lane : QueueReason.OWN_LIMIT;
 }
 
-/** The place of a task that waits, and the reason. */
-export interface ExplainedPlace {
-  readonly place: FoundPlace;
-  /** The lane in which it waits, from its time on. */
-  readonly shared: Lane;
-  readonly why: WaitReason;
-}
-
-export async function explainPlace(deps: Deps, taskId: string): Promise<ExplainedPlace> {
+/** Explains why a task that waits has no turn now. */
+export async function explainPlace(deps: Deps, taskId: string): Promise<ShowQueuedTaskResponse> {
   const [{ place }, known] = await Promise.all([findQueued(deps, taskId), readKnown(deps)]);
   const { lane, nextLane, isHeld, isReady, position } = place;
+  // The lane in which it waits, from its time on.
   const shared = readLane(nextLane ?? lane);
   const ofLane =
     nextLane !== undefined && !known.heldModels.includes(shared.model)
-      ? 'scheduled'
+      ? QueueReason.SCHEDULED
       : await explainLane(deps, known, shared, listLaneChannels(deps, nextLane ?? lane));
-  const why = explainFlow({ isHeld, isReady, lane: ofLane });
-  return { place, shared, why: why === 'behind_others' && position > 0 ? 'behind_own_tasks' : why };
+  const reason = explainFlow({ isHeld, isReady, lane: ofLane });
+  return toMessage(ShowQueuedTaskResponseSchema, {
+    accountId: place.accountId,
+    tokenId: place.tokenId,
+    kind: KINDS[shared.kind],
+    model: shared.model,
+    place: toQueuePlace(deps, place),
+    reason: reason === QueueReason.BEHIND_OTHERS && position > 0 ? QueueReason.BEHIND_OWN_TASKS : reason,
+    costSeconds: BigInt(place.cost),
+  });
 }
 
 /** Refuses a task that does not wait, or that has its turn. */

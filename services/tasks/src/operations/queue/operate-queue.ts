@@ -1,3 +1,5 @@
+import { QueueWait } from '@reelgate/proto/tasks/v1/queue';
+import type { QueuePlace } from '@reelgate/proto/tasks/v1/queue';
 import type { QueueClass } from '../../domain/lane.ts';
 import type { QueueDecision, QueueSubject } from '../../store/queue-store.ts';
 import type { Deps } from '../deps.ts';
@@ -5,7 +7,6 @@ import { endWaiting } from '../ends/end-task.ts';
 import type { OperatorDeps } from '../operators/pause-channel.ts';
 import { modelNotServed, taskNotWaiting } from '../task-refusals.ts';
 import { describePlace } from './describe-place.ts';
-import type { PlaceView } from './describe-place.ts';
 import { findQueued } from './list-queue.ts';
 
 const CANCELLED = { code: 'cancelled', message: 'an operator cancelled the task before it began' };
@@ -57,7 +58,7 @@ export async function moveQueuedTask(
   deps: Deps,
   { taskId, ...to }: { readonly taskId: string; readonly class?: QueueClass | undefined; readonly first: boolean },
   by: By,
-): Promise<PlaceView | undefined> {
+): Promise<QueuePlace | undefined> {
   const lane = await deps.store.movePlace(taskId, to, { ...by, at: deps.clock.now() });
   if (lane === undefined) {
     await findQueued(deps, taskId);
@@ -65,7 +66,7 @@ export async function moveQueuedTask(
   }
   deps.log.warn({ taskId, ...to, actor: by.actor }, 'a task has another place in the queue');
   const place = await describePlace(deps, taskId);
-  if (place?.waitsFor !== 'scheduled') deps.queue.lanes.add(lane);
+  if (place?.waitsFor !== QueueWait.SCHEDULED) deps.queue.lanes.add(lane);
   deps.wake.queue();
   return place;
 }

@@ -1,4 +1,6 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
+import type { QueuePlace } from '@reelgate/proto/tasks/v1/queue';
 import { readWantedWords } from '../../domain/prompt-words.ts';
 import { buildTimeline } from '../../domain/rules/timeline.ts';
 import type { TimelineEntry } from '../../domain/rules/timeline.ts';
@@ -136,11 +138,11 @@ export async function readTimeline(deps: StoreDeps, accountId: string, taskId: s
 export function pollAfterMs(
   { state, nextPollAt }: Task,
   now: number,
-  place?: { readonly estimatedStartAt?: number | undefined },
+  place?: Pick<QueuePlace, 'estimatedStartAt'>,
 ): number {
   if (isTerminal(state)) return 0;
   if (place?.estimatedStartAt !== undefined)
-    return Math.min(Math.max(POLL_AFTER_UNKNOWN_MS, place.estimatedStartAt - now), POLL_AFTER_MS_MAX);
+    return Math.min(Math.max(POLL_AFTER_UNKNOWN_MS, timestampMs(place.estimatedStartAt) - now), POLL_AFTER_MS_MAX);
   if (nextPollAt === undefined || nextPollAt <= now) return POLL_AFTER_UNKNOWN_MS;
   return Math.max(POLL_AFTER_MS_MIN, nextPollAt - now);
 }

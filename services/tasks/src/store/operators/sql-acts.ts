@@ -1,14 +1,16 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { firstIdAt } from '@reelgate/platform/ids';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Sql, SqlQuery, SqlValue } from '@reelgate/platform/sql/sql';
-import { inNumber, inText, recordColumns, searchable, toInsert } from '../columns.ts';
-import type { Act, ActStore, NewAct } from '../operator-store.ts';
+import { ActSchema } from '@reelgate/proto/access/v1/act';
+import { inText, inTime, messageColumns, searchable, toInsert } from '../columns.ts';
+import type { ActStore, NewAct } from '../operator-store.ts';
 
 const PREFIX = 'act';
 
-const ACT = recordColumns<Act>({
+const ACT = messageColumns(ActSchema, {
   id: inText('id'),
-  at: inNumber('at'),
+  at: inTime('at'),
   actor: inText('actor'),
   action: inText('action'),
   subject: inText('subject'),
@@ -28,7 +30,10 @@ export function sqlActWrites(newId: NewId): WriteAct {
     await query(
       ...toInsert(
         'operator_acts',
-        ACT.write({ id, at, actor, action, subject, reason, detailJson: JSON.stringify(detail) }),
+        ACT.write({
+          ...{ id, at: timestampFromMs(at), actor, action, subject, reason },
+          detailJson: JSON.stringify(detail),
+        }),
       ),
     );
   };

@@ -1,8 +1,9 @@
 import { firstIdAt } from '@reelgate/platform/ids';
 import { inExactChunks } from '@reelgate/platform/sql/multi-row';
 import type { Sql } from '@reelgate/platform/sql/sql';
-import type { ChannelFailure, ChannelFailureKind, FaultKind, FaultRow } from '../../domain/faults.ts';
-import { inNumber, inText, insertMany, recordColumns, searchable } from '../columns.ts';
+import { ChannelFailureSchema } from '@reelgate/proto/tasks/v1/pulse';
+import type { ChannelFailureKind, FaultKind, FaultRow, NewChannelFailure } from '../../domain/faults.ts';
+import { inNumber, inText, inTime, insertMany, messageColumns, recordColumns, searchable } from '../columns.ts';
 import type { FaultStore } from '../operator-store.ts';
 
 const FAULT = recordColumns<FaultRow>({
@@ -11,11 +12,17 @@ const FAULT = recordColumns<FaultRow>({
   subject: inText('subject'),
   json: inText('counts_json'),
 });
-const FAILURE = recordColumns<ChannelFailure>({
+const NEW_FAILURE = recordColumns<NewChannelFailure>({
   id: inText('id'),
   channel: inText('channel'),
   at: inNumber('at'),
   kind: inText<ChannelFailureKind>('kind'),
+  taskId: inText('task_id'),
+  error: inText('error'),
+});
+const FAILURE = messageColumns(ChannelFailureSchema, {
+  at: inTime('at'),
+  kind: inText('kind'),
   taskId: inText('task_id'),
   error: inText('error'),
 });
@@ -24,7 +31,7 @@ const UPSERT_FAULTS = insertMany(
   ['process', ...FAULT.names],
   'ON CONFLICT (minute, process, kind, subject) DO UPDATE SET counts_json = excluded.counts_json',
 );
-const ADD_FAILURES = insertMany('channel_failures', FAILURE.names, 'ON CONFLICT (id) DO NOTHING');
+const ADD_FAILURES = insertMany('channel_failures', NEW_FAILURE.names, 'ON CONFLICT (id) DO NOTHING');
 
 /** The faults by model and account, and the last failures of each channel. */
 export function sqlFaults(sql: Sql): FaultStore {
@@ -34,7 +41,7 @@ export function sqlFaults(sql: Sql): FaultStore {
       sql.commitUnsynced(async (query) => {
         for (const chunk of inExactChunks(faults))
           await query(...UPSERT_FAULTS(chunk.map((fault) => ({ process, ...FAULT.write(fault) }))));
-        for (const chunk of inExactChunks(failures)) await query(...ADD_FAILURES(chunk.map(FAILURE.write)));
+        for (const chunk of inExactChunks(failures)) await query(...ADD_FAILURES(chunk.map(NEW_FAILURE.write)));
       }),
     faultsSince: async (minute, limit) =>
       (

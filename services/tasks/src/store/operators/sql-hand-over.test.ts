@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import path from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
@@ -37,7 +38,7 @@ describeOnEngines('what operators hand over', (open) => {
 
     const seen = await store.listServiceEvents(AT, 10);
     expect(seen.map(({ subject }) => subject)).toEqual(['main', 'main', 'b']);
-    expect(seen[0]).toEqual({ at: AT + MINUTE_MS, type: 'circuit_opened', subject: 'main' });
+    expect(seen[0]).toMatchObject({ at: timestampFromMs(AT + MINUTE_MS), type: 'circuit_opened', subject: 'main' });
     expect(await store.listServiceEvents(AT + MINUTE_MS, 10)).toHaveLength(1);
     expect(await store.listServiceEvents(AT, 1)).toHaveLength(1);
     expect(await store.removeServiceEvents(AT + MINUTE_MS, 10)).toBe(2);
@@ -56,7 +57,7 @@ describeOnEngines('what operators hand over', (open) => {
     await store.addNote(aNote('second', 'bob'));
 
     expect(await store.notes('main')).toMatchObject([
-      { subject: 'main', author: 'ann', text: 'first', at: AT },
+      { subject: 'main', author: 'ann', text: 'first', at: timestampFromMs(AT) },
       { author: 'bob', text: 'second' },
     ]);
     expect(await store.notes('other')).toEqual([]);
@@ -93,6 +94,6 @@ describeOnEngines('what operators hand over', (open) => {
     const [act] = await store.acts({ subject: 'main' }, { limit: 1 });
     expect(act).toMatchObject({ action: 'note_resolved', actor: 'bob', subject: 'main' });
     expect(JSON.parse(act!.detailJson)).toEqual({ id: note!.id, author: 'ann', addedAt: AT });
-    expect(JSON.stringify(await store.acts({}, { limit: 50 }))).not.toContain('a secret');
+    expect((await store.acts({}, { limit: 50 })).map(({ detailJson }) => detailJson).join()).not.toContain('a secret');
   });
 });

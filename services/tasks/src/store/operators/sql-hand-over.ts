@@ -1,10 +1,14 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { Sql } from '@reelgate/platform/sql/sql';
+import { ServiceEventSchema } from '@reelgate/proto/access/v1/service_event';
+import { RaisedAttentionSchema } from '@reelgate/proto/tasks/v1/operator_service';
 import { floorToMinute } from '../../domain/minute-counts.ts';
-import { inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
-import type { HandOverStore, ServiceEvent, RaisedAttention } from '../operator-store.ts';
+import { inText, inTime, messageColumns, text, toInsert } from '../columns.ts';
+import type { HandOverStore } from '../operator-store.ts';
 
-const EVENT = recordColumns<ServiceEvent>({
-  at: inNumber('at'),
+const EVENT = messageColumns(ServiceEventSchema, {
+  at: inTime('at'),
   type: inText('type'),
   subject: inText('subject'),
 });
@@ -14,11 +18,11 @@ export function sqlHandOver(sql: Sql): HandOverStore {
   return {
     addServiceEvents: (events) =>
       sql.transaction(async (query) => {
-        for (const event of events)
+        for (const { at, ...event } of events)
           await query(
             ...toInsert(
               'service_events',
-              { ...EVENT.write(event), minute: floorToMinute(event.at) },
+              { ...EVENT.write({ ...event, at: timestampFromMs(at) }), minute: floorToMinute(at) },
               'ON CONFLICT (minute, type, subject) DO NOTHING',
             ),
           );
@@ -38,12 +42,14 @@ export function sqlHandOver(sql: Sql): HandOverStore {
            ORDER BY since DESC LIMIT $2`,
           [at, limit],
         )
-      ).map((row): RaisedAttention => ({
-        taskId: text(row['task_id']),
-        at: Number(row['since']),
-        reason: text(row['reason']),
-        isOpen: row['resolved_at'] === null,
-      })),
+      ).map((row) =>
+        toMessage(RaisedAttentionSchema, {
+          taskId: text(row['task_id']),
+          at: timestampFromMs(Number(row['since'])),
+          reason: text(row['reason']),
+          open: row['resolved_at'] === null,
+        }),
+      ),
     findMark: async (actor) => {
       const [row] = await sql.read('SELECT read_until FROM hand_over_marks WHERE actor = $1', [actor]);
       return row === undefined ? undefined : Number(row['read_until']);

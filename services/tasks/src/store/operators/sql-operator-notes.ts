@@ -1,15 +1,17 @@
 import type { NewId } from '@reelgate/platform/ids';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
-import { inNumber, inText, recordColumns, searchable } from '../columns.ts';
+import { NoteSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { Note } from '@reelgate/proto/tasks/v1/operator_service';
+import { inText, inTime, messageColumns, searchable } from '../columns.ts';
 import { NOTES_MAX } from '../operator-store.ts';
-import type { Note, NoteStore } from '../operator-store.ts';
+import type { NoteStore } from '../operator-store.ts';
 import type { WriteAct } from './sql-acts.ts';
 
-const NOTE = recordColumns<Note>({
+const NOTE = messageColumns(NoteSchema, {
   id: inText('id'),
   subject: inText('subject'),
-  at: inNumber('at'),
+  at: inTime('at'),
   author: inText('author'),
   text: inText('note'),
 });
@@ -65,7 +67,8 @@ export function sqlOperatorNotes(sql: Sql, newId: NewId, writeAct: WriteAct): No
       sql.transaction(async (query) => {
         const [row] = await query(`DELETE FROM operator_notes WHERE id = $1 RETURNING ${NOTE.list}`, [searchable(id)]);
         if (row === undefined) return false;
-        const { subject, author, at: addedAt } = NOTE.read(row);
+        const { subject, author } = NOTE.read(row);
+        const addedAt = Number(row['at']);
         await writeAct(query, { at, actor, action, subject, reason: '', detail: { id, author, addedAt } });
         return true;
       }),

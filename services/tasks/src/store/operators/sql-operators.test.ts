@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import path from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { newIds } from '@reelgate/platform/ids';
@@ -62,8 +63,8 @@ describeOnEngines('the store of operators', (open) => {
     expect((await store.pauses()).map(({ channel }) => channel)).toEqual(['other', 'third']);
     const acts = await store.acts({ subject: 'main' }, { limit: 10 });
     expect(acts).toMatchObject([
-      { action: 'channel_returned', actor: 'ann', reason: 'why', at: AT + 1000 },
-      { action: 'channel_paused', actor: 'ann', at: AT },
+      { action: 'channel_returned', actor: 'ann', reason: 'why', at: timestampFromMs(AT + 1000) },
+      { action: 'channel_paused', actor: 'ann', at: timestampFromMs(AT) },
     ]);
     expect(acts.map(({ detailJson }) => JSON.parse(detailJson) as unknown)).toEqual([
       { pausedAt: AT, endsAt: AT + 1000 },

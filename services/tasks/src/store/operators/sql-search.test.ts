@@ -1,3 +1,5 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import path from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { firstIdAt, newIds } from '@reelgate/platform/ids';
@@ -32,7 +34,7 @@ describeOnEngines('the search of operators', (open) => {
     await begin('task_1', {});
 
     expect(await sqlSearch(sql).findWork('id', 'task_1', 20)).toMatchObject([
-      { id: 'task_1', isJob: false, accountId: 'acme', state: 'queued', createdAt: AT },
+      { id: 'task_1', isJob: false, accountId: 'acme', state: TaskState.QUEUED, createdAt: timestampFromMs(AT) },
     ]);
     expect(await found('id', 'task_2')).toEqual([]);
   });

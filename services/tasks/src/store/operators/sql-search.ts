@@ -1,17 +1,19 @@
 import { firstIdAt, hasOwnForm, readIdTime } from '@reelgate/platform/ids';
-import type { Sql, SqlValue } from '@reelgate/platform/sql/sql';
-import type { State } from '../../domain/task.ts';
-import { inNumber, inText, recordColumns, searchable } from '../columns.ts';
-import type { FoundWork, SearchStore } from '../operator-store.ts';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import type { Sql } from '@reelgate/platform/sql/sql';
+import { FoundWorkSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import type { FoundWork } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { inEnum, inText, inTime, recordColumns, searchable } from '../columns.ts';
+import type { FoundBy, SearchStore } from '../operator-store.ts';
 
-type FoundRow = Omit<FoundWork, 'isJob'>;
-
-const FOUND = recordColumns<FoundRow>({
+const FOUND = recordColumns({
   id: inText('id'),
   accountId: inText('account_id'),
   model: inText('model'),
-  state: inText<State>('state'),
-  createdAt: inNumber('created_at'),
+  state: inEnum('state', deriveValues(TaskState)),
+  createdAt: inTime('created_at'),
 });
 const TABLES = [
   { table: 'tasks', prefix: 'task', isJob: false },
@@ -30,17 +32,17 @@ const EXAMINED_MAX = 20_000;
 /** Finds tasks and jobs by what people hold in their hands: each way has an index, or a bound. */
 export function sqlSearch(sql: Sql): SearchStore {
   const select = async (
+    by: FoundBy,
     { table, isJob }: Table,
     where: string,
-    values: readonly SqlValue[],
-    limit: number,
+    [value, limit]: readonly [string, number],
   ): Promise<readonly FoundWork[]> =>
     (
-      await sql.read(`SELECT ${FOUND.list} FROM ${table} WHERE ${where} ORDER BY id LIMIT $${values.length + 1}`, [
-        ...values,
+      await sql.read(`SELECT ${FOUND.list} FROM ${table} WHERE ${where} ORDER BY id LIMIT $2`, [
+        searchable(value),
         limit,
       ])
-    ).map((row) => ({ ...FOUND.read(row), isJob }));
+    ).map((row) => toMessage(FoundWorkSchema, { ...FOUND.read(row), isJob, foundBy: by }));
   const findNear = async ({ table, prefix, isJob }: Table, requestId: string, at: number, limit: number) =>
     (
       await sql.read(
@@ -55,18 +57,18 @@ export function sqlSearch(sql: Sql): SearchStore {
           limit,
         ],
       )
-    ).map((row) => ({ ...FOUND.read(row), isJob }));
+    ).map((row) => toMessage(FoundWorkSchema, { ...FOUND.read(row), isJob, foundBy: 'request_id' }));
   const findByRequest = async (table: Table, requestId: string, limit: number) => {
     const at = requestId.startsWith('req_') && hasOwnForm(requestId) ? readIdTime(requestId) : undefined;
     if (at !== undefined) return findNear(table, requestId, at, limit);
-    return select(table, `request_id = $1 AND ${FROM_CLIENT}`, [searchable(requestId)], limit);
+    return select('request_id', table, `request_id = $1 AND ${FROM_CLIENT}`, [requestId, limit]);
   };
   return {
     findWork: async (by, value, limit) => {
       const find = (table: Table): Promise<readonly FoundWork[]> => {
         if (by === 'request_id') return findByRequest(table, value, limit);
-        if (by === 'id') return select(table, 'id = $1', [searchable(value)], limit);
-        return select(table, 'trace IS NOT NULL AND substr(trace, 4, 32) = $1', [searchable(value)], limit);
+        if (by === 'id') return select(by, table, 'id = $1', [value, limit]);
+        return select(by, table, 'trace IS NOT NULL AND substr(trace, 4, 32) = $1', [value, limit]);
       };
       return (await Promise.all(TABLES.map(find))).flat();
     },

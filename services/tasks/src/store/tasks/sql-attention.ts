@@ -1,12 +1,18 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { Sql, SqlQuery } from '@reelgate/platform/sql/sql';
+import { AttentionItemSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { isTerminal } from '../../domain/task.ts';
 import type { State } from '../../domain/task.ts';
 import type { WriteAct } from '../operators/sql-acts.ts';
 import { buildStatement } from '@reelgate/platform/sql/named-values';
 import { inNumber, inText, recordColumns, text, toInsert } from '../columns.ts';
 import type { WriteNote } from './sql-history.ts';
-import type { AttentionItem, AttentionStore } from '../task-store.ts';
+import type { AttentionStore, NewAttention } from '../task-store.ts';
 
+const STATES = deriveValues(TaskState);
 const OPEN_MAX = 1000;
 
 const OPEN = `SELECT waiting.task_id, waiting.reason, waiting.detail, waiting.since, jobs.id AS job_id,
@@ -30,17 +36,19 @@ export function sqlAttention(sql: Sql, note: WriteNote, writeAct: WriteAct): Att
       (await sql.read('SELECT task_id FROM attention WHERE task_id = $1 AND resolved_at IS NULL', [taskId])).length > 0,
     resolve: (taskId, by) => sql.transaction((query) => resolveAttention(query, { note, writeAct }, taskId, by)),
     listOpenAttention: async () =>
-      (await sql.read(OPEN, [OPEN_MAX])).map((row) => ({
-        taskId: text(row['task_id']),
-        reason: text(row['reason']),
-        detail: text(row['detail']),
-        since: Number(row['since']),
-        accountId: text(row['account_id']),
-        model: text(row['model']),
-        channel: text(row['channel']),
-        state: text(row['state']) as State,
-        isJob: row['job_id'] !== null,
-      })),
+      (await sql.read(OPEN, [OPEN_MAX])).map((row) =>
+        toMessage(AttentionItemSchema, {
+          taskId: text(row['task_id']),
+          reason: text(row['reason']),
+          detail: text(row['detail']),
+          since: timestampFromMs(Number(row['since'])),
+          accountId: text(row['account_id']),
+          model: text(row['model']),
+          channel: text(row['channel']),
+          state: STATES[text(row['state']) as State],
+          isJob: row['job_id'] !== null,
+        }),
+      ),
   };
 }
 
@@ -48,7 +56,7 @@ function toAct(subject: string, { resolution, actor, at }: Parameters<AttentionS
   return { at, actor, action: 'attention_resolved', subject, reason, detail: { resolution } } as const;
 }
 
-const ITEM = recordColumns<AttentionItem>({
+const ITEM = recordColumns<NewAttention>({
   taskId: inText('task_id'),
   reason: inText('reason'),
   detail: inText('detail'),
@@ -71,7 +79,7 @@ async function hasEnded(query: SqlQuery, { forUpdate }: Sql, taskId: string): Pr
 }
 
 /** Asks a person to decide, within a transaction. Returns whether the task did not wait yet. */
-export async function raiseIn(query: SqlQuery, note: WriteNote, item: AttentionItem): Promise<boolean> {
+export async function raiseIn(query: SqlQuery, note: WriteNote, item: NewAttention): Promise<boolean> {
   const raised = await query(...toInsert('attention', ITEM.write(item), UNLESS_OPEN));
   const { taskId, reason, detail, since } = item;
   if (raised.length > 0) await note(query, taskId, since, { type: 'attention', detail: { reason, detail } });

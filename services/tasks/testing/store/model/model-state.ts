@@ -1,6 +1,6 @@
 import type { Task } from '../../../src/domain/task.ts';
 import type { QueuePlace } from '../../../src/store/queue-store.ts';
-import type { Attempt, AttentionItem, KeyRecord, Note } from '../../../src/store/task-store.ts';
+import type { Attempt, NewAttention, KeyRecord, Note } from '../../../src/store/task-store.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -31,7 +31,7 @@ export interface ModelKey extends KeyRecord {
   readonly expiresAt: number;
 }
 
-export interface ModelAttention extends AttentionItem {
+export interface ModelAttention extends NewAttention {
   isOpen: boolean;
 }
 

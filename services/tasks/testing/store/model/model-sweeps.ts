@@ -1,9 +1,15 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { AttentionItemSchema } from '@reelgate/proto/tasks/v1/operator_service';
+import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import { TOTAL_SCOPE, tokenScope } from '../../../src/domain/in-flight-scope.ts';
 import { isTerminal } from '../../../src/domain/task.ts';
 import type { AttentionStore, DeadlineStore, ProcessStore, RetentionStore } from '../../../src/store/task-store.ts';
 import { findTask, isWaiting, leaveScopes, toTask } from './model-state.ts';
 import type { ModelState, ModelTask } from './model-state.ts';
 
+const STATES = deriveValues(TaskState);
 /** The most that the clock of an upstream and ours differ, so that a lost task may have work from before its create. */
 const CLOCKS_DIFFER_MS = 60_000;
 
@@ -33,7 +39,11 @@ export function modelAttention(state: ModelState): AttentionStore {
           const { accountId, order, attempts, state: taskState } = task;
           const channel = task.channel ?? attempts.at(-1)?.channel ?? '';
           return [
-            { taskId, reason, detail, since, accountId, model: order.model, channel, state: taskState, isJob: false },
+            toMessage(AttentionItemSchema, {
+              ...{ taskId, reason, detail, accountId, model: order.model, channel, isJob: false },
+              since: timestampFromMs(since),
+              state: STATES[taskState],
+            }),
           ];
         }),
   };
