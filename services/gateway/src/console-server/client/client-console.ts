@@ -20,8 +20,8 @@ import { clientStreamRoute } from '../stream/stream-routes.ts';
 import type { FollowParts } from '../stream/follow-changes.ts';
 import type { StreamParts } from '../stream/serve-stream.ts';
 import { homeRoute } from './home-route.ts';
-import { sessionRoutes } from './session-routes.ts';
-import type { SessionRouteParts } from './session-routes.ts';
+import { clientSessionRoutes } from './client-session-routes.ts';
+import type { SessionRouteParts } from './client-session-routes.ts';
 import { ifReadable, toAccountCaller } from './task-parts.ts';
 import type { TaskPageParts } from './task-parts.ts';
 import { taskRoute } from './task-route.ts';
@@ -79,7 +79,7 @@ export function clientConsoleRoutes(
   { parts, streams, assets, api }: Omit<ClientConsoleDeps, 'foundation'>,
 ): readonly RouteEntry[] {
   return [
-    ...sessionRoutes(parts, sessions),
+    ...clientSessionRoutes(parts, sessions),
     homeRoute(parts),
     tasksRoute(parts),
     taskRoute(parts),
