@@ -10,10 +10,11 @@ import {
   repeatable_with as repeatableWith,
 } from '@reelgate/proto/rules/v1/rules';
 import type { FieldRules } from '@reelgate/proto/rules/v1/rules';
-import { replaceFile } from '../deploy/local/replace-file.ts';
+import { replaceFile } from './replace-file.ts';
 
 // Writes the reference of all contracts, from their descriptors and comments, to the path that it is given.
 
+const CONTRACTS = path.join(import.meta.dirname, '../../proto');
 const IMAGE_BYTES_MAX = 32 * 1024 * 1024;
 const HEAD = `# Reference
 
@@ -38,7 +39,7 @@ type Comments = ReadonlyMap<string, string>;
 
 function filesOfContracts(): readonly DescFile[] {
   const image = execFileSync('buf', ['build', '-o', '-#format=binpb'], {
-    cwd: import.meta.dirname,
+    cwd: CONTRACTS,
     maxBuffer: IMAGE_BYTES_MAX,
   });
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, image));
@@ -179,7 +180,7 @@ function section(name: string, comment: string, head: readonly string[], rows: r
   return [`### ${name}`, '', comment, '', ...table].join('\n');
 }
 
-const [target = path.join(import.meta.dirname, 'reference.md')] = process.argv.slice(2);
+const [target = path.join(CONTRACTS, 'reference.md')] = process.argv.slice(2);
 const sections = filesOfContracts()
   .map(fileSection)
   .filter((text) => text !== '');
