@@ -25,8 +25,8 @@ const STRIP_TYPES = path.join(ROOT, 'deploy/image/strip-types.ts');
 const FILL_COMPILE_CACHE = path.join(ROOT, 'deploy/image/fill-compile-cache.ts');
 /** A folder of the root that is empty, for the scripts of the build. */
 const BUILD_FOLDER = '/etc/reelgate';
-/** Packages that only the build uses. */
-const TRANSFORM = ['esbuild', '@esbuild'];
+/** Packages and files that only the build uses. */
+const TRANSFORM = ['node_modules/esbuild', 'node_modules/@esbuild', 'deploy/README.md'];
 const COPY_TIMEOUT_MS = 2 * 60_000;
 const FILL_TIMEOUT_MS = 3 * 60_000;
 /** What the Dockerfile adds to the base image, and the Debian packages of it. */
@@ -87,7 +87,7 @@ function precompile(root: string): void {
     path.join(root, folder),
     folder,
   ]);
-  for (const name of TRANSFORM) rmSync(path.join(root, folder, 'node_modules', name), { recursive: true });
+  for (const name of TRANSFORM) rmSync(path.join(root, folder, name), { recursive: true });
   const compiled = environment['NODE_COMPILE_CACHE'] ?? '';
   const own = path.join(root, compiled);
   mkdirSync(own);

@@ -36,10 +36,13 @@ function filesOf(source: string, isIgnored: (file: string) => boolean): readonly
     .sort();
 }
 
-/** A pattern names a file or a folder with all that it holds. */
+/** A pattern names a file or a folder with all that it holds. A line with an exclamation mark is an exception. */
 function ignoredBy(text: string): (file: string) => boolean {
-  const patterns = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const kept = new Set(lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1)));
+  const patterns = lines.filter((line) => !line.startsWith('!'));
   return (file) => {
+    if (kept.has(file)) return false;
     const parts = file.split('/');
     return parts.some((_part, at) =>
       patterns.some((pattern) => path.matchesGlob(parts.slice(0, at + 1).join('/'), pattern)),

@@ -29,7 +29,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads the bytes of a JSON request as text. A text that is not JSON of the message is refused with the whole path of the
- * field, what is wrong and what would be right. The library refuses such texts too, but names only the innermost field.
+ * field, what is wrong and what would be right. The library names only the innermost field, and it accepts more: it
+ * rounds a 64-bit number beyond 2^53, reads "0x10" and " 1" as numbers, and takes a 30th of February for the 2nd of March.
  */
 export function readStrictJson(message: DescMessage, bytes: Uint8Array): string {
   assertBounds(bytes, SMALL_JSON);

@@ -2,8 +2,10 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { PageProps } from '../../frame.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { RUNBOOK } from './runbook-sections.ts';
 import { handOverWords } from './hand-over-words.ts';
+
+/** The sections of deploy/README.md, by their alerts. The transform of the pages writes them in place of this name. */
+declare const RUNBOOK: Readonly<Record<string, string>>;
 
 const words = handOverWords.runbook;
 /** Code between backquotes, or a link. */

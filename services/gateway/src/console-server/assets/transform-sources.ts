@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { BuildOptions } from 'esbuild';
+import { readRunbook } from './read-runbook.ts';
 
 /** Nothing is written there. */
 const OUT = 'out';
@@ -27,11 +28,20 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Makes of each source below a folder what a browser loads: JavaScript or a style, without types and comments. */
+/**
+ * Turns each source below a folder into the file that a browser loads: JavaScript or a style, without types and
+ * comments, and with the runbook in place of its name.
+ */
 export async function transformSources(folder: string, files: readonly string[]): Promise<readonly SourceFile[]> {
   // the image has no transform: its pages are made while it is built
   const { buildSync } = await import('esbuild');
-  const { outputFiles } = buildSync({ ...OPTIONS, absWorkingDir: folder, entryPoints: [...files], write: false });
+  const { outputFiles } = buildSync({
+    ...OPTIONS,
+    define: { RUNBOOK: JSON.stringify(readRunbook()) },
+    absWorkingDir: folder,
+    entryPoints: [...files],
+    write: false,
+  });
   const texts = new Map(outputFiles.map((file) => [path.relative(path.join(folder, OUT), file.path), file.text]));
   return files.map((file) => {
     const text = texts.get(file.replace(/\.tsx?$/, '.js'));
