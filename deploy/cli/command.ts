@@ -30,16 +30,16 @@ export interface Call<S extends Specs = Specs> {
   readonly terminal: Terminal;
   /** True if standard output is one JSON document. */
   readonly json: boolean;
-  /** Prints a part of a text answer before its end. With --json it prints nothing. */
+  /** Prints a part of a text answer before its end. With --json it does not print. */
   readonly print: (text: string) => void;
 }
 
 export interface Outcome {
-  /** The answer with --json. Absent: the text is the answer there too. */
+  /** The answer with --json, by default the text. */
   readonly answer?: unknown;
-  /** The answer for a person. Absent: the JSON document, line by line. */
+  /** The answer for a person, by default the JSON document, line by line. */
   readonly text?: string;
-  /** `false` makes the exit code 1. */
+  /** `false` sets the exit code to 1. */
   readonly ok?: boolean;
   /** Replaces the exit code that `ok` gives. */
   readonly exitCode?: number;
@@ -48,7 +48,7 @@ export interface Outcome {
 export interface Command<S extends Specs = Specs> {
   /** One line, for the list of all commands. */
   readonly summary: string;
-  /** The arguments after the words of the command, such as `ID AMOUNT`; empty if there are none. */
+  /** The arguments after the words of the command, such as `ID AMOUNT`. Empty if there are none. */
   readonly words: string;
   /** The only values that the first argument takes. */
   readonly choices?: readonly string[];
@@ -68,7 +68,7 @@ export class WrongCall extends Error {
   override readonly name = 'WrongCall';
 }
 
-/** The command could not do what was asked; the message says why, and the exit code is 1. */
+/** The command failed. The message has the reason, and the exit code is 1. */
 export class CommandFailed extends Error {
   override readonly name: string = 'CommandFailed';
 }

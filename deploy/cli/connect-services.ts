@@ -14,8 +14,8 @@ import { readProgramConfig } from '../program/config/program-config.ts';
 import type { CalledService } from '../program/config/program-config.ts';
 import type { Environment } from './environment.ts';
 import { callsTls } from '../program/config/used-tls.ts';
-import { callKey } from '../program/identities.ts';
-import { openKeys } from '../program/open-keys.ts';
+import { callKey } from '../program/keys/identities.ts';
+import { readAcceptedKeys } from '../program/keys/service-key.ts';
 
 /** The services that know the open holds and their tasks. */
 export interface BookServices {
@@ -70,7 +70,7 @@ export function lazyServices(environment: Environment): Services {
 /** The configuration of the program gives the addresses of the services, and their key or where to find it. */
 function connectServices(environment: Environment): Services {
   const config = readProgramConfig(environment);
-  const [signingKey] = openKeys(config).signatures;
+  const [signingKey] = readAcceptedKeys(config).signatures;
   const tls = callsTls(config, systemClock.now());
   const connect = (name: CalledService): GrpcConnection =>
     connectGrpc(config.services[name], callKey('operator', name, signingKey), tls, config.grpc.calls);

@@ -10,8 +10,8 @@ import type { Client } from '@reelgate/platform/rpc/service';
 import { CALLED_SERVICES } from '../program/config/program-config.ts';
 import type { CalledService, ProgramConfig, ServiceName } from '../program/config/program-config.ts';
 import { callsTls } from '../program/config/used-tls.ts';
-import { callKey } from '../program/identities.ts';
-import { openKeys } from '../program/open-keys.ts';
+import { callKey } from '../program/keys/identities.ts';
+import { readAcceptedKeys } from '../program/keys/service-key.ts';
 
 type DiagnosisClient = Client<typeof DiagnosisService>;
 
@@ -20,7 +20,7 @@ export interface DiagnosedService {
   readonly name: ServiceName;
   /** As a person reads it. */
   readonly address: string;
-  /** The hosts of that address with their ports; none: a socket of this machine. */
+  /** The hosts of that address with their ports, an empty list for a socket of this machine. */
   readonly hosts: readonly HostPort[];
   /** Calls any of its replicas. */
   readonly client: DiagnosisClient;
@@ -35,11 +35,11 @@ export interface DiagnosedServices {
 }
 
 /**
- * Connects to every service. The gateway answers on its admin port; `gateway` is its address, if not that of the
+ * Connects to every service. The gateway answers on its admin port. `gateway` is its address if it differs from the
  * configuration.
  */
 export function connectDiagnosed(config: ProgramConfig, gateway: string | undefined): DiagnosedServices {
-  const [signingKey] = openKeys(config).signatures;
+  const [signingKey] = readAcceptedKeys(config).signatures;
   const tls = callsTls(config, systemClock.now());
   const connections: GrpcConnection[] = [];
   const connect = (name: CalledService, address: string, tlsName?: string): DiagnosisClient => {

@@ -1,15 +1,15 @@
 import { enableCompileCache } from 'node:module';
-import { setV8Flags } from '../program/v8-flags.ts';
+import { setV8Flags } from '../program/runtime/v8-flags.ts';
 
 /** An open connection does not keep the process when its command is over. */
 const END_MS = 300;
-/** The exit code that a shell gives to a program whose reader has left, such as `head`. */
+/** The exit code that shells give to a program after its reader has left, such as `head`. */
 const READER_LEFT = 141;
 
 enableCompileCache();
 
-// As in the program, with which it shares compiled code: V8 refuses code that was compiled under other flags, and each
-// would replace that of the other.
+// The same flags as in the program, because both share compiled code. V8 refuses code that was compiled under other
+// flags, and each would overwrite the code of the other.
 setV8Flags();
 
 const args = process.argv.slice(2);
@@ -22,7 +22,7 @@ if (needsSupervision(args, process.env)) {
 }
 
 const isSupervised = readBegin(process.env) !== undefined;
-// A process whose supervisor is gone has no reader.
+// A process without its supervisor has no reader.
 if (isSupervised) process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

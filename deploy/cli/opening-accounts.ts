@@ -5,7 +5,7 @@ import { billingConfig } from '@reelgate/billing/config';
 import { systemClock } from '@reelgate/platform/clock';
 import { openStore, storeFile } from '@reelgate/platform/sql/open-store';
 import type { ProgramConfig } from '../program/config/program-config.ts';
-import { openKeys } from '../program/open-keys.ts';
+import { readAcceptedKeys } from '../program/keys/service-key.ts';
 import { CommandFailed } from './command.ts';
 import { formatNanos } from './format/quantities.ts';
 import { readStoreSettings } from './service-stores.ts';
@@ -72,7 +72,7 @@ function formatAccount(
 
 /** Finds the place of a key in the configuration. The store has only hashes of keys. */
 function newKeyFinder(config: ProgramConfig): (keyHash: string) => string | undefined {
-  const hash = keyHasher(openKeys(config).tokens);
+  const hash = keyHasher(readAcceptedKeys(config).tokens);
   const tokens = billingConfig(config.value).accounts.flatMap((account) =>
     account.tokens.map(({ key }, at) => ({ key, at: `token ${at + 1} of account ${account.id}` })),
   );

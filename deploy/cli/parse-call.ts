@@ -9,7 +9,7 @@ const BEGUN_LETTERS_MIN = 3;
 
 /** The typed call, before anything runs. */
 export interface ParsedCall {
-  /** Absent: no command was named. */
+  /** Undefined if no command was named. */
   readonly name: string | undefined;
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, string | boolean>>;

@@ -12,7 +12,9 @@ import { checkOptions, parseCall } from './parse-call.ts';
 import type { ParsedCall } from './parse-call.ts';
 import { newTerminal } from './terminal.ts';
 
-/** Exit code 0: done. 1: refused, or not in order. 2: called wrongly. */
+/**
+ * Exits with 0 if the command is done, with 1 if it was refused or found a fault, and with 2 if it was called wrongly.
+ */
 export async function runCommand(args: readonly string[], environment: Environment): Promise<number> {
   let name: string | undefined;
   try {

@@ -19,7 +19,7 @@ export function readStoreSettings(
   return { ...STORES[service](config), dataDir: config.dataDir };
 }
 
-/** The services whose store is a PostgreSQL database. */
+/** The services that store their data in a PostgreSQL database. */
 export function servicesOnPostgres(config: ProgramConfig): readonly CalledService[] {
   return CALLED_SERVICES.filter((service) => readStoreSettings(config, service).url !== undefined);
 }

@@ -7,7 +7,7 @@ export interface LineWidth {
 export interface Terminal extends LineWidth {
   /** True if standard error is a terminal. */
   readonly isInteractive: boolean;
-  /** Replaces the progress line on a terminal, and writes nothing in a pipe. */
+  /** Replaces the progress line on a terminal. It is not written to a pipe. */
   progress(text: string): void;
   /** Removes the progress line. */
   clear(): void;

@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts';
 export const LEDGER_TIMEOUT_MS = 600_000;
 const EVERY_MS = 500;
 
-/** Shows the work and the elapsed time of a call that reports nothing until it ends. */
+/** Shows the work and the elapsed time of a call that does not report before it ends. */
 export async function whileShowing<T>(
   terminal: Terminal,
   what: string | (() => string),

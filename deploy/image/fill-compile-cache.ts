@@ -15,8 +15,8 @@ const POLL_MS = 50;
 const PROGRAM = /(^|\/)(main|[a-z-]+-(worker|thread))\.js$|\/child\//;
 
 /**
- * Fills the folder that NODE_COMPILE_CACHE names with the compiled code of the programs below a folder: what a start of
- * all services and a call of the command line run, and then each further module.
+ * Fills the folder in NODE_COMPILE_CACHE with the compiled code of the programs below a folder: the modules of a start
+ * of all services and of a call of the command line, and then each further module.
  */
 async function fillCompileCache(root: string): Promise<void> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'reelgate-start-'));
@@ -74,7 +74,7 @@ function writeModuleLoader(root: string, folder: string): string {
   const urls = modules.map((file) => pathToFileURL(path.join(root, file)).href);
   writeFileSync(
     script,
-    `import { setV8Flags } from ${JSON.stringify(pathToFileURL(path.join(root, 'deploy/program/v8-flags.js')).href)};
+    `import { setV8Flags } from ${JSON.stringify(pathToFileURL(path.join(root, 'deploy/program/runtime/v8-flags.js')).href)};
     setV8Flags();
     for (const url of ${JSON.stringify(urls)}) await import(url);
     process.exit();`,

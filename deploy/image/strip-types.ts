@@ -9,7 +9,7 @@ const OWN = '{services,deploy,proto}/**/';
 /** The TypeScript that operators get from `reelgate adapter new`. It stays as text beside the code. */
 const HANDED_OUT = /(^|\/)adapter-kit\/.*\.ts$/;
 
-/** The pages of the console, and what makes of them what a browser loads. */
+/** The pages of the console, and the module that transforms them for browsers. */
 const PAGES = 'services/gateway/console';
 const TRANSFORM = 'services/gateway/src/console-server/assets/transform-sources.ts';
 
@@ -21,9 +21,9 @@ interface Transform {
 }
 
 /**
- * Turns every TypeScript file of a folder into a JavaScript file beside it, with the same lines and columns, and
- * removes the TypeScript file. A stack trace names the TypeScript file, as it does where Node runs the sources; `place`
- * is the folder where programs will find the files. Pages become what a browser loads, so the gateway transforms none.
+ * Turns every TypeScript file of a folder into a JavaScript file with the same lines and columns, and removes the
+ * TypeScript file. A stack trace names the TypeScript file, as it does where Node runs the sources. `place` is the
+ * folder where programs will find the files. Pages are transformed for browsers here, so the gateway need not do it.
  */
 async function stripTypes(root: string, place: string): Promise<void> {
   await transformPages(root);

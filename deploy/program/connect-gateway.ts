@@ -18,7 +18,7 @@ import { WebhookService } from '@reelgate/proto/tasks/v1/webhook_service';
 /** Connects one part of the program with an RPC service of another. */
 export type Connect = <S extends DescService>(service: S) => Client<S>;
 
-/** Connects the gateway with what it calls for its clients. */
+/** Connects the gateway with the services that it calls for its clients. */
 export function connectGateway(
   tasks: Connect,
   billing: Connect,
@@ -40,7 +40,7 @@ export function connectGateway(
   };
 }
 
-/** Connects the gateway with what it calls for operators, as whom it calls then. */
+/** Connects the gateway with the services that it calls for operators, in the name of the operator. */
 export function connectOperator(
   tasks: Connect,
   billing: Connect,

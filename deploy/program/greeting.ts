@@ -6,7 +6,7 @@ import type { Secret, SigningKey } from '@reelgate/platform/secret';
 /** The consoles that a gateway serves. */
 interface Consoles {
   readonly isForClients: boolean;
-  /** Undefined: it has none for operators. */
+  /** Undefined without an address for operators. */
   readonly operator: { readonly address: string; readonly isLocal: boolean } | undefined;
 }
 
@@ -26,7 +26,9 @@ export function consoleAddress(admin: HostPort | undefined): string | undefined 
   return admin === undefined ? undefined : `http://${writeHostPort(admin)}/console`;
 }
 
-/** The lines that a start prints: the addresses, and at the first start the token and the first calls to make. */
+/**
+ * Returns the lines that a start prints: the addresses, and at the first start the token and the first calls to try.
+ */
 export function greeting(
   url: string,
   newKeys: readonly { readonly account: string; readonly key: Secret }[],

@@ -28,7 +28,7 @@ export function inProcessMediaBytes(bytes: OwnedBytes): MediaBytes {
       return collect(found.stream);
     },
     open: async (object, { offset, length }) => {
-      // a store has no empty range, so the first byte stands in for none
+      // a store has no empty range, so the first byte stands in
       const range = length === 0 ? { start: 0, end: 0 } : { start: offset, end: offset + length - 1 };
       const found = await bytes.read(object, range);
       return found && { stream: found.stream, sha256: found.sha256 };

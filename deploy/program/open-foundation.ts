@@ -16,8 +16,8 @@ import { openTracing } from '@reelgate/platform/trace/open-tracing';
 import type { OpenedTracing } from '@reelgate/platform/trace/open-tracing';
 import { traceSettings } from '@reelgate/platform/trace/trace-settings';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
-import { openKeys } from './open-keys.ts';
-import { keepPrivate } from './private-data.ts';
+import { readAcceptedKeys } from './keys/service-key.ts';
+import { keepPrivate } from './data/private-data.ts';
 import { PROGRAM_VERSION } from './version.ts';
 
 export interface OpenOptions {
@@ -26,7 +26,7 @@ export interface OpenOptions {
   readonly service: ServiceName | undefined;
 }
 
-/** The parts that every service uses, except the bus, and what the checks of the process read. */
+/** The parts that every service uses, except the bus, and the values that the checks of the process read. */
 export interface BaseFoundation extends FoundationWithoutBus, OpenedTracing {}
 
 export type FoundationWithoutBus = Omit<Foundation, 'bus'>;
@@ -34,7 +34,7 @@ export type FoundationWithoutBus = Omit<Foundation, 'bus'>;
 /** Opens the metrics and the other parts of the process. */
 export async function openFoundation({ config, environment, service }: OpenOptions, log: Log): Promise<BaseFoundation> {
   secureData(config.dataDir, log);
-  const acceptedKeys = openKeys(config);
+  const acceptedKeys = readAcceptedKeys(config);
   const metrics = newMetrics(true);
   publishBuild(metrics, environment['REELGATE_COMMIT']);
   const name = service === undefined ? 'reelgate' : `reelgate-${service}`;

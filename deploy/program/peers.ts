@@ -13,7 +13,7 @@ export async function connectPeers(connections: readonly GrpcConnection[]): Prom
   await Promise.allSettled(connections.map((connection) => connection.ready(CONNECT_MS_MAX)));
 }
 
-/** Shows which peers this process reaches. They say nothing about its readiness. */
+/** Shows the peers that this process reaches. They do not affect its readiness. */
 export function watchPeers(
   { metrics, bus, checks }: Foundation,
   connections: Readonly<Record<string, GrpcConnection>>,

@@ -9,7 +9,7 @@ import type { ServiceName } from './config/program-config.ts';
 
 const DEBUG_MS = 15 * 60_000;
 
-/** The log of a process, and what the process says outside of it. */
+/** The log of a process, and its lines outside the log. */
 export interface ProcessLog {
   readonly log: ProgramLog;
   /** Says why the process cannot start or go on: as lines of the log, or in words at a terminal. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { newLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
-import { collectStart } from './collect-start.ts';
+import { collectStart } from './runtime/collect-start.ts';
 import { applyLive } from './config/live-settings.ts';
 import type { ServiceName } from './config/program-config.ts';
 import { readRunnableConfig } from './config/read-config.ts';
@@ -10,15 +10,15 @@ import { processChecks } from './diagnosis/process-checks.ts';
 import { processDiagnosis } from './diagnosis/process-diagnosis.ts';
 import { openBus, openFoundation } from './open-foundation.ts';
 import type { BaseFoundation } from './open-foundation.ts';
-import { lockStores } from './lock-stores.ts';
-import { openHealthPorts } from './health-ports.ts';
-import { newCallerIdentifiers } from './open-ports.ts';
-import { announcePlaintext, openTls } from './open-tls.ts';
+import { lockStores } from './data/lock-stores.ts';
+import { openHealthPorts } from './ports/health-ports.ts';
+import { newCallerIdentifiers } from './ports/open-ports.ts';
+import { announcePlaintext, watchProgramTls } from './ports/program-tls.ts';
 import { openProcessLog } from './program-log.ts';
 import type { StartParts, StartResult } from './start-parts.ts';
 import { watchConfig } from './watch-config.ts';
 
-/** Shells report the end by a signal as this number and that of the signal. */
+/** Shells report the end by a signal as this number plus the number of the signal. */
 const SIGNAL_CODE = 128;
 const USAGE = 'usage: npm start, or npm run start:gateway, start:tasks, start:billing, start:media';
 
@@ -58,12 +58,12 @@ export async function run(
   const { config, warnings } = read;
   const live = applyLive(said.log, config.live);
   logWarnings(base, warnings);
-  const lifecycle = newLifecycle(base);
+  const lifecycle = newProgramLifecycle(base);
   const stopped = waitForStop(base, environment, exit);
   let isHurried = true;
   const hangUp = hangUps();
   try {
-    const tls = openTls(config, service, base, lifecycle);
+    const tls = watchProgramTls(config, service, base, lifecycle);
     const ports = await openHealthPorts({ config, foundation: base, lifecycle, tls }, service);
     const diagnosis = processDiagnosis(base, live.profilesAllowed);
     const starting = start({ config, base, lifecycle, tls, ports, diagnosis }, service);
@@ -99,15 +99,15 @@ const START_ONE: Readonly<Record<ServiceName, (starting: StartParts) => Promise<
   gateway: async (starting) => (await import('./alone/start-gateway.ts')).startGatewayAlone(starting),
 };
 
-/** A stop before the end of the start waits for nothing. */
+/** Ends a start that is stopped, without waiting for running work. */
 function endEarly(exit: (code: number) => void): 0 {
   exit(0);
   return 0;
 }
 
 /** Spans are sent last, after the work that they record. */
-function newLifecycle({ log, tracing }: BaseFoundation): Lifecycle {
-  const lifecycle = openLifecycle(log);
+function newProgramLifecycle({ log, tracing }: BaseFoundation): Lifecycle {
+  const lifecycle = newLifecycle(log);
   lifecycle.add('tracing', () => tracing.stop());
   return lifecycle;
 }
@@ -144,7 +144,7 @@ function logWarnings({ log }: BaseFoundation, warnings: readonly string[]): void
   for (const warning of warnings) log.warn({ warning }, 'a setting of the configuration has no effect');
 }
 
-/** A start reads the configuration, so a hang-up before its end asks for nothing more. */
+/** Ignores a hang-up before the end of the start, because the start reads the configuration anyway. */
 function hangUps(): { handle: () => void } {
   const hangUp = { handle: (): void => undefined };
   process.on('SIGHUP', () => {

@@ -21,11 +21,11 @@ import type { ServiceName } from './config/program-config.ts';
 import { connectGateway, connectOperator } from './connect-gateway.ts';
 import type { Connect } from './connect-gateway.ts';
 import { readConsoles, greeting } from './greeting.ts';
-import { toCaller } from './identities.ts';
-import type { Identity } from './identities.ts';
+import { toCaller } from './keys/identities.ts';
+import type { Identity } from './keys/identities.ts';
 import { inProcessMedia, inProcessMediaBytes } from './in-process-media.ts';
-import { measureService } from './open-ports.ts';
-import { openPorts } from './open-ports.ts';
+import { measureService } from './ports/open-ports.ts';
+import { openPorts } from './ports/open-ports.ts';
 import type { StartResult, StartParts } from './start-parts.ts';
 
 interface BoundService {

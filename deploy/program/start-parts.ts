@@ -3,8 +3,8 @@ import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { IdentifyCaller } from '@reelgate/platform/rpc/callers';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 import type { ProcessDiagnosis } from './diagnosis/process-diagnosis.ts';
-import type { HealthPorts } from './health-ports.ts';
-import type { ProgramTls } from './open-tls.ts';
+import type { HealthPorts } from './ports/health-ports.ts';
+import type { ProgramTls } from './ports/program-tls.ts';
 
 /** The parts that every start function receives. */
 export interface StartParts {

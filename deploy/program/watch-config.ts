@@ -18,7 +18,7 @@ interface Reloadable {
 export interface WatchOptions {
   /** The configuration that the process was started with. */
   readonly started: ReadConfig;
-  /** The service of this process; undefined: one program with all services. */
+  /** The service of this process, undefined for one program with all services. */
   readonly service: ServiceName | undefined;
   /** Throws a ConfigError, or rejects with one. */
   readonly read: () => ReadConfig | Promise<ReadConfig>;

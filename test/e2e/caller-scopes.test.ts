@@ -11,7 +11,7 @@ import { JobService } from '@reelgate/proto/tasks/v1/job_service';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
-import { IDENTITIES, toCaller, callKey } from '../../deploy/program/identities.ts';
+import { IDENTITIES, toCaller, callKey } from '../../deploy/program/keys/identities.ts';
 import { everyRpc } from '../harness/contracts.ts';
 import { anEndlessOrder } from '../harness/orders.ts';
 import { newProgram } from '../harness/program.ts';

@@ -20,7 +20,7 @@ import type { ContentFacts, GetTaskContentResponse } from '@reelgate/proto/tasks
 import { renderInWorker } from '../../deploy/local/sandbox/render/render-queue.ts';
 import { startSandbox } from '../../deploy/local/sandbox/sandbox.ts';
 import type { Sandbox } from '../../deploy/local/sandbox/sandbox.ts';
-import { callKey } from '../../deploy/program/identities.ts';
+import { callKey } from '../../deploy/program/keys/identities.ts';
 import { openCuttableLine } from '../harness/cuttable-line.ts';
 import type { CuttableLine } from '../harness/cuttable-line.ts';
 import { newProgram } from '../harness/program.ts';

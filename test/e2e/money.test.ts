@@ -10,7 +10,7 @@ import { Secret } from '@reelgate/platform/secret';
 import { CallService } from '@reelgate/proto/billing/v1/call_service';
 import { Basis } from '@reelgate/proto/billing/v1/hold';
 import { UsageGroup, UsageService } from '@reelgate/proto/billing/v1/usage_service';
-import { callKey } from '../../deploy/program/identities.ts';
+import { callKey } from '../../deploy/program/keys/identities.ts';
 import { httpCaller } from '../harness/client.ts';
 import type { HttpCaller } from '../harness/client.ts';
 import { newProgram } from '../harness/program.ts';

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
-import { callKey } from '../../deploy/program/identities.ts';
+import { callKey } from '../../deploy/program/keys/identities.ts';
 import { freePorts } from './free-ports.ts';
 import { newProgram } from './program.ts';
 import type { Program, Shape } from './program.ts';

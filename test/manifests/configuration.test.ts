@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { parseBytes, parseDuration } from '@reelgate/platform/config/units';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
 import type { ServiceName } from '../../deploy/program/config/program-config.ts';
-import { deriveServiceKey } from '../../deploy/program/service-key.ts';
+import { deriveServiceKey } from '../../deploy/program/keys/service-key.ts';
 import { namesIn, readContainerConfig } from './container-config.ts';
 import { describeManifests } from './describe-manifests.ts';
 import { inputOf, podOf } from './pods.ts';

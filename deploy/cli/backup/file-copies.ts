@@ -13,7 +13,9 @@ export interface BackedUpFile {
   readonly sha256: string;
 }
 
-/** Gives another name to a file whose content never changes, or copies it to another disk. False: there is no file. */
+/**
+ * Gives another name to a file with constant content, or copies it to another disk. Returns false if there is no file.
+ */
 export async function linkOrCopy(from: string, to: string): Promise<boolean> {
   await mkdir(path.dirname(to), { recursive: true });
   try {
@@ -27,7 +29,7 @@ export async function linkOrCopy(from: string, to: string): Promise<boolean> {
   return copyWhole(from, to);
 }
 
-/** The copy gets its name when it is whole and on the disk. False: there is no file. */
+/** Copies a file. The copy gets its name when it is complete and on the disk. Returns false if there is no file. */
 export async function copyWhole(from: string, to: string): Promise<boolean> {
   const unfinished = `${to}.part`;
   await mkdir(path.dirname(to), { recursive: true });
@@ -62,7 +64,7 @@ export async function describeFile(folder: string, name: string): Promise<Backed
   return { path: name, bytes: (await stat(path.join(folder, name))).size, sha256: hash.digest('hex') };
 }
 
-/** Undefined: there is no file. */
+/** Returns undefined if there is no file. */
 export async function readSize(file: string): Promise<number | undefined> {
   try {
     return (await stat(file)).size;
@@ -72,7 +74,7 @@ export async function readSize(file: string): Promise<number | undefined> {
   }
 }
 
-/** The names in a folder; none: there is no folder. */
+/** Returns the names in a folder. The list is empty without a folder. */
 export async function listNames(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);

@@ -8,8 +8,8 @@ import { snapshotSqlite } from '@reelgate/platform/sql/sqlite-snapshot';
 import type { SqliteSnapshot } from '@reelgate/platform/sql/sqlite-snapshot';
 import { CALLED_SERVICES } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
-import { openKeys } from '../../program/open-keys.ts';
-import { SIGNING_KEY_FILE } from '../../program/signing-key.ts';
+import { readAcceptedKeys } from '../../program/keys/service-key.ts';
+import { SIGNING_KEY_FILE } from '../../program/keys/signing-key.ts';
 import { CommandFailed } from '../command.ts';
 import {
   copyWhole,
@@ -44,10 +44,10 @@ export interface BackupResult {
 }
 
 /**
- * Backs up the embedded stores of one program while it works. The stores are copied as they were at one moment, as if
- * the program had been killed then: its next start is a recovery that it makes after every kill. Stored bytes never
- * change under their name, and are kept before a store claims them. So the bytes come first, and those that were
- * claimed since come after the snapshot. The manifest comes last.
+ * Backs up the embedded stores of one program while it works. The copies show the stores at one moment, as if the
+ * program had been killed then: its next start is the recovery that follows every kill. Stored bytes never change under
+ * their name, and are stored before a row claims them. So the bytes are copied first, and bytes that were claimed in
+ * the meantime follow after the snapshot. The manifest comes last.
  */
 export async function makeBackup(
   config: ProgramConfig,
@@ -63,7 +63,7 @@ export async function makeBackup(
   await mkdir(path.join(folder, BLOBS), { recursive: true, mode: 0o700 });
   const blobs = blobFolder(mediaConfig(config.value).blobs, config.dataDir);
   const { files, lost } = await copyAll({ folder, stores, blobs, progress });
-  const [signingKey] = openKeys(config).signatures;
+  const [signingKey] = readAcceptedKeys(config).signatures;
   if (await copyWhole(path.join(config.dataDir, SIGNING_KEY_FILE), path.join(folder, SIGNING_KEY_FILE)))
     files.push(await describeFile(folder, SIGNING_KEY_FILE));
   await flushFolders(folder);
@@ -81,7 +81,7 @@ export async function makeBackup(
 interface CopyJob {
   readonly folder: string;
   readonly stores: readonly string[];
-  /** Undefined: the bytes are in a bucket. */
+  /** Undefined if the bytes are in a bucket. */
   readonly blobs: string | undefined;
   readonly progress: (text: string) => void;
 }

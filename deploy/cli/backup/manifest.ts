@@ -14,7 +14,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 /** The contents of a backup. The manifest is written last, so a backup without it was cut off. */
 export interface Manifest {
   readonly made_at: string;
-  /** Tells keys apart, and reveals none. */
+  /** Distinguishes keys without revealing them. */
   readonly signing_key: string;
   /** True if the bytes of media are in the backup; otherwise they are in a bucket. */
   readonly has_blobs: boolean;

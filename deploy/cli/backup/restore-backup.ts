@@ -9,7 +9,7 @@ import { checkStore } from '@reelgate/platform/sql/migrate-store';
 import { storeFile } from '@reelgate/platform/sql/open-store';
 import { CALLED_SERVICES } from '../../program/config/program-config.ts';
 import type { ProgramConfig } from '../../program/config/program-config.ts';
-import { SIGNING_KEY_FILE } from '../../program/signing-key.ts';
+import { SIGNING_KEY_FILE } from '../../program/keys/signing-key.ts';
 import { buildRestorePath } from '../../program/config/read-config.ts';
 import { CommandFailed } from '../command.ts';
 import { readStoreSettings } from '../service-stores.ts';
@@ -24,7 +24,7 @@ const EVERY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1'
 
 /**
  * Restores a backup into an empty data folder. Every file is compared with its digest. The stores get their names last,
- * and no program starts on a folder whose restore was cut off. What cannot be restored leaves the folder empty.
+ * and no program starts on a folder with an interrupted restore. A failed restore leaves the folder empty.
  */
 export async function restoreBackup(
   config: ProgramConfig,
@@ -54,7 +54,7 @@ export async function restoreBackup(
 interface RestoreJob {
   readonly folder: string;
   readonly manifest: Manifest;
-  /** Undefined: the bytes are in a bucket. */
+  /** Undefined if the bytes are in a bucket. */
   readonly blobs: string | undefined;
   readonly progress: (text: string) => void;
 }
@@ -96,7 +96,7 @@ async function restoreFile(folder: string, { path: name, bytes, sha256 }: Backed
   throw new CommandFailed(`${folder}: ${name} is damaged: its content is not the one that was backed up`);
 }
 
-/** Tokens and links of the backup are worth nothing under another key. */
+/** Refuses another key, under which the tokens and links of the backup would be invalid. */
 function assertSigningKey({ file, signingKey }: ProgramConfig, manifest: Manifest): void {
   if (signingKey === undefined) {
     if (manifest.files.some((one) => one.path === SIGNING_KEY_FILE)) return;

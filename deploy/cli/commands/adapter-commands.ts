@@ -61,7 +61,7 @@ function fail(error: unknown): never {
   throw new CommandFailed(dropControls(error instanceof Error ? error.message : String(error)));
 }
 
-/** Replaces what could control the terminal in a text of an adapter. Its lines stay lines. */
+/** Replaces characters that could control the terminal in a text of an adapter. Its lines stay lines. */
 function dropControls(text: string): string {
   return text.replace(/(?:(?!\n)[\p{Cc}\p{Cf}])+/gu, ' ');
 }

@@ -16,7 +16,7 @@ import { isoTime, relativeTime } from '../format/times.ts';
 
 interface WaitingEntry {
   readonly item: AttentionItem;
-  /** Undefined: it has no hold, or billing cannot be read. */
+  /** Undefined if it has no hold, or billing cannot be read. */
   readonly charge: Charge | undefined;
 }
 
@@ -79,11 +79,11 @@ export const attentionResolve = defineCommand({
     const ids = [...new Set(words)];
     if (ids.length > IDS_MAX) throw new WrongCall(`name at most ${IDS_MAX} tasks, not ${ids.length}`);
     if (ids.length <= 1) return { answer: await decide(readSingleId(ids, 'task')) };
-    return tellEach(await decideEach(ids, decide), options.as ?? '');
+    return formatDecisions(await decideEach(ids, decide), options.as ?? '');
   },
 });
 
-/** The queue is told without its money while billing cannot be read. */
+/** Reads the charges of the queue. While billing cannot be read, the queue is shown without them. */
 async function readCharges(
   { billing }: Services,
   items: readonly AttentionItem[],
@@ -153,7 +153,7 @@ async function decideOne(
   }
 }
 
-function tellEach(decided: readonly DecisionResult[], as: string): Outcome {
+function formatDecisions(decided: readonly DecisionResult[], as: string): Outcome {
   const line = (one: DecisionResult): string =>
     'record' in one ? `${one.id}  decided as ${as}` : `${one.id}  refused: ${one.error.message} (${one.error.reason})`;
   const count = decided.filter((one) => 'record' in one).length;

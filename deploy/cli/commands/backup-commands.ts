@@ -6,7 +6,7 @@ import { asBytes } from '../format/quantities.ts';
 import { servicesOnPostgres } from '../service-stores.ts';
 import { resolveTypedPath } from '../environment.ts';
 
-/** The command does nothing; the operator must use other programs. */
+/** The command cannot help here, and the operator must use other programs. */
 const NOT_HERE = 2;
 
 export const backup = defineCommand({

@@ -7,11 +7,11 @@ import type { ProgramConfig } from '../../program/config/program-config.ts';
 import { assertNoWords, defineCommand } from '../command.ts';
 import type { Outcome } from '../command.ts';
 import { connectDiagnosed } from '../diagnosed-services.ts';
-import { openDeadline } from '../doctor/deadline.ts';
+import { newDeadline } from '../doctor/deadline.ts';
 import { findWorstGrade } from '../doctor/doctor-line.ts';
-import type { DoctorLine, Tell } from '../doctor/doctor-line.ts';
+import type { DoctorLine, Report } from '../doctor/doctor-line.ts';
 import { examine } from '../doctor/examine.ts';
-import { countLines, openLineFormat } from '../doctor/format-lines.ts';
+import { countLines, newLineFormat } from '../doctor/format-lines.ts';
 import { readBegin } from '../doctor/supervise-doctor.ts';
 import { whileShowing } from '../while-showing.ts';
 
@@ -35,9 +35,9 @@ export const doctor = defineCommand({
   example: 'doctor',
   run: async ({ words, options, environment, services, terminal, print }) => {
     assertNoWords(words);
-    const deadline = openDeadline(systemClock, readBegin(environment) ?? systemClock.now());
-    const format = openLineFormat();
-    const tell: Tell = (...lines) => {
+    const deadline = newDeadline(systemClock, readBegin(environment) ?? systemClock.now());
+    const format = newLineFormat();
+    const report: Report = (...lines) => {
       terminal.clear();
       for (const line of lines) print(format(line));
     };
@@ -48,7 +48,7 @@ export const doctor = defineCommand({
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const refused = describeRefused(error);
-      tell(...refused);
+      report(...refused);
       return toOutcome(refused);
     }
     const hide = hideSecrets(config);
@@ -61,7 +61,7 @@ export const doctor = defineCommand({
         () =>
           examine(
             { config, services, diagnosed: diagnosed.services, deadline },
-            { tell: (...more) => tell(...more.map(hide)), awaited },
+            { report: (...more) => report(...more.map(hide)), awaited },
           ),
       );
       return toOutcome(lines.map(hide));

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Secret } from '@reelgate/platform/secret';
-import { readServiceKey } from '../../program/service-key.ts';
-import { SERVICE_NAMES } from '../../program/identities.ts';
+import { readServiceKey } from '../../program/keys/service-key.ts';
+import { SERVICE_NAMES } from '../../program/keys/identities.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../main.ts');
 const SIGNING_KEY = 'signing-key-of-the-test-0123456789';

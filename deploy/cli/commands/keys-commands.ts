@@ -1,8 +1,7 @@
 import { gatewayConfig, operatorsOf } from '@reelgate/gateway/config';
 import { SERVICE_NAMES, readProgramConfig } from '../../program/config/program-config.ts';
 import { consoleAddress } from '../../program/greeting.ts';
-import { openKeys } from '../../program/open-keys.ts';
-import { deriveServiceKey } from '../../program/service-key.ts';
+import { readAcceptedKeys, deriveServiceKey } from '../../program/keys/service-key.ts';
 import { CommandFailed, WrongCall, assertNoWords, defineCommand } from '../command.ts';
 
 export const consoleKey = defineCommand({
@@ -16,7 +15,7 @@ export const consoleKey = defineCommand({
     const config = gatewayConfig(read.value);
     if (config.console.operators.length > 0)
       throw new CommandFailed('the configuration has operators; sign in with the key of one of them');
-    const [operator] = operatorsOf(config, openKeys(read).signatures[0]);
+    const [operator] = operatorsOf(config, readAcceptedKeys(read).signatures[0]);
     const address = consoleAddress(config.admin);
     if (operator === undefined || address === undefined)
       throw new CommandFailed(
@@ -40,7 +39,7 @@ export const keysDerive = defineCommand({
     const config = readProgramConfig(environment);
     if (config.serviceKey !== undefined)
       throw new CommandFailed('the configuration has a service_key; keys follow from signing_key alone');
-    const key = deriveServiceKey(service, openKeys(config)).reveal();
+    const key = deriveServiceKey(service, readAcceptedKeys(config)).reveal();
     return { answer: { service, key }, text: key };
   },
 });

@@ -4,7 +4,7 @@ import { asBytes } from '../format/quantities.ts';
 
 /** For one page: half a gigabyte and the rest of the blob that passes it, from a bucket that may be slow. */
 const PAGE_TIMEOUT_MS = 600_000;
-/** More faults than this mean that the store is gone or is another store. One more says nothing new. */
+/** More faults than this mean that the store is gone or is another store. Further faults would not help. */
 const FAULTS_MAX = 1000;
 
 export const mediaVerify = defineCommand({

@@ -10,7 +10,7 @@ import { asBytes } from '../format/quantities.ts';
 import { resolveTypedPath } from '../environment.ts';
 import { whileShowing } from '../while-showing.ts';
 
-/** The file holds what the process holds, so only its owner may read it. */
+/** The file holds the memory of the process, so only its owner may read it. */
 const OWNER_ONLY = 0o600;
 /** Beside the recording: a large heap takes a while to be written. */
 const TRANSFER_MS_MAX = 300_000;

@@ -55,7 +55,7 @@ export const taskList = defineCommand({
 });
 
 export const taskShow = defineCommand({
-  summary: 'tell the life of tasks: each step with its time, the gaps, and what an open task waits for',
+  summary: 'show the life of tasks: each step with its time, the gaps, and the reason why an open task waits',
   words: 'ID…',
   options: {},
   example: 'task show task_06f2k3h8v0s7m1q9c4x5b2n6d0',

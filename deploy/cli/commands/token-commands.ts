@@ -202,7 +202,7 @@ export const tokenRevoke = defineCommand({
   },
 });
 
-/** The token and all that it made, directly or through others. */
+/** Lists the token and all tokens that were created with it, directly or through others. */
 async function listWithMade({ accounts }: Services, { id, accountId }: Token): Promise<readonly string[]> {
   const { tokens } = await accounts.listTokens({ accountId });
   const madeBy = Map.groupBy(tokens, ({ madeByTokenId }) => madeByTokenId);
@@ -218,7 +218,9 @@ interface Revocation {
   readonly actor: string;
 }
 
-/** A revoked token gets no further hold, so a repeat ends what this call left. */
+/**
+ * Cancels waiting tasks. A revoked token gets no further hold, so a repeat finds the tasks that this call left over.
+ */
 async function cancelWaiting(
   { queue }: Services,
   { token, ids, actor }: Revocation,
@@ -265,7 +267,7 @@ function ownLimit(name: keyof OwnLimitOptions, { [name]: text }: OwnLimitOptions
   return Number(text);
 }
 
-/** Returns nothing if no option of the queue is given. */
+/** Returns an empty object if no option of the queue is given. */
 function readQueue({ wait = '', class: best = '' }: { readonly wait?: string; readonly class?: string }): {
   readonly queue?: { readonly wait: TokenWait; readonly class: TokenClass };
 } {

@@ -118,7 +118,7 @@ async function buildBody(prompt: string, wanted: VideoOptions, environment: Envi
   };
 }
 
-/** Creates the task. Each attempt has the same key, so that a lost answer cannot make and charge a second video. */
+/** Creates the task. Each attempt has the same key, so that a lost answer cannot lead to a second video and charge. */
 async function createOnce(
   api: PublicApi,
   body: object,

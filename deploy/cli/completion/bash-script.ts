@@ -35,7 +35,7 @@ ${Object.keys(commands)
 complete -F _reelgate reelgate`;
 }
 
-/** Offers what can follow a command: its options, or the values of its argument or of the option before the cursor. */
+/** Completes a command: its options, or the values of its argument or of the option before the cursor. */
 function commandCase(name: string, commands: CommandTable): string {
   const command = commands[name];
   if (command === undefined) return '';

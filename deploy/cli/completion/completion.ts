@@ -11,7 +11,7 @@ const SCRIPTS: Readonly<Record<string, (commands: CommandTable) => string>> = {
   fish: fishScript,
 };
 
-/** The shell completion, made from the table of commands. */
+/** Creates the command for shell completion, which is derived from the table of commands. */
 export function newCompletionCommand(commands: () => CommandTable): Command {
   return defineCommand({
     summary: 'print the completion script of a shell',

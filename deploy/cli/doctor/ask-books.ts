@@ -5,13 +5,13 @@ import { compareHolds } from '../verify-books.ts';
 import type { BookServices } from '../connect-services.ts';
 import { awaitAnswer, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
-import type { DoctorLine, Tell } from './doctor-line.ts';
+import type { DoctorLine, Report } from './doctor-line.ts';
 
 const FAULTS_SHOWN_MAX = 5;
 const VERIFY = 'reelgate ledger verify';
 
 /** Says whether the ledger balances, and whether each open hold belongs to an open task. */
-export async function askBooks(services: BookServices, deadline: Deadline, tell: Tell): Promise<void> {
+export async function askBooks(services: BookServices, deadline: Deadline, report: Report): Promise<void> {
   const ledger = await awaitAnswer<VerifyLedgerResponse | DoctorLine>(
     deadline,
     (signal) =>
@@ -25,18 +25,18 @@ export async function askBooks(services: BookServices, deadline: Deadline, tell:
       describeUnchecked(`was not checked within ${inSeconds(waitedMs)}`, `a large ledger takes longer: ${VERIFY}`),
   );
   if (!('entries' in ledger)) {
-    tell(ledger);
+    report(ledger);
     return;
   }
-  tell(describeBalance(ledger), ...describeWaits([[Number(ledger.overdueCalls), ...OVERDUE_CALLS]]));
-  await askHolds(services, ledger.openHoldTaskIds, deadline, tell);
+  report(describeBalance(ledger), ...describeWaits([[Number(ledger.overdueCalls), ...OVERDUE_CALLS]]));
+  await askHolds(services, ledger.openHoldTaskIds, deadline, report);
 }
 
 async function askHolds(
   services: BookServices,
   taskIds: readonly string[],
   deadline: Deadline,
-  tell: Tell,
+  report: Report,
 ): Promise<void> {
   const holds = await awaitAnswer(
     deadline,
@@ -48,7 +48,7 @@ async function askHolds(
     () => undefined,
   );
   if (holds === undefined) {
-    tell({
+    report({
       ...{ subject: 'ledger', part: 'holds', grade: 'warn' },
       detail: `open holds were not compared with their tasks: ${taskIds.length}`,
       advice: `see the lines of tasks; then ${VERIFY}`,
@@ -56,7 +56,7 @@ async function askHolds(
     return;
   }
   const { finished, unknown } = holds;
-  tell(
+  report(
     ...describeWaits([
       [
         finished.length,

@@ -5,7 +5,7 @@ import type { ChannelStatus, OperatorService } from '@reelgate/proto/tasks/v1/op
 import { isoTime } from '../format/times.ts';
 import { awaitAnswer, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
-import type { DoctorLine, Tell } from './doctor-line.ts';
+import type { DoctorLine, Report } from './doctor-line.ts';
 
 /** Tests that run at one time. */
 const CHANNELS_MAX = 64;
@@ -13,22 +13,22 @@ const CHANNELS_MAX = 64;
 type Tasks = Client<typeof OperatorService>;
 
 /**
- * Tests each enabled channel by a call that costs nothing, and says what its circuit breaker knows. The lines of a channel
- * are told as its test ends.
+ * Tests each enabled channel by a call that is free of charge, and reports the state of its circuit breaker. The lines
+ * of a channel are printed as its test ends.
  */
-export async function askChannels(tasks: Tasks, deadline: Deadline, tell: Tell): Promise<void> {
+export async function askChannels(tasks: Tasks, deadline: Deadline, report: Report): Promise<void> {
   const channels = await awaitAnswer(
     deadline,
     async (signal) => (await tasks.listChannels({}, { timeoutMs: deadline.callMs(), signal })).channels,
     () => undefined,
   );
   if (channels === undefined) {
-    tell(describeUnknown());
+    report(describeUnknown());
     return;
   }
   const enabled = channels.filter((channel) => channel.enabled);
   if (enabled.length === 0)
-    tell({
+    report({
       subject: 'channels',
       part: '',
       grade: 'warn',
@@ -36,10 +36,10 @@ export async function askChannels(tasks: Tasks, deadline: Deadline, tell: Tell):
       advice: 'add one under channels, or set enabled: true',
     });
   const asked = enabled.slice(0, CHANNELS_MAX);
-  await Promise.all(asked.map(async (channel) => tell(...(await askChannel(tasks, channel, deadline)))));
+  await Promise.all(asked.map(async (channel) => report(...(await askChannel(tasks, channel, deadline)))));
   const rest = enabled.length - asked.length;
   if (rest > 0)
-    tell({
+    report({
       subject: 'channels',
       part: '',
       grade: 'warn',

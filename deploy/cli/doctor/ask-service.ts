@@ -11,20 +11,20 @@ import { awaitAnswer, inSeconds } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
 import { describeProcess } from './describe-process.ts';
 import type { DescribedProcess } from './describe-process.ts';
-import type { DoctorLine, Tell } from './doctor-line.ts';
+import type { DoctorLine, Report } from './doctor-line.ts';
 
 /** Of one service. Further ones are named by their number. */
 const REPLICAS_MAX = 16;
-/** A silence of so short a time says nothing. */
+/** A silence of so short a time is no evidence. */
 const BRIEF_MS = 1000;
 /** The reason within the words of the gRPC client for a service without a connection. */
 const CONNECTION_FAULT = /Error: ((?:(?!Error: ).)+?)(?:\. Resolution note|$)/;
 
 export interface AskedBy {
   readonly deadline: Deadline;
-  readonly tell: Tell;
+  readonly report: Report;
   /** Takes the lines about the clocks. */
-  readonly tellClock: Tell;
+  readonly reportClock: Report;
   readonly lookUp?: LookUp;
   readonly connect?: TryConnection;
 }
@@ -32,35 +32,37 @@ export interface AskedBy {
 interface Replica {
   /** As a person reads it. */
   readonly address: string;
-  /** Undefined: it is a socket of this machine. */
+  /** Undefined for a socket of this machine. */
   readonly host: HostPort | undefined;
   readonly client: DiagnosedService['client'];
 }
 
-/** Asks every replica of a service at once, and tells the lines of each as it answers. Gives the clocks of all. */
+/**
+ * Asks every replica of a service concurrently, and prints the lines of each as it answers. Returns the clocks of all.
+ */
 export async function askService(service: DiagnosedService, asked: AskedBy): Promise<readonly ClockReading[]> {
-  const { tell, tellClock } = asked;
+  const { report, reportClock } = asked;
   const replicas = await listReplicas(service, asked);
   const known = new Set<string>();
   const clocks = replicas.slice(0, REPLICAS_MAX).map(async (replica) => {
     const answer = await askReplica(service, replica, asked);
-    if (!('process' in answer)) tell(answer);
+    if (!('process' in answer)) report(answer);
     // Several addresses can lead to one process.
     if (!('process' in answer) || known.has(answer.process)) return [];
     known.add(answer.process);
-    tell(...answer.lines);
+    report(...answer.lines);
     if (answer.clock === undefined) return [];
-    tellClock(describeClock(answer.clock));
+    reportClock(describeClock(answer.clock));
     return [answer.clock];
   });
-  if (replicas.length > REPLICAS_MAX) tell(describeRest(service, replicas.length - REPLICAS_MAX));
+  if (replicas.length > REPLICAS_MAX) report(describeRest(service, replicas.length - REPLICAS_MAX));
   return (await Promise.all(clocks)).flat();
 }
 
-/** Empty: the name of the service has no address, and a line says so. */
+/** Returns an empty list if the name of the service has no address. A line reports that. */
 async function listReplicas(
   service: DiagnosedService,
-  { deadline, tell, lookUp = lookUpAll }: AskedBy,
+  { deadline, report, lookUp = lookUpAll }: AskedBy,
 ): Promise<readonly Replica[]> {
   const { address, hosts, client } = service;
   const found = await awaitAnswer(
@@ -69,14 +71,14 @@ async function listReplicas(
     (waitedMs) => `was not resolved within ${inSeconds(waitedMs)}`,
   );
   if (typeof found === 'string') {
-    tell(describeUnresolved(service, found));
+    report(describeUnresolved(service, found));
     return [];
   }
   if (found.length === 0) return [{ address, host: hosts[0], client }];
   return found.map((host) => ({ address: writeHostPort(host), host, client: service.connectReplica(host) }));
 }
 
-/** Gives what the replica says, or the line that says why it said nothing. */
+/** Returns the lines of the replica, or a line with the reason why it did not answer. */
 async function askReplica(
   service: DiagnosedService,
   { address, host, client }: Replica,
@@ -151,7 +153,7 @@ function describeSilence({ name }: DiagnosedService, { address, isAccepted, wait
       };
 }
 
-/** Says why a service did not answer, and what helps. */
+/** Explains why a service did not answer, and gives the remedy. */
 function describeRefusal({ name }: DiagnosedService, address: string, error: unknown): DoctorLine {
   const line = { subject: name, part: '', grade: 'fail' } as const;
   if (isProblem(error, 'invalid_caller_key'))
@@ -179,14 +181,14 @@ function explainCause(error: unknown): string {
   return `: ${CONNECTION_FAULT.exec(said.split('Last error: ').at(-1) ?? '')?.[1] ?? said}`;
 }
 
-/** Gives every address of a name. Rejects if the name has none. */
+/** Returns every address of a name. Rejects if the name has no address. */
 type LookUp = (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
 const lookUpAll: LookUp = (host) => lookup(host, { all: true });
 
 /**
- * Finds the addresses of the replicas behind the hosts of a service. None: the service has one address, so that it is
- * called as it is named. Addresses of another family are those of the same replicas.
+ * Finds the addresses of the replicas behind the hosts of a service. Returns an empty list if the service has one
+ * address, so that it is called by its name. Addresses of another family belong to the same replicas.
  */
 async function findReplicas(hosts: readonly HostPort[], lookUp: LookUp): Promise<readonly HostPort[]> {
   const [named] = hosts;

@@ -5,7 +5,7 @@ import type { CalledService, ProgramConfig } from '../../program/config/program-
 import { readStoreSettings } from '../service-stores.ts';
 import { awaitAnswer } from './deadline.ts';
 import type { Deadline } from './deadline.ts';
-import type { Tell } from './doctor-line.ts';
+import type { Report } from './doctor-line.ts';
 
 /**
  * Looks at the store of a service that does not answer, because most starts wait for it. Tells a line only if the store
@@ -15,7 +15,7 @@ export async function askStore(
   config: ProgramConfig,
   service: CalledService,
   deadline: Deadline,
-  tell: Tell,
+  report: Report,
 ): Promise<void> {
   if (deadline.leftMs() === 0) return;
   const error = await awaitAnswer<unknown>(
@@ -32,5 +32,5 @@ export async function askStore(
     detail: describeError(error),
     advice: 'mend it first: the service waits for its store, or has ended without it',
   };
-  tell({ subject: service, part: 'database', grade: 'fail', detail: `seen from here, ${detail}`, advice });
+  report({ subject: service, part: 'database', grade: 'fail', detail: `seen from here, ${detail}`, advice });
 }

@@ -8,16 +8,16 @@ const WARN_MS = 1000;
 const FAIL_MS = 15_000;
 const ADVICE = 'let the machines follow the same time servers (chrony, systemd-timesyncd), and restart nothing';
 
-/** The clock of a process against that of this machine. */
+/** The clock of a process compared with the clock of this machine. */
 export interface ClockReading {
   readonly subject: string;
-  /** Ahead of this machine; negative: behind it. */
+  /** The time ahead of this machine, negative if it is behind. */
   readonly aheadMs: number;
   /** Half the time that the answer was on its way. */
   readonly uncertainMs: number;
 }
 
-/** Compares the clock of a process with that of this machine. */
+/** Compares the clock of a process with the clock of this machine. */
 export function describeClock({ subject, aheadMs, uncertainMs }: ClockReading): DoctorLine {
   const certainMs = Math.max(0, Math.abs(aheadMs) - uncertainMs);
   const where = aheadMs < 0 ? 'behind' : 'ahead of';

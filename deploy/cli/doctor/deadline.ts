@@ -9,7 +9,7 @@ export const DOCTOR_MS_MAX = 10_000;
 const AROUND_MS = 2000;
 /** A call outlives its question by this time, so that the question says that no answer came. */
 const CALL_LONGER_MS = 200;
-/** With less time, no answer says nothing against what was asked. */
+/** With less time left, a missing answer is no evidence. */
 export const ENOUGH_MS = 2000;
 
 /** The moment at which the questions end. The time of every question and call comes from it. */
@@ -22,14 +22,14 @@ export interface Deadline {
 }
 
 /** `begunAt` is when the command began: its process, or the process that started it. */
-export function openDeadline(clock: Clock, begunAt: number): Deadline {
+export function newDeadline(clock: Clock, begunAt: number): Deadline {
   const questionsMs = DOCTOR_MS_MAX - AROUND_MS;
   // A clock that was set back gives no more time.
   const leftMs = (): number => Math.max(0, Math.min(questionsMs, begunAt + questionsMs - clock.now()));
   return { clock, leftMs, callMs: () => leftMs() + CALL_LONGER_MS };
 }
 
-/** Gives the answer, or at the deadline what stands for it. The signal is aborted as soon as there is one of them. */
+/** Returns the answer, or its substitute at the deadline. The signal is aborted as soon as either is there. */
 export function awaitAnswer<T>(
   deadline: Deadline,
   ask: (signal: AbortSignal) => Promise<T>,
@@ -38,7 +38,7 @@ export function awaitAnswer<T>(
   return awaitFor(deadline.clock, deadline.leftMs(), ask, otherwise);
 }
 
-/** Gives the answer, or after `ms` what stands for it. The signal is aborted as soon as there is one of them. */
+/** Returns the answer, or its substitute after `ms`. The signal is aborted as soon as either is there. */
 export async function awaitFor<T>(
   clock: Clock,
   ms: number,

@@ -12,7 +12,7 @@ export interface DescribedProcess {
   /** The process, among the replicas of its service. */
   readonly process: string;
   readonly lines: readonly DoctorLine[];
-  /** Undefined: the process gave no time. */
+  /** Undefined if the process did not report its time. */
   readonly clock: ClockReading | undefined;
 }
 

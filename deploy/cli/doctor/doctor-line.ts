@@ -1,24 +1,24 @@
 import type { Grade } from '@reelgate/platform/diagnosis/self-checks';
 
-/** A line of the doctor: what was asked, how it is, and what to do. */
+/** A line of the doctor: the question, the verdict and the remedy. */
 export interface DoctorLine {
   /** Such as `tasks (host:1234)`, `channel alpha` or `ledger`. */
   readonly subject: string;
-  /** Such as `database`; empty: the subject as a whole. */
+  /** Such as `database`. Empty for the subject as a whole. */
   readonly part: string;
   readonly grade: Grade;
   readonly detail: string;
-  /** Empty: nothing is to be done. */
+  /** Empty if no action is needed. */
   readonly advice: string;
 }
 
 /** Takes lines as they come. Those of one call belong together. */
-export type Tell = (...lines: readonly DoctorLine[]) => void;
+export type Report = (...lines: readonly DoctorLine[]) => void;
 
 /** The reader of the lines. */
 export interface Audience {
-  readonly tell: Tell;
-  /** The subjects whose questions are not answered yet. */
+  readonly report: Report;
+  /** The subjects with questions that are not answered yet. */
   readonly awaited: Set<string>;
 }
 
@@ -27,7 +27,7 @@ export interface DoctorQuestion {
   readonly subject: string;
   /** The remedy if the question is not answered. */
   readonly advice: string;
-  readonly ask: (signal: AbortSignal, tell: Tell) => Promise<void>;
+  readonly ask: (signal: AbortSignal, report: Report) => Promise<void>;
 }
 
 export function findWorstGrade(lines: readonly { readonly grade: Grade }[]): Grade {

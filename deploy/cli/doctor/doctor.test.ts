@@ -11,10 +11,10 @@ import { askService } from './ask-service.ts';
 import type { AskedBy } from './ask-service.ts';
 import { compareClocks } from './compare-clocks.ts';
 import type { ClockReading } from './compare-clocks.ts';
-import { openDeadline } from './deadline.ts';
+import { newDeadline } from './deadline.ts';
 import { findWorstGrade } from './doctor-line.ts';
 import type { DoctorLine } from './doctor-line.ts';
-import { countLines, openLineFormat } from './format-lines.ts';
+import { countLines, newLineFormat } from './format-lines.ts';
 import { newSecretHider } from '../commands/doctor-commands.ts';
 
 const NEVER = new Promise<never>(() => undefined);
@@ -67,9 +67,9 @@ async function asked({ clock, diagnosed, lookUp }: ReturnType<typeof service>, b
   const lines: DoctorLine[] = [];
   const ofClocks: DoctorLine[] = [];
   const clocks: Promise<readonly ClockReading[]> = askService(diagnosed, {
-    deadline: openDeadline(clock, clock.now()),
-    tell: (...more) => void lines.push(...more),
-    tellClock: (...more) => void ofClocks.push(...more),
+    deadline: newDeadline(clock, clock.now()),
+    report: (...more) => void lines.push(...more),
+    reportClock: (...more) => void ofClocks.push(...more),
     lookUp,
     ...by,
   });
@@ -251,7 +251,7 @@ test('the text has a line for each finding, what to do below it, and the numbers
     { subject: 'ledger', part: '', grade: 'ok', detail: '3 entries balance', advice: '' },
   ] as const;
 
-  expect(lines.map(openLineFormat())).toEqual([
+  expect(lines.map(newLineFormat())).toEqual([
     'fail  tasks                     database: does not answer\n                                do: start it',
     'warn  tasks (a-pod-with-a-long-name-1234:1)  is old',
     'ok    ledger                                 3 entries balance',

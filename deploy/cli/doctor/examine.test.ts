@@ -5,7 +5,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { DiagnoseResponseSchema } from '@reelgate/proto/diagnosis/v1/diagnosis_service';
 import type { Services } from '../connect-services.ts';
 import type { DiagnosedService } from '../diagnosed-services.ts';
-import { DOCTOR_MS_MAX, openDeadline } from './deadline.ts';
+import { DOCTOR_MS_MAX, newDeadline } from './deadline.ts';
 import type { DoctorLine } from './doctor-line.ts';
 import { examine } from './examine.ts';
 
@@ -60,9 +60,9 @@ function begin(world: World = {}, { startMs = 0 } = {}) {
       config: { warnings: [], file: { files: ['reelgate.yaml'] } } as never,
       services,
       diagnosed: ['gateway', 'tasks', 'billing', 'media'].map(service),
-      deadline: openDeadline(clock, begunAt),
+      deadline: newDeadline(clock, begunAt),
     },
-    { tell: (...lines) => void told.push(...lines), awaited },
+    { report: (...lines) => void told.push(...lines), awaited },
   );
   const isOver = { value: false };
   void result.then(() => (isOver.value = true));
@@ -145,7 +145,7 @@ test('a doctor that started too late to ask says so, and blames no service for i
 
 test('a clock that is set back gives no more time', async () => {
   const clock = fakeClock();
-  const deadline = openDeadline(clock, clock.now() + 3_600_000);
+  const deadline = newDeadline(clock, clock.now() + 3_600_000);
 
   expect(deadline.leftMs()).toBeLessThan(DOCTOR_MS_MAX);
 });

@@ -20,24 +20,24 @@ export interface ExamineOptions {
 }
 
 /**
- * Asks everything at once, until the deadline, and tells each line as it comes. The result has the lines in a fixed order:
- * the configuration, the services, the clocks, the channels, the ledger.
+ * Asks everything concurrently, until the deadline, and prints each line as it comes. The result has the lines in a
+ * fixed order: the configuration, the services, the clocks, the channels, the ledger.
  */
 export async function examine(
   { config, services, diagnosed, deadline }: ExamineOptions,
-  { tell, awaited }: Audience,
+  { report, awaited }: Audience,
 ): Promise<readonly DoctorLine[]> {
   const first = [
     ...describeStart(deadline),
     ...describeConfiguration(config),
     ...(diagnosed.some(({ name }) => name === 'gateway') ? [] : [withoutAdmin()]),
   ];
-  tell(...first);
-  const audience = { tell, awaited };
+  report(...first);
+  const audience = { report, awaited };
   const clocks: DoctorLine[] = [];
   const asking = askServices({ config, diagnosed, deadline }, audience, (...lines) => {
     clocks.push(...lines);
-    tell(...lines);
+    report(...lines);
   });
   const channels = askAll([channelsQuestion(services, deadline)], deadline, audience);
   const begun = Promise.race([Promise.all([asking, channels]), deadline.clock.sleep(deadline.leftMs() / 2)]);
@@ -49,20 +49,20 @@ export async function examine(
 async function askServices(
   { config, diagnosed, deadline }: Omit<ExamineOptions, 'services'>,
   audience: Audience,
-  tellClock: Audience['tell'],
+  reportClock: Audience['report'],
 ): Promise<readonly DoctorLine[]> {
   const read: ClockReading[] = [];
   const questions = diagnosed.map((service): DoctorQuestion => ({
     subject: service.name,
     advice: `look at the log of ${service.name} and at its processor`,
-    ask: async (_signal, tell) => {
-      const clocks = await askService(service, { deadline, tell, tellClock });
+    ask: async (_signal, report) => {
+      const clocks = await askService(service, { deadline, report, reportClock });
       read.push(...clocks);
-      if (clocks.length === 0 && service.name !== 'gateway') await askStore(config, service.name, deadline, tell);
+      if (clocks.length === 0 && service.name !== 'gateway') await askStore(config, service.name, deadline, report);
     },
   }));
   const lines = await askAll(questions, deadline, audience);
-  tellClock(...compareClocks(read));
+  reportClock(...compareClocks(read));
   return lines;
 }
 
@@ -70,7 +70,7 @@ function channelsQuestion({ tasks }: BookServices, deadline: Deadline): DoctorQu
   return {
     subject: 'channels',
     advice: 'the tasks service knows the channels: see its line',
-    ask: (_signal, tell) => askChannels(tasks, deadline, tell),
+    ask: (_signal, report) => askChannels(tasks, deadline, report),
   };
 }
 
@@ -82,9 +82,9 @@ function ledgerQuestion(services: BookServices, deadline: Deadline, otherAnswers
   return {
     subject: 'ledger',
     advice: 'billing has the ledger: see its line; then reelgate ledger verify',
-    ask: async (_signal, tell) => {
+    ask: async (_signal, report) => {
       await otherAnswers;
-      await askBooks(services, deadline, tell);
+      await askBooks(services, deadline, report);
     },
   };
 }
@@ -119,8 +119,8 @@ function withoutAdmin(): DoctorLine {
 }
 
 /**
- * Asks all questions side by side, and tells each line as it comes. A question that throws or hangs delays no other. The
- * result has the lines in the order of the questions.
+ * Asks all questions concurrently, and prints each line as it comes. A question that throws or hangs does not delay the
+ * others. The result has the lines in the order of the questions.
  */
 async function askAll(
   questions: readonly DoctorQuestion[],
@@ -133,25 +133,25 @@ async function askAll(
 async function askOne(
   { subject, advice, ask }: DoctorQuestion,
   deadline: Deadline,
-  { tell, awaited }: Audience,
+  { report, awaited }: Audience,
 ): Promise<readonly DoctorLine[]> {
   const lines: DoctorLine[] = [];
   let isOver = false;
-  const tellInTime = (...more: readonly DoctorLine[]): void => {
+  const reportInTime = (...more: readonly DoctorLine[]): void => {
     if (isOver) return;
     lines.push(...more);
-    tell(...more);
+    report(...more);
   };
   const fail = (detail: string): void => {
-    tellInTime({ subject, part: '', grade: 'fail', detail, advice });
+    reportInTime({ subject, part: '', grade: 'fail', detail, advice });
   };
   awaited.add(subject);
   await awaitFor(
     deadline.clock,
-    // A question says at the deadline what it does not know. This ends one that does not.
+    // A question reports at the deadline that it has no answer. This ends a question that does not.
     deadline.callMs(),
     (signal) =>
-      ask(signal, tellInTime).catch((error: unknown) => {
+      ask(signal, reportInTime).catch((error: unknown) => {
         fail(describeError(error));
       }),
     (waitedMs) => {

@@ -7,10 +7,10 @@ const INDENT = ' '.repeat(6);
 const SUBJECT_WIDTH_MIN = 24;
 
 /**
- * Gives what writes a line for a person, with what to do below it. The column of the subject is as wide as the widest one
- * so far, because later ones are not known yet.
+ * Returns the function that formats a line for a person, with the remedy below it. The column of the subject is as wide
+ * as the widest one so far, because later ones are not known yet.
  */
-export function openLineFormat(): (line: DoctorLine) => string {
+export function newLineFormat(): (line: DoctorLine) => string {
   let width = SUBJECT_WIDTH_MIN;
   return ({ grade, subject, part, detail, advice }) => {
     width = Math.max(width, subject.length);

@@ -17,7 +17,7 @@ import { COST_SOURCES, readUpstreamCost } from './upstream-cost.ts';
 /** A longer time that no entry explains is named. */
 const GAP_MS = 10_000;
 
-/** The life of a task, one line for each step with its time, and what an unfinished task waits for. */
+/** Formats the life of a task, one line for each step with its time, and the reason why an unfinished task waits. */
 export function formatHistory(record: TaskRecord, money: GetHoldResponse | undefined, now: number): string {
   const steps = [
     ...toCreateSteps(record, money),
@@ -140,7 +140,7 @@ function formatDateTime(time: Timestamp): string {
   return new Date(timestampMs(time)).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Says what the work cost at its upstream, and who says so; returns no line if that is not known. */
+/** Describes the upstream's charge for the work, and its source. Returns no line if it is not known. */
 function describeCost(record: TaskRecord, money: GetHoldResponse | undefined): readonly string[] {
   const cost = readUpstreamCost(record, money);
   return cost === undefined
@@ -153,7 +153,7 @@ interface Wait {
   readonly since: Timestamp | undefined;
 }
 
-/** Says what the task waits for, and since when; returns no line for a task that is finished and settled. */
+/** Describes the reason why the task waits, and since when. Returns no line for a task that is finished and settled. */
 function describeWaits(record: TaskRecord, money: GetHoldResponse | undefined, now: number): readonly string[] {
   const waits = [findPersonWait(record), isFinished(record) ? findMoneyWait(record, money) : findWorkWait(record)];
   return waits.flatMap((wait) =>

@@ -4,7 +4,7 @@ import { asSeconds, shorten } from './history-step.ts';
 import type { Step } from './history-step.ts';
 
 export interface EndFacts {
-  /** The time at which an upstream took the work, in milliseconds since 1970; undefined if none has. */
+  /** The time at which an upstream accepted the work, in milliseconds since 1970. Undefined if none has. */
   readonly acceptedAt: number | undefined;
   /** The size of the result, in words. */
   readonly result: string | undefined;
@@ -19,44 +19,44 @@ interface HistoryState {
 }
 
 type Detail = Readonly<Record<string, unknown>>;
-type Tell = (at: number, detail: Detail, told: HistoryState, facts: EndFacts) => readonly Step[];
+type Describe = (at: number, detail: Detail, state: HistoryState, facts: EndFacts) => readonly Step[];
 
-/** The steps that the history names. Creation and attempts are told from their own records. */
+/** Lists the steps that the history names. The steps of creation and attempts come from their own records. */
 export function eventSteps({ events }: TaskRecord, facts: EndFacts): readonly Step[] {
-  const told: HistoryState = { workingAt: undefined, takenAt: facts.acceptedAt };
-  return events.flatMap((event) => toSteps(event, told, facts));
+  const state: HistoryState = { workingAt: undefined, takenAt: facts.acceptedAt };
+  return events.flatMap((event) => toSteps(event, state, facts));
 }
 
-function toSteps({ at: time, type, detailJson }: TaskEvent, told: HistoryState, facts: EndFacts): readonly Step[] {
+function toSteps({ at: time, type, detailJson }: TaskEvent, state: HistoryState, facts: EndFacts): readonly Step[] {
   if (time === undefined) return [];
   const at = timestampMs(time);
   const detail = JSON.parse(detailJson) as Detail;
-  const tell = TELL[type];
-  return tell === undefined
+  const describe = DESCRIBE[type];
+  return describe === undefined
     ? [{ at, text: `${type.replaceAll('_', ' ')} ${shorten(detailJson)}` }]
-    : tell(at, detail, told, facts);
+    : describe(at, detail, state, facts);
 }
 
-const NOTHING: Tell = () => [];
+const NOTHING: Describe = () => [];
 
-const TELL: Readonly<Record<string, Tell | undefined>> = {
+const DESCRIBE: Readonly<Record<string, Describe | undefined>> = {
   created: NOTHING,
   attempt_started: NOTHING,
   attempt_refused: NOTHING,
   accepted: NOTHING,
   outcome_unknown: NOTHING,
-  reported: (at, detail, told) => {
-    if (detail['state'] !== 'in_progress' || told.workingAt !== undefined) {
+  reported: (at, detail, state) => {
+    if (detail['state'] !== 'in_progress' || state.workingAt !== undefined) {
       const word = `the upstream says ${shorten(String(detail['status']))}`;
       return [{ at, text: word }];
     }
-    told.workingAt = at;
-    const waited = sinceTaken(at, told);
+    state.workingAt = at;
+    const waited = sinceTaken(at, state);
     return [{ at, text: `the upstream works, after ${asSeconds(waited)} in its queue`, tookMs: waited }];
   },
   look_failed: (at, { error }) => [{ at, text: `a poll failed (${shorten(String(error))})` }],
-  adopted: (at, _detail, told) => {
-    told.takenAt ??= at;
+  adopted: (at, _detail, state) => {
+    state.takenAt ??= at;
     return [{ at, text: 'the list of the upstream had the work of the lost answer' }];
   },
   attention: (at, { reason, detail }) => [
@@ -71,14 +71,14 @@ const TELL: Readonly<Record<string, Tell | undefined>> = {
     },
   ],
   refused: (at, detail) => [{ at, text: `refused: ${failure(detail)}` }],
-  failed: (at, detail, told) => [...toWorkSteps(at, told), { at, text: `failed: ${failure(detail)}` }],
-  completed: (at, { fetch_ms: given }, told, { result }) => {
+  failed: (at, detail, state) => [...toWorkSteps(at, state), { at, text: `failed: ${failure(detail)}` }],
+  completed: (at, { fetch_ms: given }, state, { result }) => {
     const fetchMs = typeof given === 'number' ? given : 0;
     const fetched =
       result === undefined || typeof given !== 'number'
         ? []
         : [{ at, text: `the result of ${result} was fetched in ${asSeconds(fetchMs)}`, tookMs: fetchMs }];
-    return [...toWorkSteps(at - fetchMs, told), ...fetched, { at, text: 'completed' }];
+    return [...toWorkSteps(at - fetchMs, state), ...fetched, { at, text: 'completed' }];
   },
 };
 
@@ -99,11 +99,11 @@ function sinceTaken(at: number, { takenAt }: HistoryState): number {
 }
 
 function failure({ code, message, upstream }: Detail): string {
-  const told = `${shorten(String(message))} (${shorten(String(code))})`;
+  const state = `${shorten(String(message))} (${shorten(String(code))})`;
   const said = (upstream ?? {}) as { readonly code?: string; readonly message?: string };
   return said.message === undefined || said.message === message
-    ? told
-    : `${told}; the upstream said: ${shorten(said.message)} (${shorten(said.code ?? '')})`;
+    ? state
+    : `${state}; the upstream said: ${shorten(said.message)} (${shorten(said.code ?? '')})`;
 }
 
 function words(value: unknown): string {

@@ -11,7 +11,7 @@ const TEXT_MAX = 200;
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** From here on tenths of a second say nothing. */
+/** From here on tenths of a second do not matter. */
 const WHOLE_FROM_MS = 10 * SECOND_MS;
 
 /** Writes `0.8 s`, `47 s`, `12 min 5 s` or `3 h 20 min`. */

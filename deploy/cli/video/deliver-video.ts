@@ -48,7 +48,7 @@ export async function deliverVideo(delivery: Delivery): Promise<Outcome> {
 }
 
 interface VideoEnd {
-  /** Absent: no video was made. */
+  /** Undefined if no video was generated. */
   readonly bytes: number | undefined;
   readonly charged: string | undefined;
   readonly tookMs: number;

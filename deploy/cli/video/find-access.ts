@@ -9,14 +9,14 @@ import { publicApi } from './public-api.ts';
 
 interface KeptToken {
   readonly token: string;
-  /** Forgets a token that this command line made and that the gateway refuses; false for any other. */
+  /** Forgets a token of this command line that the gateway refuses. Returns false for any other token. */
   forget(): boolean;
 }
 
 /** The address of the gateway, and a token for it. */
 export interface Access extends KeptToken {
   readonly url: string;
-  /** True if it is the program of the configuration, whose ledger this command may read. */
+  /** True for the program of the configuration. This command may read its ledger. */
   readonly isLocal: boolean;
 }
 
@@ -60,7 +60,10 @@ interface Account {
   readonly tokens: readonly { readonly key?: string }[];
 }
 
-/** The first key in the configuration; else the token that this command line made earlier, or makes now. */
+/**
+ * Returns the first key in the configuration, or else the token of this command line, which is created at the first
+ * use.
+ */
 async function openOwnToken(config: ProgramConfig, { accounts }: Services): Promise<KeptToken> {
   const [account] = (config.value as { readonly accounts: readonly Account[] }).accounts;
   if (account === undefined)

@@ -23,7 +23,7 @@ export class ApiRefusal extends CommandFailed {
   }
 }
 
-/** No answer came, so what the gateway did is unknown. */
+/** No answer came, so the outcome at the gateway is unknown. */
 export class NoAnswer extends CommandFailed {}
 
 export interface PublicApi {

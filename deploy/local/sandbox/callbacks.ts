@@ -11,7 +11,7 @@ import type { LinkMaker } from './wire-task.ts';
 
 /** Posts a task to its callback address whenever its status changes. */
 export type Announcer = {
-  /** Begins after the status that the address was told last. */
+  /** Begins after the last status that was sent to the address. */
   follow(taskId: string): void;
   /** Checks the task at once, after a change that the passage of time did not cause. */
   check(taskId: string): void;
@@ -39,7 +39,7 @@ export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Ann
       const url = task.order.callbackUrl;
       const json = { task: toWireTask(task, now, linkTo) };
       known.status = phase.status;
-      book.change(taskId, { toldStatus: phase.status });
+      book.change(taskId, { sentStatus: phase.status });
       known.sent = known.sent.then(() => push(url, json));
     }
     if (isFinished(phase)) return void followed.delete(taskId);
@@ -60,7 +60,7 @@ export function announcer({ clock, book, linkTo, stopped }: AnnouncerParts): Ann
   return {
     check,
     follow: (taskId) => {
-      const status = book.find(taskId)?.toldStatus ?? 'queued';
+      const status = book.find(taskId)?.sentStatus ?? 'queued';
       followed.set(taskId, { status, forget: () => undefined, sent: Promise.resolve() });
       check(taskId);
     },

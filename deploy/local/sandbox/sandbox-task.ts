@@ -19,6 +19,6 @@ export type Task = {
   readonly cancelledAt: number | undefined;
   /** The number of reads that had the fault that its script asks for. */
   readonly reads: number;
-  /** The last status that its callback address was told; absent: none. */
-  readonly toldStatus?: string;
+  /** The last status that was sent to its callback address, undefined if there was none. */
+  readonly sentStatus?: string;
 };

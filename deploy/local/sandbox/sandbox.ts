@@ -31,7 +31,7 @@ export type Sandbox = { readonly url: string; stop(): Promise<void> };
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { listen: address, key, clock = wallClock, publicHost, render = renderInWorker, folder } = options;
   const stopping = new AbortController();
-  // a stop cuts the connections, so the faults of requests that still run say nothing
+  // a stop cuts the connections, so the faults of running requests are not reported
   const report = (fault: unknown): void => {
     if (!stopping.signal.aborted) (options.report ?? warn)(fault);
   };

@@ -69,7 +69,7 @@ export function refusalBy(number: number): Refusal | undefined {
   );
 }
 
-/** The error of a failed task: its code stands beside the message, not in it. */
+/** Returns the error of a failed task. Its code is a field of its own and no part of the message. */
 export function failureBy(code: string): { readonly code: string; readonly message: string } {
   return { code, message: troubles.find((entry) => String(entry.code) === code)?.text ?? 'internal error' };
 }

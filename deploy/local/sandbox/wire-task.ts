@@ -11,7 +11,7 @@ const tokensPerRegeneratedSecond = 19_500;
 const tokensPerImage = 2250;
 const tokensPerAudioSecond = 1900;
 
-// The sentences around the quote fit beside it in the 7000 characters of a generation's prompt.
+// Leaves room for the sentences around the quote in the 7000 characters of a generation's prompt.
 const quotedCodePointsMax = 6000;
 
 export type TaskView = Readonly<Record<string, unknown>> & { readonly status: string };

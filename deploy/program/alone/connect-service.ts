@@ -2,8 +2,8 @@ import type { SecureContextOptions } from 'node:tls';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import { toSecureContext } from '@reelgate/platform/tls/tls-files';
-import { callKey } from '../identities.ts';
-import type { Identity } from '../identities.ts';
+import { callKey } from '../keys/identities.ts';
+import type { Identity } from '../keys/identities.ts';
 import type { StartParts } from '../start-parts.ts';
 
 /** The connection to another service, for as long as the process runs. */

@@ -3,7 +3,7 @@ import type { RunningService } from '@reelgate/platform/foundation';
 import type { Log } from '@reelgate/platform/log';
 import { drainTimes } from '../config/drain-times.ts';
 import { withDiagnosis } from '../diagnosis/serve-diagnosis.ts';
-import { measureService, openPorts } from '../open-ports.ts';
+import { measureService, openPorts } from '../ports/open-ports.ts';
 import type { StartParts } from '../start-parts.ts';
 
 /** Shorter than the grace period of Kubernetes. */

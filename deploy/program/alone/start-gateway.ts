@@ -7,7 +7,7 @@ import { drainTimes } from '../config/drain-times.ts';
 import { readConsoles, greeting } from '../greeting.ts';
 import { connectGateway, connectOperator } from '../connect-gateway.ts';
 import type { Connect } from '../connect-gateway.ts';
-import { callKey } from '../identities.ts';
+import { callKey } from '../keys/identities.ts';
 import { newConfigurationReader } from '../config/describe-configuration.ts';
 import { connectPeers, reachPeers, watchPeers } from '../peers.ts';
 import type { StartResult, StartParts } from '../start-parts.ts';

@@ -4,7 +4,7 @@ import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { httpMediaBytes, startTasks } from '@reelgate/tasks/app';
 import { tasksConfig } from '@reelgate/tasks/config';
 import { withChecks } from '../diagnosis/serve-diagnosis.ts';
-import { callKey } from '../identities.ts';
+import { callKey } from '../keys/identities.ts';
 import { connectPeers, watchPeers } from '../peers.ts';
 import type { StartResult, StartParts } from '../start-parts.ts';
 import { connect, secureContext } from './connect-service.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';
-import { deriveServiceKey } from '../service-key.ts';
+import { deriveServiceKey } from '../keys/service-key.ts';
 import { readProgramConfig } from './program-config.ts';
 import type { ProgramConfig, ServiceName } from './program-config.ts';
 import { checkStandAlone } from './stand-alone.ts';

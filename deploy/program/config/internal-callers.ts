@@ -3,7 +3,7 @@ import type { ConfigFile } from '@reelgate/platform/config/config-file';
 import type { KnownCaller } from '@reelgate/platform/rpc/callers';
 import { parseScope, toScopeWord } from '@reelgate/platform/rpc/access';
 import { Secret } from '@reelgate/platform/secret';
-import { IDENTITIES } from '../identities.ts';
+import { IDENTITIES } from '../keys/identities.ts';
 
 const KEY_LENGTH_MIN = 8;
 const EVERY_ACCOUNT = '*';

@@ -27,15 +27,15 @@ import type { Drains } from './drain-times.ts';
 import type { ComparedConfig } from './findings/finding.ts';
 import { readInternalCallers } from './internal-callers.ts';
 import { openOwnAdapters } from './own-adapters.ts';
-import type { CalledService, ServiceName } from '../identities.ts';
-import type { OtherSigningKey } from '../signing-key.ts';
+import type { CalledService, ServiceName } from '../keys/identities.ts';
+import type { OtherSigningKey } from '../keys/signing-key.ts';
 import type { InternalCallerEntry } from './internal-callers.ts';
 import { liveSettings } from './live-settings.ts';
 import type { LiveSettings } from './live-settings.ts';
 import { resolvePaths } from './resolve-paths.ts';
 
-export { SERVICE_NAMES } from '../identities.ts';
-export type { CalledService, ServiceName } from '../identities.ts';
+export { SERVICE_NAMES } from '../keys/identities.ts';
+export type { CalledService, ServiceName } from '../keys/identities.ts';
 
 const DEFAULT_FILE = path.join(import.meta.dirname, '../../local/reelgate.yaml');
 /** The lists whose entries may stand in several files. */

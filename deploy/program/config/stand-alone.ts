@@ -2,7 +2,7 @@ import type { ConfigError } from '@reelgate/platform/config/config-file';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
 import type { Secret } from '@reelgate/platform/secret';
-import { NOT_A_SERVICE_KEY, readServiceKey } from '../service-key.ts';
+import { NOT_A_SERVICE_KEY, readServiceKey } from '../keys/service-key.ts';
 import type { ComparedConfig } from './findings/finding.ts';
 import { CALLED, DEFAULT_ADDRESSES } from './program-config.ts';
 import type { ProgramConfig, ServiceName } from './program-config.ts';

@@ -29,13 +29,13 @@ const GRADES = deriveValues(Grade);
 /** Names this process among the replicas. */
 const PROCESS = `${hostname()}:${process.pid}`;
 
-/** The operator's view of this process, beside the RPCs of its service. */
+/** Binds the RPCs that show this process to an operator, in addition to the RPCs of its service. */
 export function diagnosisBinding(options: DiagnosisOptions): Binding {
   const { service, checks, isReady, clock, startedAt } = options;
   return bind(DiagnosisService, {
     diagnose: async (_request, { signal }) => {
       const begun = clock.now();
-      // A check that hangs ends before the call does, so that the caller hears of all the others.
+      // A check that hangs ends before the call does, so that the caller receives the results of all others.
       const checkMsMax = workMsWithin(signal, CHECK_MS_MAX);
       const [findings, ready] = await Promise.all([
         runChecks(checks.all(), clock, checkMsMax),

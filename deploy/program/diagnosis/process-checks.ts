@@ -8,8 +8,8 @@ import { describeServer } from '@reelgate/platform/lifecycle/when-reachable';
 import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
 import type { ProgramConfig } from '../config/program-config.ts';
 import type { ConfigState } from '../watch-config.ts';
-import type { ProgramTls } from '../open-tls.ts';
-import { findShared } from '../private-data.ts';
+import type { ProgramTls } from '../ports/program-tls.ts';
+import { findShared } from '../data/private-data.ts';
 import type { ProcessDiagnosis } from './process-diagnosis.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -29,7 +29,7 @@ export interface ProcessParts {
   readonly recentDrops: OpenedTracing['recentDrops'];
 }
 
-/** The checks of what all services of a process share. */
+/** Returns the checks of the parts that all services of a process share. */
 export function processChecks(parts: ProcessParts): readonly SelfCheck[] {
   const { config, bus, tls, clock, diagnosis, recentDrops } = parts;
   return [

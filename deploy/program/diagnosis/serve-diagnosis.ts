@@ -5,7 +5,7 @@ import type { ServiceName } from '../config/program-config.ts';
 import type { StartParts } from '../start-parts.ts';
 import type { ProcessDiagnosis } from './process-diagnosis.ts';
 
-/** The foundation of a service, whose parts add the checks of that service. */
+/** Returns the foundation of a service, in which the parts register the checks of that service. */
 export function withChecks({ foundation, diagnosis }: StartParts, service: ServiceName): Foundation {
   return { ...foundation, checks: diagnosis.checksOf(service) };
 }

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { publishConfigurationApplied } from '@reelgate/platform/bus/publish-service-events';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
-import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { newLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { awaitSql } from '@reelgate/platform/sql/await-sql';
 import type { Sql } from '@reelgate/platform/sql/sql';
@@ -71,7 +71,7 @@ interface CurrentConfig {
 
 export async function startBilling(config: BillingConfig, foundation: Foundation): Promise<RunningBilling> {
   const { bus, log, clock, dataDir } = foundation;
-  const lifecycle = openLifecycle(log, clock);
+  const lifecycle = newLifecycle(log, clock);
   try {
     const sql = await awaitSql({ ...config.store, dataDir }, foundation);
     lifecycle.add('database', () => sql.close());

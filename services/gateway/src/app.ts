@@ -4,7 +4,7 @@ import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { HostCheck } from '@reelgate/platform/http/allowed-hosts';
 import { waitForAbort } from '@reelgate/platform/lifecycle/drain';
 import type { Drain } from '@reelgate/platform/lifecycle/drain';
-import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { newLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { openLimits } from '@reelgate/platform/limits/open-limits';
 import type { RedisLink } from '@reelgate/platform/limits/redis-link';
@@ -99,7 +99,7 @@ export async function startGateway(
   { public: server, isAllowedHost }: GatewayPorts,
 ): Promise<RunningGateway> {
   const { clock, newId, log, metrics, tracing } = foundation;
-  const lifecycle = openLifecycle(log, clock);
+  const lifecycle = newLifecycle(log, clock);
   try {
     let catalogue = config.catalogue;
     const { redis, limits } = await openRedis(config, foundation, lifecycle);

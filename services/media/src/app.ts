@@ -2,7 +2,7 @@ import path from 'node:path';
 import { publishConfigurationApplied } from '@reelgate/platform/bus/publish-service-events';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { diskCheck } from '@reelgate/platform/sql/store-checks';
-import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { newLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { listAcceptedLinkKeys } from '@reelgate/platform/signatures';
 import { describeServer, whenReachable } from '@reelgate/platform/lifecycle/when-reachable';
@@ -97,7 +97,7 @@ export async function startMedia(
   foundation: Foundation,
   { identify, openBackends }: MediaPeers,
 ): Promise<RunningMedia> {
-  const lifecycle = openLifecycle(foundation.log, foundation.clock);
+  const lifecycle = newLifecycle(foundation.log, foundation.clock);
   // runs while the database opens
   const prepared = openBackends === undefined ? prepareBackends(config, foundation) : openBackends;
   const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);

@@ -2,7 +2,7 @@ import { watchOutbox } from '@reelgate/platform/bus/outbox';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { Random } from '@reelgate/platform/ids';
-import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { newLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { openLimits } from '@reelgate/platform/limits/open-limits';
 import { linkKey } from '@reelgate/platform/signatures';
@@ -122,7 +122,7 @@ export async function startTasks(
   peers: TasksPeers,
 ): Promise<RunningService> {
   const { clock, log, bus, newId, metrics } = foundation;
-  const lifecycle = openLifecycle(log, clock);
+  const lifecycle = newLifecycle(log, clock);
   const sql = await awaitSql({ ...config.store, dataDir: foundation.dataDir }, foundation);
   lifecycle.add('database', () => sql.close());
 

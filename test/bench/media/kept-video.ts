@@ -4,7 +4,7 @@ import { MediaService } from '@reelgate/proto/media/v1/media_service';
 import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
 import { Secret } from '@reelgate/platform/secret';
 import { signPath, linkKey } from '@reelgate/platform/signatures';
-import { callKey } from '../../../deploy/program/identities.ts';
+import { callKey } from '../../../deploy/program/keys/identities.ts';
 import type { Program } from '../../harness/program.ts';
 
 const INGEST_TIMEOUT_MS = 300_000;

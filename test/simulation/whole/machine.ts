@@ -12,7 +12,7 @@ import type { OperatorService } from '@reelgate/proto/tasks/v1/operator_service'
 import type { QueueService } from '@reelgate/proto/tasks/v1/queue_service';
 import type { OpenPool } from '@reelgate/tasks/app';
 import type { Connect } from '../../../deploy/program/connect-gateway.ts';
-import type { Identity } from '../../../deploy/program/identities.ts';
+import type { Identity } from '../../../deploy/program/keys/identities.ts';
 import type { Draws } from './draws.ts';
 import { showFields } from './event-log.ts';
 import type { EventLog } from './event-log.ts';

@@ -16,7 +16,7 @@ import type * as TraceModule from '@reelgate/platform/trace/trace';
 import type * as DirectClientModule from '@reelgate/platform/rpc/direct-client';
 import type * as FetchFaultModule from '@reelgate/media/domain/fetch-fault';
 import type * as ConnectGatewayModule from '../../../deploy/program/connect-gateway.ts';
-import type * as IdentitiesModule from '../../../deploy/program/identities.ts';
+import type * as IdentitiesModule from '../../../deploy/program/keys/identities.ts';
 import type * as InProcessMediaModule from '../../../deploy/program/in-process-media.ts';
 import type * as ProgramConfigModule from '../../../deploy/program/config/program-config.ts';
 
@@ -43,7 +43,7 @@ async function importModules() {
     directClient: await load<typeof DirectClientModule>('services/platform/src/rpc/direct-client.ts'),
     fetchFault: await load<typeof FetchFaultModule>('services/media/src/domain/fetch-fault.ts'),
     connectGateway: await load<typeof ConnectGatewayModule>('deploy/program/connect-gateway.ts'),
-    identities: await load<typeof IdentitiesModule>('deploy/program/identities.ts'),
+    identities: await load<typeof IdentitiesModule>('deploy/program/keys/identities.ts'),
     inProcessMedia: await load<typeof InProcessMediaModule>('deploy/program/in-process-media.ts'),
     programConfig: await load<typeof ProgramConfigModule>('deploy/program/config/program-config.ts'),
   };

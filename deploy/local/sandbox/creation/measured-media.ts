@@ -38,7 +38,7 @@ async function fetchMedia({ url, form }: MediaItem, { clock, stopped }: SandboxT
   }
 }
 
-/** The parsers load with the first medium: most orders have none. */
+/** Measures a medium. The parsers load with the first one, because most orders have no media. */
 async function measure(bytes: Buffer): Promise<MeasuredMedia> {
   const { ALL_FORMATS, BufferSource, Input } = await import('mediabunny');
   using input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });

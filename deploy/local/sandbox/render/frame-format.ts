@@ -47,7 +47,10 @@ export function frameSize(resolution: Resolution, ratio: ConcreteRatio): FrameSi
 const gridStep = 17;
 const gridStart = 5;
 
-/** The vendor's model makes 17n + 5 frames: the smallest such count that covers the ordered seconds. */
+/**
+ * Returns the number of frames. The vendor's model renders 17n + 5 frames: the smallest such number that covers the
+ * ordered seconds.
+ */
 export function frameCount(seconds: number): number {
   return gridStart + gridStep * Math.ceil((seconds * framesPerSecond - gridStart) / gridStep);
 }

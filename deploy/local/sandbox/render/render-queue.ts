@@ -13,7 +13,7 @@ export type Render = (order: PictureOrder, stopped: AbortSignal) => Promise<Uint
 export type RenderQueue = {
   hasRoomFor(order: PictureOrder): boolean;
   render(order: PictureOrder): Promise<Uint8Array>;
-  /** Resolves when no rendering runs and none waits. */
+  /** Resolves when no rendering is running or waiting. */
   idle(): Promise<void>;
 };
 

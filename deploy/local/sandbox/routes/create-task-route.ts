@@ -34,7 +34,7 @@ export function createTask(kind: Kind): RouteHandler {
   };
 }
 
-/** The answer of a create that makes no task; undefined if the create makes one. */
+/** Returns the answer of a create without a task, or undefined if the create has a task. */
 function earlyAnswer(answer: CreateAnswer, text: string, { refusedOnce }: SandboxParts): Answer | undefined {
   if (answer.as === 'page') return answer;
   if (answer.as === 'no_id') return json({});

@@ -11,7 +11,7 @@ export type Call = {
 
 export type RouteHandler = (call: Call, parts: SandboxParts) => Answer | Promise<Answer>;
 
-/** The answer of a route. The server turns it into bytes, or answers nothing. */
+/** The answer of a route. The server turns it into bytes, or does not answer. */
 export type Answer =
   | { readonly as: 'json'; readonly status: number; readonly body: unknown }
   | { readonly as: 'page' }
@@ -23,7 +23,7 @@ export type Answer =
       readonly bytes: Uint8Array;
       readonly torn: boolean;
     }
-  /** Each event is sent as soon as it is made. */
+  /** Each event is sent as soon as it arises. */
   | { readonly as: 'events'; readonly events: AsyncIterable<string> }
   | { readonly as: 'silence' }
   | { readonly as: 'cut' };

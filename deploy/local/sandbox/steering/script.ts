@@ -1,6 +1,6 @@
 import { queuedMsDefault, runningMsDefault } from '../limits.ts';
 
-/** The answer to the create. `task_id`, `silence` and `cut` make a task; the others do not. */
+/** The answer to the create. Only `task_id`, `silence` and `cut` create a task. */
 export type CreateAnswer =
   | { readonly as: 'task_id' | 'silence' | 'cut' }
   | { readonly as: 'page' }

@@ -3,8 +3,8 @@ import { plainScript, type Script } from './script.ts';
 import type { Kind } from '../vendor-order.ts';
 
 /**
- * A word that steers a task: its spelling, its explanation, and its change of the script. A word with an argument that
- * it cannot read does nothing.
+ * A word that steers a task: its spelling, its explanation, and its change of the script. A word with an unreadable
+ * argument is ignored.
  */
 export type Word = { readonly written: string; readonly does: string; readonly change: Change };
 

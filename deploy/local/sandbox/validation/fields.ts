@@ -1,6 +1,6 @@
 import { invalidParams } from '../vendor-refusal.ts';
 
-/** A JSON object whose values are not checked yet. */
+/** A JSON object with values that are not checked yet. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function readFields(value: unknown, allowed: readonly string[], where: string): Fields {

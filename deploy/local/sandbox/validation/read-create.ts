@@ -84,7 +84,7 @@ function readShared(kind: Kind, fields: Fields, { text, media }: Content) {
   };
 }
 
-/** Frames determine the ratio, so beside frames a valid ratio is accepted and has no effect. */
+/** Frames determine the ratio, so a valid ratio next to frames is accepted and has no effect. */
 function readRatio(fields: Fields, mode: Mode): Draft['ratio'] {
   const ratio = ifPresent(fields, 'ratio', (within, name) => readChoice(within, name, ratios)) ?? 'adaptive';
   if (mode === 'text' && ratio === 'adaptive')

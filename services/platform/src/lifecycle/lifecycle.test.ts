@@ -4,13 +4,13 @@ import { fakeClock } from '../../testing/fake-clock.ts';
 import { untilAfter } from '../../testing/until.ts';
 import { waitForAbort } from './drain.ts';
 import type { Drain } from './drain.ts';
-import { openLifecycle } from './lifecycle.ts';
+import { newLifecycle } from './lifecycle.ts';
 import { silentLog } from '../log.ts';
 
 test('parts stop one after another, the first started last', async () => {
   const clock = fakeClock();
   const said: string[] = [];
-  const lifecycle = openLifecycle(silentLog);
+  const lifecycle = newLifecycle(silentLog);
   for (const name of ['store', 'bus', 'server'])
     lifecycle.add(name, async () => {
       said.push(`${name} stops`);
@@ -30,7 +30,7 @@ test('parts stop one after another, the first started last', async () => {
 
 test('each part stops once for any number of stop requests', async () => {
   let stops = 0;
-  const lifecycle = openLifecycle(silentLog);
+  const lifecycle = newLifecycle(silentLog);
   lifecycle.add('store', () => void (stops += 1));
 
   await Promise.all([lifecycle.stop(), lifecycle.stop()]);
@@ -40,7 +40,7 @@ test('each part stops once for any number of stop requests', async () => {
 });
 
 test('the service announces a stop before the first part stops', async () => {
-  const lifecycle = openLifecycle(silentLog);
+  const lifecycle = newLifecycle(silentLog);
   const announced: boolean[] = [lifecycle.stopping.aborted];
   lifecycle.add('server', () => void announced.push(lifecycle.stopping.aborted));
 
@@ -52,7 +52,7 @@ test('the service announces a stop before the first part stops', async () => {
 test('a part that fails to stop is named in the log, and the other parts stop', async () => {
   const stopped: string[] = [];
   const logged: object[] = [];
-  const lifecycle = openLifecycle({ ...silentLog, error: (fields) => void logged.push(fields) });
+  const lifecycle = newLifecycle({ ...silentLog, error: (fields) => void logged.push(fields) });
   lifecycle.add('store', () => void stopped.push('store'));
   lifecycle.add('bus', async () => {
     throw new Error('not connected');
@@ -71,7 +71,7 @@ test('a part that fails to stop is named in the log, and the other parts stop', 
 });
 
 test('a service without parts stops at once', async () => {
-  await expect(openLifecycle(silentLog).stop()).resolves.toBeUndefined();
+  await expect(newLifecycle(silentLog).stop()).resolves.toBeUndefined();
 });
 
 describe('running work', () => {
@@ -95,7 +95,7 @@ describe('running work', () => {
 
   test('drains from the beginning of the stop, closes after the lead, and ends before the first part stops', async () => {
     const [clock, said] = [fakeClock(), [] as string[]];
-    const lifecycle = openLifecycle(silentLog, clock);
+    const lifecycle = newLifecycle(silentLog, clock);
     lifecycle.add('store', () => void said.push('store stops'));
     lifecycle.addDrain(draining(said));
 
@@ -110,7 +110,7 @@ describe('running work', () => {
 
   test('closes without the lead in a stop at once', async () => {
     const said: string[] = [];
-    const lifecycle = openLifecycle(silentLog, fakeClock());
+    const lifecycle = newLifecycle(silentLog, fakeClock());
     lifecycle.addDrain(draining(said));
 
     await inTime(lifecycle.stop({ atOnce: true }));
@@ -120,7 +120,7 @@ describe('running work', () => {
 
   test('does not close while another process needs it', async () => {
     const [clock, said, gate] = [fakeClock(), [] as string[], aGate()];
-    const lifecycle = openLifecycle(silentLog, clock);
+    const lifecycle = newLifecycle(silentLog, clock);
     lifecycle.addDrain({ ...draining(said), released: () => gate.opened.then(() => undefined) });
 
     const stopped = lifecycle.stop();
@@ -134,7 +134,7 @@ describe('running work', () => {
 
   test('is cut off after its time, and left behind if it does not end even then', async () => {
     const [clock, said, logged] = [fakeClock(), [] as string[], [] as object[]];
-    const lifecycle = openLifecycle({ ...silentLog, error: (fields) => void logged.push(fields) }, clock);
+    const lifecycle = newLifecycle({ ...silentLog, error: (fields) => void logged.push(fields) }, clock);
     lifecycle.addDrain(draining(said, new Promise(() => undefined)));
     lifecycle.add('bus', () => new Promise(() => undefined));
     lifecycle.add('store', () => void said.push('store stops'));

@@ -39,7 +39,7 @@ export interface StopOptions {
   readonly atOnce?: boolean;
 }
 
-export function openLifecycle(log: Log, clock: Clock = systemClock): Lifecycle {
+export function newLifecycle(log: Log, clock: Clock = systemClock): Lifecycle {
   const started: { name: string; stop: () => Promise<void> | void }[] = [];
   const drains: DrainWork[] = [];
   const stopping = new AbortController();

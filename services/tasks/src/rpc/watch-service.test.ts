@@ -2,7 +2,7 @@ import { create as message } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { newLocalBus } from '@reelgate/platform/bus/local-bus';
 import { systemClock } from '@reelgate/platform/clock';
-import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { newLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { silentLog } from '@reelgate/platform/log';
 import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { inTime } from '@reelgate/platform/testing/bounded-waits';
@@ -32,7 +32,7 @@ async function aService(open: (typeof TRANSPORTS)[number][1]) {
   const world = await openWorld();
   const bus = newLocalBus(systemClock, silentLog);
   const metrics = newMetrics(false);
-  const lifecycle = openLifecycle(silentLog);
+  const lifecycle = newLifecycle(silentLog);
   const watches = await startWatches(
     { store: world.deps.store, clock: systemClock, log: silentLog, bus, metrics },
     lifecycle,

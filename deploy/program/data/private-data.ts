@@ -17,9 +17,9 @@ export interface Repair {
 }
 
 /**
- * Takes the data folder and what is in it from other users. A folder becomes private after all that is in it, so a
- * repair that was cut off goes on at the next start, and a private folder is not searched. The data folder itself comes
- * first: from then on other users reach nothing in it.
+ * Closes the data folder and its content to other users. A folder becomes private after its content, so an interrupted
+ * repair continues at the next start, and a private folder is not searched. The data folder itself comes first: from
+ * then on other users cannot reach its content.
  */
 export function keepPrivate(folder: string): Repair {
   const found = readStats(folder);
@@ -35,7 +35,7 @@ type RepairCount = { -readonly [K in keyof Repair]: Repair[K] };
 
 function repairEntry(entry: string, repair: RepairCount): void {
   const found = readStats(entry);
-  // a link has no mode of its own, and what it leads to is not in this folder
+  // a link has no mode of its own, and its target is not in this folder
   if (found === undefined || found.isSymbolicLink() || (found.mode & OF_OTHERS) === 0) return;
   if (found.isDirectory()) for (const name of listNames(entry)) repairEntry(path.join(entry, name), repair);
   change(entry, found, repair);
@@ -47,7 +47,7 @@ function change(entry: string, { mode }: Stats, repair: RepairCount): void {
   else repair.left += 1;
 }
 
-/** False: it belongs to another user, as the root of a volume does, or cannot be written. */
+/** Returns false if the entry belongs to another user, as the root of a volume does, or cannot be written. */
 function makePrivate(entry: string, mode: number): boolean {
   try {
     chmodSync(entry, mode & 0o7777 & ~OF_OTHERS);
@@ -65,7 +65,9 @@ function assertOwn(folder: string, { mode, uid }: Stats, self: number): void {
     throw new ConfigError(`data_dir: expected a folder of the user ${self}; ${folder} belongs to the user ${uid}`);
 }
 
-/** The root of a volume belongs to root, and to a group of this user. It lets others list names, and nothing more. */
+/**
+ * Recognizes the root of a volume, which belongs to root and to a group of this user. It lets others only list names.
+ */
 function isVolume({ uid }: Stats): boolean {
   return uid === ROOT && process.getuid?.() !== ROOT;
 }
@@ -84,7 +86,7 @@ export function findShared(folder: string, searchedMax: number): readonly string
   return shared;
 }
 
-/** Undefined: it is gone, or it never was. */
+/** Returns undefined if the entry is gone or never existed. */
 function readStats(entry: string): Stats | undefined {
   return lstatSync(entry, { throwIfNoEntry: false });
 }

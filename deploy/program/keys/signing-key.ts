@@ -8,10 +8,10 @@ export const SIGNING_KEY_FILE = 'signing-key';
 const BYTES = 32;
 const NAME_BYTES = 8;
 
-/** A signing key beside the one that signs. */
+/** A signing key in addition to the current one. */
 export interface OtherSigningKey {
   readonly key: Secret;
-  /** `tokens`: the key is known to others, so what it signed is refused; it only finds tokens that it hashed. */
+  /** With `tokens` the key is known to others, so its signatures are refused. It only finds tokens that it hashed. */
   readonly accept: 'all' | 'tokens';
 }
 
@@ -23,13 +23,13 @@ export function toAcceptedKeys(current: Secret, others: readonly OtherSigningKey
 }
 
 /**
- * The configured key, or the key in the data folder. The first start makes that key. Processes that start at the same
- * time agree on one.
+ * Returns the configured key, or the key in the data folder. The first start creates that key. Processes that start at
+ * the same time agree on one.
  */
 export function openSigningKey(dataDir: string, configured: Secret | undefined): Secret {
   if (configured !== undefined) return configured;
   const file = path.join(dataDir, SIGNING_KEY_FILE);
-  const key = readKey(file) ?? makeKey(file);
+  const key = readKey(file) ?? createKey(file);
   if (key === '') throw new Error(`${file} is empty; remove the file, and the next start makes a new key`);
   return new Secret(key);
 }
@@ -44,10 +44,10 @@ function readKey(file: string): string | undefined {
 }
 
 /**
- * The file gets its name once it is complete and on the disk, so another process finds no key or the whole key. If two
- * processes make a key at the same time, both use the first one.
+ * Creates a key. The file gets its name once it is complete and on the disk, so another process finds either no key or
+ * the whole key. If two processes create a key at the same time, both use the first one.
  */
-function makeKey(file: string): string {
+function createKey(file: string): string {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const unnamed = `${file}.${newKey('new', NAME_BYTES)}`;
   try {

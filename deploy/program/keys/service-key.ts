@@ -3,6 +3,8 @@ import { Secret } from '@reelgate/platform/secret';
 import type { SigningKey, AcceptedKeys } from '@reelgate/platform/secret';
 import { IDENTITIES, callPurpose } from './identities.ts';
 import type { Identity, CalledService, ServiceName } from './identities.ts';
+import type { ProgramConfig } from '../config/program-config.ts';
+import { toAcceptedKeys, openSigningKey } from './signing-key.ts';
 
 const FORM = /^reelgate-(?<service>[a-z]+)-key-v1\.(?<body>[\w-]+)$/;
 export const NOT_A_SERVICE_KEY = 'is no key of a service; expected what `reelgate keys derive --service NAME` prints';
@@ -51,7 +53,9 @@ export interface ServiceKey {
   readonly acceptedKeys: AcceptedKeys;
 }
 
-/** Writes the keys that one service needs of the signing key and of those beside it. None of them leads back to it. */
+/**
+ * Derives the keys of one service from the signing key and the other signing keys. They do not reveal any signing key.
+ */
 export function deriveServiceKey(service: ServiceName, { signatures, tokens }: AcceptedKeys): Secret {
   const all = tokens.map((key): KeysOfOne => {
     const accept = signatures.includes(key) ? 'all' : 'tokens';
@@ -61,7 +65,7 @@ export function deriveServiceKey(service: ServiceName, { signatures, tokens }: A
   return new Secret(`reelgate-${service}-key-v1.${Buffer.from(JSON.stringify(all)).toString('base64url')}`);
 }
 
-/** Reads what `deriveServiceKey` wrote; undefined: it is none. */
+/** Reads the text of `deriveServiceKey`. Returns undefined for any other text. */
 export function readServiceKey(written: Secret): ServiceKey | undefined {
   const { service: name = '', body = '' } = FORM.exec(written.reveal().trim())?.groups ?? {};
   const all = parseBody(body);
@@ -110,4 +114,15 @@ function toSigningKey(service: ServiceName, keys: Readonly<Record<string, string
       return key;
     },
   };
+}
+
+/**
+ * Returns the keys of the configuration: those derived from the signing key and the other signing keys, or the keys of
+ * one service.
+ */
+export function readAcceptedKeys({ dataDir, signingKey, otherSigningKeys, serviceKey }: ProgramConfig): AcceptedKeys {
+  if (serviceKey === undefined) return toAcceptedKeys(openSigningKey(dataDir, signingKey), otherSigningKeys);
+  const read = readServiceKey(serviceKey);
+  if (read === undefined) throw new Error(`service_key: ${NOT_A_SERVICE_KEY}`);
+  return read.acceptedKeys;
 }

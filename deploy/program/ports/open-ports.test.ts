@@ -5,12 +5,12 @@ import { expect, test } from '@jest/globals';
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import { healthRoutes } from '@reelgate/platform/http/health-routes';
 import { openHttpPort } from '@reelgate/platform/http/http-port';
-import { openLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
+import { newLifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { silentLog } from '@reelgate/platform/log';
 import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import { identifyAmong } from '@reelgate/platform/rpc/callers';
 import { aGate, inTime } from '@reelgate/platform/testing/bounded-waits';
-import { freePorts } from '../../test/harness/free-ports.ts';
+import { freePorts } from '../../../test/harness/free-ports.ts';
 import { openPorts } from './open-ports.ts';
 
 const [SERVING, NOT_SERVING] = [1, 2];
@@ -30,7 +30,7 @@ async function healthOf(session: ClientHttp2Session): Promise<number | undefined
 
 test('a stopping program is not ready on both ports of a service before it closes them', async () => {
   const [rpc, http] = await freePorts(2);
-  const lifecycle = openLifecycle(silentLog);
+  const lifecycle = newLifecycle(silentLog);
   const foundation = { log: silentLog, metrics: newMetrics(false) } as unknown as Foundation;
   const gate = aGate();
   const service = { bindings: [], routes: [], ready: async () => true } as unknown as RunningService;

@@ -19,9 +19,9 @@ export interface CollectDeps {
 }
 
 /**
- * Collects what the start has left: the texts of modules, schemas, and the room in which they were read. V8 keeps that
- * memory until much later, and an idle program would hold half as much again. Collecting stops the process for more
- * than a tenth of a second, so neither readiness nor a request waits for it: it waits for a quiet second. It never
+ * Collects the memory of the start: the texts of modules, schemas, and buffers in which they were read. V8 keeps that
+ * memory until much later, and an idle program would hold half as much again. A collection stops the process for more
+ * than a tenth of a second, so neither readiness nor a request waits for it. It waits for a quiet second, and never
  * rejects.
  */
 export async function collectStart({

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { silentLog } from '@reelgate/platform/log';
-import type { ProgramConfig, ServiceName } from './config/program-config.ts';
-import { announcePlaintext } from './open-tls.ts';
+import type { ProgramConfig, ServiceName } from '../config/program-config.ts';
+import { announcePlaintext } from './program-tls.ts';
 
 const TLS = { files: {}, clientCertificates: 'none' } as const;
 const at = (host: string, port: number) => ({ host, port });

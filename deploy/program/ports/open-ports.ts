@@ -9,8 +9,8 @@ import { connectHandler } from '@reelgate/platform/rpc/connect-server';
 import { startGrpcServer } from '@reelgate/platform/rpc/grpc-server';
 import { measureBinding } from '@reelgate/platform/rpc/measure-binding';
 import type { ServerTls } from '@reelgate/platform/tls/tls-files';
-import type { Ports, ProgramConfig, ServiceName } from './config/program-config.ts';
-import { listIdentities } from './identities.ts';
+import type { Ports, ProgramConfig, ServiceName } from '../config/program-config.ts';
+import { listIdentities } from '../keys/identities.ts';
 
 /** Identifies callers for each service: the program's own parts, and the internal callers of the configuration. */
 export function newCallerIdentifiers(

@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 /** V8 ignores a flag that it does not know. */
 export const V8_FLAGS: readonly string[] = [
   // V8 learns which objects often outlive a minor collection, and from then on allocates them as old objects. Under
-  // load these are the objects of each request in flight, and an old object keeps everything that it points to from
-  // the minor collections. The flag turns that off: measured at 256 calls in flight, it saves a third of the
-  // processor's time.
+  // load these are the objects of each request in flight, and an old object protects everything that it points to from
+  // the minor collections. The flag disables that: measured at 256 calls in flight, it saves a third of the processor's
+  // time.
   '--no-allocation-site-pretenuring',
   // V8 collects the heap of a process that has been quiet for eight seconds, and by default drops the hidden classes
   // that no object has at that moment, with all compiled code that relies on them. The next calls then run in the
@@ -15,8 +15,8 @@ export const V8_FLAGS: readonly string[] = [
 ];
 
 /**
- * Sets the flags of V8 under which every program of Reelgate runs. They belong before the import of what the compile
- * cache covers: V8 refuses compiled code that was made under other flags.
+ * Sets the flags of V8 under which every program of Reelgate runs. They must be set before the import of modules in the
+ * compile cache, because V8 refuses code that was compiled under other flags.
  */
 export function setV8Flags(): void {
   for (const flag of V8_FLAGS) setFlagsFromString(flag);

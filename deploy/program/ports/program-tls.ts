@@ -3,17 +3,17 @@ import type { Log } from '@reelgate/platform/log';
 import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
 import { watchTls } from '@reelgate/platform/tls/tls-files';
 import type { CurrentTls, ServerTls } from '@reelgate/platform/tls/tls-files';
-import { CALLED, CALLED_SERVICES } from './config/program-config.ts';
-import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
-import { LOOPBACK } from './config/stand-alone.ts';
-import { listUsedTls } from './config/used-tls.ts';
-import type { FoundationWithoutBus } from './open-foundation.ts';
+import { CALLED, CALLED_SERVICES } from '../config/program-config.ts';
+import type { CalledService, ProgramConfig, ServiceName } from '../config/program-config.ts';
+import { LOOPBACK } from '../config/stand-alone.ts';
+import { listUsedTls } from '../config/used-tls.ts';
+import type { FoundationWithoutBus } from '../open-foundation.ts';
 
 /** The certificates of this process. */
 export interface ProgramTls {
-  /** Of the ports of a service; undefined: plaintext. */
+  /** The certificates for the ports of each service, undefined for plaintext. */
   readonly ports: Readonly<Partial<Record<CalledService, ServerTls>>>;
-  /** Of calls to other services; undefined: plaintext. */
+  /** The certificates for calls to other services, undefined for plaintext. */
   readonly calls: CurrentTls | undefined;
   /** The certificates in use by their names, each with its end. */
   current(): readonly { readonly name: string; readonly expiresAt: number | undefined }[];
@@ -22,7 +22,7 @@ export interface ProgramTls {
 }
 
 /** Opens the certificates that are used when all services run, or the named one. */
-export function openTls(
+export function watchProgramTls(
   config: ProgramConfig,
   service: ServiceName | undefined,
   foundation: FoundationWithoutBus,

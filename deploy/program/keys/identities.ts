@@ -8,7 +8,7 @@ export const SERVICE_NAMES = ['gateway', 'tasks', 'billing', 'media'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 export type CalledService = Exclude<ServiceName, 'gateway'>;
 
-/** The parts of the program that call services, and their scopes. Billing and media call none and have no key. */
+/** The parts of the program that call services, and their scopes. Billing and media call no service and have no key. */
 const SCOPES = {
   gateway: [
     Scope.TASKS_READ,

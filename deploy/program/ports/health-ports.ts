@@ -8,10 +8,10 @@ import type { HttpPort } from '@reelgate/platform/http/http-port';
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import { shareCheck } from '@reelgate/platform/lifecycle/readiness';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
-import { CALLED_SERVICES } from './config/program-config.ts';
-import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
-import type { FoundationWithoutBus } from './open-foundation.ts';
-import type { ProgramTls } from './open-tls.ts';
+import { CALLED_SERVICES } from '../config/program-config.ts';
+import type { CalledService, ProgramConfig, ServiceName } from '../config/program-config.ts';
+import type { FoundationWithoutBus } from '../open-foundation.ts';
+import type { ProgramTls } from './program-tls.ts';
 
 /** The ports that answer health while the program still starts. They are closed last. */
 export interface HealthPorts {
@@ -19,7 +19,7 @@ export interface HealthPorts {
   readonly gateway: GatewayPorts | undefined;
   /** Creates the check that a service can work and the program is not stopping. Simultaneous calls share one check. */
   readiness(ready: ReadyCheck): ReadyCheck;
-  /** Says that a service has started, all its ports included. From then on its health is that of the check. */
+  /** Reports that a service has started with all its ports. From then on the check decides its health. */
   started(name: ServiceName, isReady: ReadyCheck): void;
 }
 

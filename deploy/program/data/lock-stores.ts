@@ -3,13 +3,14 @@ import path from 'node:path';
 import { ConfigError } from '@reelgate/platform/config/config-file';
 import type { Log } from '@reelgate/platform/log';
 import { lockFile } from '@reelgate/platform/sql/sqlite-lock';
-import { CALLED_SERVICES } from './config/program-config.ts';
-import type { CalledService, ProgramConfig, ServiceName } from './config/program-config.ts';
+import { CALLED_SERVICES } from '../config/program-config.ts';
+import type { CalledService, ProgramConfig, ServiceName } from '../config/program-config.ts';
 
 /**
- * Locks the embedded stores of this process until it ends, also by SIGKILL: the lock is the system's own lock of a file,
- * which no crash leaves behind and no reused process id confuses. Refuses a store that another program uses. The
- * command line does not ask for the lock, so it still reads stores of a running program. Returns what ends the locks.
+ * Locks the embedded stores of this process until it ends, also by SIGKILL. The lock is the system's own lock of a
+ * file, which does not outlast a crash and is not confused by reused process ids. Refuses a store that another program
+ * uses. The command line does not take the lock, so it can read the stores of a running program. Returns the function
+ * that releases the locks.
  */
 export function lockStores(config: ProgramConfig, service: ServiceName | undefined, log: Log): () => void {
   const held: (() => void)[] = [];
@@ -41,7 +42,7 @@ function lockStore(dataDir: string, name: CalledService, log: Log): () => void {
       `data_dir: another program uses the store of ${name} in ${dataDir}; stop that program, or give this one a ` +
         'data_dir of its own',
     );
-  // the store itself says what it cannot do without locks
+  // the store itself reports the operations that need locks
   log.warn({ err: lock.error, dataDir }, 'data_dir has no locks: a second program would not be refused');
   return () => undefined;
 }
