@@ -19,9 +19,9 @@ import { realtimeUpgrades } from '../src/relay/routes/realtime-upgrade.ts';
 import type { CallCharges } from '../src/relay/charges/call-charges.ts';
 import type { CallEnd, CallOrder } from '../src/domain/call-order.ts';
 import type { RelayChannelSettings } from '../src/relay/channels/relay-channel-config.ts';
-import { openRelayChannels } from '../src/relay/channels/relay-channels.ts';
+import { newRelayChannels } from '../src/relay/channels/relay-channels.ts';
 import type { RelayChannels } from '../src/relay/channels/relay-channels.ts';
-import { openRealtime } from '../src/relay/realtime/realtime.ts';
+import { newRealtime } from '../src/relay/realtime/realtime.ts';
 import type { Realtime } from '../src/relay/realtime/realtime.ts';
 import type { RealtimeSettings } from '../src/relay/realtime/realtime-settings.ts';
 import { until } from '@reelgate/platform/testing/until';
@@ -113,11 +113,11 @@ export async function startRealtimeUnderTest(): Promise<RealtimeUnderTest> {
     idleTimeoutMs: 5000,
     ...more,
   });
-  const channels = openRelayChannels(
+  const channels = newRelayChannels(
     [channel('main'), channel('spare'), channel('main', { id: 'text', endpoints: ['chat'], models: { text: 'text' } })],
     { clock, chance: () => 0.5 },
   );
-  const realtime = openRealtime({
+  const realtime = newRealtime({
     clock,
     newId: newIds(clock),
     log: silentLog,

@@ -29,7 +29,7 @@ const STATUSES = deriveWords(WireStatus, 'in_progress');
 export interface BatchFault {
   readonly code: string;
   readonly message: string;
-  /** From 1; undefined: the fault is none of one line. */
+  /** Counted from 1, undefined if the fault concerns no single line. */
   readonly line: number | undefined;
   readonly param: string | undefined;
 }
@@ -65,12 +65,12 @@ export interface NewBatch {
   readonly inputFileId: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly outputLifetimeMs: number | undefined;
-  /** The label of what its lines make; undefined: that of its token. */
+  /** The label of the work of its lines, undefined for the label of its token. */
   readonly label: string | undefined;
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
 }
 
-/** A call that a line makes later. */
+/** A call of a line, which is sent later. */
 export interface LineCall {
   readonly call: JobCall;
   readonly isRepeatable: boolean;
@@ -120,7 +120,7 @@ export interface Batches {
     caller: Caller,
   ): Promise<{ readonly batches: readonly Batch[]; readonly hasMore: boolean }>;
   cancel(accountId: string, batchId: string, caller: Caller): Promise<Batch>;
-  /** Undefined: nothing is to be done now. */
+  /** Returns undefined if no batch is due. */
   lease(): Promise<LeasedBatch | undefined>;
   /** Returns false if the reader must stop. It extends the lease. */
   append(lease: BatchLease, lines: readonly NewLine[]): Promise<boolean>;
@@ -129,7 +129,7 @@ export interface Batches {
     lease: BatchLease,
     read: { readonly model: string; readonly faults: readonly BatchFault[] },
   ): Promise<boolean>;
-  /** Undefined: the writer must stop. It extends the lease. */
+  /** Returns the next lines and extends the lease. Returns undefined if the writer must stop. */
   listLines(
     lease: BatchLease,
     page: { readonly after: number; readonly limit: number; readonly withTask: boolean },

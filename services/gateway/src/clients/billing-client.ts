@@ -36,7 +36,7 @@ export type TokenRight = EnumWord<typeof WireTokenRight>;
 
 export const TOKEN_RIGHTS = deriveWords(WireTokenRight, 'none');
 
-/** A token whose use is counted. */
+/** A token with a count of its use. */
 export interface CountedToken {
   readonly tokenId: string;
   readonly limits?: OwnLimits | undefined;
@@ -52,15 +52,15 @@ export interface Principal extends CountedToken {
   /** Milliseconds since 1970; undefined if the token never expires. */
   readonly expiresAt: number | undefined;
   /**
-   * The tokens that made it, directly or through those that they made. The nearest first; absent if it has none. The use of the token counts
-   * against the limits of each of them too.
+   * The tokens that created it, directly or through others, the nearest first. The use of the token counts against the
+   * limits of each of them too.
    */
   readonly makers?: readonly CountedToken[] | undefined;
   readonly webhooks: WebhookRight;
   readonly tokens: TokenRight;
-  /** The label of what it orders, unless the request names another one; undefined: none. */
+  /** The label of its orders, unless the request names another one. */
   readonly label?: string | undefined;
-  /** The price above which an order of an agent needs a person, in billionths; undefined if none does. */
+  /** The price in billionths above which an order of an agent needs a person, undefined if no order does. */
   readonly confirmAboveNanos?: bigint | undefined;
 }
 
@@ -71,7 +71,7 @@ export function mayUse({ models }: Principal, model: string): boolean {
   return models.includes(EVERY_MODEL) || models.includes(model);
 }
 
-/** Lists the token and the tokens that made it, nearest first. */
+/** Lists the token and the tokens that created it, nearest first. */
 export function listTokenAndMakers({ tokenId, makers = [] }: Principal): readonly [string, ...string[]] {
   return [tokenId, ...makers.map((maker) => maker.tokenId)];
 }

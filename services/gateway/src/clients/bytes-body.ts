@@ -9,12 +9,14 @@ export interface PacedBody extends AsyncIterable<Uint8Array> {
 
 /** A body that is read through one buffer. */
 export interface BytesBody extends PacedBody {
-  /** Takes a piece from the connection; false: the connection waits until the next piece is requested. */
+  /**
+   * Takes a piece from the connection. Returns false, and the connection then waits until the next piece is requested.
+   */
   take(piece: Uint8Array): false;
 }
 
 /** A body as Node's parser streams it. */
-export function openStreamBody(head: IncomingMessage): PacedBody {
+export function newStreamBody(head: IncomingMessage): PacedBody {
   let isAwaited = false;
   async function* pieces(): AsyncGenerator<Uint8Array> {
     const parts = head[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
@@ -37,7 +39,7 @@ export function openStreamBody(head: IncomingMessage): PacedBody {
 }
 
 /** A body of this many bytes; `onWhole` is called when all of them were read. */
-export function openBytesBody(socket: Socket, bytes: number, onWhole: () => void): BytesBody {
+export function newBytesBody(socket: Socket, bytes: number, onWhole: () => void): BytesBody {
   let arrived: Uint8Array | undefined;
   let awaited: { resolve(piece: Uint8Array): void; reject(error: Error): void } | undefined;
   let broken: Error | undefined;

@@ -4,7 +4,7 @@ import { connect, isIP } from 'node:net';
 import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions, SecureContextOptions } from 'node:tls';
-import { openBytesBody, openStreamBody } from './bytes-body.ts';
+import { newBytesBody, newStreamBody } from './bytes-body.ts';
 import type { BytesBody, PacedBody } from './bytes-body.ts';
 
 const BUFFER_BYTES = 256 * 1024;
@@ -57,7 +57,7 @@ export function newBytesClient({ secureContext = () => ({}), lookup }: BytesClie
         options,
         options.url.protocol === 'https:'
           ? openSecureConnection(options.url, { ...secureContext(), lookup })
-          : openBufferedConnection(options.url, spares, lookup),
+          : newBufferedConnection(options.url, spares, lookup),
       ),
   };
 }
@@ -68,7 +68,7 @@ interface Connection {
   readonly openBody: (head: IncomingMessage, bytes: number | undefined) => PacedBody;
 }
 
-function openBufferedConnection(url: URL, spares: Buffer[], lookup: LookupFunction | undefined): Connection {
+function newBufferedConnection(url: URL, spares: Buffer[], lookup: LookupFunction | undefined): Connection {
   const buffer = spares.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES);
   const giveBack = (): void => {
     if (spares.length < SPARES_MAX) spares.push(buffer);
@@ -78,7 +78,7 @@ function openBufferedConnection(url: URL, spares: Buffer[], lookup: LookupFuncti
   return {
     socket,
     openBody: (head, bytes) =>
-      bytes === undefined ? openStreamBody(head) : (body = openBytesBody(socket, bytes, giveBack)),
+      bytes === undefined ? newStreamBody(head) : (body = newBytesBody(socket, bytes, giveBack)),
   };
 }
 
@@ -87,7 +87,7 @@ function openSecureConnection(url: URL, options: ConnectionOptions): Connection 
   const { host, port } = toAddress(url, HTTPS_PORT);
   return {
     socket: connectTls({ host, port, ...options, ...(isIP(host) === 0 ? { servername: host } : {}) }),
-    openBody: openStreamBody,
+    openBody: newStreamBody,
   };
 }
 
@@ -135,7 +135,7 @@ function requestBytes(
  */
 function openSocket(to: TcpNetConnectOpts, buffer: Buffer, bodyNow: () => BytesBody | undefined): Socket {
   let before = '';
-  // the parser gets copies, because it may keep what it gets
+  // the parser gets copies, because it may keep them
   const emit = (part: Uint8Array): void => void socket.emit('data', Buffer.from(part));
   const takeHead = (count: number): boolean => {
     const from = before.length;

@@ -3,13 +3,13 @@ import type { Span } from '@reelgate/platform/trace/trace';
 
 const DEADLINE_MS = 10_000;
 
-/** The request that a call to another service is made for. */
+/** The request that causes a call to another service. */
 export interface Caller {
   readonly requestId?: string | undefined;
   readonly span?: Span | undefined;
 }
 
-/** The account whose data is read, and the request that a call is made for. */
+/** The account that owns the read data, and the request that causes a call. */
 export interface AccountCaller extends Caller {
   readonly accountId: string;
   readonly requestId: string;

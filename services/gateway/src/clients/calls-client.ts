@@ -63,7 +63,7 @@ function confirmBatch(billing: BillingCalls, unwrittenBatch: string): Promise<vo
   const durable = new Promise((resolve) => setImmediate(resolve)).then(async () => {
     await billing.confirmCalls({ unwrittenBatch }, { timeoutMs: DEADLINE_MS });
   });
-  // every held call of the batch waits for it, but a batch can have none
+  // every held call of the batch waits for it, but a batch can be without held calls
   durable.catch(() => undefined);
   return durable;
 }

@@ -20,7 +20,7 @@ export interface ItemQuestion {
   /** Exclusive. */
   readonly to: number;
   readonly limit: number;
-  /** `continueAfter` of the page before; empty: from the begin of the period. */
+  /** `continueAfter` of the page before, empty to start at the begin of the period. */
   readonly after: string;
 }
 
@@ -31,7 +31,7 @@ export interface ChargedItem {
   readonly model: string;
   readonly tokenId: string;
   readonly tokenName: string;
-  /** Empty: it has none. */
+  /** Empty if it has no label. */
   readonly label: string;
   /** The source of the charge. */
   readonly basis: 'usage' | 'estimate' | 'hold' | 'unknown';
@@ -43,7 +43,7 @@ export interface ChargedItem {
 export interface ItemPage {
   readonly items: readonly ChargedItem[];
   readonly currency: string;
-  /** Empty: there is no further page. */
+  /** Empty if there is no further page. */
   readonly continueAfter: string;
 }
 

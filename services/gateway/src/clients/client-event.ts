@@ -12,7 +12,7 @@ export interface ClientEvent {
   readonly subjectId: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** Further members of the event's data, as a JSON object; empty if there are none. */
+  /** Further members of the event's data, as a JSON object. Empty if there are none. */
   readonly dataJson: string;
   /** The subject as it is now; undefined if it was not requested or is no longer kept. */
   readonly subject: { readonly task: Task } | { readonly job: Job } | undefined;
@@ -34,7 +34,7 @@ function fromWireSubject(subject: Event['subject']): ClientEvent['subject'] {
   return subject.case === 'job' ? { job: fromWireJob(subject.value) } : undefined;
 }
 
-/** The types of events that a client can hear. */
+/** The types of events that a client can subscribe to. */
 export const EVENT_TYPES: readonly string[] = [
   'video.completed',
   'video.failed',

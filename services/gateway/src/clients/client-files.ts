@@ -38,7 +38,7 @@ export interface FileListQuery {
   readonly isAscending: boolean;
 }
 
-/** A file whose bytes come next. */
+/** A file. Its bytes follow. */
 export interface FileUpload {
   readonly fileId: string;
   /** The most bytes that it may have. */
@@ -53,23 +53,23 @@ export interface FileUpload {
 export interface UploadDescription {
   readonly tokenId: string;
   readonly filename: string;
-  /** Undefined: that of all files. */
+  /** Undefined for the common lifetime of files. */
   readonly lifetimeMs: number | undefined;
 }
 
 export interface NewFile {
   readonly accountId: string;
-  /** The same key gives the same file, whatever happened in between. At most 200 characters. */
+  /** The same key always returns the same file. At most 200 characters. */
   readonly key: string;
   readonly filename: string;
   readonly purpose: FilePurpose;
-  /** The time for which it is kept, at most that of all files, which is also the default. */
+  /** The lifetime of the file, at most the common lifetime of files, which is also the default. */
   readonly lifetimeMs: number | undefined;
 }
 
 /** Files of clients: inputs that they upload, and outputs that batches write. Any media process has every file. */
 export interface ClientFiles {
-  /** Undefined: the account has no such file, or it has expired. */
+  /** Returns undefined if the account has no such file, or it has expired. */
   find(accountId: string, fileId: string, caller?: Caller): Promise<ClientFile | undefined>;
   list(
     query: FileListQuery,
@@ -123,7 +123,7 @@ export function clientFiles(rpc: FilesRpc, media: Pick<MediaPort, 'putFile' | 'r
         { accountId, purpose: WirePurpose.BATCH, bytes: BigInt(bytes) },
         withDeadline(caller),
       );
-      return openUpload({ rpc, media, caller, accountId }, reserved.fileId, Number(reserved.bytesMax));
+      return newUpload({ rpc, media, caller, accountId }, reserved.fileId, Number(reserved.bytesMax));
     },
     write: async ({ accountId, purpose, key, filename, lifetimeMs }, body, caller = NO_CALLER) => {
       const { fileId, bytesMax, file } = await rpc.reserveFile(
@@ -131,7 +131,7 @@ export function clientFiles(rpc: FilesRpc, media: Pick<MediaPort, 'putFile' | 'r
         withDeadline(caller),
       );
       if (file !== undefined) return fromWireFile(file);
-      const upload = openUpload({ rpc, media, caller, accountId }, fileId, Number(bytesMax));
+      const upload = newUpload({ rpc, media, caller, accountId }, fileId, Number(bytesMax));
       await upload.receive(Readable.from(body, { objectMode: false }));
       return upload.commit({ tokenId: '', filename, lifetimeMs });
     },
@@ -147,7 +147,7 @@ interface UploadParts {
   readonly accountId: string;
 }
 
-function openUpload({ rpc, media, caller, accountId }: UploadParts, fileId: string, bytesMax: number): FileUpload {
+function newUpload({ rpc, media, caller, accountId }: UploadParts, fileId: string, bytesMax: number): FileUpload {
   return {
     fileId,
     bytesMax,

@@ -15,14 +15,14 @@ const LIST_MAX = 64;
 /** The most lists that are under way. A list lasts as long as its slowest create, so no create waits for one. */
 const LISTS_MAX = 256;
 
-/** A list of 64 such creates is half of what a message may have, and so are the answers, which repeat the orders. */
+/** A list of 64 such creates fills half of the largest message, and so do the answers, which repeat the orders. */
 const REQUEST_BYTES_MAX = 64 * 1024;
 
 type Create = MessageInitShape<typeof CreateTaskRequestSchema>;
 
 const isRepeatable = readRepeatable(TaskService.method.createTask);
 
-/** A client of the tasks service whose creates of one moment share a call, for one that is called over a network. */
+/** Wraps a client of the tasks service that is called over a network, so that creates of one moment share a call. */
 export function shareCreates(tasks: TasksClient, clock: Clock): TasksClient {
   const lists = newCallLists<Create, CreateTaskResponse>({
     method: TaskService.method.createTask,
@@ -33,19 +33,19 @@ export function shareCreates(tasks: TasksClient, clock: Clock): TasksClient {
     requestBytesMax: REQUEST_BYTES_MAX,
     leaversGoAlone: true,
     callAlone: (request, options) => tasks.createTask(request, options),
-    callTogether: async (calls, options, tell) => {
+    callTogether: async (calls, options, report) => {
       const [startedAt, waiting] = [clock.now(), new Map(calls.entries())];
       try {
         for await (const { outcomes } of tasks.createTasks({ calls: calls.map(toWireCall) }, options))
           for (const outcome of outcomes) {
             waiting.delete(outcome.call);
-            tell(outcome.call, fromWireOutcome(outcome));
+            report(outcome.call, fromWireOutcome(outcome));
           }
       } catch (error) {
         if (findLoss(error) === undefined) throw error;
         const { timeoutMs } = options;
         const left = timeoutMs === undefined ? {} : { timeoutMs: timeoutMs - (clock.now() - startedAt) };
-        await endLost(tasks, waiting, { error, options: { ...options, ...left }, tell });
+        await endLost(tasks, waiting, { error, options: { ...options, ...left }, report });
       }
     },
   });
@@ -55,27 +55,30 @@ export function shareCreates(tasks: TasksClient, clock: Clock): TasksClient {
 interface LostList {
   readonly error: unknown;
   readonly options: CallOptions;
-  readonly tell: ReportOutcome<CreateTaskResponse>;
+  readonly report: ReportOutcome<CreateTaskResponse>;
 }
 
-/** Ends the creates of a list that broke: one with a key is made again under it, any other may have made its task. */
+/**
+ * Ends the creates of a list that broke. A create with a key is sent again under it. Any other create may have created
+ * its task.
+ */
 async function endLost(
   tasks: TasksClient,
   waiting: ReadonlyMap<number, ListedCall<Create>>,
-  { error, options, tell }: LostList,
+  { error, options, report }: LostList,
 ): Promise<void> {
   await Promise.all(
     [...waiting].map(async ([index, { request, requestId }]) => {
       if (!isRepeatable(request)) {
-        tell(index, { refusal: error });
+        report(index, { refusal: error });
         return;
       }
       await tasks.createTask(request, { ...options, requestId }).then(
         (answer) => {
-          tell(index, { answer });
+          report(index, { answer });
         },
         (refusal: unknown) => {
-          tell(index, { refusal });
+          report(index, { refusal });
         },
       );
     }),

@@ -34,7 +34,7 @@ export interface GatewayClients {
   /** Under the identity of the gateway. */
   readonly pauses: Client<typeof OperatorService>;
   readonly operator: OperatorClients;
-  /** Opens the connections to an upstream of relayed calls. Default: over the network. */
+  /** Opens the connections to an upstream of relayed calls, by default over the network. */
   readonly openRelayPool?: OpenRelayPool;
 }
 

@@ -13,7 +13,7 @@ import { requireValue } from './wire-values.ts';
 
 export type JobBytes = { readonly inline: Uint8Array } | { readonly object: string };
 
-/** A request of a synchronous route that is to be made later. */
+/** A request of a synchronous route that is sent later. */
 export interface JobCall {
   readonly endpoint: string;
   readonly model: string;
@@ -24,7 +24,7 @@ export interface JobCall {
   /** Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: JobBytes;
-  /** The client's word under which it is charged; undefined: none. */
+  /** The client's label for the charge, undefined if there is none. */
   readonly label?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface LeasedJob {
   readonly callId: string;
   /** The job has waited too long and must be ended. */
   readonly isOverdue: boolean;
-  /** The trace context that its runs continue; undefined if nothing of the job is recorded. */
+  /** The trace context that its runs continue, undefined if the job is not recorded. */
   readonly carrier?: string | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface LeasedJobs {
   readonly jobs: readonly LeasedJob[];
   readonly leaseMs: number;
   readonly keepMs: number;
-  /** The time in milliseconds in which no job becomes due without an announcement; 0: it is not known. */
+  /** The time in milliseconds in which no job becomes due without an announcement, or 0 if it is not known. */
   readonly restMs: number;
 }
 
@@ -87,7 +87,7 @@ export interface NewJob {
   readonly isRepeatable: boolean;
   /** The worker that leases the job until it is paid for; undefined if the job is queued at once. */
   readonly worker: string | undefined;
-  /** The URL that is told when the job ends. */
+  /** The URL that is called when the job ends. */
   readonly webhookUrl?: string | undefined;
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
 }
@@ -106,7 +106,7 @@ export interface Jobs {
   withdraw(lease: JobLease): Promise<void>;
   get(accountId: string, jobId: string, requestId: string, span?: Span): Promise<Job>;
   lease(worker: string, limit: number): Promise<LeasedJobs>;
-  /** Returns the ids of the jobs whose lease is over. */
+  /** Extends leases. Returns the ids of the jobs that have lost their lease. */
   renew(leases: readonly JobLease[]): Promise<readonly string[]>;
   /** Records the intent before the upstream is called; refuses if the lease is over. */
   start(lease: JobLease, span?: Span): Promise<void>;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** The pictures of a result: one that media draws, and the one that the generator made of the last frame. */
+/** The pictures of a result: the thumbnail from media, and the last frame from the generator. */
 export type Picture = 'thumbnail' | 'last_frame';
 
 export interface ServedObject {
@@ -10,8 +10,8 @@ export interface ServedObject {
   /** A picture of a result instead of the result itself. */
   readonly variant?: Picture | undefined;
   /**
-   * True if the bytes come through the gateway even if they are in a bucket, because a page plays only what its own
-   * origin serves.
+   * True if the bytes come through the gateway even if they are in a bucket, because a page plays only media of its own
+   * origin.
    */
   readonly direct?: boolean | undefined;
 }
@@ -58,7 +58,7 @@ export interface ByteReader {
 }
 
 export interface ThumbnailReader {
-  /** The same for the thumbnail of a result; undefined if it has none. */
+  /** Reads the thumbnail of a result. Returns undefined if it has no thumbnail. */
   readThumbnail(object: string): Promise<Readable | undefined>;
 }
 

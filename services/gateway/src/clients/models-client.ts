@@ -12,7 +12,7 @@ const DEADLINE_MS = 5000;
 
 export interface OrderableModels {
   readonly models: readonly OrderableModel[];
-  /** The class by which the orders of the token are priced, unless they prefer another; undefined: none. */
+  /** The price class of the token's orders, unless they prefer another. Undefined if the token has no class. */
   readonly priceClass: WaitClass | undefined;
 }
 

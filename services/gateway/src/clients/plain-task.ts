@@ -17,7 +17,7 @@ export type PlainMediaKind = EnumWord<typeof MediaKind>;
 /** A medium of an order, as the client named it. */
 export interface PlainMedia {
   readonly kind: PlainMediaKind;
-  /** The role; undefined if the medium has none. */
+  /** The role, undefined if the medium has none. */
   readonly role: PlainRole | undefined;
   /** The URL; undefined if the bytes came with the request. */
   readonly url: string | undefined;
@@ -48,15 +48,15 @@ export interface PlainTask {
   readonly state: PlainState;
   readonly progress: number;
   readonly seconds: number;
-  /** The client's word for its own accounts; undefined if it has none. */
+  /** The label that the client chose for its own accounting, undefined if there is none. */
   readonly label: string | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly completedAt: number | undefined;
   readonly expiresAt: number | undefined;
-  /** The video of the result; undefined if the task has none. */
+  /** The video of the result, undefined if the task has none. */
   readonly video: PlainVideo | undefined;
-  /** The enhanced prompt; undefined if the task has none. */
+  /** The enhanced prompt, undefined if the task has none. */
   readonly text: string | undefined;
   readonly failure: PlainFailure | undefined;
   /** Its place; undefined unless it waits and was read alone. */
@@ -66,7 +66,7 @@ export interface PlainTask {
 export interface PlainFailure {
   readonly code: string;
   readonly message: string;
-  /** Absent: it is not known. */
+  /** Undefined if it is not known. */
   readonly cause?: EnumWord<typeof FailureCause>;
 }
 

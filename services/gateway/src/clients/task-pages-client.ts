@@ -32,7 +32,7 @@ export interface TaskQuestion {
   readonly idempotencyKey?: string | undefined;
   /** Words of the prompt; the last one may be unfinished. */
   readonly words?: string | undefined;
-  /** Count up to this many; undefined: none. */
+  /** The highest number to count, undefined to count none. */
   readonly countMax?: number | undefined;
 }
 
@@ -40,13 +40,13 @@ export interface FoundTasks {
   readonly tasks: readonly PlainTask[];
   /** The last task that was examined, if older ones remain. */
   readonly continueAfter: string | undefined;
-  /** The number that match; undefined: they were not counted. */
+  /** The number of matching tasks, undefined if they were not counted. */
   readonly counted: CountedTasks | undefined;
 }
 
 export interface CountedTasks {
   readonly count: number;
-  /** False: there may be more. */
+  /** False if there may be more. */
   readonly isWhole: boolean;
 }
 
@@ -103,7 +103,7 @@ function toWireQuestion(accountId: string, question: TaskQuestion): WholeMessage
   return {
     ...{ words, tokenId, label, countMax },
     ...{ accountId, limit, model, after, idempotencyKey, inSteps: true },
-    // older pages go on after a task, and count nothing
+    // older pages continue after a task, and are not counted
     ...{ ascending: false, offset: 0, withTotal: false },
     states: states.map((state) => WIRE_TASK_STATES[state]),
     taskIds: [...taskIds],

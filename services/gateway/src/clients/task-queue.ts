@@ -7,7 +7,7 @@ import type { QueuePlace, QueuePreference } from '@reelgate/proto/tasks/v1/queue
 import { toMs } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
-/** The way in which a create wants to wait while no channel takes it. The token decides over what is absent. */
+/** The preference of a create for its wait while no channel takes it. The token decides over missing members. */
 export interface WaitPreference {
   readonly mode?: EnumWord<typeof QueueMode>;
   readonly class?: WaitClass;

@@ -40,7 +40,7 @@ export interface PriceSheetQuery {
 
 export interface PriceQuestion {
   readonly queries: readonly PriceSheetQuery[];
-  /** The class in which the work would wait; undefined: none. */
+  /** The class in which the work would wait, undefined if there is none. */
   readonly priceClass: WaitClass | undefined;
 }
 
@@ -83,7 +83,7 @@ function fromWireSheet({ priced: isPriced, resolutions, prices }: WireSheet): Pr
 
 function fromWirePrice({ unit, resolution, free, amountNanos }: WirePrice): UnitPrice {
   return {
-    // a price that this process cannot name would make its sum wrong
+    // a price in a unit that this process does not know would lead to a wrong sum
     unit: requireValue(UNITS[unit]),
     resolution: resolution === '' ? undefined : resolution,
     free: Number(free),

@@ -11,7 +11,7 @@ export interface WebhookAttempt {
   readonly number: number;
   readonly at: number | undefined;
   readonly durationMs: number;
-  /** The status of the answer; undefined if there was none. */
+  /** The status of the answer, undefined if there was none. */
   readonly statusCode: number | undefined;
   /** The reason for the failure; undefined if the attempt succeeded. */
   readonly error: string | undefined;

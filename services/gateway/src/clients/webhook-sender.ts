@@ -6,7 +6,7 @@ import type { MediaService } from '@reelgate/proto/media/v1/media_service';
 const DEADLINE_MARGIN_MS = 2000;
 /** Media had no connection free. This is not a fault of the receiver. */
 const BUSY = 'busy';
-/** A database refuses this character, and it shows nothing. */
+/** A database refuses this character, and it is invisible. */
 const NUL = /\0/g;
 const REPLACEMENT = '\ufffd';
 
@@ -21,12 +21,12 @@ export interface WebhookRequest {
 }
 
 export interface WebhookAnswer {
-  /** The status of the answer; 0 if there was none. */
+  /** The status of the answer, or 0 if there was none. */
   readonly status: number;
-  /** The reason that it counts as a failure, whatever the status; empty if the status decides. */
+  /** The reason for counting the attempt as a failure at any status. Empty if the status decides. */
   readonly fault: string;
   readonly durationMs: number;
-  /** The wait that the receiver asks for, in milliseconds; 0 if it asks for none. */
+  /** The wait that the receiver asks for, in milliseconds, or 0 if it asks for none. */
   readonly retryAfterMs: number;
   /** The first bytes of the answer, as text. */
   readonly answerHead: string;

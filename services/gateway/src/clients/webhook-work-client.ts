@@ -21,7 +21,7 @@ export interface DueDelivery {
 
 /** The task, event and trace to which the spans and log lines of a delivery belong. */
 export interface DeliveryOrigin {
-  /** The request that created what the event is about. Empty: it is not known. */
+  /** The request that created the subject of the event. Empty if it is not known. */
   readonly requestId: string;
   /** The carrier that the delivery goes on from. */
   readonly trace: string | undefined;
@@ -68,12 +68,12 @@ export interface DeliveryAttempt extends AttemptVerdict {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly durationMs: number;
-  /** The status of the answer; 0 if there was none. */
+  /** The status of the answer, or 0 if there was none. */
   readonly status: number;
   /** Without the signature. */
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly answerHead: string;
-  /** The wait that the receiver asks for, in milliseconds; 0 if it asks for none. */
+  /** The wait that the receiver asks for, in milliseconds, or 0 if it asks for none. */
   readonly retryAfterMs: number;
 }
 
@@ -85,21 +85,21 @@ export interface ReceiverRecord extends ReceiverLease {
 }
 
 export interface WorkRecorder {
-  /** Returns the ids of the receivers whose lease is lost. Their attempts are not written. */
+  /** Returns the ids of the receivers with a lost lease. Their attempts are not written. */
   record(records: readonly ReceiverRecord[]): Promise<readonly string[]>;
 }
 
 export interface LeasedReceivers {
   readonly receivers: readonly LeasedReceiver[];
   readonly leaseMs: number;
-  /** The time in milliseconds in which no receiver becomes due without an announcement; 0: it is not known. */
+  /** The time in milliseconds in which no receiver becomes due without an announcement, or 0 if it is not known. */
   readonly restMs: number;
 }
 
 /** The deliveries of the tasks service, in the gateway's types. */
 export interface WebhookWork extends WorkRecorder {
   lease(limit: number): Promise<LeasedReceivers>;
-  /** Extends leases. Returns the ids of the receivers whose lease is lost: nothing may be sent to them. */
+  /** Extends leases. Returns the ids of the receivers with a lost lease. No request may be sent to them. */
   renew(leases: readonly ReceiverLease[]): Promise<readonly string[]>;
 }
 

@@ -20,7 +20,7 @@ import type {
 /** A test waits for the receiver. */
 const TEST_DEADLINE_MS = 30_000;
 
-/** The account that owns the endpoints, and the request that a call is made for. */
+/** The account that owns the endpoints, and the request that causes a call. */
 export type WebhookCaller = { readonly accountId: string } & Caller;
 
 export interface PageRequest {

@@ -13,7 +13,7 @@ export type MessageMapping<M extends Message, Other extends keyof M = never> = R
   Record<Exclude<keyof M, '$typeName' | '$unknown' | Other>, unknown> & Record<string, unknown>
 >;
 
-/** Converts a timestamp to milliseconds since 1970. Returns undefined if there is none. */
+/** Converts a timestamp to milliseconds since 1970. Returns undefined without a timestamp. */
 export function toMs(timestamp: Timestamp | undefined): number | undefined {
   return timestamp === undefined ? undefined : timestampMs(timestamp);
 }
@@ -29,7 +29,7 @@ export function requireValue<T>(value: T | undefined): T {
   return value;
 }
 
-/** The refusal for an answer of another service that leaves out what the service always sends. */
+/** Creates the refusal for an incomplete answer of another service. */
 export function incompleteAnswer(): Problem {
   return new Problem({
     kind: 'internal',

@@ -1,6 +1,6 @@
 import type { PriceFacts, Usage } from './call-usage.ts';
 
-/** A call whose money is held. */
+/** A call with a hold. */
 export interface CallOrder {
   readonly callId: string;
   readonly accountId: string;
@@ -14,14 +14,14 @@ export interface CallOrder {
   readonly label?: string | undefined;
 }
 
-/** The basis of a charge: what the upstream reported, an estimate, the hold, or nothing. */
+/** The basis of a charge: the report of the upstream, an estimate, the hold, or no delivery. */
 export type CallCharge =
   { readonly basis: 'usage' | 'estimate'; readonly usage: Usage } | { readonly basis: 'hold' | 'released' };
 
 export interface CallEnd {
   readonly callId: string;
   readonly charge: CallCharge;
-  /** The channel that did the work, for its cost; undefined if none did. */
+  /** The channel that did the work, for its cost. Undefined if no channel did. */
   readonly channel?: string | undefined;
 }
 

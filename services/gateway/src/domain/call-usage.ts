@@ -19,7 +19,7 @@ export interface Usage {
   readonly characters?: number;
   /** Searches of the web, or units of a rerank. */
   readonly searches?: number;
-  /** The part of the input that was written to the cache, for whatever time. */
+  /** The part of the input that was written to the cache, whatever its lifetime there. */
   readonly cacheWriteTokens?: number;
   /** The part of it that is kept for an hour. */
   readonly cacheWrite1hTokens?: number;

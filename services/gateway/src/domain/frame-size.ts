@@ -23,8 +23,8 @@ export function parseFrameSize(text: string): FrameSize | undefined {
 }
 
 /**
- * Finds the resolution that is nearest to a size: the largest of 2K and 4K whose longer side the size has, else the
- * nearest shorter side. It ignores names that do not say how many pixels the resolution has.
+ * Finds the resolution that is nearest to a size: the largest of 2K and 4K that the longer side reaches, else the
+ * nearest shorter side. It ignores names without a number of pixels.
  */
 export function findNearestResolution(
   { width, height }: FrameSize,

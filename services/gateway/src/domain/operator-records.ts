@@ -18,7 +18,7 @@ export interface OperatorNote {
   readonly text: string;
 }
 
-/** A decision of an operator on work whose outcome is unknown. */
+/** A decision of an operator on work with an unknown outcome. */
 export type Resolution = 'completed' | 'failed' | 'retry';
 
 /** An entry of the history as it is stored. */

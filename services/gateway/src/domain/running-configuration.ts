@@ -4,7 +4,7 @@ export interface RunningConfiguration {
   readonly effective: unknown;
   /** The files that it was read from. */
   readonly files: readonly string[];
-  /** Keys whose value in the files differs from the one in use, and both values, secrets as `***`. */
+  /** Keys with a value in the files that differs from the value in use, and both values, with `***` for secrets. */
   readonly differences: readonly {
     readonly key: string;
     readonly running: unknown;

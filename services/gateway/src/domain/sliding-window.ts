@@ -16,7 +16,7 @@ export interface Verdict {
   readonly allowed: boolean;
   /** Of the limits that apply, the one that decides: the one that allows the fewest requests, or the latest. */
   readonly limit: number;
-  /** True if it is the limit of a token that made the token of the request. */
+  /** True for the limit of a token that created the token of the request. */
   readonly isOfMaker: boolean;
   /** The number of further requests that are allowed now. */
   readonly remaining: number;

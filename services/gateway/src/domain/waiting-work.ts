@@ -55,7 +55,7 @@ export interface QueuedPlace {
   readonly reason?: WaitReason | undefined;
   /** Without a turn until then it fails. */
   readonly startBy: number;
-  /** Undefined: not known. */
+  /** Undefined if it is not known. */
   readonly estimatedStartAt?: number | undefined;
 }
 

@@ -26,8 +26,8 @@ interface TaskChangedDeps {
 }
 
 /**
- * Drops a changed task from the cache and wakes the reads that wait for it. That is a span of the task where a read
- * waits: each replica hears each change, and most of them have nothing to wake.
+ * Drops a changed task from the cache and wakes the reads that wait for it. It records a span of the task only if a
+ * read waits, because each replica receives each change, and most replicas have no waiting read.
  */
 export function onTaskChanged(bus: Bus, { reader, changes, tracing }: TaskChangedDeps): Promise<Subscription> {
   return bus.listen(TaskChangedSchema, ({ accountId, taskId, trace }) => {
@@ -53,7 +53,7 @@ function beginSpan(task: Span, taskId: string, reads: number): Span {
   });
 }
 
-/** Tells that a job has ended. */
+/** Wakes the reads that wait for the end of a job. */
 export function onJobEnded(bus: Bus, changes: TaskChanges): Promise<Subscription> {
   return bus.listen(JobEndedSchema, ({ accountId, jobId }) => {
     changes.announceJobEnd({ accountId, taskId: jobId });
@@ -79,7 +79,7 @@ export function onDeliveriesDue(bus: Bus, wake: () => void): Promise<Subscriptio
   });
 }
 
-/** Tells open pages what the services announce. */
+/** Notifies open pages of the signals of the services. */
 export function onServiceSignals(bus: Bus, signals: ServiceSignals): Promise<readonly Subscription[]> {
   return Promise.all([
     bus.listen(EventsDispatchedSchema, () => {
@@ -99,14 +99,14 @@ export function onChannelPausesChanged(bus: Bus, wake: () => void): Promise<Subs
   return bus.listen(ChannelPausesChangedSchema, wake);
 }
 
-/** Learns from other processes which upstreams have asked for a wait. */
-export function onChannelWait(bus: Bus, heard: (wait: AskedWait) => void): Promise<Subscription> {
+/** Passes on the waits that other processes have been asked for by upstreams. */
+export function onChannelWait(bus: Bus, notify: (wait: AskedWait) => void): Promise<Subscription> {
   return bus.listen(ChannelWaitSchema, (wait) => {
-    heard(fromWireWait(wait));
+    notify(fromWireWait(wait));
   });
 }
 
-/** The gateway makes calls that begin work, and no other. */
+/** Announces the wait only for calls that begin work, because the gateway sends no other calls. */
 export function announceChannelWait(bus: Bus, { peer: channel, until }: AskedWait): void {
   bus.announce(
     ChannelWaitSchema,

@@ -52,8 +52,8 @@ function foldName(name: string): string {
 /** The edits of a text at its places. */
 export interface StringEdits<P> {
   /**
-   * Returns the string in place of this one; undefined leaves it. `value` is undefined if there is something else than a
-   * string, whose first bytes are `json`. `at` has the positions in the lists on the way.
+   * Returns the string that replaces this one, or undefined to leave it. `value` is undefined if the value is not a
+   * string. Its first bytes are `json`. `at` has the positions in the lists on the path.
    */
   edit(place: P, value: string | undefined, at: readonly number[], json: string): string | undefined;
   /** Called if an object names a place again, because two readers could read different values. */
@@ -178,7 +178,7 @@ interface Frame<P> {
 interface Position<P> {
   isInside(): boolean;
   expectsName(): boolean;
-  /** The place of the value that comes next; undefined if it has none. */
+  /** Returns the place of the next value, or undefined if it has none. */
   place(): P | undefined;
   inLists(): readonly number[];
   /** Passes a mark. */
@@ -270,7 +270,7 @@ interface TextReader {
   isOpen(): boolean;
   /** Skips the open string; returns the position after it, or after the bytes. */
   skip(bytes: Buffer, from: number): number;
-  /** The position after the string whose first character is here; undefined if the bytes end before it. */
+  /** Returns the position after the string that begins here, or undefined if the bytes end before it. */
   findEnd(bytes: Buffer, from: number): number | undefined;
 }
 

@@ -11,7 +11,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /**
  * Finds the object under this name in a JSON object that ends with it, or with a few plain members after it. The object
  * that is closed there is the outermost one, so the rest need not be parsed. Returns undefined if there is no such
- * object or these bytes do not tell.
+ * object or these bytes do not show it.
  */
 export function findObjectAtEnd(bytes: Buffer, name: string): JsonObject | undefined {
   if (bytes[0] !== OPEN) return undefined;

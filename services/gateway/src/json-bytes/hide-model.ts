@@ -44,7 +44,7 @@ function replaceModel(bytes: Buffer, needle: Buffer, replacement: Buffer): Buffe
   return copied === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(copied)]);
 }
 
-/** Finds the start of the string whose text begins here, if it is the value of a member that names a model. */
+/** Finds the start of the string with the text that begins here, if it is the value of a member that names a model. */
 function findValueStart(bytes: Buffer, textAt: number): number | undefined {
   const prefixed = textAt - PREFIX.length;
   const start = (prefixed > 0 && hasWordBefore(bytes, textAt, PREFIX) ? prefixed : textAt) - 1;

@@ -34,7 +34,7 @@ export async function isJsonInTurns(bytes: Buffer, parsedBytesMax = PARSED_BYTES
 }
 
 interface JsonCheck {
-  /** Takes what begins here, and returns its end; undefined if it may not stand here. */
+  /** Takes the element that begins here, and returns its end, or undefined if it is not allowed here. */
   take(at: number): number | undefined;
   isComplete(): boolean;
 }

@@ -158,7 +158,7 @@ export function withModel(body: Buffer, from: string, to: string): Buffer {
   return from === to ? body : withString(body, at + MODEL.length, to);
 }
 
-/** Replaces the value of the member whose name ends here. */
+/** Replaces the value of the member with the name that ends here. */
 function withString(bytes: Buffer, nameEnd: number, value: string): Buffer {
   const start = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1);
   return Buffer.concat([

@@ -9,7 +9,7 @@ const KEYS_MAX = 100_000;
 
 /**
  * The counts of the latest window of a key and of the two before it. A clock that is set back by less than a window
- * finds what it counted, as in Redis.
+ * finds its own counts, as in Redis.
  */
 interface KeyCounts {
   index: number;

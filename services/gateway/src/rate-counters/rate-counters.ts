@@ -10,8 +10,8 @@ export interface RateBound {
 /** Counts the requests of the last minute. */
 export interface RateCounters {
   /**
-   * Counts a request under the key, and under those of the makers of its token, if it is within all of the limits.
-   * A refused request is not counted under any.
+   * Counts a request under the key and under the keys of the tokens above it, if it is within all limits. A refused
+   * request is not counted.
    */
   take(key: string, limit: number, makers?: readonly RateBound[]): MaybePromise<Verdict>;
   close(): Promise<void>;

@@ -6,7 +6,8 @@ import type { RateCounters } from './rate-counters.ts';
 
 /**
  * Reads both windows of each counter and counts the request if it fits into all: the rule of domain/sliding-window as
- * one atomic step. KEYS: both windows of each counter. ARGV: window, its elapsed part, the limit of each counter.
+ * one atomic step. KEYS are both windows of each counter. ARGV is the window, its elapsed part, and the limit of each
+ * counter.
  */
 const TAKE = redisScript(`
 local window = tonumber(ARGV[1])
@@ -62,7 +63,7 @@ export function redisRateCounters({ redis, clock, fallback }: RedisRateCountersO
   };
 }
 
-/** The braces keep the windows of a token, of its makers and of all that these made on one node of a Redis cluster. */
+/** The braces keep the windows of a token and of all its relatives on one node of a Redis cluster. */
 function buildRedisKey(root: string, key: string, index: number): string {
   return key === root ? `reelgate:rate:{${root}}:${index}` : `reelgate:rate:{${root}}:${key}:${index}`;
 }

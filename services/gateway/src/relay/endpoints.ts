@@ -18,9 +18,9 @@ export interface RelayEndpoint {
   /** True if its body can be a form. */
   readonly takesForms: boolean;
   readonly protocol: Protocol;
-  /** Its calls are free, whatever the price of the model. */
+  /** Its calls are free at any price of the model. */
   readonly isFree: boolean;
-  /** Its calls have no effect upstream, so a job that was running when its gateway died is made again. */
+  /** Its calls have no effect upstream, so a job is called again if its gateway died while it was running. */
   readonly isRepeatable: boolean;
   /** Media types of its answers, besides JSON. */
   readonly answersAlso: readonly string[];

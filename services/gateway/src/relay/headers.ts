@@ -18,7 +18,7 @@ const HOP_BY_HOP: readonly string[] = [
 /** The usual values of Connection, which name no header. */
 const PLAIN: ReadonlySet<string> = new Set(['keep-alive', 'close', 'Keep-Alive']);
 
-/** Lists the further headers that a Connection header makes hop-by-hop; undefined if there are none. */
+/** Lists the further headers that a Connection header marks as hop-by-hop. Returns undefined if there are none. */
 function listConnectionHeaders(connection: string | undefined): ReadonlySet<string> | undefined {
   return connection === undefined || PLAIN.has(connection)
     ? undefined
@@ -76,7 +76,7 @@ const REMOVED = groupByLength([
   'x-amzn-trace-id',
   'x-cloud-trace-context',
 ]);
-/** The second one is that of what browsers say about a page and of handshakes. */
+/** The second prefix is used by browsers for facts about a page, and by handshakes. */
 const REMOVED_PREFIXES = ['x-forwarded-', 'sec-', 'access-control-'];
 
 /** Lists the headers of a request that go to an upstream. Names and values alternate. */
@@ -136,7 +136,7 @@ const HIDDEN: ReadonlySet<string> = new Set([
   'www-authenticate',
   'content-security-policy',
   'content-security-policy-report-only',
-  // the permissions of pages are those of this gateway
+  // this gateway sets the permissions of pages itself
   'vary',
   'timing-allow-origin',
   'openai-model',
@@ -147,14 +147,14 @@ const HIDDEN_PARTS = [
   /^access-control-|^cross-origin-|^cf-|^x-amz|^x-goog-|^x-envoy|^x-vercel|^x-azure|^x-kong|^x-forwarded/,
 ];
 
-/** The most header names whose verdict is cached. */
+/** The maximum number of header names with a cached verdict. */
 const NAMES_MAX = 1000;
 
 /** The headers of an answer, or its trailers, that the client gets. */
 export type AnswerHeaderFilter = (headers: IncomingHttpHeaders, identities: readonly string[]) => AnswerHeaders;
 
 /**
- * Removes headers by their name, and any header whose value contains one of the identities. It caches verdicts by name,
+ * Removes headers by their name, and any header with one of the identities in its value. It caches verdicts by name,
  * because an upstream sends few names.
  */
 export function newAnswerHeaderFilter(): AnswerHeaderFilter {

@@ -13,7 +13,7 @@ import type { RelayCall } from './requests/relay-call.ts';
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const CIRCUIT_NUMBERS = { closed: 0, half_open: 1, open: 2 } as const;
 
-/** The names of the conventions for generative AI, by protocol; an own name where they have none. */
+/** The names of the conventions for generative AI, by protocol, or our own name where the conventions have none. */
 const CONVENTIONS: Readonly<Record<string, Convention>> = {
   'openai-chat': { operation: 'chat', provider: 'openai' },
   'openai-responses': { operation: 'chat', provider: 'openai' },
@@ -45,7 +45,10 @@ export interface CallObserver {
 export interface RelayObserver {
   /** Runs a call, which the channels serve, in a span of its own. */
   observe<T>(call: RelayCall, run: (observer: CallObserver) => Promise<T>): Promise<T>;
-  /** Billing refused the hold of a call that began beside it: its client pays nothing, and its upstream may charge. */
+  /**
+   * Counts a call that began at the same time as its hold and was refused by billing. Its client does not pay, and its
+   * upstream may charge.
+   */
   countRefusedBeside(call: RelayCall): void;
 }
 
@@ -56,7 +59,7 @@ export interface ObserverDeps {
 }
 
 /** Registers the metrics of the relay. Their labels name channels, so only the operator's port shows them. */
-export function openRelayObserver(deps: ObserverDeps, channels: RelayChannels): RelayObserver {
+export function newRelayObserver(deps: ObserverDeps, channels: RelayChannels): RelayObserver {
   const meters = registerCallMetrics(deps.metrics);
   registerChannelMetrics(deps.metrics, channels);
   return {

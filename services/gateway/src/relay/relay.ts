@@ -5,7 +5,7 @@ import type { ProblemKind } from '@reelgate/platform/problem';
 import type { CallSink } from './answers/call-sink.ts';
 import { gateAnswer } from './answers/call-sink.ts';
 import { quoteSentIds, scrubError } from './answers/scrub-error.ts';
-import { blamesItsChannel, tellCircuit } from './attempts/attempt-result.ts';
+import { blamesItsChannel, informCircuit } from './attempts/attempt-result.ts';
 import type { CallOutcome, ErrorAnswer } from './attempts/attempt-result.ts';
 import type { CallContext, CallWatch } from './attempts/forward-call.ts';
 import { attemptCall } from './attempts/attempt-call.ts';
@@ -25,7 +25,7 @@ import type { SignIdsFor } from './state/sign-ids.ts';
 
 const TOO_BUSY = 429;
 const RELEASED: CallCharge = { basis: 'released' };
-/** The refusals for statuses whose body cannot be read. */
+/** The refusals for statuses with a body that cannot be read. */
 const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
   404: ['not_found', 'not_found'],
   408: ['unavailable', 'upstream_timeout'],
@@ -36,17 +36,17 @@ const KINDS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
   429: ['exhausted', 'rate_limit_exceeded'],
 };
 
-/** The end of a call whose answer has begun. */
+/** The end of a call after its answer has begun. */
 export interface AnswerEnd {
   readonly status: number;
-  /** Whole; broken off by the upstream, and the client was told; or abandoned by the client. */
+  /** Whole, broken off by the upstream with a notice to the client, or abandoned by the client. */
   readonly how: 'whole' | 'broken' | 'gone';
   readonly usage: Usage | undefined;
 }
 
 /**
- * The call of an asynchronous job, which may take several runs. If nothing was sent or the upstream was too busy, the
- * hold stays for the next run; otherwise the job releases it.
+ * The call of an asynchronous job, which may take several runs. If no request was sent or the upstream was too busy,
+ * the hold stays for the next run. Otherwise the job releases it.
  */
 export interface JobRun extends JobHold {
   /** Records the intent before the call is sent. If it fails, the run ends. */
@@ -63,9 +63,9 @@ export interface Relay {
   call(call: RelayCall, sink: CallSink, gone: AbortSignal, job?: JobRun): Promise<AnswerEnd>;
   /** Holds the money of a job's call when the job is created; refuses with a Problem. */
   hold(call: RelayCall, job: JobHold): Promise<void>;
-  /** Releases the hold of a job's call that will not be made. */
+  /** Releases the hold of a job's call that will not be sent. */
   release(callId: string): void;
-  /** Refuses a call whose model the token may not use, or that no enabled channel has at this endpoint. */
+  /** Refuses a call if the token may not use its model, or no enabled channel has the model at this endpoint. */
   assertServed(call: RelayCall): void;
 }
 
@@ -84,7 +84,7 @@ interface RelayContext extends CallContext, ChargedCall {
   readonly job: JobRun | undefined;
 }
 
-export function openRelay(deps: RelayDeps): Relay {
+export function newRelay(deps: RelayDeps): Relay {
   const { clock, watch, charges } = deps;
   return {
     call: async (sent, sink, gone, job) => {
@@ -104,8 +104,8 @@ export function openRelay(deps: RelayDeps): Relay {
 }
 
 /**
- * Finds the channels that can take a call. A call that names what one account of an upstream keeps goes to the channels of
- * that account alone, with the ids as the upstream knows them.
+ * Finds the channels that can take a call. A call that names an object of one account of an upstream goes to the
+ * channels of that account alone, with the ids as the upstream knows them.
  */
 function routeCall(
   { channels, signIdsFor }: RelayDeps,
@@ -155,7 +155,7 @@ async function tryChannel(context: CallContext, channel: RelayChannel): Promise<
   const { call } = context;
   try {
     const result = await attemptCall(context, channel);
-    tellCircuit(channel, result, call.principal.accountId);
+    informCircuit(channel, result, call.principal.accountId);
     if (result.kind === 'error') channel.obeyAnswer(result.answer);
     const isFinal = !blamesItsChannel(result);
     const isShown = isFinal || (result.kind === 'error' && result.answer.verdict.isShown);
@@ -165,7 +165,7 @@ async function tryChannel(context: CallContext, channel: RelayChannel): Promise<
   }
 }
 
-/** Tells a client which of its ids leaves no other channel. */
+/** Names the id of the request that leaves no other channel. */
 function nameKept({ call: { kept } }: CallContext, refusal: Problem): Problem {
   const isAway = kept?.field !== undefined && refusal.reason === 'no_channel_available';
   return isAway ? refuseAwayUpstream(kept.field, refusal) : refusal;
@@ -245,7 +245,10 @@ function isUndone(outcome: CallOutcome | undefined): boolean {
   return outcome === undefined || outcome.result.kind === 'unreachable' || isTooBusy(outcome);
 }
 
-/** The milliseconds until a channel may be called; undefined if none has been asked to wait or is at its limit. */
+/**
+ * Returns the milliseconds until a channel may be called, or undefined if none has been asked to wait or is at its
+ * limit.
+ */
 function findWaitMs(channels: readonly RelayChannel[]): number | undefined {
   return Math.min(...channels.map(({ limits }) => limits.waitMs())) || undefined;
 }

@@ -21,16 +21,16 @@ import { startCallWatch } from './attempts/forward-call.ts';
 import { followChannelPauses } from './channels/channel-pauses.ts';
 import type { ChannelPauses } from './channels/channel-pauses.ts';
 import type { RelayChannelSettings } from './channels/relay-channel-config.ts';
-import { openRelayChannels } from './channels/relay-channels.ts';
+import { newRelayChannels } from './channels/relay-channels.ts';
 import type { RelayChannels } from './channels/relay-channels.ts';
 import { probeRelayChannel } from './channels/relay-checks.ts';
-import { openBatchedCharges } from './charges/batched-charges.ts';
-import { openHoldForecast } from './charges/hold-forecast.ts';
-import { openRealtime } from './realtime/realtime.ts';
+import { newBatchedCharges } from './charges/batched-charges.ts';
+import { newHoldForecast } from './charges/hold-forecast.ts';
+import { newRealtime } from './realtime/realtime.ts';
 import type { RealtimeSettings } from './realtime/realtime-settings.ts';
 import type { Realtime } from './realtime/realtime.ts';
-import { openRelayObserver } from './observe-call.ts';
-import { openRelay } from './relay.ts';
+import { newRelayObserver } from './observe-call.ts';
+import { newRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 import { newIdSigners } from './state/sign-ids.ts';
 
@@ -40,7 +40,7 @@ const CIRCUITS_IDLE_MS = 5000;
 export interface RelaySettings {
   readonly catalogue: { readonly relay: readonly RelayChannelSettings[] };
   readonly realtime: RealtimeSettings;
-  /** The largest hold, in billionths, that a call may be sent beside. */
+  /** The largest hold, in billionths, for which the call may be sent at the same time. */
   readonly sendBesideMaxNanos: number;
 }
 
@@ -52,8 +52,8 @@ export interface RelayParts {
 }
 
 /**
- * Opens what relays synchronous calls. The lifecycle stops the parts in reverse: the watch, the pending settlements, the
- * connections.
+ * Starts the relay of synchronous calls. The lifecycle stops the parts in reverse: the watch, the pending settlements,
+ * the connections.
  */
 export async function startRelay(
   { catalogue, realtime: settings, sendBesideMaxNanos }: RelaySettings,
@@ -66,36 +66,36 @@ export async function startRelay(
     log.warn({ channel: wait.peer, until: wait.until }, 'an upstream asks for a wait');
     announceChannelWait(foundation.bus, wait);
   });
-  const channels = openRelayChannels(catalogue.relay, {
+  const channels = newRelayChannels(catalogue.relay, {
     clock,
     limits,
     chance: newChance(random),
     isPaused: (id) => pauses.of(id) !== undefined,
     waits,
-    tellCalls: announceChannelCalls(foundation.bus, newId('gateway')),
+    announceCalls: announceChannelCalls(foundation.bus, newId('gateway')),
     openPool: clients.openRelayPool,
   });
   const pauses = await startPauses(foundation, clients, { waits, channels, lifecycle });
   lifecycle.add('relay channels', () => channels.close());
   startCircuitWatch(foundation, channels, lifecycle);
-  const forecast = openHoldForecast({ clock, holdMax: sendBesideMaxNanos });
-  const charges = openBatchedCharges({ requests: callsClient(clients.calls), forecast, clock, log });
+  const forecast = newHoldForecast({ clock, holdMax: sendBesideMaxNanos });
+  const charges = newBatchedCharges({ requests: callsClient(clients.calls), forecast, clock, log });
   lifecycle.add('settlements', () => charges.stop());
   const watch = startCallWatch(clock, log);
   lifecycle.add('watch of relayed calls', () => watch.stop());
-  const realtime = openRealtime({ clock, newId, log, metrics, channels, charges, settings });
+  const realtime = newRealtime({ clock, newId, log, metrics, channels, charges, settings });
   return {
     channels,
     pauses,
     realtime,
-    relay: openRelay({
+    relay: newRelay({
       channels,
       charges,
       watch,
       signIdsFor: newIdSigners(foundation.acceptedKeys),
       clock,
       newId,
-      observer: openRelayObserver({ metrics, clock, log }, channels),
+      observer: newRelayObserver({ metrics, clock, log }, channels),
     }),
   };
 }

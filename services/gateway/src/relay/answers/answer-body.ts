@@ -10,14 +10,14 @@ import type { AnswerPart, StreamFault } from '../protocols/protocol.ts';
 export interface Progress extends AnswerPart {
   /** True once anything has been sent to the client. */
   readonly begun: boolean;
-  /** True once a part of what was ordered has come. */
+  /** True once a part of the ordered result has come. */
   readonly delivered: boolean;
 }
 
-/** The end of an answer whose upstream did not break off. */
+/** The end of an answer that its upstream did not break off. */
 export type AnswerEnding =
   | { readonly how: 'whole' }
-  /** It reported a fault, or stopped before its end; the client was told. */
+  /** It reported a fault, or stopped before its end. The client was informed. */
   | { readonly how: 'broken'; readonly fault: Fault }
   /** It is an error, and no part of it was sent. */
   | { readonly how: 'failed'; readonly fault: Fault };

@@ -15,7 +15,7 @@ export interface AnswerEdits {
   whole(json: Buffer): Buffer;
   /** Edits an event with its framing. */
   event(frame: Buffer): Buffer;
-  /** Edits JSON that arrives in pieces, or a long event; undefined if there is nothing to change. */
+  /** Edits JSON that arrives in pieces, or a long event. Undefined if no change is needed. */
   readonly inPieces: () => StringEditor | undefined;
 }
 

@@ -5,7 +5,7 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>
 export interface CallSink {
   /** Takes the head of the answer; the first bytes can follow much later. */
   begin(status: number, headers: AnswerHeaders): void;
-  /** Takes a piece; false: the caller should wait until the sink has drained. */
+  /** Takes a piece. Returns false if the caller should wait until the sink has drained. */
   write(chunk: Buffer): boolean;
   /** Sets the function that is called when the sink has drained. */
   onDrain(resume: () => void): void;
@@ -34,8 +34,8 @@ export function gateAnswer({ sink, gone }: AnswerTarget, gate: Promise<unknown>)
 }
 
 /**
- * Each kept piece asks the upstream to wait. So what is kept is what one read of its connection gave, or an answer that
- * is held in any case.
+ * Wraps a sink so that it keeps pieces until the gate opens. Each kept piece asks the upstream to wait, so the kept
+ * bytes are those of one read of its connection, or an answer that is held in any case.
  */
 function gateSink(sink: CallSink, gate: Promise<unknown>): CallSink {
   let kept: (() => void)[] | undefined = [];
@@ -49,7 +49,7 @@ function gateSink(sink: CallSink, gate: Promise<unknown>): CallSink {
     const actions = kept ?? [];
     kept = undefined;
     for (const action of actions) action();
-    // what was kept leaves first: a stream has sent more meanwhile, which takes time to read
+    // the kept bytes leave first: a stream has sent more meanwhile, which takes time to read
     if (mayResume) setImmediate(() => resume?.());
   };
   void gate.then(open, () => undefined);

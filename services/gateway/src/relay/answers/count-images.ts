@@ -18,7 +18,7 @@ export function countImagesInPieces(quotedNames: readonly Buffer[]): ImageCounte
   const images = new Map<string, number>();
   let within: string | undefined;
   let overlap = '';
-  /** Returns the position behind the beginning of the next image; the end of the piece if there is none. */
+  /** Returns the position after the beginning of the next image, or the end of the piece if there is none. */
   const findBegin = (piece: Buffer, from: number): number => {
     const text = overlap + piece.toString('latin1', from);
     begins.lastIndex = 0;

@@ -7,11 +7,11 @@ const HELD_BYTES_MAX = 256 * 1024;
 const HELD_MS_MAX = 10_000;
 
 /**
- * A sink that keeps the beginning of an answer back until a part of what was ordered has come. Until then another
+ * A sink that keeps the beginning of an answer back until a part of the ordered result has come. Until then another
  * channel can still answer, and the client can still get an error with its status.
  */
 export interface HeldHead extends CallSink {
-  /** Sends what is kept; from then on everything passes. */
+  /** Sends the kept bytes. From then on everything passes. */
   release(): void;
   /** Reports whether anything was sent. */
   isReleased(): boolean;

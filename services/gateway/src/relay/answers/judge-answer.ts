@@ -17,7 +17,7 @@ export type AnswerVerdict =
   | { readonly kind: 'delivered' | 'concluded'; readonly usage: Usage | undefined }
   | { readonly kind: 'failed'; readonly fault: Fault };
 
-/** Judges a whole JSON answer: what was ordered, the model's end without it, or an error. */
+/** Judges a whole JSON answer: it has the ordered result, the model ended without it, or it is an error. */
 export function judgeAnswer(bytes: Buffer, call: RelayCall): AnswerVerdict {
   const { delivery } = call.endpoint.protocol;
   const usage = readUsage(bytes, call);

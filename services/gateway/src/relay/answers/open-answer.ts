@@ -87,7 +87,7 @@ const BYTE_ORDER_MARK = /^\u00EF\u00BB\u00BF/;
 const PAGE_BEGINS = /^\s*<(!doctype|!--|html|head|body|title|center|h1|\?xml|error)/i;
 
 interface ReadOptions {
-  /** The endpoint and the type leave nothing else. */
+  /** The endpoint and the type exclude everything but JSON. */
   readonly isJson: boolean;
   readonly isStream: boolean;
 }

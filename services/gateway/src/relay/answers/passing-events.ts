@@ -12,8 +12,8 @@ import { editData, isDone, isErrorEvent, parseEvent, readErrorText, scrubFrame }
 import { newLongEvent } from './long-event.ts';
 
 /**
- * The events of a stream on their way to the client. It reads their usage and their faults, sees what they deliver, and
- * removes what only the gateway asked for and what identifies the upstream.
+ * The events of a stream on their way to the client. It reads their usage and their faults, observes their deliveries,
+ * and removes members that only the gateway asked for and members that identify the upstream.
  */
 export interface PassingEvents {
   /** Takes a complete event with its framing. */
@@ -24,12 +24,12 @@ export interface PassingEvents {
   readonly pass: (bytes: Buffer) => void;
   /** Takes the held bytes of a long event that never ended. */
   endPiece(): void;
-  /** Returns all bytes that can be sent now; undefined if there are none. */
+  /** Returns all bytes that can be sent now, or undefined if there are none. */
   ready(): Buffer | undefined;
   /** Sends them, and these bytes after them. */
   write(more?: Buffer): void;
-  /** Reports whether the client has been told of a fault by the upstream. */
-  isTold(): boolean;
+  /** Reports whether the upstream has sent a fault to the client. */
+  hasSentFault(): boolean;
   /** The end of the answer, if the upstream ends it now. */
   ending(): AnswerEnding;
   /** The reports of an answer of events about itself. */
@@ -83,7 +83,7 @@ export function passingEvents(context: AnswerContext): PassingEvents {
       const bytes = seen.failure() === undefined ? ready() : undefined;
       if (bytes !== undefined && !sink.write(bytes)) context.pause();
     },
-    isTold: () => seen.fault() !== undefined,
+    hasSentFault: () => seen.fault() !== undefined,
     ending: seen.ending,
     body: {
       failure: seen.failure,
@@ -100,15 +100,15 @@ export function passingEvents(context: AnswerContext): PassingEvents {
 
 /** The state of an answer, as its events have shown it so far. */
 interface AnswerState {
-  /** Reports whether the event can tell anything new. */
+  /** Reports whether the event can contain new information. */
   mustRead(raw: Buffer): boolean;
-  /** Returns true if the event is nothing but an error. */
+  /** Returns true if the event is only an error. */
   see(raw: Buffer, event: JsonObject | undefined): boolean;
   /** An event that is too long to be held has something that was ordered. */
   seeLong(endsAnswer: boolean): void;
   isDelivered(): boolean;
   fault(): Fault | undefined;
-  /** The fault, if nothing was sent yet. */
+  /** The fault, if no byte was sent yet. */
   readonly failure: () => Fault | undefined;
   readonly ending: () => AnswerEnding;
 }
@@ -162,7 +162,7 @@ function newAnswerState({ call, sink }: AnswerContext): AnswerState {
 
 interface EventVerdict {
   readonly found: Fault | undefined;
-  /** True if the event is nothing but an error, and does not call it one. */
+  /** True if the event is only an error and does not name it as such. */
   readonly isBare: boolean;
   readonly delivers: boolean;
   readonly ends: boolean;

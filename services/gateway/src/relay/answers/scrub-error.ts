@@ -14,14 +14,14 @@ const OWNER_ID = /\b(org|proj|acct)(-|_(?=\w*[\dA-Z]))[\w-]{6,}/;
 const REQUEST_ID = /\b(req|user)[-_]([A-Za-z\d]{12,}|(?=\w*[\dA-Z])\w{12,})/;
 const API_KEY = /\b(sk|pk|rk|xai|gsk)[-_*][A-Za-z0-9*_.-]{5,}[A-Za-z0-9*]|\bAIza[\w*.-]{6,}/;
 const IDS = new RegExp([OWNER_ID, REQUEST_ID, API_KEY].map(({ source }) => source).join('|'), 'g');
-/** Ids of what an upstream keeps. */
+/** Ids of objects that an upstream stores. */
 const STATE_ID = /\b(resp|rs|msg|fc|fs|ws|ci|ig|cu|mcp[rl]?|conv|cntr|cfile|file)[_-][\da-f]{20,}\b/;
 const QUOTED_IDS_MAX = 1000;
 const META = /[\\^$.*+?()[\]{}|]/g;
 const URL = /\bhttps?:\/\/[^\s"'<>)]*[^\s"'<>).,]/g;
 const MASK = '***';
 const STAND = 'the upstream';
-/** The members whose value is a code. */
+/** The members that have a code as their value. */
 const CODE_NAMES = /^(?:code|type|error_?(?:code|type)|err_?code|__type)$/i;
 
 /** The names in an error that identify its upstream, and the public id of the model. */

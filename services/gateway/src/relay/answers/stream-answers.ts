@@ -42,14 +42,14 @@ export function newEventAnswer(context: AnswerContext): AnswerBody {
       }
       const ending = events.ending();
       if (ending.how === 'failed') return ending;
-      if (ending.how === 'broken' && !events.isTold()) events.pass(faultFrame(CUT_OFF));
+      if (ending.how === 'broken' && !events.hasSentFault()) events.pass(faultFrame(CUT_OFF));
       sink.end(events.ready(), trailers);
       return ending;
     },
     broken: (fault) => {
       // the held part of an event is dropped, because a client cannot parse half an event
       if (!frames.isBetween()) events.pass(BLANK_LINE);
-      if (!events.isTold()) events.pass(faultFrame(fault));
+      if (!events.hasSentFault()) events.pass(faultFrame(fault));
       sink.end(events.ready(), {});
     },
     beat: () => {
@@ -65,7 +65,7 @@ export function newElementsAnswer(context: AnswerContext): AnswerBody {
   const elements = listElements(FRAME_BYTES_MAX);
   const events = passingEvents(context);
   const reader = { onBetween: events.pass, onElement: events.onEvent, onPiece: events.onPiece };
-  /** Returns the end of a list that reports a fault; undefined if it can have none. */
+  /** Returns the end of a list that reports a fault, or undefined if the list cannot have such an end. */
   const toLastElement = (fault: StreamFault): Buffer | undefined => {
     const ending = LIST_ENDINGS[elements.position()];
     return ending === undefined ? undefined : Buffer.from(ending(call.endpoint.protocol.faultBody(fault)));
@@ -81,7 +81,7 @@ export function newElementsAnswer(context: AnswerContext): AnswerBody {
       const ending = events.ending();
       if (ending.how === 'failed') return ending;
       const rest = elements.rest();
-      const last = ending.how === 'broken' && !events.isTold() ? toLastElement(CUT_OFF) : undefined;
+      const last = ending.how === 'broken' && !events.hasSentFault() ? toLastElement(CUT_OFF) : undefined;
       if (last !== undefined) events.pass(last);
       else if (rest.length > 0) events.onEvent(rest);
       if (elements.position() === 'in_passing_element') events.endPiece();

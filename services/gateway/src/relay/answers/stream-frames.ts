@@ -84,7 +84,7 @@ function lineReader(): { endOfFrame(chunk: Buffer, from: number): number } {
   };
 }
 
-/** The state of a stream within its lines. A blank line ends a frame, whatever its line breaks are. */
+/** The state of a stream within its lines. A blank line ends a frame, with any kind of line break. */
 type LineState = 'text' | 'broken' | 'broken_cr' | 'end';
 
 const afterBreak = (byte: number): LineState => (byte === LF || byte === CR ? 'end' : 'text');
@@ -104,7 +104,7 @@ const AFTER: Readonly<Record<LineState, (byte: number) => LineState>> = {
   end: inText,
 };
 
-/** The position of the next line break; the end if there is none. */
+/** Returns the position of the next line break, or the end if there is none. */
 function nextBreak(chunk: Buffer, from: number): number {
   const lf = chunk.indexOf(LF, from);
   const end = lf < 0 ? chunk.length : lf;

@@ -37,7 +37,9 @@ export function findUsageHolders(bytes: Buffer): JsonObject {
   );
 }
 
-/** Finds the counters that some vendors have beside the answer itself. The answer must begin with these bytes. */
+/**
+ * Finds the counters that some vendors write at the top level of the answer. The answer must begin with these bytes.
+ */
 function findTopCounters(bytes: Buffer): JsonObject {
   const found: Record<string, unknown> = {};
   if (bytes[0] !== OPEN || !TOP_MEMBERS.some((name) => bytes.includes(quoteWord(name)))) return found;

@@ -6,7 +6,6 @@ import type { RelayCall } from '../requests/relay-call.ts';
 import { hasWords } from './has-words.ts';
 import { countImagesInPieces } from './count-images.ts';
 import { judgeAnswer, NOT_JSON } from './judge-answer.ts';
-import { seekDelivery } from './seek-delivery.ts';
 import { keepLastBytes, readUsage } from './usage-in-bytes.ts';
 
 /** A longer answer is not held; it passes as it arrives. */
@@ -128,5 +127,35 @@ export function newPassedAnswer(context: AnswerContext, isJson: boolean): Answer
     },
     beat: () => undefined,
     progress: readProgress,
+  };
+}
+
+/** The members that hold the ordered result in any answer: a text, a link, bytes as text, a vector or a score. */
+const TEXT =
+  'content|text|reasoning|reasoning_content|thinking|refusal|arguments|transcript|data|result|url|b64_json|audio';
+const VECTOR = 'embeddings?|vectors|float|base64';
+const BEGINS = new RegExp(
+  `"(?:${TEXT}|${VECTOR})"\\s*:\\s*"[^"]|"(?:${VECTOR})"\\s*:\\s*\\[[\\s[]*[-\\d]|score"\\s*:\\s*-?\\d`,
+);
+/** Longer than any of the patterns. */
+const OVERLAP_BYTES = 64;
+
+/** Searches a JSON answer for the ordered result. The answer is too long to be held, and so is not parsed. */
+interface DeliverySeeker {
+  take(piece: Buffer): void;
+  isFound(): boolean;
+}
+
+function seekDelivery(): DeliverySeeker {
+  let isFound = false;
+  let overlap = '';
+  return {
+    take: (piece) => {
+      if (isFound) return;
+      const text = overlap + piece.toString('latin1');
+      isFound = BEGINS.test(text);
+      overlap = text.slice(-OVERLAP_BYTES);
+    },
+    isFound: () => isFound,
   };
 }

@@ -6,13 +6,13 @@ import type { AttemptResult } from './attempt-result.ts';
 import { forwardCall } from './forward-call.ts';
 import type { CallContext } from './forward-call.ts';
 
-/** A longer request is not searched for the words of a refusal, and teaches nothing. */
+/** A longer request is not searched for the words of a refusal, and the channel learns no lesson from it. */
 const SEARCHED_BYTES_MAX = 1024 * 1024;
 
 /**
  * Sends a call to a channel, with the request for usage if it needs one. An upstream that refuses this request has
- * generated nothing: the call is sent once more without it, and the channel remembers it if that works. The client
- * never reads a refusal of what it did not send.
+ * generated no output: the call is sent once more without it, and the channel remembers it if that works. The client
+ * never sees a refusal of members that it did not send.
  */
 export async function attemptCall(context: CallContext, channel: RelayChannel): Promise<AttemptResult> {
   const { call, observer } = context;

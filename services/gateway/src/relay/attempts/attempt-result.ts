@@ -20,8 +20,8 @@ export type AttemptResult =
   /** It was sent, no part of an answer was shown, and no answer will come. */
   | { readonly kind: 'unknown'; readonly why: 'upstream_failed' | 'upstream_timeout'; readonly error: Error }
   /**
-   * Overrun: the gateway broke the answer off at its time limit; the channel need not be at fault. An upstream that
-   * reports a fault within its answer gives it a status.
+   * With `overrun` the gateway broke the answer off at its time limit. The channel need not be at fault. An upstream
+   * that reports a fault within its answer gives it a status.
    */
   | {
       readonly kind: 'answered';
@@ -56,7 +56,7 @@ export function isFault(result: AttemptResult): boolean {
   );
 }
 
-/** Returns the status of the answer, or a word if there is none. */
+/** Returns the status of the answer, or a word without an answer. */
 export function toResultLabel(result: AttemptResult): string {
   if (result.kind === 'error') return String(result.answer.status);
   if (result.kind === 'answered') return result.how === 'whole' ? String(result.status) : 'broken';
@@ -65,11 +65,11 @@ export function toResultLabel(result: AttemptResult): string {
 
 /** The status of an answer that broke off without a reason. */
 const BROKEN_STATUS = 502;
-/** Codes of requests that could not be built. They say nothing about the server. */
+/** Codes of requests that could not be built. They are no evidence about the server. */
 const UNBUILT: ReadonlySet<string> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
 
-/** Tells the circuit of a channel how an attempt of an account ended. */
-export function tellCircuit(
+/** Informs the circuit of a channel about the outcome of an attempt for an account. */
+export function informCircuit(
   { circuit }: Pick<RelayChannel, 'circuit'>,
   result: AttemptResult,
   accountId: string,

@@ -29,7 +29,7 @@ const GONE = new Error('the client is gone');
 const FAILED = new Error('the upstream reported a fault');
 const OVERRUN = new Error('the answer goes on for too long');
 
-/** One attempt: sends the call to one channel and passes the answer to the sink. It never throws. */
+/** Runs one attempt: sends the call to one channel and passes the answer to the sink. It never throws. */
 export function forwardCall(
   context: CallContext,
   channel: RelayChannel,

@@ -3,10 +3,14 @@ import { readContentRefusal, readSizeRefusal } from '@reelgate/platform/content-
 import type { ContentRefusal } from '@reelgate/platform/content-refusal';
 
 /**
- * The kind of an error. `content`: the upstream refuses what the request holds. `redirect`: it sends elsewhere, which
- * says nothing about its health. `credential`: it refuses the gateway's key, its rights or its balance. `absent`: it
- * lacks what is asked for, or is at a limit. `fault`: it failed. `page`: a proxy on the way has answered. `request`: any
- * other refusal, also of the size of a request.
+ * The kind of an error:
+ * - `content` if the upstream refuses the content of the request
+ * - `redirect` if it points elsewhere, which is no evidence about its health
+ * - `credential` if it refuses the gateway's key, its rights or its balance
+ * - `absent` if it lacks the requested object, or is at a limit
+ * - `fault` if it failed
+ * - `page` if a proxy in between has answered
+ * - `request` for any other refusal, including a refusal of the size of a request
  */
 type ErrorClass = 'content' | 'redirect' | 'credential' | 'absent' | 'fault' | 'page' | 'request';
 
@@ -17,7 +21,7 @@ export interface ErrorVerdict {
   readonly triesNext: boolean;
   /** A client may see it if no other channel succeeds. */
   readonly isShown: boolean;
-  /** It counts as a fault of the channel; any other error says nothing about its health. */
+  /** It counts as a fault of the channel. Other errors are no evidence about its health. */
   readonly isFault: boolean;
   /** Of the class `content`, and of a refusal of the size of a request. */
   readonly refusal?: ContentRefusal;
@@ -42,12 +46,12 @@ const BY_STATUS: Readonly<Record<number, ErrorClass>> = {
   501: 'absent',
 };
 
-/** Reports whether the upstream works and refuses what the call asks for. */
+/** Reports whether the upstream works and refuses the content of the call. */
 export function refusesCall(verdict: ErrorVerdict): boolean {
   return verdict.class === 'content' || verdict.class === 'request';
 }
 
-/** Judges an answer that is no success, or a page where none is due. */
+/** Judges an answer without a success status, or a page that is not expected. */
 export function judgeError(status: number, body: Buffer): ErrorVerdict {
   if (status < 400) return judgeStatus(status);
   const parsed = parseBody(body);

@@ -9,9 +9,9 @@ const QUOTED_MAX = 500;
 const KEPT: ReadonlySet<number> = new Set([400, 413, 415, 422, 451]);
 
 /**
- * Returns the refusal that takes the place of an upstream's error which a client would misread: a refusal of content
- * with the status of a credential or of a fault, one of the size with that of a limit, and a redirect. It returns
- * nothing if the error itself is shown.
+ * Returns the refusal that replaces an upstream's error if a client would misread that error: a refusal of content with
+ * the status of a credential or of a fault, a refusal of the size with the status of a limit, and a redirect. Returns
+ * undefined if the error itself is shown.
  */
 export function refuseVerdict(
   { status, verdict }: Pick<ErrorAnswer, 'status' | 'verdict'>,

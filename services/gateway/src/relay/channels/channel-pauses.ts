@@ -4,10 +4,10 @@ import { startWorker } from '@reelgate/platform/lifecycle/worker';
 import type { Log } from '@reelgate/platform/log';
 import type { ChannelPause, ReadChannelPauses, RestingChannels } from '../../clients/channels-client.ts';
 
-/** A pause whose event was lost is noticed within this time. */
+/** A pause with a lost event is noticed within this time. */
 const READ_EVERY_MS = 5000;
 
-/** The channels that operators have paused, as this process has heard. */
+/** The channels that operators have paused, as far as this process knows. */
 export interface ChannelPauses {
   /** Returns the pause of a channel; undefined if it is not paused, or its pause is over. */
   of(channel: string): ChannelPause | undefined;

@@ -47,11 +47,11 @@ export interface RelayChannelSettings {
   readonly asksUsage: boolean;
   /** Undefined if no other channel has the same account of the upstream. */
   readonly upstreamAccount: string | undefined;
-  /** The accounts that can name what the operator keeps at the upstream; `*` is every account. */
+  /** The accounts that can name objects of the operator at the upstream. `*` stands for every account. */
   readonly openTo: readonly string[];
   /** The names of its endpoints. */
   readonly endpoints: readonly string[];
-  /** Public id: upstream id. */
+  /** The upstream ids by public id. */
   readonly models: Readonly<Record<string, string>>;
   /** Channels with a higher priority are tried first. */
   readonly priority: number;

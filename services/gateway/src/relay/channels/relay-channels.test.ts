@@ -4,7 +4,7 @@ import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { relayChannelSettings } from './relay-channel-config.ts';
 import type { CheckedRelayChannel } from './relay-channel-config.ts';
-import { openRelayChannels } from './relay-channels.ts';
+import { newRelayChannels } from './relay-channels.ts';
 import type { RelayChannels } from './relay-channels.ts';
 
 let channels: RelayChannels;
@@ -12,7 +12,7 @@ afterEach(() => channels.close());
 const settingsOf = (...some: Partial<CheckedRelayChannel>[]) =>
   some.map((one) => relayChannelSettings(aRelayChannel(one)));
 const open = (some: Partial<CheckedRelayChannel>[], chance: () => number = () => 0.5): RelayChannels => {
-  channels = openRelayChannels(settingsOf(...some), { clock: fakeClock(), chance });
+  channels = newRelayChannels(settingsOf(...some), { clock: fakeClock(), chance });
   return channels;
 };
 const serving = (endpoint: string, model: string): string[] =>
@@ -41,10 +41,10 @@ describe('the minute of a channel', () => {
 
   test('is told before its calls are made', () => {
     const told: TakesOfSecond[] = [];
-    channels = openRelayChannels(settingsOf({ id: 'a', limits }), {
+    channels = newRelayChannels(settingsOf({ id: 'a', limits }), {
       clock: fakeClock(),
       chance: () => 0.5,
-      tellCalls: (calls) => void told.push(calls),
+      announceCalls: (calls) => void told.push(calls),
     });
 
     void channels.all()[0]?.limits.admit({ caller: 'acme' });
@@ -68,7 +68,7 @@ describe('a call is tried on', () => {
   });
   test('no channel that is paused, though it stays known', () => {
     const paused = new Set(['a']);
-    channels = openRelayChannels(settingsOf({ id: 'a' }, { id: 'b' }), {
+    channels = newRelayChannels(settingsOf({ id: 'a' }, { id: 'b' }), {
       clock: fakeClock(),
       chance: () => 0.5,
       isPaused: (id) => paused.has(id),

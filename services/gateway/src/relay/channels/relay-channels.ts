@@ -72,7 +72,7 @@ export interface RelayChannels {
   listed(endpoint: string, model: string): readonly RelayChannel[];
   /** The enabled channels with this endpoint and model that are not paused, in the order in which they are tried. */
   serving(endpoint: string, model: string): readonly RelayChannel[];
-  /** Counts the calls that earlier processes made to the minute of each channel. */
+  /** Counts the calls of earlier processes in the minute of each channel. */
   learnCalls(calls: readonly TakesOfSecond[]): void;
   /** Takes a new configuration; calls on a removed or changed channel run to their end. */
   replace(settings: readonly RelayChannelSettings[]): void;
@@ -87,15 +87,15 @@ export interface RelayChannelsOptions {
   readonly limits?: SharedLimits;
   /** Reports whether an operator has paused a channel; absent if no channel is paused. */
   readonly isPaused?: (id: string) => boolean;
-  /** The waits that upstreams ask for. By default, no other process is told of them. */
+  /** The waits that upstreams ask for. By default, they are not shared with other processes. */
   readonly waits?: AskedWaits;
-  /** Called before the calls of a channel are made. By default, no process is told of them. */
-  readonly tellCalls?: (calls: TakesOfSecond) => void;
-  /** Default: over the network. */
+  /** Called before the calls of a channel are sent. By default, no other process is informed. */
+  readonly announceCalls?: (calls: TakesOfSecond) => void;
+  /** By default over the network. */
   readonly openPool?: OpenRelayPool | undefined;
 }
 
-export function openRelayChannels(
+export function newRelayChannels(
   settings: readonly RelayChannelSettings[],
   {
     clock,
@@ -103,7 +103,7 @@ export function openRelayChannels(
     limits = divideLimits(clock),
     isPaused = () => false,
     waits = newAskedWaits(clock),
-    tellCalls = () => undefined,
+    announceCalls = () => undefined,
     openPool = openRelayPool,
   }: RelayChannelsOptions,
 ): RelayChannels {
@@ -129,7 +129,7 @@ export function openRelayChannels(
           one.id,
           known?.made === made
             ? known
-            : { channel: newChannel(one, { clock, limits, waits, tellCalls, openPool }), made },
+            : { channel: newChannel(one, { clock, limits, waits, announceCalls, openPool }), made },
         ];
       }),
     );
@@ -150,7 +150,7 @@ export function openRelayChannels(
     },
     learnCalls: (calls) => {
       for (const [id, { channel }] of current) {
-        // this process has counted its own, and made hardly any in the second of its start
+        // this process has counted its own calls, and hardly any fell into the second of its start
         const earlier = calls.filter(({ peer, at }) => peer === id && at <= startedAt);
         channel.limits.learnTakes(listTimes(earlier, channel.settings.requestsPerMinute));
       }
@@ -163,12 +163,12 @@ export function openRelayChannels(
   };
 }
 
-type NewChannelDeps = Required<Pick<RelayChannelsOptions, 'clock' | 'limits' | 'waits' | 'tellCalls'>> & {
+type NewChannelDeps = Required<Pick<RelayChannelsOptions, 'clock' | 'limits' | 'waits' | 'announceCalls'>> & {
   readonly openPool: OpenRelayPool;
 };
 
 function newChannel(settings: RelayChannelSettings, deps: NewChannelDeps): RelayChannel {
-  const { clock, limits: shared, waits, tellCalls, openPool } = deps;
+  const { clock, limits: shared, waits, announceCalls, openPool } = deps;
   const { origin, pathname } = new URL(settings.baseUrl);
   const permits = newCallerPermits(clock, { permits: settings.inFlightMax, replicas: shared.replicas });
   const peer = shared.forPeer(settings.id, {
@@ -180,10 +180,10 @@ function newChannel(settings: RelayChannelSettings, deps: NewChannelDeps): Relay
     perMinute: settings.requestsPerMinute,
     replicas: shared.replicas,
   });
-  const told = announceTakes(divided, clock, (takes) => {
-    tellCalls({ peer: settings.id, ...takes });
+  const announced = announceTakes(divided, clock, (takes) => {
+    announceCalls({ peer: settings.id, ...takes });
   });
-  const limits = obeyWaits(told, () => waits.waitMs(settings.id, 'work'));
+  const limits = obeyWaits(announced, () => waits.waitMs(settings.id, 'work'));
   return {
     settings,
     limits,

@@ -6,7 +6,7 @@ import type { TestServer } from '@reelgate/platform/testing/test-server';
 import { aRelayChannel } from '../../../testing/a-relay-channel.ts';
 import { relayChannelSettings } from './relay-channel-config.ts';
 import type { CheckedRelayChannel } from './relay-channel-config.ts';
-import { openRelayChannels } from './relay-channels.ts';
+import { newRelayChannels } from './relay-channels.ts';
 import type { RelayChannels } from './relay-channels.ts';
 import { relayCheck } from './relay-checks.ts';
 
@@ -31,7 +31,7 @@ async function openWith(
     answer(request, response);
   });
   const settings = some.map((one) => relayChannelSettings(aRelayChannel({ base_url: upstream.url, ...one })));
-  return (channels = openRelayChannels(settings, { clock: fakeClock(), chance: () => 0.5 }));
+  return (channels = newRelayChannels(settings, { clock: fakeClock(), chance: () => 0.5 }));
 }
 const answering =
   (status: number) =>

@@ -8,13 +8,15 @@ import type { RelayChannel, RelayChannels } from './relay-channels.ts';
 const CALL_MS_MAX = 3000;
 /** Channels that are called at once. */
 const CHANNELS_MAX = 64;
-/** Upstreams list their models to every caller with a key, and charge nothing for it. */
+/** Upstreams list their models to every caller with a key, free of charge. */
 const MODELS = '/v1/models';
 const GOOGLE_MODELS = '/v1beta/models';
 const REFUSED_KEY: ReadonlySet<number> = new Set([401, 403]);
 const FAULT = 500;
 
-/** Checks whether the channels of the synchronous routes work, by their circuits and by a call that costs nothing. */
+/**
+ * Checks whether the channels of the synchronous routes work, by their circuits and by a call that is free of charge.
+ */
 export function relayCheck(channels: RelayChannels, callMsMax = CALL_MS_MAX): SelfCheck {
   return {
     part: 'relay channels',
@@ -60,7 +62,7 @@ function checkCircuit({ settings: { id }, circuit }: RelayChannel): readonly Ver
 }
 
 /**
- * Calls a channel and returns its fault; undefined if it has none. An upstream without a list of models answers 404,
+ * Calls a channel and returns its fault, or undefined if it has none. An upstream without a list of models answers 404,
  * which is no fault.
  */
 async function checkChannel(channel: RelayChannel, signal: AbortSignal): Promise<Verdict | undefined> {

@@ -25,7 +25,7 @@ export function listServingChannels(
 
 /** The result of a channel that was tried. */
 export interface TurnResult<T> {
-  /** The outcome that a client may see if no channel does better; undefined if there is none. */
+  /** The outcome that a client may see if no channel does better, undefined if there is none. */
   readonly outcome: T | undefined;
   /** True if no other channel is tried. */
   readonly isFinal: boolean;

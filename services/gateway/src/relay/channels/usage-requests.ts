@@ -10,7 +10,7 @@ export interface UsageRequests {
   refused(model: string): void;
 }
 
-/** It remembers the models of one channel, whose number is bounded by the configuration. */
+/** Remembers the models of one channel. The configuration bounds their number. */
 export function newUsageRequests(clock: TimeSource, isOn: boolean): UsageRequests {
   const silentUntil = new Map<string, number>();
   return {

@@ -13,8 +13,8 @@ import { untilAfter } from '@reelgate/platform/testing/until';
 import type { CallCharges } from './call-charges.ts';
 import type { CallOrder } from '../../domain/call-order.ts';
 import { callsClient } from '../../clients/calls-client.ts';
-import { openBatchedCharges } from './batched-charges.ts';
-import { openHoldForecast } from './hold-forecast.ts';
+import { newBatchedCharges } from './batched-charges.ts';
+import { newHoldForecast } from './hold-forecast.ts';
 
 let clock: FakeClock;
 let calls: FakeCalls;
@@ -22,10 +22,10 @@ let charges: CallCharges & { stop(): Promise<void> };
 beforeEach(() => {
   clock = fakeClock();
   calls = fakeCalls();
-  charges = openBatchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
+  charges = newBatchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
 });
 const tick = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-const aForecast = () => openHoldForecast({ clock, holdMax: 1000 });
+const aForecast = () => newHoldForecast({ clock, holdMax: 1000 });
 const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({
   callId: 'call_1',
   accountId: 'demo',
@@ -100,7 +100,7 @@ describe('placing', () => {
     });
   });
   test('a call is refused if billing does not say that it is held', async () => {
-    charges = openBatchedCharges({
+    charges = newBatchedCharges({
       requests: callsClient({ ...calls.client, placeCalls: async () => create(PlaceCallsResponseSchema, {}) }),
       forecast: aForecast(),
       clock,
@@ -114,7 +114,7 @@ describe('placing', () => {
   });
   test('a hold is released if the answer is lost, because no call will be made under it', async () => {
     const lost = new Problem({ kind: 'unavailable', reason: 'service_unavailable', message: 'no answer' });
-    charges = openBatchedCharges({
+    charges = newBatchedCharges({
       requests: callsClient({ ...calls.client, placeCalls: () => Promise.reject(lost) }),
       forecast: aForecast(),
       clock,
@@ -261,7 +261,7 @@ describe('settling', () => {
     expect(calls.settled).toHaveLength(1);
 
     calls.settleFaults = Infinity;
-    charges = openBatchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
+    charges = newBatchedCharges({ requests: callsClient(calls.client), forecast: aForecast(), clock, log: silentLog });
     charges.settle({ callId: 'call_2', charge: { basis: 'hold' } });
     const second = charges.stop();
     for (let pause = 0; pause < 10; pause += 1) await clock.advance(1000);

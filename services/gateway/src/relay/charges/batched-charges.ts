@@ -38,9 +38,9 @@ export interface BatchedChargesOptions {
 }
 
 /** Holds and charges calls in batches: calls of the same moment go to billing in one request. */
-export function openBatchedCharges(options: BatchedChargesOptions): CallCharges & { stop(): Promise<void> } {
+export function newBatchedCharges(options: BatchedChargesOptions): CallCharges & { stop(): Promise<void> } {
   const { requests, forecast } = options;
-  const settlements = openSettlements(options);
+  const settlements = newSettlements(options);
   /**
    * True if billing answers ahead of the disk. Its database is then an embedded one, in which requests of the same
    * moment share a commit and its sync; otherwise the holds would have to wait for a sync of the settlements.
@@ -52,11 +52,11 @@ export function openBatchedCharges(options: BatchedChargesOptions): CallCharges 
     fill: waitForCalls,
     send: (batch) => {
       const answers = requests.reserve(batch);
-      if (isAhead) settlements.goAlong();
+      if (isAhead) settlements.flushEarly();
       return answers;
     },
   });
-  /** The hold may exist although the answer was lost, and no call will be made under it. */
+  /** The hold may exist although the answer was lost, and no call will be sent under it. */
   const releaseLost =
     ({ callId }: CallOrder) =>
     (error: unknown): never => {
@@ -102,13 +102,13 @@ async function waitForCalls({ isBusy, isWhole }: FillingBatch): Promise<void> {
 
 interface Settlements {
   add(end: CallEnd): void;
-  /** Sends what waits now, if it is worth a request, and not only when its time has come. */
-  goAlong(): void;
+  /** Sends the waiting settlements now, before their time, if they are worth a request. */
+  flushEarly(): void;
   stop(): Promise<void>;
 }
 
 /** The settlements on their way to billing. */
-function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settlements {
+function newSettlements({ requests, clock, log }: BatchedChargesOptions): Settlements {
   const stopping = new AbortController();
   let unsent = 0;
   let unsentSince = 0;
@@ -154,7 +154,7 @@ function openSettlements({ requests, clock, log }: BatchedChargesOptions): Settl
           if (waiting === 0) emptied?.();
         });
     },
-    goAlong: () => {
+    flushEarly: () => {
       if (unsent >= ALONG.ends || (unsent > 0 && !isRecent(clock, unsentSince, ALONG.ageMs))) ends.flush();
     },
     stop: async () => {

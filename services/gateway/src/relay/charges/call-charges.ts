@@ -15,8 +15,8 @@ export interface CallCharges extends DurableCharges {
 
 export interface Reservation {
   /**
-   * True if billing is as good as certain to reserve the money of the order, and the hold is small. The call may then be
-   * sent beside its hold.
+   * True if billing is nearly certain to reserve the money of the order, and the hold is small. The call may then be
+   * sent at the same time as its hold.
    */
   readonly isForeseen: boolean;
   /**

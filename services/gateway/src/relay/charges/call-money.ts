@@ -23,7 +23,7 @@ export interface MoneyDeps {
   readonly clock: Clock;
 }
 
-/** A hold that a job has made, or makes again, under an id of its own. */
+/** A hold that a job places, or places again, under an id of its own. */
 export interface JobHold {
   /** Identifies the call at billing, in every run. */
   readonly callId: string;
@@ -31,11 +31,11 @@ export interface JobHold {
   readonly lapsesAt: number;
 }
 
-/** A call whose money is held. */
+/** A call with a hold. */
 export interface ChargedCall {
   readonly call: RelayCall;
   readonly channels: readonly RelayChannel[];
-  /** The hold of the job that makes the call; undefined for any other call. */
+  /** The hold of the calling job, undefined for any other call. */
   readonly job: JobHold | undefined;
 }
 
@@ -43,15 +43,15 @@ export interface ChargedCall {
 export interface CallHold extends ReservedHold {
   /** Undefined if the call is free. */
   readonly callId: string | undefined;
-  /** Reports whether billing did not reserve the money of a call sent beside its hold. Nothing is settled then. */
+  /** Reports whether billing refused the hold of a call that was sent at the same time. Such a call is not settled. */
   wasRefused(): boolean;
 }
 
 const NO_HOLD: CallHold = { callId: undefined, durable: undefined, wasRefused: () => false };
 
 /**
- * Holds the money of a call. The hold of a job is durable before the call is made. Any other hold is durable before the
- * answer is shown, and reserved before the call is made, unless billing is as good as certain to reserve it.
+ * Holds the money of a call. The hold of a job is durable before the call is sent. Any other hold is durable before the
+ * answer is shown, and reserved before the call is sent, unless billing is nearly certain to reserve it.
  */
 export async function holdCall(deps: MoneyDeps, charged: ChargedCall, span?: Span): Promise<CallHold> {
   if (charged.call.endpoint.isFree) return NO_HOLD;
@@ -107,7 +107,7 @@ function isWhole(result: AttemptResult): boolean {
   return result.kind === 'answered' && result.how === 'whole';
 }
 
-/** Computes a charge: nothing without a delivery, and an estimate of the delivered part if the answer is incomplete. */
+/** Computes a charge: zero without a delivery, and an estimate of the delivered part if the answer is incomplete. */
 function computeCharge(call: RelayCall, result: AttemptResult): CallCharge {
   if (result.kind === 'gone') return result.wasSent ? computeLeftCharge(call, result.progress) : RELEASED;
   if (result.kind !== 'answered') return RELEASED;
@@ -116,7 +116,10 @@ function computeCharge(call: RelayCall, result: AttemptResult): CallCharge {
   return progress.delivered ? computePartCharge(call, progress) : RELEASED;
 }
 
-/** A model that ended its answer without a result, as by a refusal, costs what the upstream reports for it. */
+/**
+ * Computes the charge of a whole answer. A model that ended its answer without a result, as by a refusal, costs the
+ * usage that the upstream reports for it.
+ */
 function computeWholeCharge(call: RelayCall, progress: Progress): CallCharge {
   const { usage, delivered } = progress;
   const { protocol } = call.endpoint;
@@ -148,7 +151,10 @@ function computePartCharge(call: RelayCall, progress: Progress): CallCharge {
   return usage === undefined ? RELEASED : { basis: 'estimate', usage };
 }
 
-/** The client has left: pictures and sound are made to their end, and a recording was read to its end. */
+/**
+ * Computes the charge for a client that has left: pictures and sound were generated to their end, and a recording was
+ * read to its end.
+ */
 function computeLeftCharge(call: RelayCall, progress: Progress | undefined): CallCharge {
   const { protocol } = call.endpoint;
   if (protocol.usageOfPart === undefined) return estimateText(call, progress);
@@ -159,7 +165,7 @@ function computeLeftCharge(call: RelayCall, progress: Progress | undefined): Cal
 function estimateText({ endpoint: { protocol }, content }: RelayCall, progress: Progress | undefined): CallCharge {
   const bound = protocol.priceFacts(content);
   const { usage: seen, textBytes = 0 } = progress ?? {};
-  // escapes make a text longer than its tokens, so the limit of the request bounds the estimate
+  // escapes lengthen a text beyond its tokens, so the limit of the request bounds the estimate
   const written = Math.min(Math.ceil(textBytes / BYTES_A_TOKEN), bound.outputTokens ?? Infinity);
   const inputTokens = seen?.inputTokens ?? Math.ceil((bound.inputTokens ?? 0) / BYTES_A_TOKEN);
   return {

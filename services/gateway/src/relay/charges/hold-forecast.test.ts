@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { fakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { FakeClock } from '@reelgate/platform/testing/fake-clock';
 import type { OrderAnswer, CallOrder } from '../../domain/call-order.ts';
-import { openHoldForecast } from './hold-forecast.ts';
+import { newHoldForecast } from './hold-forecast.ts';
 import type { HoldForecast } from './hold-forecast.ts';
 
 const HOLD = 10;
@@ -14,7 +14,7 @@ let clock: FakeClock;
 let forecast: HoldForecast;
 beforeEach(() => {
   clock = fakeClock();
-  forecast = openHoldForecast({ clock, holdMax: HOLD_MAX });
+  forecast = newHoldForecast({ clock, holdMax: HOLD_MAX });
 });
 
 const anOrder = (over: Partial<CallOrder> = {}): CallOrder => ({

@@ -8,7 +8,7 @@ import type { PriceFacts } from '../../domain/call-usage.ts';
  * from the same account, and a price can change.
  */
 const HEADROOM = 50;
-/** An older answer of billing tells too little. */
+/** The age at which an answer of billing is too old for a forecast. */
 const FRESH_MS = 10_000;
 /** Quantities of one magnitude differ by less than this factor, and so do the amounts of their holds. */
 const MAGNITUDE = 2;
@@ -17,8 +17,8 @@ const TOKENS_MAX = 20_000;
 const ALIKE_MAX = 10_000;
 
 /**
- * Predicts from billing's last answers whether billing takes a hold. It decides only whether a call may be sent beside
- * its hold. Billing alone decides about money, before the client sees anything.
+ * Predicts from billing's last answers whether billing accepts a hold. It decides only whether a call may be sent at
+ * the same time as its hold. Billing alone decides about money, before the client sees anything.
  */
 export interface HoldForecast {
   /** Counts an order on its way to billing, and predicts its hold. */
@@ -34,7 +34,7 @@ export interface SentOrder {
 
 export interface HoldForecastOptions {
   readonly clock: Clock;
-  /** The largest hold, in billionths, that a call may be sent beside. */
+  /** The largest hold, in billionths, for which the call may be sent at the same time. */
   readonly holdMax: number;
 }
 
@@ -50,7 +50,7 @@ interface UnansweredOrders {
 }
 
 /** Amounts are numbers here, because an estimate need not be exact. */
-export function openHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldForecast {
+export function newHoldForecast({ clock, holdMax }: HoldForecastOptions): HoldForecast {
   // the caches grow with their entries; by `max` alone they would take the memory of all of them at the start
   const accounts = new LRUCache<string, MoneyReading>({ maxSize: ACCOUNTS_MAX, sizeCalculation: () => 1 });
   const tokens = new LRUCache<string, MoneyReading>({ maxSize: TOKENS_MAX, sizeCalculation: () => 1 });
@@ -109,7 +109,7 @@ function classifyOrder({ priceKeys: [key = ''], facts }: CallOrder): string {
   return `${key} ${tokens} ${toMagnitude(images)} ${toMagnitude(characters)}`;
 }
 
-/** Minus infinity for nothing at all, and -1 for an unknown quantity. */
+/** Returns minus infinity for a quantity of zero, and -1 for an unknown quantity. */
 function toMagnitude(quantity: number | undefined): number {
   return quantity === undefined ? -1 : Math.floor(Math.log2(quantity));
 }

@@ -35,7 +35,7 @@ export const anthropicMessages: Protocol = {
   },
 };
 
-/** Counting generates nothing: it has input tokens, and no output tokens. */
+/** A count has input tokens, and no output tokens. */
 export const anthropicCount: Protocol = {
   ...anthropicMessages,
   name: 'anthropic-count',

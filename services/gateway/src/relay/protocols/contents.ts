@@ -12,8 +12,8 @@ export function readObjects(holder: JsonObject, name: string): readonly JsonObje
 }
 
 /**
- * Reports whether a value is more than an empty text, zero, false or null, and more than a list or an object of nothing
- * else. A number in a list is content, also zero.
+ * Reports whether a value is more than an empty text, zero, false or null, and more than a list or an object of such
+ * values. A number in a list is content, even zero.
  */
 export function hasContent(value: unknown, depth = CONTENT_DEPTH_MAX): boolean {
   if (typeof value !== 'object' || value === null) return Boolean(value);

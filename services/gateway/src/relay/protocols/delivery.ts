@@ -15,10 +15,10 @@ const isFailedChoice = ({ error, finish_reason: reason }: JsonObject): boolean =
   hasContent(error) || isFailure(reason);
 const listGoodChoices = (answer: JsonObject): readonly JsonObject[] =>
   readObjects(answer, 'choices').filter((choice) => !isFailedChoice(choice));
-/** The names under which vendors deliver; what has another name is about the message. */
+/** The names under which vendors deliver. Members with other names describe the message. */
 const DELIVERED =
   /content|text|reason|think|refusal|tool|function|audio|image|video|media|part|output|transcript|citation/i;
-/** The elements of a list have content beside their type, as a text or a call. */
+/** The elements of a list have content in addition to their type, as a text or a call. */
 const hasPart = (part: JsonObject): boolean => hasContentBut(part, 'type', 'id', 'index', 'status', 'annotations');
 const hasParts = (value: unknown): boolean =>
   Array.isArray(value)

@@ -12,12 +12,12 @@ export interface Fault {
 }
 
 const UNKNOWN_FAULT = 502;
-/** An answer that ended properly without what was ordered. */
+/** An answer that ended properly without the ordered result. */
 export const NOTHING_CAME: Fault = { status: UNKNOWN_FAULT, error: undefined };
 
 /** The members in which vendors write the status of an error, or a word for it. */
 const STATUS_NAMES = ['code', 'status', 'status_code', 'statusCode', 'http_code', 'type', 'error_code'] as const;
-/** The members in which vendors write what went wrong. */
+/** The members in which vendors describe an error. */
 const MESSAGE_NAMES = ['message', 'msg', 'detail', 'error_msg', 'error_message', 'status_msg', 'errors'] as const;
 /** The first row with a matching word decides. */
 const STATUS_BY_WORD: readonly (readonly [RegExp, number])[] = [
@@ -50,7 +50,7 @@ const STATUS_BY_BASE_CODE: Readonly<Record<string, number>> = {
 const ERROR_NUMBERS_FROM = 400;
 const GOOD_WORDS = /^(|ok|success|\d{1,3})$/i;
 
-/** Finds the fault that an answer or an event reports; undefined: it reports none. */
+/** Finds the fault that an answer or an event reports. Returns undefined if it reports none. */
 export function findFault(json: JsonObject, rules: DeliveryRules): Fault | undefined {
   const { error, type } = json;
   if (error === true) return toMissingFault(json);
@@ -64,8 +64,8 @@ export function findFault(json: JsonObject, rules: DeliveryRules): Fault | undef
 }
 
 /**
- * Finds the fault in an event that has nothing of what was ordered, and members that only an error has: a list of
- * errors, or a code beside a message.
+ * Finds the fault in an event without any part of the ordered result that has members only an error has: a list of
+ * errors, or a code next to a message.
  */
 export function findBareFault(json: JsonObject): Fault | undefined {
   const code = json['code'] ?? json['error_code'];
@@ -76,14 +76,16 @@ export function findBareFault(json: JsonObject): Fault | undefined {
   return isBare ? toMissingFault(json) : undefined;
 }
 
-/** The fault of an answer in which nothing of what was ordered was found; it may say why in members of its own. */
+/**
+ * Returns the fault of an answer without any part of the ordered result. It may give the reason in members of its own.
+ */
 export function toMissingFault(json: JsonObject): Fault {
   const base = readObject(json, 'base_resp');
   const number = base['status_code'];
   const holders = [...(hasContent(number) ? [{ ...base, code: number }] : []), toFirstError(json), json];
-  const told = holders.find((holder) => readMessage(holder) !== undefined) ?? json;
-  const status = STATUS_BY_BASE_CODE[String(number)] ?? toStatus([told, json]);
-  const [message, { code }] = [readMessage(told), told];
+  const reporter = holders.find((holder) => readMessage(holder) !== undefined) ?? json;
+  const status = STATUS_BY_BASE_CODE[String(number)] ?? toStatus([reporter, json]);
+  const [message, { code }] = [readMessage(reporter), reporter];
   return { status, error: message === undefined ? undefined : { ...(hasContent(code) ? { code } : {}), message } };
 }
 

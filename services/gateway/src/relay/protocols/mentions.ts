@@ -3,7 +3,7 @@ import { endOfContainer, iterateMembers, skipSpace } from '../../json-bytes/json
 const [COLON, FIRST_OF_NULL, OPEN_LIST, OPEN] = [0x3a, 0x6e, 0x5b, 0x7b];
 /** An answer without these words reports no fault. */
 const FAULT_MARKS = quoteWords('error', 'failed', 'cancelled', 'base_resp', 'network_error', 'abort');
-/** An event that is nothing but an error has one of these words too. */
+/** An event that is only an error has one of these words too. */
 const BARE_FAULT_MARKS = quoteWords('code', 'error_code', 'errors', 'detail');
 
 /** Puts words in quotes, as they are in the bytes of an event. */
@@ -15,7 +15,7 @@ export function quoteWord(word: string): Buffer {
   return Buffer.from(`"${word}"`);
 }
 
-/** Reports whether JSON has this word as a value, or as the name of a member that is not null. It parses nothing. */
+/** Reports whether JSON has this word as a value, or as the name of a member that is not null, without parsing. */
 function mentions(json: Buffer, quotedWord: Buffer): boolean {
   for (let at = json.indexOf(quotedWord); at >= 0; at = json.indexOf(quotedWord, at + quotedWord.length)) {
     const next = skipSpace(json, at + quotedWord.length);

@@ -56,7 +56,7 @@ export const openaiResponses: Protocol = {
   state: responsesState,
   faultBody: encodeOpenaiFault,
   stream: {
-    // the usage is in the event that ends the response, whatever its type
+    // the event that ends the response has the usage, whatever its type
     usageMarks: quoteWords('response.completed', 'response.incomplete', 'response.failed'),
     countersAfter: (event, before) =>
       raiseSearches(raiseCounters(event, before), countSearchCalls(readObject(event, 'response'))),

@@ -37,7 +37,7 @@ const SOUND_BYTES_A_SECOND: Readonly<Record<string, number>> = {
   pcm: SOUND_BYTES_A_SECOND_MOST,
 };
 
-/** A stream whose last event has the usage at its top level, as for images and audio. */
+/** The rules of a stream with the usage at the top level of its last event, as for images and audio. */
 const EVENTS: StreamRules = {
   usageMarks: USAGE_MARKS,
   countersAfter: raiseCounters,

@@ -21,7 +21,7 @@ export interface AnswerPart {
   readonly usage: Usage | undefined;
   /** Bytes of text or sound. */
   readonly textBytes: number;
-  /** The bytes that the upstream announced; undefined: it announced none. */
+  /** The number of bytes that the upstream announced, undefined if it announced none. */
   readonly announcedBytes: number | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface StreamRules {
   isOnlyUsage?(event: JsonObject): boolean;
 }
 
-/** One family of routes: what its bodies, answers and events report about usage. Pure. */
+/** One family of routes: the usage in its bodies, answers and events. Pure. */
 export interface Protocol {
   readonly name: string;
   /** Reports whether the client asks for a stream. */
@@ -66,15 +66,15 @@ export interface Protocol {
   priceFacts(content: CallContent): PriceFacts;
   /** The usage in a whole JSON answer. */
   usageIn(answer: JsonObject, content: CallContent): Usage | undefined;
-  /** Set if `usageIn` reads nothing beside the usage, so that the rest of an answer need not be parsed. */
+  /** Set if `usageIn` reads only the usage, so that the rest of an answer need not be parsed. */
   readonly readsOnlyUsage?: true;
-  /** The word that an answer has if it lists searches beside its usage. Such an answer is parsed whole. */
+  /** The word that an answer has if it lists searches in addition to its usage. Such an answer is parsed whole. */
   readonly searchMark?: Buffer;
   /** The usage of a whole answer that does not report it. */
   usageOfWhole?(content: CallContent): Usage | undefined;
   /**
-   * The usage of what came before the upstream broke off, for protocols whose requests do not bound their tokens;
-   * undefined: nothing of worth came.
+   * The usage of the part before the upstream broke off, for protocols with requests that do not bound their tokens.
+   * Returns undefined if the part is worthless.
    */
   usageOfPart?(content: CallContent, part: AnswerPart): Usage | undefined;
   /** The names of members of which each with a text is an image, in quotes. */
@@ -87,5 +87,5 @@ export interface Protocol {
   readonly stream: StreamRules;
 }
 
-/** Every name of a usage begins so; what it holds is known when the event is parsed. */
+/** Every name of a usage begins like this. Its counters are known when the event is parsed. */
 export const USAGE_MARKS: readonly Buffer[] = [Buffer.from('"usage')];

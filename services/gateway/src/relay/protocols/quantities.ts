@@ -10,7 +10,7 @@ const LONG_TEXT = 4096;
 const INLINE_MEDIUM_TOKENS = 2000;
 const BASE64 = /^(data:[\w.+/-]{0,100}(;[\w=.+-]{1,100})*,)?[A-Za-z0-9+/_-]{1024}/;
 const DEPTH_MAX = 64;
-/** The most searches that the hold of a call has room for, whatever its tools allow. */
+/** The maximum number of searches that the hold of a call covers, whatever its tools allow. */
 const SEARCHES_HELD_MAX = 100;
 
 const NAMES = Object.keys({
@@ -32,18 +32,18 @@ const NAMES = Object.keys({
   imageOutputTokens: true,
 } satisfies Record<keyof Usage, true>) as (keyof Usage)[];
 
-/** Reads a number of a request, where a number in quotes is none. */
+/** Reads a number of a request. A number in quotes does not count. */
 function pickQuantity(value: unknown): number | undefined {
   return typeof value === 'number' ? readQuantity(value) : undefined;
 }
 
-/** Returns the sum of the known quantities; undefined if none is known. */
+/** Returns the sum of the known quantities, or undefined if none is known. */
 export function sumQuantities(...values: readonly unknown[]): number | undefined {
   const known = values.map((value) => pickQuantity(value)).filter((value) => value !== undefined);
   return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
 }
 
-/** Returns a usage without its unknown quantities; undefined if none is known. */
+/** Returns a usage without its unknown quantities, or undefined if none is known. */
 export function toUsage(quantities: { readonly [name in keyof Usage]: Usage[name] | undefined }): Usage | undefined {
   let known: { -readonly [name in keyof Usage]: Usage[name] } | undefined;
   for (const name of NAMES) {

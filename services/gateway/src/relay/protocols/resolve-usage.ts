@@ -17,17 +17,18 @@ const MEDIA = [
   { name: 'imageOutput', isOutput: true },
 ] as const;
 
-/** A counter that can be inside a total or beside it. */
+/** A counter that is either included in a total or added to it. */
 interface Part {
   readonly count: number;
   readonly isOutput: boolean;
-  /** True if the vendor's spelling says that the part is beside; the total of the usage says it better. */
+  /** True if the vendor's spelling says that the part is added. The total of the usage is better evidence. */
   readonly isBeside: boolean;
 }
 
 /**
  * Computes the usage from the counters after the last event. Input includes its cached tokens and output its reasoning,
- * as prices expect it. If the counters have a total, it tells which of them are beside another; else the spelling does.
+ * as prices expect it. A total among the counters shows which of them are added to another. Without a total, the
+ * spelling decides.
  */
 export function resolveUsage(counters: Counters | undefined): Usage | undefined {
   if (counters === undefined) return undefined;
@@ -59,12 +60,12 @@ export function resolveUsage(counters: Counters | undefined): Usage | undefined 
   });
 }
 
-/** Without a counter of the whole input, it is what the total or its parts leave. */
+/** Without a counter of the whole input, computes it as the remainder of the total or the sum of its parts. */
 function readInput(counters: Counters, cached: number): number | undefined {
   const { prompt, input, total, cacheMiss, textInput } = counters;
   const missed = cacheMiss === undefined ? undefined : cached + cacheMiss;
-  const told = pickLargest(prompt, input, missed);
-  if (told !== undefined) return told;
+  const known = pickLargest(prompt, input, missed);
+  if (known !== undefined) return known;
   if (total !== undefined && total > 0) return Math.max(0, total - (readOutput(counters) ?? 0));
   if (textInput === undefined && counters.audioInput === undefined) return undefined;
   return sum(textInput, counters.audioInput, counters.imageInput, counters.videoInput);
@@ -123,9 +124,9 @@ interface WholeTokens {
 }
 
 /**
- * Chooses the parts that are beside input and output: those whose sum the total needs. The spelling decides if the total
- * does not tell. What no part explains is output that the vendor does not itemize, as Gemini's thoughts behind its
- * interface for OpenAI's clients.
+ * Chooses the parts that are added to input and output: those that the total needs to add up. The spelling decides
+ * without a total. A remainder that no part explains is output that the vendor does not itemize, as Gemini's thoughts
+ * behind its interface for OpenAI's clients.
  */
 function chooseBeside(
   parts: readonly Part[],
@@ -142,7 +143,7 @@ function chooseBeside(
   return sumParts(spelled) > gap ? { beside: spelled, rest: 0 } : { beside: spelled, rest: gap - sumParts(spelled) };
 }
 
-/** A part that is inside cannot be larger than its whole, whatever the total says. */
+/** An included part cannot be larger than its whole, whatever the total says. */
 function holdsParts(
   beside: readonly Part[],
   parts: readonly Part[],
@@ -177,8 +178,8 @@ function pickLargest(...counts: readonly (number | undefined)[]): number | undef
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-function pickKnown(count: number, told: number | undefined): number | undefined {
-  return told === undefined ? undefined : count;
+function pickKnown(count: number, known: number | undefined): number | undefined {
+  return known === undefined ? undefined : count;
 }
 
 function pickPositive(count: number | undefined): number | undefined {

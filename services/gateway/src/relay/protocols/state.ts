@@ -2,7 +2,7 @@ import { toPlaces } from '../../json-bytes/edit-strings.ts';
 import type { Places } from '../../json-bytes/edit-strings.ts';
 import { quoteWords } from './mentions.ts';
 
-/** The kind of an id. The signature of one kind is none for another. */
+/** The kind of an id. The signature of one kind is invalid for another. */
 export type IdKind =
   | 'response'
   | 'message'
@@ -16,20 +16,21 @@ export type IdKind =
   | 'prompt'
   | 'cache';
 
-/** A place of a request where a client names what an upstream keeps. */
+/** A place of a request where a client names an object that an upstream stores. */
 export interface RequestPlace {
   readonly path: string;
   readonly kind: IdKind;
   /**
-   * `made`: only an answer can have given this id. `kept`: it can also name what the operator keeps at the upstream.
-   * `repeated`: a part of the conversation that the upstream need not look up. `item`: one of these, by its item.
+   * `made` for an id that only an answer can have given, and `kept` for one that can also name an object of the operator
+   * at the upstream. `repeated` for a part of the conversation that the upstream need not look up, and `item` for one of
+   * these, by its item.
    */
   readonly use: 'made' | 'kept' | 'repeated' | 'item' | 'type' | 'refused';
-  /** Reports whether a value of this place names something of an upstream; default: each one. */
+  /** Reports whether a value of this place names an object of an upstream. By default each value does. */
   readonly names?: (value: string) => boolean;
 }
 
-/** A place of an answer or event where an upstream names what it keeps. */
+/** A place of an answer or event where an upstream names an object that it stores. */
 export interface AnswerPlace {
   readonly path: string;
   readonly kind: IdKind;
@@ -38,7 +39,7 @@ export interface AnswerPlace {
 /** The places of ids in bodies and answers that belong to one account of an upstream. */
 export interface StateRules {
   readonly request: Places<RequestPlace>;
-  /** A request without any of these words has no such id; undefined: each one is read. */
+  /** A request without any of these words has no such id. Undefined if each request is read. */
   readonly requestMarks?: readonly Buffer[];
   readonly answer?: Places<AnswerPlace>;
   /** An answer or event without any of these words has no such id. */

@@ -10,24 +10,24 @@ type CountersDraft = { -readonly [name in Counter]?: number };
 export const USAGE_MEMBERS = ['usage', 'usageMetadata', 'usage_metadata'] as const;
 /** The members that have a usage of their own: of Anthropic, OpenAI's responses, Cohere, Groq and Cloudflare. */
 const HOLDERS = ['message', 'response', 'delta', 'x_groq', 'result'];
-/** Cohere's `meta` has counters beside much else. */
+/** The members of Cohere's `meta` that are counters. */
 const META_MEMBERS = ['billed_units', 'tokens'];
-/** The counters that Ollama and MiniMax have beside the answer itself. */
+/** The counters that Ollama and MiniMax write at the top level of the answer. */
 export const TOP_MEMBERS = ['prompt_eval_count', 'eval_count', 'total_tokens'];
 const CHOICES_MAX = 128;
 const DEPTH_MAX = 4;
 /** The most members of one usage that are read. */
 const MEMBERS_MAX = 400;
-/** The members of a list's element that say what its counters count. */
+/** The members of a list's element that describe its counters. */
 const LABELS = ['modality', 'ttl', 'type'];
 const LABEL_CHARACTERS_MAX = 32;
 const NAME_CHARACTERS_MAX = 64;
-/** Numbers of 64 bits come as strings, such as those of Google. */
+/** Numbers of 64 bits are sent as strings, for example by Google. */
 const DIGITS = /^\d{1,16}(\.\d{1,20})?$/;
 
 /**
- * Reads the counters of an answer or an event, wherever vendors put them: the first place that has any counts. Returns
- * undefined if there are none.
+ * Reads the counters of an answer or an event. Vendors put them in different places, and the first place with counters
+ * counts. Returns undefined if there are none.
  */
 export function readCounters(holder: JsonObject): Counters | undefined {
   const own = readOwnUsage(holder);
@@ -78,7 +78,7 @@ export function raiseCounters(event: JsonObject, before: Counters | undefined): 
   return merged;
 }
 
-/** Adds searches that an answer lists beside its usage. */
+/** Adds searches that an answer lists in addition to its usage. */
 export function raiseSearches(counters: Counters | undefined, searches: number): Counters | undefined {
   return searches === 0 ? counters : { ...counters, searches: Math.max(counters?.searches ?? 0, searches) };
 }
@@ -139,7 +139,7 @@ function readLabels(element: JsonObject): readonly string[] {
   ) as string[];
 }
 
-/** Reads a counter. Returns undefined for what is no count, such as a negative or an endless number. */
+/** Reads a counter. Returns undefined for other values, such as a negative or an endless number. */
 export function readQuantity(value: unknown): number | undefined {
   const number = typeof value === 'string' && DIGITS.test(value) ? Number(value) : value;
   return typeof number === 'number' && number >= 0 && number <= Number.MAX_SAFE_INTEGER ? Math.ceil(number) : undefined;

@@ -122,7 +122,7 @@ export function nameUsage(): MemberName {
   return USAGE;
 }
 
-/** Returns the name of a member by the words of its path, in whatever case they are spelled. */
+/** Returns the name of a member by the words of its path, in upper or lower case. */
 export function nameMember(holder: MemberName, own: string): MemberName {
   const before = holder.members.get(own);
   if (before !== undefined) return before;

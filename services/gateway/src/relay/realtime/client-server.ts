@@ -10,7 +10,7 @@ export interface Acceptance {
   readonly socket: Duplex;
   readonly head: Buffer;
   readonly requestId: string;
-  /** The subprotocol that the upstream chose; empty if it chose none. */
+  /** The subprotocol that the upstream chose, empty if it chose none. */
   readonly protocol: string;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
@@ -23,7 +23,7 @@ export interface ClientServer {
   close(): void;
 }
 
-export function openClientServer({ messageBytesMax }: RealtimeSettings): ClientServer {
+export function newClientServer({ messageBytesMax }: RealtimeSettings): ClientServer {
   const accepted = new WeakMap<IncomingMessage, Acceptance>();
   const server = new WebSocketServer({
     noServer: true,

@@ -13,7 +13,9 @@ export const CLOSE = {
 
 const REASON_BYTES_MAX = 123;
 
-/** Returns the code for a close frame that passes on a received or observed code; undefined if the frame has none. */
+/**
+ * Returns the code for a close frame that passes on a received or observed code, or undefined if the frame has none.
+ */
 export function toCloseCode(code: number): number | undefined {
   if (code === CLOSE.noStatus) return undefined;
   const passes =

@@ -45,7 +45,7 @@ export interface DialOptions {
 }
 
 /**
- * Opens a session at the upstream of one channel. The upstream does nothing before the session is open, so another
+ * Opens a session at the upstream of one channel. The upstream does not act before the session is open, so another
  * channel may be tried.
  */
 export async function dialUpstream(

@@ -47,7 +47,7 @@ async function tryChannel(
 ): Promise<TurnResult<OpenUpstream | UpstreamRefusal>> {
   const identities = channel.findIdentities(handshake.model).inErrors;
   const dialled = await dialUpstream(channel, handshake, { ...options, identities });
-  tellCircuit(channel, dialled, options.accountId);
+  informCircuit(channel, dialled, options.accountId);
   if (dialled.kind === 'open') return { outcome: { channel, socket: dialled.socket, identities }, isFinal: true };
   channel.permits.release(options.accountId);
   if (dialled.kind === 'gone') return { outcome: undefined, isFinal: true };
@@ -62,7 +62,7 @@ async function tryChannel(
   return { outcome: isShown ? refusal : undefined, isFinal: !triesNext };
 }
 
-function tellCircuit({ circuit }: RelayChannel, dialled: DialResult, accountId: string): void {
+function informCircuit({ circuit }: RelayChannel, dialled: DialResult, accountId: string): void {
   if (dialled.kind === 'open') circuit.worked();
   else if (dialled.kind === 'failed') circuit.failed(dialled.isUnreachable ? undefined : accountId);
   else if (dialled.kind === 'refused' && dialled.refusal.verdict.isFault) circuit.failed(accountId);

@@ -12,7 +12,7 @@ import type { RelayChannel, RelayChannels } from '../channels/relay-channels.ts'
 import { listPriceKeys } from '../charges/call-charges.ts';
 import type { DurableCharges } from '../charges/call-charges.ts';
 import { REALTIME_ENDPOINT } from '../endpoints.ts';
-import { openClientServer } from './client-server.ts';
+import { newClientServer } from './client-server.ts';
 import type { ClientServer } from './client-server.ts';
 import { CLOSE } from './close-codes.ts';
 import type { UpstreamRefusal } from './dial-upstream.ts';
@@ -23,17 +23,17 @@ import type { RealtimeSettings } from './realtime-settings.ts';
 import { runSession } from './run-session.ts';
 import type { SessionEnd } from './run-session.ts';
 import { gatewayBusy, sessionPermits } from './session-permits.ts';
-import { openSessionUsage } from './session-usage.ts';
+import { newSessionUsage } from './session-usage.ts';
 import type { SessionUsage } from './session-usage.ts';
 
 /** Dialling, closing and settling take less than this; then billing charges the hold by itself. */
 const LAPSE_MARGIN_MS = 3_600_000;
 
-/** A handshake whose caller is known, and the connection that it arrived on. */
+/** A handshake with a known caller, and the connection on which it arrived. */
 export interface SessionOpening {
   readonly handshake: Handshake;
   readonly principal: Principal;
-  /** The client's word under which the session is charged; undefined: none. */
+  /** The client's label for the charge of the session, undefined if there is none. */
   readonly label: string | undefined;
   /** The token's principal now; refuses with a Problem. */
   readonly principalNow: () => MaybePromise<Principal>;
@@ -72,9 +72,9 @@ interface SessionHost {
   readonly stopping: AbortSignal;
 }
 
-export function openRealtime(deps: RealtimeDeps): Realtime {
+export function newRealtime(deps: RealtimeDeps): Realtime {
   const { channels, settings, metrics } = deps;
-  const server = openClientServer(settings);
+  const server = newClientServer(settings);
   const sessions = new Set<Promise<unknown>>();
   const permits = sessionPermits(settings);
   const stopping = new AbortController();
@@ -125,7 +125,7 @@ async function runChargedSession(
     label,
     lapsesAt: clock.now() + settings.durationMaxMs + LAPSE_MARGIN_MS,
   });
-  const usage = openSessionUsage();
+  const usage = newSessionUsage();
   let channel: string | undefined;
   let endedByUpstream = false;
   try {

@@ -4,7 +4,7 @@ import type { RealtimeSettings } from './realtime-settings.ts';
 
 /** Bounds the sessions that are open or being opened: of the gateway, and of each token. */
 export interface SessionPermits {
-  /** Takes a permit of the token and of its makers until it is released; refuses with a Problem. */
+  /** Takes a permit of the token and of the tokens above it until it is released. Refuses with a Problem. */
   acquire(tokenId: string, ...makerIds: readonly string[]): { release(): void };
   inUse(): number;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openSessionUsage } from './session-usage.ts';
+import { newSessionUsage } from './session-usage.ts';
 import type { CallCharge } from '../../domain/call-order.ts';
 
 const created = (id: string): object => ({ type: 'response.created', response: { id, status: 'in_progress' } });
@@ -32,7 +32,7 @@ const usage = (inputTokens: number, outputTokens: number, cachedInputTokens = 0)
 });
 
 const chargeAfter = (events: readonly object[], endedByUpstream = false): CallCharge => {
-  const session = openSessionUsage();
+  const session = newSessionUsage();
   for (const event of events) session.see(Buffer.from(JSON.stringify(event)));
   return session.charge(endedByUpstream);
 };
@@ -163,7 +163,7 @@ test('an upstream that ends the session before anything has come is not paid for
 });
 
 test('a message that is not JSON, or longer than any event with usage, is skipped', () => {
-  const session = openSessionUsage();
+  const session = newSessionUsage();
   session.see(Buffer.from('"response. {'));
   session.see(Buffer.from(JSON.stringify(done('a', used(1, 1))).padEnd(300 * 1024, ' ')));
 

@@ -18,7 +18,7 @@ const SOUND_CHARACTERS_A_TOKEN = 3200;
 const TEXT_CHARACTERS_A_TOKEN = 4;
 /** Responses under way at once; vendors allow one. */
 const RUNNING_MAX = 100;
-/** The last responses whose end is known when it is reported again. */
+/** The number of ended responses that are remembered, in case their end is reported again. */
 const ENDED_MAX = 1000;
 
 /** The usage of a session so far, from the upstream's messages. */
@@ -26,8 +26,7 @@ export interface SessionUsage {
   /** Reads one text message of the upstream. */
   see(message: Buffer): void;
   /**
-   * Returns the charge of the session if it ends now. If the upstream ended it, a response of which nothing has come
-   * costs nothing.
+   * Returns the charge of the session if it ends now. If the upstream ended it, a response without any output is free.
    */
   charge(endedByUpstream?: boolean): CallCharge;
 }
@@ -36,7 +35,7 @@ export interface SessionUsage {
  * Sums the usage of finished responses, each once, and of transcriptions. An unfinished response is estimated from its deltas. A failed
  * response counts only if a part of it has come, and a transcription only if the upstream reports its usage.
  */
-export function openSessionUsage(): SessionUsage {
+export function newSessionUsage(): SessionUsage {
   let sum: Usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 };
   let [responses, transcriptions] = [0, 0];
   /** The received tokens of responses that ended without usage, and not as completed. */

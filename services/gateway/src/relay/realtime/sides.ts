@@ -5,7 +5,7 @@ import type { Clock } from '@reelgate/platform/clock';
 const WAITING_BYTES_HIGH = 1024 * 1024;
 const WAITING_BYTES_LOW = 256 * 1024;
 
-/** Returns the message that is passed on; undefined if none is. */
+/** Returns the message to pass on, or undefined to drop it. */
 export type Pass = (message: Buffer, isBinary: boolean) => Buffer | undefined;
 
 /** Passes each message of one side on to the other, as fast as the other side takes them. */
@@ -32,20 +32,20 @@ export interface WatchOptions {
   readonly over: AbortSignal;
 }
 
-/** Pings a side at intervals, and cuts its connection if nothing arrives between two pings. */
+/** Pings a side at intervals, and cuts its connection if no byte arrives between two pings. */
 export async function watchSide(side: WebSocket, { clock, pingMs, over }: WatchOptions): Promise<void> {
-  let heard = true;
+  let hasReceived = true;
   const note = (): void => {
-    heard = true;
+    hasReceived = true;
   };
   side.on('pong', note).on('ping', note).on('message', note);
   while (!over.aborted) {
-    // a paused side receives nothing
-    if (!heard && !side.isPaused) {
+    // a paused side receives no messages
+    if (!hasReceived && !side.isPaused) {
       side.terminate();
       return;
     }
-    heard = false;
+    hasReceived = false;
     if (side.readyState === side.OPEN) side.ping();
     await clock.sleep(pingMs, over);
   }

@@ -14,7 +14,7 @@ export interface FormPart {
   readonly end: number;
 }
 
-/** Returns the boundary that a content-type names; undefined if it names none. */
+/** Returns the boundary in a content-type, or undefined if it has none. */
 export function readBoundary(contentType: string): string | undefined {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^;\s]{1,200}))/i.exec(contentType) ?? [];
   return quoted ?? plain;
@@ -67,7 +67,7 @@ function findDelimiterLine(
   return undefined;
 }
 
-/** Returns the position of the next delimiter behind its line break; negative if there is none. */
+/** Returns the position after the line break of the next delimiter, negative if there is none. */
 function findLineStart(bytes: Buffer, delimiter: Buffer, from: number): number {
   const at = bytes.indexOf(delimiter, from);
   return at < 0 ? at : at + LINE_BREAK.length;

@@ -18,7 +18,7 @@ export interface CallRequest {
   /** The span that the call belongs to; absent if it is not recorded. No upstream learns of it. */
   readonly span?: Span | undefined;
   readonly principal: Principal;
-  /** The client's word under which the charge is counted; undefined: none. No upstream gets it. */
+  /** The client's label for the charge, undefined if there is none. It is not sent to upstreams. */
   readonly label?: string | undefined;
 }
 

@@ -13,8 +13,8 @@ export interface UpstreamRequest {
 }
 
 /**
- * Builds the request for one channel from the call alone, so it keeps nothing of an earlier attempt. With a request for
- * usage the body has that member too.
+ * Builds the request for one channel from the call alone, so that no part of an earlier attempt remains. With a request
+ * for usage the body has that member too.
  */
 export function buildUpstreamRequest(
   call: RelayCall,

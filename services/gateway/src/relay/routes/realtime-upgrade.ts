@@ -156,7 +156,7 @@ function refuseUpgrade(socket: Duplex, { status, headers, body }: UpgradeRefusal
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     ...all.map(([name, value]) => `${name}: ${value}`),
   ];
-  // a client that keeps its end open would keep the connection, which nothing else closes
+  // a client that keeps its end open would keep the connection, and no other code closes it
   socket.once('finish', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]));
 }

@@ -18,7 +18,7 @@ const DESCRIPTION =
   'The gateway passes the body to an upstream and the answer to the client; ' +
   'it changes only the name of the model. Served by the channels with the endpoint';
 
-/** The endpoints with the same bodies in OpenRouter's API, whose clients have the base address `/api/v1`. */
+/** The endpoints with the same bodies in OpenRouter's API. Its clients have the base address `/api/v1`. */
 const AT_OPENROUTER: ReadonlySet<string> = new Set([
   'chat',
   'responses',

@@ -67,7 +67,7 @@ function isId({ use, names }: RequestPlace, value: string): boolean {
   return value !== '' && use !== 'type' && use !== 'refused' && names?.(value) !== false;
 }
 
-/** Refuses what stands in the place of an id and is none; `json` are its bytes. */
+/** Refuses a value in the place of an id that is not an id. `json` are its bytes. */
 function assertPasses({ use }: RequestPlace, field: string, json: string): void {
   if (json === 'null' || use === 'type') return;
   if (use === 'refused') {

@@ -7,7 +7,7 @@ import type { IdKind } from '../protocols/state.ts';
 const STATE_PURPOSE = 'upstream-state';
 
 const SEPARATOR = '_st_';
-/** 48 bits tell accounts of upstreams apart, 96 bits protect the id. */
+/** 48 bits distinguish accounts of upstreams, 96 bits protect the id. */
 const [ROUTE_LENGTH, SIGNATURE_LENGTH] = [8, 16];
 const SIGNED = new RegExp(`^(.+)${SEPARATOR}([\\w-]{${ROUTE_LENGTH}})([\\w-]{${SIGNATURE_LENGTH}})$`, 's');
 
@@ -35,7 +35,7 @@ export type SignId = (kind: IdKind, id: string) => string;
 
 export type SignIdsFor = (accountId: string) => IdSigner;
 
-/** The keys of `signatures` read what they signed; the first one signs. */
+/** Each key of `signatures` verifies its own signatures. The first one signs. */
 export function newIdSigners({ signatures: [current, ...others] }: AcceptedKeys): SignIdsFor {
   const signing = deriveSecret(current, STATE_PURPOSE);
   const accepted = [signing, ...others.map((key) => deriveSecret(key, STATE_PURPOSE))];
