@@ -16,6 +16,8 @@ import { requirePrincipal } from '../http/http-exchange.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { assertBound, findInput } from './batch-routes.ts';
 import { BATCH_ESTIMATE_ANSWER, BATCH_ESTIMATE_BODY, decodeBatch, encodeFaults } from './batch-shapes.ts';
+import type { TypeOf } from '../domain/schema.ts';
+import { jsonRoute } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 
 /** A file of the most lines takes some seconds to read. */
@@ -23,6 +25,8 @@ const DEADLINE_MS = 60_000;
 /** The files that a process reads for estimates at once. */
 const AT_ONCE = 2;
 const RETRY_MS = 2000;
+
+type BatchEstimate = TypeOf<typeof BATCH_ESTIMATE_ANSWER>;
 
 /** The parts that the estimate of a batch needs. */
 export interface BatchEstimateParts extends BodyBounds {
@@ -40,16 +44,17 @@ export function estimateBatchRoute(
   endpoints: ReadonlyMap<string, BatchEndpoint>,
 ): RouteEntry {
   const permits = newSemaphore({ permits: AT_ONCE, waitingMax: 0 });
-  return {
+  return jsonRoute({
     kind: 'read',
     methods: ['POST'],
     path: '/v1/batches/estimate',
     token: { counts: 'calls' },
-    handle: async (exchange) => {
+    answer: BATCH_ESTIMATE_ANSWER,
+    respond: async (exchange) => {
       const read = await readExchangeBody(exchange, parts, false);
       if (!permits.tryAcquire()) throw busy();
       try {
-        exchange.body = await estimate(parts, endpoints, exchange, 'json' in read ? read.json : undefined);
+        return await estimate(parts, endpoints, exchange, 'json' in read ? read.json : undefined);
       } finally {
         permits.release();
       }
@@ -62,10 +67,9 @@ export function estimateBatchRoute(
         'Takes the body of the create of videos. Lines that differ only in texts and URLs have one price; neither is checked. The ' +
         'seconds of reference videos do not count.',
       json: BATCH_ESTIMATE_BODY,
-      answers: { 'application/json': BATCH_ESTIMATE_ANSWER },
       refuses: [404, 422],
     },
-  };
+  });
 }
 
 async function estimate(
@@ -73,7 +77,7 @@ async function estimate(
   endpoints: ReadonlyMap<string, BatchEndpoint>,
   exchange: Exchange,
   json: unknown,
-): Promise<object> {
+): Promise<BatchEstimate> {
   const { accountId, tokenId } = requirePrincipal(exchange);
   const { requestId, span, end } = exchange.state;
   const body = decodeBatch(json);
@@ -92,7 +96,7 @@ async function estimate(
   return encodeQuote(body.endpoint, quote, currency);
 }
 
-function encodeQuote(endpoint: string, quote: BatchQuote, currency: string): object {
+function encodeQuote(endpoint: string, quote: BatchQuote, currency: string): BatchEstimate {
   return {
     object: 'batch.estimate',
     endpoint,

@@ -22,10 +22,11 @@ import {
   decodeBatch,
   encodeBatch,
 } from './batch-shapes.ts';
-import type { BatchBody } from './batch-shapes.ts';
+import type { BatchAnswer, BatchBody } from './batch-shapes.ts';
+import { jsonRoute } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
-import { encodePage } from '../http/routes/encode-page.ts';
+import { encodePage } from '../dialects/wire/list-page.ts';
 
 const MS = 1000;
 const BATCHES = '/v1/batches';
@@ -48,12 +49,13 @@ export function batchRoutes(parts: BatchRouteParts): RouteEntry[] {
 }
 
 function createRoute(parts: BatchRouteParts): RouteEntry {
-  return {
+  return jsonRoute({
     kind: 'change',
     methods: ['POST'],
     path: BATCHES,
     token: { counts: 'calls' },
-    handle: (exchange) => createBatch(parts, exchange),
+    answer: BATCH_ANSWER,
+    respond: (exchange) => createBatch(parts, exchange),
     doc: {
       tag: TAG,
       operationId: 'createBatch',
@@ -62,14 +64,13 @@ function createRoute(parts: BatchRouteParts): RouteEntry {
         'Each line of the file becomes a create of the class `batch` or a later call, with a hold of its own.',
       headers: ['Idempotency-Key', 'Reelgate-Label'],
       json: BATCH_BODY,
-      answers: { 'application/json': BATCH_ANSWER },
       answerHeaders: ['idempotent-replayed'],
       refuses: [404, 409, 422],
     },
-  };
+  });
 }
 
-async function createBatch(parts: BatchRouteParts, exchange: Exchange): Promise<void> {
+async function createBatch(parts: BatchRouteParts, exchange: Exchange): Promise<BatchAnswer> {
   const { accountId, tokenId } = requirePrincipal(exchange);
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
   const label = readLabel(exchange.req.headers['reelgate-label']);
@@ -96,7 +97,7 @@ async function createBatch(parts: BatchRouteParts, exchange: Exchange): Promise<
     caller,
   );
   if (replayed) exchange.set('idempotent-replayed', 'true');
-  exchange.body = encodeBatch(batch);
+  return encodeBatch(batch);
 }
 
 /** Refuses a file that is not one of the account for batches. */
@@ -134,70 +135,70 @@ export async function assertBound(
 }
 
 function listBatchesRoute({ batches }: BatchRouteParts): RouteEntry {
-  return {
+  return jsonRoute({
     kind: 'read',
     methods: ['GET'],
     path: BATCHES,
     token: { counts: 'reads' },
-    handle: async (exchange) => {
+    answer: BATCH_PAGE_ANSWER,
+    respond: async (exchange) => {
       const { accountId } = requirePrincipal(exchange);
       const query = new URLSearchParams(exchange.querystring);
       const after = query.get('after') || undefined;
       if (after !== undefined && !PLAUSIBLE_ID.test(after)) throw invalid('after', 'must be the id of a batch');
       const limit = readWholeNumber(query, 'limit', BATCH_LIMIT);
       const page = await batches.list({ accountId, limit, after }, toCaller(exchange));
-      exchange.body = encodePage(page.batches, page.hasMore, encodeBatch);
+      return encodePage(page.batches, page.hasMore, encodeBatch);
     },
     doc: {
       tag: TAG,
       operationId: 'listBatches',
       summary: 'List batches, newest first',
       parameters: BATCH_LIST_PARAMETERS,
-      answers: { 'application/json': BATCH_PAGE_ANSWER },
       refuses: [400, 404],
     },
-  };
+  });
 }
 
 function getRoute({ batches }: BatchRouteParts): RouteEntry {
-  return {
+  return jsonRoute({
     kind: 'read',
     methods: ['GET'],
     path: BATCH,
     token: { counts: 'reads' },
-    handle: async (exchange) => {
+    answer: BATCH_ANSWER,
+    respond: async (exchange) => {
       const { accountId } = requirePrincipal(exchange);
-      exchange.body = encodeBatch(await batches.get(accountId, readBatchId(exchange), toCaller(exchange)));
+      return encodeBatch(await batches.get(accountId, readBatchId(exchange), toCaller(exchange)));
     },
     doc: {
       tag: TAG,
       operationId: 'getBatch',
       summary: 'Read a batch',
-      answers: { 'application/json': BATCH_ANSWER },
       refuses: [404],
     },
-  };
+  });
 }
 
 function cancelRoute({ batches }: BatchRouteParts): RouteEntry {
-  return {
+  return jsonRoute({
     kind: 'change',
     methods: ['POST'],
     path: `${BATCH}/cancel`,
     token: { counts: 'calls' },
-    handle: async (exchange) => {
+    answer: BATCH_ANSWER,
+    respond: async (exchange) => {
       const { accountId } = requirePrincipal(exchange);
-      exchange.body = encodeBatch(await batches.cancel(accountId, readBatchId(exchange), toCaller(exchange)));
+      return encodeBatch(await batches.cancel(accountId, readBatchId(exchange), toCaller(exchange)));
     },
     doc: {
       tag: TAG,
       operationId: 'cancelBatch',
       summary: 'Cancel a batch',
       description: 'No further line begins. Videos in progress finish, and are paid.',
-      answers: { 'application/json': BATCH_ANSWER },
       refuses: [404, 409],
     },
-  };
+  });
 }
 
 function readBatchId({ params }: Exchange): string {

@@ -1,5 +1,8 @@
 import type { Batch, BatchFault, BatchStatus } from '../clients/batches-client.ts';
-import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import type { QueryParameter } from '../dialects/dialect.ts';
+import { pageSchema } from '../dialects/wire/list-page.ts';
+import { objectSchema } from '../domain/schema.ts';
+import type { Properties, Schema, TypeOf } from '../domain/schema.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
 import { formatDecimal } from '../domain/decimal.ts';
 import { BATCH_PATHS, PRICED_PATHS } from './batch-endpoints.ts';
@@ -10,20 +13,16 @@ const METADATA = { members: 16, characters: 512 };
 const OUTPUT_SECONDS = { min: 3600, max: 2_592_000 };
 const LIMIT = { min: 1, max: 100, fallback: 20 };
 
-const text: Schema = { type: 'string' };
-const textOrNull: Schema = { type: ['string', 'null'] };
-const whole: Schema = { type: 'integer' };
-const secondsOrNull: Schema = {
-  title: 'TimeOrNull',
-  type: ['integer', 'null'],
-  description: 'Unix seconds.',
-};
+const text = { type: 'string' } as const;
+const textOrNull = { type: ['string', 'null'] } as const;
+const whole = { type: 'integer' } as const;
+const secondsOrNull = { title: 'TimeOrNull', type: ['integer', 'null'], description: 'Unix seconds.' } as const;
 
-const metadata: Schema = {
+const metadata = {
   type: ['object', 'null'],
   maxProperties: METADATA.members,
   additionalProperties: { type: 'string', maxLength: METADATA.characters },
-};
+} as const satisfies Schema;
 
 const createProperties = {
   input_file_id: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
@@ -42,7 +41,7 @@ const createProperties = {
       seconds: { type: 'integer', minimum: OUTPUT_SECONDS.min, maximum: OUTPUT_SECONDS.max },
     },
   },
-};
+} as const satisfies Properties;
 
 const BATCH_CREATE = {
   type: 'object',
@@ -50,7 +49,7 @@ const BATCH_CREATE = {
   additionalProperties: false,
 } as const;
 
-export const BATCH_BODY: Schema = { title: 'BatchCreate', ...BATCH_CREATE, properties: createProperties };
+export const BATCH_BODY = { title: 'BatchCreate', ...BATCH_CREATE, properties: createProperties } as const;
 
 /** The body of an estimate: the price of a call is known only after it. */
 export const BATCH_ESTIMATE_BODY: Schema = {
@@ -59,14 +58,9 @@ export const BATCH_ESTIMATE_BODY: Schema = {
   properties: { ...createProperties, endpoint: { enum: PRICED_PATHS } },
 };
 
-export interface BatchBody {
-  readonly input_file_id: string;
-  readonly endpoint: string;
-  readonly metadata?: Readonly<Record<string, string>> | null;
-  readonly output_expires_after?: { readonly seconds: number } | null;
-}
+export type BatchBody = TypeOf<typeof BATCH_BODY>;
 
-export const decodeBatch = bodyValidator<BatchBody>(BATCH_BODY);
+export const decodeBatch = bodyValidator(BATCH_BODY);
 
 export const BATCH_LIST_PARAMETERS: readonly QueryParameter[] = [
   {
@@ -99,7 +93,7 @@ const errors = {
       },
     },
   },
-} satisfies Schema;
+} as const satisfies Schema;
 
 const properties = {
   id: text,
@@ -110,16 +104,7 @@ const properties = {
   input_file_id: text,
   completion_window: { const: WINDOW },
   status: {
-    enum: [
-      'validating',
-      'failed',
-      'in_progress',
-      'finalizing',
-      'completed',
-      'expired',
-      'cancelling',
-      'cancelled',
-    ] satisfies BatchStatus[],
+    enum: ['validating', 'failed', 'in_progress', 'finalizing', 'completed', 'expired', 'cancelling', 'cancelled'],
   },
   output_file_id: textOrNull,
   error_file_id: textOrNull,
@@ -150,15 +135,10 @@ const properties = {
       currency: { type: 'string', description: 'ISO 4217.' },
     },
   },
-} satisfies Readonly<Record<string, Schema>>;
+} as const satisfies Properties;
 
-export const BATCH_ANSWER: Schema = {
-  title: 'Batch',
-  type: 'object',
-  required: Object.keys(properties),
-  additionalProperties: false,
-  properties,
-};
+export const BATCH_ANSWER = { title: 'Batch', ...objectSchema(properties) } as const;
+export type BatchAnswer = TypeOf<typeof BATCH_ANSWER>;
 
 const estimateProperties = {
   object: { const: 'batch.estimate' },
@@ -178,32 +158,14 @@ const estimateProperties = {
     ...errors,
     description: 'Why lines would be refused, at most 20; one for lines that differ in words only.',
   },
-} satisfies Readonly<Record<string, Schema>>;
+} as const satisfies Properties;
 
-export const BATCH_ESTIMATE_ANSWER: Schema = {
-  title: 'BatchEstimate',
-  type: 'object',
-  required: Object.keys(estimateProperties),
-  additionalProperties: false,
-  properties: estimateProperties,
-};
+export const BATCH_ESTIMATE_ANSWER = { title: 'BatchEstimate', ...objectSchema(estimateProperties) } as const;
 
-export const BATCH_PAGE_ANSWER: Schema = {
-  title: 'BatchPage',
-  type: 'object',
-  required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
-  additionalProperties: false,
-  properties: {
-    object: { const: 'list' },
-    data: { type: 'array', items: BATCH_ANSWER },
-    first_id: textOrNull,
-    last_id: textOrNull,
-    has_more: { type: 'boolean' },
-  },
-};
+export const BATCH_PAGE_ANSWER = pageSchema('BatchPage', BATCH_ANSWER);
 
 /** Encodes a batch as OpenAI's clients read it. */
-export function encodeBatch(batch: Batch): object {
+export function encodeBatch(batch: Batch): BatchAnswer {
   const { faults, status } = batch;
   const toSeconds = (ms: number | undefined): number | null => (ms === undefined ? null : Math.floor(ms / MS));
   const toEnd = (end: BatchStatus): number | null => (status === end ? toSeconds(batch.endedAt) : null);
@@ -218,7 +180,7 @@ export function encodeBatch(batch: Batch): object {
     status,
     output_file_id: batch.outputFileId ?? null,
     error_file_id: batch.errorFileId ?? null,
-    created_at: toSeconds(batch.createdAt),
+    created_at: Math.floor(batch.createdAt / MS),
     in_progress_at: toSeconds(batch.inProgressAt),
     expires_at: toSeconds(batch.expiresAt),
     finalizing_at: toSeconds(batch.finalizingAt),
@@ -234,7 +196,7 @@ export function encodeBatch(batch: Batch): object {
 }
 
 /** Encodes reasons as a list of OpenAI's clients; null if there are none. */
-export function encodeFaults(faults: readonly BatchFault[]): object | null {
+export function encodeFaults(faults: readonly BatchFault[]): TypeOf<typeof errors> {
   if (faults.length === 0) return null;
   const data = faults.map(({ code, message, line, param }) => ({
     ...{ code, message },
@@ -244,7 +206,7 @@ export function encodeFaults(faults: readonly BatchFault[]): object | null {
   return { object: 'list', data };
 }
 
-function encodeBatchCharge({ charge }: Batch): object | null {
+function encodeBatchCharge({ charge }: Batch): BatchAnswer['charge'] {
   if (charge === undefined) return null;
   const { nanos, currency, isFinal } = charge;
   return { state: isFinal ? 'final' : 'open', amount: formatDecimal(nanos), currency };

@@ -1,5 +1,6 @@
 import type { FileListQuery } from '../clients/client-files.ts';
-import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import type { QueryParameter } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
 import { readEnumName, readEnumValue, readWholeNumber } from '../dialects/wire/query-values.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';

@@ -1,7 +1,9 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { ClientFile, ClientFiles, FileUpload } from '../clients/client-files.ts';
 import type { Caller } from '../clients/caller.ts';
-import type { Schema } from '../dialects/dialect.ts';
+import { encodePage, pageSchema } from '../dialects/wire/list-page.ts';
+import { objectSchema } from '../domain/schema.ts';
+import type { TypeOf } from '../domain/schema.ts';
 import { closeWithoutAccess } from '../http/admission/watch-access.ts';
 import type { AccessParts } from '../http/admission/watch-access.ts';
 import { toReceiveOptions } from '../http/bodies/read-body.ts';
@@ -20,40 +22,32 @@ import {
   readFileList,
   toHeaderFilename,
 } from './file-fields.ts';
+import { jsonRoute } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
-import { encodePage } from '../http/routes/encode-page.ts';
 
 const FILES = '/v1/files';
 const FILE = `${FILES}/{file_id}`;
 
-const text: Schema = { type: 'string' };
-const seconds: Schema = { type: 'integer', description: 'Unix seconds.' };
-const answerSchema = (title: string, properties: Readonly<Record<string, Schema>>): Schema => ({
-  title,
-  type: 'object',
-  required: Object.keys(properties),
-  additionalProperties: false,
-  properties,
-});
-const FILE_ANSWER = answerSchema('File', {
-  id: text,
-  object: { const: 'file' },
-  bytes: { type: 'integer' },
-  created_at: seconds,
-  expires_at: seconds,
-  filename: text,
-  purpose: { enum: ['batch', 'batch_output'] },
-  status: { const: 'processed' },
-});
-const PAGE_ANSWER = answerSchema('FilePage', {
-  object: { const: 'list' },
-  data: { type: 'array', items: FILE_ANSWER },
-  first_id: { type: ['string', 'null'] },
-  last_id: { type: ['string', 'null'] },
-  has_more: { type: 'boolean' },
-});
-const DELETED_ANSWER = answerSchema('DeletedFile', { id: text, object: { const: 'file' }, deleted: { const: true } });
+const text = { type: 'string' } as const;
+const seconds = { type: 'integer', description: 'Unix seconds.' } as const;
+const FILE_ANSWER = {
+  title: 'File',
+  ...objectSchema({
+    id: text,
+    object: { const: 'file' },
+    bytes: { type: 'integer' },
+    created_at: seconds,
+    expires_at: seconds,
+    filename: text,
+    purpose: { enum: ['batch', 'batch_output'] },
+    status: { const: 'processed' },
+  }),
+} as const;
+const DELETED_ANSWER = {
+  title: 'DeletedFile',
+  ...objectSchema({ id: text, object: { const: 'file' }, deleted: { const: true } }),
+} as const;
 
 /** The parts that the routes of files need. */
 export interface FileRouteParts extends AccessParts {
@@ -68,85 +62,81 @@ export function fileRoutes(parts: FileRouteParts): RouteEntry[] {
 }
 
 function uploadRoute(parts: FileRouteParts): RouteEntry {
-  return {
+  return jsonRoute({
     kind: 'change',
     methods: ['POST'],
     path: FILES,
     token: { counts: 'calls' },
-    handle: async (exchange) => {
-      exchange.body = encodeFile(await uploadFile(parts, exchange));
-    },
+    answer: FILE_ANSWER,
+    respond: async (exchange) => encodeFile(await uploadFile(parts, exchange)),
     doc: {
       tag: 'Files',
       operationId: 'createFile',
       summary: 'Upload the input of a batch',
       form: FILE_FORM,
-      answers: { 'application/json': FILE_ANSWER },
       refuses: [400, 408, 413, 415, 422],
     },
-  };
+  });
 }
 
 function listRoute({ files }: FileRouteParts): RouteEntry {
-  return {
+  return jsonRoute({
     kind: 'read',
     methods: ['GET'],
     path: FILES,
     token: { counts: 'reads' },
-    handle: async (exchange) => {
+    answer: pageSchema('FilePage', FILE_ANSWER),
+    respond: async (exchange) => {
       const query = readFileList(new URLSearchParams(exchange.querystring));
       const { accountId } = requirePrincipal(exchange);
       const { files: page, hasMore } = await files.list({ accountId, ...query }, toCaller(exchange));
-      exchange.body = encodePage(page, hasMore, encodeFile);
+      return encodePage(page, hasMore, encodeFile);
     },
     doc: {
       tag: 'Files',
       operationId: 'listFiles',
       summary: 'List files, newest first',
       parameters: FILE_LIST_PARAMETERS,
-      answers: { 'application/json': PAGE_ANSWER },
       refuses: [400],
     },
-  };
+  });
 }
 
 function singleFileRoutes(parts: FileRouteParts): RouteEntry[] {
   return [
-    {
+    jsonRoute({
       kind: 'read',
       methods: ['GET'],
       path: FILE,
       token: { counts: 'reads' },
-      handle: async (exchange) => {
-        exchange.body = encodeFile(await findFile(parts, exchange));
-      },
+      answer: FILE_ANSWER,
+      respond: async (exchange) => encodeFile(await findFile(parts, exchange)),
       doc: {
         tag: 'Files',
         operationId: 'getFile',
         summary: 'Read a file without its bytes',
-        answers: { 'application/json': FILE_ANSWER },
         refuses: [404],
       },
-    },
-    {
+    }),
+    jsonRoute({
       kind: 'change',
       methods: ['DELETE'],
       path: FILE,
       token: { counts: 'calls' },
-      handle: async (exchange) => {
+      answer: DELETED_ANSWER,
+      respond: async (exchange) => {
         const id = readFileId(exchange);
         if (!(await parts.files.remove(requirePrincipal(exchange).accountId, id, toCaller(exchange))))
           throw unknownFile();
-        exchange.body = { id, object: 'file', deleted: true };
+        return { id, object: 'file', deleted: true };
       },
       doc: {
         tag: 'Files',
         operationId: 'deleteFile',
         summary: 'Delete a file',
-        answers: { 'application/json': DELETED_ANSWER },
         refuses: [404],
       },
-    },
+    }),
   ];
 }
 
@@ -226,7 +216,7 @@ function toCaller({ state: { requestId, span } }: Exchange): Caller {
   return { requestId, span };
 }
 
-function encodeFile({ id, bytes, createdAt, expiresAt, filename, purpose }: ClientFile): object {
+function encodeFile({ id, bytes, createdAt, expiresAt, filename, purpose }: ClientFile): TypeOf<typeof FILE_ANSWER> {
   return {
     id,
     object: 'file',

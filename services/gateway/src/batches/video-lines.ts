@@ -16,7 +16,7 @@ export function videoEndpoint(create: CreateRoute, read: ReadRoute): BatchEndpoi
     explain: (fault) => addRightField(create, fault),
     encode: async (end, { links, charges }) => {
       if (!('task' in end)) throw new Error('the line of a video has a task');
-      return { statusCode: OK, body: read.encode(end.task, links, charges.get(end.task.id)) };
+      return { statusCode: OK, body: read.answer.encode(end.task, links, charges.get(end.task.id)) };
     },
   };
 }

@@ -5,9 +5,7 @@ import type { CreateTaskRequest } from '@reelgate/proto/tasks/v1/task_service';
 import type { Charge } from '../domain/charge.ts';
 import type { Models } from '../domain/model-defaults.ts';
 import type { EnvelopeName } from '../domain/envelope-name.ts';
-
-/** A JSON Schema. */
-export type Schema = Readonly<Record<string, unknown>>;
+import type { Answer, Schema } from '../domain/schema.ts';
 
 /** A part of a form that is a file. */
 export interface FormFile {
@@ -86,7 +84,6 @@ interface RouteSummary {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly answer: Schema;
 }
 
 export interface CreateRoute extends RouteSummary {
@@ -104,7 +101,7 @@ export interface CreateRoute extends RouteSummary {
   /** Pure: it throws a Problem to refuse, and calls no service. */
   decode(body: ClientBody, context: DecodeContext): DecodedOrder;
   /** Depends only on the task, and not on its place, so that a replayed create has the same answer. */
-  encode(task: Task, links: Links): object;
+  readonly answer: Answer<[task: Task, links: Links]>;
 }
 
 /** A path that names one task. The route reads the id under this name. */
@@ -115,7 +112,7 @@ export interface ReadRoute extends RouteSummary {
   /** Set if its answer shows the charge; otherwise billing is not asked. */
   readonly showsCharge?: true;
   /** `charge` is undefined if the route does not show it, or if it is not known now. */
-  encode(task: Task, links: Links, charge?: Charge): object;
+  readonly answer: Answer<[task: Task, links: Links, charge?: Charge]>;
 }
 
 export interface QueryParameter {
@@ -151,19 +148,25 @@ export interface ListRoute extends RouteSummary {
   /** Set if its answer shows charges; otherwise billing is not asked. */
   readonly showsCharges?: true;
   decode(query: URLSearchParams): ListQuery;
-  encode(page: TaskPage, links: Links): object;
+  readonly answer: Answer<[page: TaskPage, links: Links]>;
 }
 
-/** The result of ending a task: cancelled or deleted. */
-export type EndResult =
-  { readonly action: 'cancelled'; readonly task: Task } | { readonly action: 'deleted'; readonly taskId: string };
-
-export interface EndRoute extends RouteSummary {
+interface EndSummary extends RouteSummary {
   readonly path: TaskPath;
   readonly method: 'POST' | 'DELETE';
-  readonly ends: 'cancel' | 'delete';
-  encode(ending: EndResult, links: Links): object;
 }
+
+export interface CancelRoute extends EndSummary {
+  readonly ends: 'cancel';
+  readonly answer: Answer<[task: Task, links: Links]>;
+}
+
+export interface DeleteRoute extends EndSummary {
+  readonly ends: 'delete';
+  readonly answer: Answer<[taskId: string]>;
+}
+
+export type EndRoute = CancelRoute | DeleteRoute;
 
 /** The routes and bodies of one family of clients. It maps fields; the tasks service judges their values. */
 export interface Dialect {

@@ -1,4 +1,4 @@
-import type { Schema } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 
 interface Header {
   readonly description: string;

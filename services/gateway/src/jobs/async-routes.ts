@@ -4,9 +4,8 @@ import { createJob } from './create-job.ts';
 import type { CreateJobDeps } from './create-job.ts';
 import type { ByteReader, PrivateStore } from '../clients/media-port.ts';
 import type { WaitPermits } from '../operations/await-change.ts';
-import { resultEnvelope } from './result-envelope.ts';
+import { RESULT_ANSWER, resultEnvelope } from './result-envelope.ts';
 import type { Job } from '../clients/jobs-client.ts';
-import { TASK_STATES } from '../clients/plain-task.ts';
 import { awaitJob, isOpen } from '../operations/await-job.ts';
 import type { AwaitJobDeps } from '../operations/await-job.ts';
 import { relayEndpoints } from '../relay/endpoints.ts';
@@ -20,7 +19,9 @@ import { takeWebhookUrl } from './take-webhook-url.ts';
 import type { MatchedEndpoint } from '../relay/routes/read-call.ts';
 import type { BodyBounds } from '../http/bodies/read-body.ts';
 import { readIdempotencyKey, readPreferredWait, setPollHints } from '../http/headers.ts';
-import { matchPath, withoutLastSlash } from '../http/routes/route.ts';
+import { objectSchema } from '../domain/schema.ts';
+import type { TypeOf } from '../domain/schema.ts';
+import { jsonRoute, matchPath, withoutLastSlash } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 
 const PREFIX = '/async';
@@ -32,32 +33,8 @@ const CALL_BODY = {
 };
 const CREATED = {
   title: 'AsyncCall',
-  type: 'object',
-  required: ['id', 'status'],
-  additionalProperties: false,
-  properties: { id: { type: 'string' }, status: { const: 'queued' } },
-};
-const READ = {
-  title: 'AsyncResult',
-  type: 'object',
-  required: ['id', 'status'],
-  additionalProperties: false,
-  properties: {
-    id: { type: 'string' },
-    status: { enum: TASK_STATES },
-    status_code: { type: 'integer', description: 'The status that the synchronous route answered with.' },
-    content_type: { type: 'string', description: 'The content type of the result.' },
-    result: { description: 'The body of the answer: a JSON value, a string if it is text, otherwise base64.' },
-    encoding: { const: 'base64', description: 'Present only if the result is base64.' },
-    error: {
-      type: 'object',
-      description: 'Why the call failed.',
-      required: ['code', 'message'],
-      additionalProperties: false,
-      properties: { code: { type: 'string' }, message: { type: 'string' } },
-    },
-  },
-};
+  ...objectSchema({ id: { type: 'string' }, status: { const: 'queued' } }),
+} as const;
 
 /** The parts that the generic asynchronous route needs. */
 export interface AsyncRouteParts extends BodyBounds, WaitAccessParts, CreateJobDeps, AwaitJobDeps {
@@ -68,14 +45,15 @@ export interface AsyncRouteParts extends BodyBounds, WaitAccessParts, CreateJobD
 /** The generic asynchronous route: it queues a call to a synchronous route and reads its result. */
 export function asyncRoutes(parts: AsyncRouteParts): RouteEntry[] {
   return [
-    {
+    jsonRoute({
       kind: 'create',
       methods: ['POST'],
       path: `${PREFIX}/{+path}`,
       token: { counts: 'calls' },
       // It makes a job, as a create makes a task.
       traced: 'create',
-      handle: (exchange) => queueCall(parts, exchange),
+      answer: CREATED,
+      respond: (exchange) => queueCall(parts, exchange),
       doc: {
         tag: 'Generic async',
         operationId: 'createAsync',
@@ -94,11 +72,10 @@ export function asyncRoutes(parts: AsyncRouteParts): RouteEntry[] {
         handsOnQuery: true,
         json: CALL_BODY,
         status: 202,
-        answers: { 'application/json': CREATED },
         answerHeaders: ['idempotent-replayed', 'openai-poll-after-ms', 'retry-after'],
         refuses: [404, 409, 422],
       },
-    },
+    }),
     {
       kind: 'read',
       methods: ['GET'],
@@ -116,13 +93,13 @@ export function asyncRoutes(parts: AsyncRouteParts): RouteEntry[] {
         refuses: [400, 404, 410],
         answerHeaders: ['openai-poll-after-ms', 'retry-after', 'preference-applied'],
         description: 'A failed call is read with 200 too; `status_code` is its own status.',
-        answers: { 'application/json': READ },
+        answers: { 'application/json': RESULT_ANSWER.schema },
       },
     },
   ];
 }
 
-async function queueCall(parts: AsyncRouteParts, exchange: Exchange): Promise<void> {
+async function queueCall(parts: AsyncRouteParts, exchange: Exchange): Promise<TypeOf<typeof CREATED>> {
   const key = readIdempotencyKey(exchange.req.headers['idempotency-key']);
   const sent = await readCall(parts, exchange, matchEndpoint(exchange.path.slice(PREFIX.length)));
   const { call, webhookUrl } = takeWebhookUrl(sent);
@@ -134,8 +111,7 @@ async function queueCall(parts: AsyncRouteParts, exchange: Exchange): Promise<vo
   exchange.state.taskId = id;
   if (replayed) exchange.set('idempotent-replayed', 'true');
   setPollHints(exchange.res, { pollAfterMs: 0n });
-  exchange.status = 202;
-  exchange.body = { id, status: 'queued' };
+  return { id, status: 'queued' };
 }
 
 function matchEndpoint(written: string): MatchedEndpoint {

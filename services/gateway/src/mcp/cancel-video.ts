@@ -1,7 +1,7 @@
 import { isProblem } from '@reelgate/platform/problem';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
-import { cancelOrDeleteTask } from '../operations/cancel-or-delete-task.ts';
+import { cancelTask } from '../operations/end-task.ts';
 import type { ToolCall, ToolParts } from './mcp-tool.ts';
 import { readVideo, toVideoRef } from './read-video.ts';
 
@@ -13,9 +13,7 @@ export async function cancelVideo(
 ): Promise<{ readonly task: Task; readonly isCancelled: boolean }> {
   const { requestId, span } = call;
   try {
-    const ended = await cancelOrDeleteTask(parts, toVideoRef(id, call), 'cancel', { requestId, span });
-    if (ended.action !== 'cancelled') throw new Error('a cancel deleted a task');
-    return { task: ended.task, isCancelled: true };
+    return { task: await cancelTask(parts, toVideoRef(id, call), { requestId, span }), isCancelled: true };
   } catch (error) {
     if (!isProblem(error, 'task_not_cancellable')) throw error;
     const task = await readVideo(parts, id, call);

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { Problem } from '@reelgate/platform/problem';
-import type { Schema } from '../dialects/dialect.ts';
+import { markAnswer } from '../domain/schema.ts';
+import type { Schema } from '../domain/schema.ts';
 import type { McpServing } from './mcp-server.ts';
 import type { RequestCall, ToolParts } from './mcp-tool.ts';
 import type { TellProgress } from './wait-for-call.ts';
@@ -85,7 +86,7 @@ export function mcpRoute({ parts, addresses, metrics }: McpRouteDeps): RouteEntr
         'Answers with JSON, or with server-sent events if progress comes first. Each message counts as a read, and ' +
         '`video_create` as a create too. A refusal of a tool is a result with `isError`.',
       json: requestSchema,
-      answers: { 'application/json': answerSchema, 'text/event-stream': { type: 'string' } },
+      answers: { 'application/json': markAnswer(answerSchema), 'text/event-stream': { type: 'string' } },
       also: { 202: { description: 'A notification was taken.' } },
       refuses: [404],
     },

@@ -5,20 +5,21 @@ import type { Principal } from '../clients/billing-client.ts';
 import type { InlineStore, ThumbnailReader } from '../clients/media-port.ts';
 import type { AccountBooks } from '../clients/money-client.ts';
 import type { ReadUsage } from '../clients/usage-client.ts';
-import type { Links, Schema } from '../dialects/dialect.ts';
+import type { Links } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { RateLimits } from '../domain/rate-limits.ts';
 import type { VideoModels } from '../models/list-models.ts';
 import type { AwaitChangeDeps, WaitPermits } from '../operations/await-change.ts';
-import type { CancelOrDeleteDeps } from '../operations/cancel-or-delete-task.ts';
+import type { EndTaskDeps } from '../operations/end-task.ts';
 import type { ChargeReader } from '../operations/read-charge.ts';
 import type { SubmitOrderDeps } from '../operations/submit-order.ts';
 import type { RateCounters } from '../rate-counters/rate-counters.ts';
 import { dropEmptyArguments, readAmounts } from './tool-arguments.ts';
 
 /** The parts that tools are made of. A tool calls the operations that the HTTP routes call. */
-export interface ToolParts extends SubmitOrderDeps, AwaitChangeDeps, CancelOrDeleteDeps {
+export interface ToolParts extends SubmitOrderDeps, AwaitChangeDeps, EndTaskDeps {
   readonly media: InlineStore & ThumbnailReader;
   readonly usage: ReadUsage;
   readonly books: AccountBooks;

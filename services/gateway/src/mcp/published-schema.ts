@@ -1,4 +1,4 @@
-import type { Schema } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import type { ObjectSchema } from './mcp-tool.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { AccountCaller } from '../clients/caller.ts';
 import type { Task, TaskRef } from '../clients/tasks-client.ts';
-import type { Schema } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
 import type { RequestCall, ToolParts } from './mcp-tool.ts';
 

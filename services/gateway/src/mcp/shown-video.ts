@@ -3,7 +3,7 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { TASK_STATES } from '../clients/plain-task.ts';
 import { isFinal } from '../clients/tasks-client.ts';
 import type { Task } from '../clients/tasks-client.ts';
-import type { Schema } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import { dropUndefined, encodeFailure, toStateName } from '../dialects/wire/task-fields.ts';
 import type { Charge } from '../domain/charge.ts';
 import { formatDecimal } from '../domain/decimal.ts';

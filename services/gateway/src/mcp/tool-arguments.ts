@@ -1,6 +1,6 @@
 import { formatNumber } from '../domain/decimal.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
-import type { Schema } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 
 /**
  * Returns the arguments without those that a client writes to say nothing: null, an empty text, and an empty list. Some

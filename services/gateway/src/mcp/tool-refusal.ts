@@ -1,5 +1,5 @@
 import type { Problem } from '@reelgate/platform/problem';
-import type { Schema } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import { findErrorRow, isUncertain } from '../problems/error-table.ts';
 import type { ToolAnswer } from './mcp-tool.ts';
 import { buildObjectSchema } from './mcp-tool.ts';

@@ -1,4 +1,5 @@
-import type { DecodedOrder, Schema } from '../dialects/dialect.ts';
+import type { DecodedOrder } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import { decodeCreate } from '../dialects/openai/decode.ts';
 import { remixVideo } from '../dialects/openai/remix-video.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';

@@ -1,6 +1,7 @@
 import { Problem } from '@reelgate/platform/problem';
 import { listVisibleModels } from '../operations/principals.ts';
-import type { Schema } from '../dialects/dialect.ts';
+import { markAnswer } from '../domain/schema.ts';
+import type { AnswerSchema } from '../domain/schema.ts';
 import { detectClientFamily } from '../http/client-family.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
@@ -45,40 +46,40 @@ export function modelRoutes(parts: ModelRouteParts): RouteEntry[] {
   return [
     entry(
       '/v1/models',
-      withEveryFamily(
-        describeModelRoute('listModels', 'List the models that the token may use', anyShape('pageSchema')),
-      ),
-      (exchange) => shapeFor(exchange).page(models(exchange)),
+      withEveryFamily(describeModelRoute('listModels', 'List the models that the token may use', anyShape('page'))),
+      (exchange) => shapeFor(exchange).page.encode(models(exchange)),
     ),
     entry(
       '/v1/models/{model}',
       withEveryFamily(
-        withNotFound(describeModelRoute('getModel', 'Read a model that the token may use', anyShape('schema'))),
+        withNotFound(describeModelRoute('getModel', 'Read a model that the token may use', anyShape('one'))),
       ),
-      (exchange) => shapeFor(exchange).one(requireListedModel(exchange, models(exchange))),
+      (exchange) => shapeFor(exchange).one.encode(requireListedModel(exchange, models(exchange))),
     ),
     entry(
       '/api/v1/models',
       describeModelRoute(
         'listOpenRouterModels',
         'List the models that the token may use, in the shape of OpenRouter',
-        openrouter.pageSchema,
+        openrouter.page.schema,
       ),
-      (exchange) => openrouter.page(models(exchange)),
+      (exchange) => openrouter.page.encode(models(exchange)),
     ),
     entry(
       '/v1beta/models',
       describeModelRoute(
         'listGenerateContentModels',
         'List the models that generate content and that the token may use',
-        google.pageSchema,
+        google.page.schema,
       ),
-      (exchange) => google.page(generating(exchange)),
+      (exchange) => google.page.encode(generating(exchange)),
     ),
     entry(
       '/v1beta/models/{model}',
-      withNotFound(describeModelRoute('getGenerateContentModel', 'Read a model that generates content', google.schema)),
-      (exchange) => google.one(requireListedModel(exchange, generating(exchange))),
+      withNotFound(
+        describeModelRoute('getGenerateContentModel', 'Read a model that generates content', google.one.schema),
+      ),
+      (exchange) => google.one.encode(requireListedModel(exchange, generating(exchange))),
     ),
   ];
 }
@@ -88,13 +89,14 @@ function shapeFor(exchange: Exchange): ModelShape {
   return MODEL_SHAPES[detectClientFamily(exchange) ?? 'openai'];
 }
 
-function anyShape(which: 'schema' | 'pageSchema'): Schema {
-  return {
+/** The schema of an answer that has the shape of the client's family. */
+function anyShape(which: keyof ModelShape): AnswerSchema {
+  return markAnswer({
     description:
       "The shape depends on the client: Anthropic's with anthropic-version or x-api-key, " +
       "Google's with x-goog-api-key or ?key=, otherwise OpenAI's.",
-    anyOf: FAMILIES.map((family) => MODEL_SHAPES[family][which]),
-  };
+    anyOf: FAMILIES.map((family) => MODEL_SHAPES[family][which].schema),
+  });
 }
 
 /** The output of the models of an endpoint, in OpenRouter's words. */
@@ -152,6 +154,6 @@ const withEveryFamily = (doc: RouteDoc): RouteDoc => ({
 });
 const withNotFound = (doc: RouteDoc): RouteDoc => ({ ...doc, refuses: [404] });
 
-function describeModelRoute(operationId: string, summary: string, answer: RouteDoc['answers'][string]): RouteDoc {
+function describeModelRoute(operationId: string, summary: string, answer: AnswerSchema): RouteDoc {
   return { tag: 'Models', operationId, summary, answers: { 'application/json': answer } };
 }

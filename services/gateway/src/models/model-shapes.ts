@@ -1,4 +1,5 @@
-import type { Schema } from '../dialects/dialect.ts';
+import { newAnswer, objectSchema } from '../domain/schema.ts';
+import type { Answer, Properties, TypeOf } from '../domain/schema.ts';
 import type { ClientFamily } from '../http/client-family.ts';
 
 export interface ListedModel {
@@ -11,10 +12,9 @@ export interface ListedModel {
 
 /** The shape in which one family of clients reads models. */
 export interface ModelShape {
-  readonly schema: Schema;
-  readonly pageSchema: Schema;
-  one(model: ListedModel): object;
-  page(models: readonly ListedModel[]): object;
+  readonly one: Answer<[model: ListedModel]>;
+  /** Lists all models on one page. */
+  readonly page: Answer<[models: readonly ListedModel[]]>;
 }
 
 const OWNER = 'reelgate';
@@ -22,21 +22,16 @@ const OWNER = 'reelgate';
 const UNKNOWN_TIME = '1970-01-01T00:00:00Z';
 /** OpenRouter's price of a model that has none in advance. */
 const UNKNOWN_PRICE = '-1';
-const METHODS = ['generateContent', 'streamGenerateContent'];
+const METHODS = ['generateContent', 'streamGenerateContent'] as const;
 
-const text = { type: 'string' };
-const object = (title: string, properties: Schema): Schema => ({
-  title,
-  type: 'object',
-  required: Object.keys(properties),
-  additionalProperties: false,
-  properties,
-});
+const text = { type: 'string' } as const;
+const object = <const P extends Properties>(title: string, properties: P) =>
+  ({ title, ...objectSchema(properties) }) as const;
 
-const nothing = { type: 'null' };
-const textOrNull = { type: ['string', 'null'] };
+const nothing = { type: 'null' } as const;
+const textOrNull = { type: ['string', 'null'] } as const;
 
-const OPENAI_MEMBERS = { id: text, object: { const: 'model' }, created: { type: 'integer' }, owned_by: text };
+const OPENAI_MEMBERS = { id: text, object: { const: 'model' }, created: { type: 'integer' }, owned_by: text } as const;
 const openaiModel = object('Model', OPENAI_MEMBERS);
 const anthropicModel = object('MessagesModel', {
   type: { const: 'model' },
@@ -57,8 +52,8 @@ const googleModel = object('GenerateContentModel', {
   supportedGenerationMethods: { type: 'array', items: { enum: METHODS } },
 });
 
-const texts = { type: 'array', items: text };
-const unknownPrice = { const: UNKNOWN_PRICE, description: 'Not known in advance.' };
+const texts = { type: 'array', items: text } as const;
+const unknownPrice = { const: UNKNOWN_PRICE, description: 'Not known in advance.' } as const;
 const openrouterModel = object('OpenRouterModel', {
   ...OPENAI_MEMBERS,
   name: text,
@@ -78,9 +73,14 @@ const openrouterModel = object('OpenRouterModel', {
   links: object('OpenRouterModelLinks', { details: text }),
 });
 
-const openaiOne = ({ id }: ListedModel): object => ({ id, object: 'model', created: 0, owned_by: OWNER });
+const openaiOne = ({ id }: ListedModel): TypeOf<typeof openaiModel> => ({
+  id,
+  object: 'model',
+  created: 0,
+  owned_by: OWNER,
+});
 /** The gateway does not know the values that are null. */
-const anthropicOne = ({ id }: ListedModel): object => ({
+const anthropicOne = ({ id }: ListedModel): TypeOf<typeof anthropicModel> => ({
   type: 'model',
   id,
   display_name: id,
@@ -93,14 +93,14 @@ const anthropicOne = ({ id }: ListedModel): object => ({
   max_tokens: null,
   retires_at: null,
 });
-const googleOne = ({ id, generates }: ListedModel): object => ({
+const googleOne = ({ id, generates }: ListedModel): TypeOf<typeof googleModel> => ({
   name: `models/${id}`,
   displayName: id,
   supportedGenerationMethods: generates ? METHODS : [],
 });
 
 /** The members that OpenAI's clients read, and those that OpenRouter's clients require. */
-const openrouterOne = (model: ListedModel): object => ({
+const openrouterOne = (model: ListedModel): TypeOf<typeof openrouterModel> => ({
   ...openaiOne(model),
   name: model.id,
   canonical_slug: model.id,
@@ -115,50 +115,46 @@ const openrouterOne = (model: ListedModel): object => ({
   links: { details: `/v1/models/${encodeURIComponent(model.id)}` },
 });
 
-/** Each shape lists all models on one page. */
+const openaiPage = object('ModelPage', { object: { const: 'list' }, data: { type: 'array', items: openaiModel } });
+const anthropicPage = object('MessagesModelPage', {
+  data: { type: 'array', items: anthropicModel },
+  has_more: { const: false },
+  first_id: textOrNull,
+  last_id: textOrNull,
+});
+const googlePage = object('GenerateContentModelPage', { models: { type: 'array', items: googleModel } });
+const openrouterPage = object('OpenRouterModelPage', {
+  object: { const: 'list' },
+  data: { type: 'array', items: openrouterModel },
+  total_count: { type: 'integer' },
+  links: object('OpenRouterPageLinks', { next: nothing }),
+});
+
 export const MODEL_SHAPES: Readonly<Record<ClientFamily | 'openrouter', ModelShape>> = {
   openai: {
-    schema: openaiModel,
-    one: openaiOne,
-    pageSchema: object('ModelPage', { object: { const: 'list' }, data: { type: 'array', items: openaiModel } }),
-    page: (models) => ({ object: 'list', data: models.map(openaiOne) }),
+    one: newAnswer(openaiModel, openaiOne),
+    page: newAnswer(openaiPage, (models) => ({ object: 'list', data: models.map(openaiOne) })),
   },
   anthropic: {
-    schema: anthropicModel,
-    one: anthropicOne,
-    pageSchema: object('MessagesModelPage', {
-      data: { type: 'array', items: anthropicModel },
-      has_more: { const: false },
-      first_id: textOrNull,
-      last_id: textOrNull,
-    }),
-    page: (models) => ({
+    one: newAnswer(anthropicModel, anthropicOne),
+    page: newAnswer(anthropicPage, (models) => ({
       data: models.map(anthropicOne),
       has_more: false,
       first_id: models[0]?.id ?? null,
       last_id: models.at(-1)?.id ?? null,
-    }),
+    })),
   },
   google: {
-    schema: googleModel,
-    one: googleOne,
-    pageSchema: object('GenerateContentModelPage', { models: { type: 'array', items: googleModel } }),
-    page: (models) => ({ models: models.map(googleOne) }),
+    one: newAnswer(googleModel, googleOne),
+    page: newAnswer(googlePage, (models) => ({ models: models.map(googleOne) })),
   },
   openrouter: {
-    schema: openrouterModel,
-    one: openrouterOne,
-    pageSchema: object('OpenRouterModelPage', {
-      object: { const: 'list' },
-      data: { type: 'array', items: openrouterModel },
-      total_count: { type: 'integer' },
-      links: object('OpenRouterPageLinks', { next: nothing }),
-    }),
-    page: (models) => ({
+    one: newAnswer(openrouterModel, openrouterOne),
+    page: newAnswer(openrouterPage, (models) => ({
       object: 'list',
       data: models.map(openrouterOne),
       total_count: models.length,
       links: { next: null },
-    }),
+    })),
   },
 };

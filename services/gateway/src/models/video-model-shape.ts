@@ -1,7 +1,10 @@
 import { PRICE_UNITS } from '../clients/unit-prices-client.ts';
 import { WIRE_KINDS } from '../clients/plain-task.ts';
+import type { PlainKind } from '../clients/plain-task.ts';
 import type { MediaLimits } from '../clients/models-client.ts';
-import type { Schema } from '../dialects/dialect.ts';
+import { memberSchemas, objectSchema } from '../domain/schema.ts';
+import type { Draft, TypeOf } from '../domain/schema.ts';
+import { dropUndefined } from '../dialects/wire/task-fields.ts';
 import { formatDecimal } from '../domain/decimal.ts';
 import type { GenerationLimits, ModelPrice, VideoModel } from './list-models.ts';
 
@@ -17,10 +20,69 @@ const UNKNOWN = {
   seed: null,
   creativity: null,
   upscale_factor: null,
-};
+} as const;
+const unknownNames = Object.keys(UNKNOWN) as readonly (keyof typeof UNKNOWN)[];
+
+const text = { type: 'string' } as const;
+const unknown = { type: 'null', description: 'Not known.' } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const texts = { type: 'array', items: text } as const;
+const textsOrNull = { type: ['array', 'null'], items: text } as const;
+const kinds = Object.keys(WIRE_KINDS) as readonly PlainKind[];
+
+const price = {
+  title: 'ModelPrice',
+  description: 'The price of one unit. The amount of an order is the sum over its units.',
+  ...objectSchema(
+    {
+      operation: { enum: kinds },
+      unit: { enum: PRICE_UNITS, description: 'hold is reserved in place of tokens, which are known only afterwards.' },
+      resolution: { ...text, description: 'Absent: any.' },
+      free: { ...count, description: 'How many units of an order are free.' },
+      amount: { ...text, description: 'A decimal number.' },
+    },
+    ['resolution', 'free'],
+  ),
+} as const;
+
+export const videoModelSchema = {
+  title: 'VideoModel',
+  description: 'The limits are those of a generation. They are null or absent if the model makes none.',
+  ...objectSchema(
+    {
+      id: text,
+      canonical_slug: text,
+      name: text,
+      created: { type: 'integer' },
+      supported_durations: { type: ['array', 'null'], items: { type: 'integer' } },
+      supported_resolutions: textsOrNull,
+      supported_aspect_ratios: textsOrNull,
+      supported_frame_images: textsOrNull,
+      ...memberSchemas(unknownNames, unknown),
+      allowed_passthrough_parameters: texts,
+      pricing_skus: { type: 'object', additionalProperties: text, description: 'Only for accounts in USD.' },
+      duration: objectSchema({ min: count, max: count, step: { const: 1 } }),
+      defaults: objectSchema({ duration: count, resolution: text, ratio: text }),
+      prompt_max: { ...count, description: 'Characters.' },
+      media: objectSchema({
+        max: { ...count, description: 'Of all roles together.' },
+        ...memberSchemas(ROLES, count),
+        frames_exclude_references: { type: 'boolean' },
+        audio_needs_picture: { type: 'boolean', description: 'A reference_audio needs a reference image or video.' },
+        more_ratios: { ...texts, description: 'Further ratios, only for an order with media.' },
+      }),
+      operations: { type: 'array', items: { enum: kinds } },
+      prices: { type: 'array', items: price },
+      currency: text,
+    },
+    ['pricing_skus', 'duration', 'defaults', 'prompt_max', 'media'],
+  ),
+} as const;
+
+type VideoModelAnswer = TypeOf<typeof videoModelSchema>;
 
 /** Encodes a model with the members of OpenRouter, and beside them the limits and prices of this service. */
-export function encodeVideoModel(model: VideoModel): object {
+export function encodeVideoModel(model: VideoModel): VideoModelAnswer {
   const { id, operations, generation, prices, currency } = model;
   return {
     id,
@@ -41,19 +103,31 @@ export function encodeVideoModel(model: VideoModel): object {
   };
 }
 
-function encodeLimits({ duration, defaults, promptMax, media, mediaRatios }: GenerationLimits): object {
+function encodeLimits({
+  duration,
+  defaults,
+  promptMax,
+  media,
+  mediaRatios,
+}: GenerationLimits): Pick<VideoModelAnswer, 'duration' | 'defaults' | 'prompt_max' | 'media'> {
   return {
     duration: { ...duration, step: 1 },
     defaults,
     prompt_max: promptMax,
     media: {
       max: media.max,
-      ...Object.fromEntries(ROLES.map((role) => [role, media.roles[role] ?? 0])),
+      ...countRoles(media),
       frames_exclude_references: media.framesExcludeReferences,
       audio_needs_picture: media.audioNeedsPicture,
       more_ratios: mediaRatios,
     },
   };
+}
+
+/** Returns the most items of each role. */
+function countRoles({ roles }: MediaLimits): Readonly<Record<(typeof ROLES)[number], number>> {
+  const { first_frame = 0, last_frame = 0, reference_image = 0, reference_video = 0, reference_audio = 0 } = roles;
+  return { first_frame, last_frame, reference_image, reference_video, reference_audio };
 }
 
 function listDurations({ duration: { min, max } }: GenerationLimits): readonly number[] {
@@ -76,73 +150,18 @@ function toSkus(prices: readonly ModelPrice[]): Readonly<Record<string, string>>
   );
 }
 
-function encodePrice({ operation, unit, resolution, free, amountNanos }: ModelPrice): object {
-  return {
+function encodePrice({
+  operation,
+  unit,
+  resolution,
+  free,
+  amountNanos,
+}: ModelPrice): VideoModelAnswer['prices'][number] {
+  return dropUndefined({
     operation,
     unit,
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(free === 0 ? {} : { free }),
+    resolution,
+    free: free === 0 ? undefined : free,
     amount: formatDecimal(amountNanos),
-  };
+  } satisfies Draft<VideoModelAnswer['prices'][number]>);
 }
-
-const text: Schema = { type: 'string' };
-const unknown: Schema = { type: 'null', description: 'Not known.' };
-const count: Schema = { type: 'integer', minimum: 0 };
-const texts: Schema = { type: 'array', items: text };
-const textsOrNull: Schema = { type: ['array', 'null'], items: text };
-const object = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema => ({
-  type: 'object',
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  additionalProperties: false,
-  properties,
-});
-
-const price: Schema = {
-  title: 'ModelPrice',
-  description: 'The price of one unit. The amount of an order is the sum over its units.',
-  ...object(
-    {
-      operation: { enum: Object.keys(WIRE_KINDS) },
-      unit: { enum: PRICE_UNITS, description: 'hold is reserved in place of tokens, which are known only afterwards.' },
-      resolution: { ...text, description: 'Absent: any.' },
-      free: { ...count, description: 'How many units of an order are free.' },
-      amount: { ...text, description: 'A decimal number.' },
-    },
-    ['resolution', 'free'],
-  ),
-};
-
-export const videoModelSchema: Schema = {
-  title: 'VideoModel',
-  description: 'The limits are those of a generation. They are null or absent if the model makes none.',
-  ...object(
-    {
-      id: text,
-      canonical_slug: text,
-      name: text,
-      created: { type: 'integer' },
-      supported_durations: { type: ['array', 'null'], items: { type: 'integer' } },
-      supported_resolutions: textsOrNull,
-      supported_aspect_ratios: textsOrNull,
-      supported_frame_images: textsOrNull,
-      ...Object.fromEntries(Object.keys(UNKNOWN).map((name) => [name, unknown])),
-      allowed_passthrough_parameters: texts,
-      pricing_skus: { type: 'object', additionalProperties: text, description: 'Only for accounts in USD.' },
-      duration: object({ min: count, max: count, step: { const: 1 } }),
-      defaults: object({ duration: count, resolution: text, ratio: text }),
-      prompt_max: { ...count, description: 'Characters.' },
-      media: object({
-        max: { ...count, description: 'Of all roles together.' },
-        ...Object.fromEntries(ROLES.map((role) => [role, count])),
-        frames_exclude_references: { type: 'boolean' },
-        audio_needs_picture: { type: 'boolean', description: 'A reference_audio needs a reference image or video.' },
-        more_ratios: { ...texts, description: 'Further ratios, only for an order with media.' },
-      }),
-      operations: { type: 'array', items: { enum: Object.keys(WIRE_KINDS) } },
-      prices: { type: 'array', items: price },
-      currency: text,
-    },
-    ['pricing_skus', 'duration', 'defaults', 'prompt_max', 'media'],
-  ),
-};

@@ -1,5 +1,6 @@
 import { dialects } from '../dialects/index.ts';
-import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import type { QueryParameter } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import { LABEL, LABEL_MAX } from '../domain/label.ts';
 import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
 import { collectErrors, referToErrors } from './error-responses.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Schema } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import { chooseEnvelope } from '../problems/choose-envelope.ts';
 import type { EnvelopeName } from '../domain/envelope-name.ts';
 import { WITH_TOKEN, listRefusalStatuses } from '../http/routes/route.ts';

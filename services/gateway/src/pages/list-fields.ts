@@ -1,4 +1,4 @@
-import type { Schema } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 
 /** A member of a body, such as `error.code` or `data[].id`. */
 export interface Field {

@@ -6,6 +6,7 @@ import { AGENT_PATHS } from './llms-index.ts';
 import { API, openApiDocument } from './document.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { toRoot } from '@reelgate/platform/http/path-prefix';
+import { memberSchemas, newAnswer, objectSchema } from '../domain/schema.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 
 const LINKS = { documentation: '/docs', openapi: '/openapi.json', llms: AGENT_PATHS.index, models: '/v1/models' };
@@ -127,9 +128,29 @@ function securePage(exchange: Exchange): void {
   exchange.set({ 'content-security-policy': CONTENT_SECURITY_POLICY, 'referrer-policy': 'no-referrer' });
 }
 
+const LINK_NAMES = Object.keys(LINKS) as readonly (keyof typeof LINKS)[];
+type HomeLinks = Readonly<Record<keyof typeof LINKS, string>>;
+
+const HOME_ANSWER = newAnswer(
+  {
+    title: 'ServiceInfo',
+    ...objectSchema({
+      name: { type: 'string' },
+      version: { type: 'string', description: 'The version of the API.' },
+      description: { type: 'string' },
+      links: objectSchema(memberSchemas(LINK_NAMES, { type: 'string' })),
+    }),
+  },
+  (links: HomeLinks) => ({ name: API.title, version: API.version, description: API.description, links }),
+);
+
+function toLinks(publicUrl: string): HomeLinks {
+  return Object.fromEntries(LINK_NAMES.map((name) => [name, `${publicUrl}${LINKS[name]}`])) as HomeLinks;
+}
+
 /** Describes this service: a page for a browser, JSON for a program. */
 export function homeRoute(publicUrl: string): RouteEntry {
-  const links = Object.fromEntries(Object.entries(LINKS).map(([name, path]) => [name, `${publicUrl}${path}`]));
+  const links = toLinks(publicUrl);
   return {
     kind: 'page',
     methods: ['GET'],
@@ -141,7 +162,7 @@ export function homeRoute(publicUrl: string): RouteEntry {
         exchange.type = 'text/html; charset=utf-8';
         exchange.body = writeHomePage(toRoot(exchange.path));
       } else {
-        exchange.body = { name: API.title, version: API.version, description: API.description, links };
+        exchange.body = HOME_ANSWER.encode(links);
       }
     },
     doc: {
@@ -150,23 +171,7 @@ export function homeRoute(publicUrl: string): RouteEntry {
       summary: 'Read what this service is, and where its documentation is',
       description: 'Answers with a page if the client prefers `text/html`, as a browser does, and with JSON otherwise.',
       answers: {
-        'application/json': {
-          title: 'ServiceInfo',
-          type: 'object',
-          required: ['name', 'version', 'description', 'links'],
-          additionalProperties: false,
-          properties: {
-            name: { type: 'string' },
-            version: { type: 'string', description: 'The version of the API.' },
-            description: { type: 'string' },
-            links: {
-              type: 'object',
-              required: Object.keys(LINKS),
-              additionalProperties: false,
-              properties: Object.fromEntries(Object.keys(LINKS).map((name) => [name, { type: 'string' }])),
-            },
-          },
-        },
+        'application/json': HOME_ANSWER.schema,
         'text/html': { type: 'string' },
       },
     },

@@ -1,4 +1,5 @@
-import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import type { QueryParameter } from '../dialects/dialect.ts';
+import type { Schema } from '../domain/schema.ts';
 import { listRefusalStatuses } from '../http/routes/route.ts';
 import type { RouteEntry } from '../http/routes/route.ts';
 import { HEADERS } from './document.ts';

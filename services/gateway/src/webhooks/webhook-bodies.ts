@@ -1,5 +1,6 @@
-import type { EndpointChange, EndpointSettings, WebhookPayload } from '../clients/webhook-endpoint.ts';
-import type { Schema } from '../dialects/dialect.ts';
+import type { EndpointChange, EndpointSettings } from '../clients/webhook-endpoint.ts';
+import { objectSchema } from '../domain/schema.ts';
+import type { Schema } from '../domain/schema.ts';
 import { bodyValidator } from '../dialects/wire/body-validator.ts';
 import { EVENT_TYPES } from '../clients/client-event.ts';
 import { readExchangeBody } from '../http/bodies/read-body.ts';
@@ -11,7 +12,7 @@ const URL_CHARACTERS_MAX = 2048;
 const UNIX_SECONDS_MAX = 99_999_999_999;
 
 /** One of the types of events. */
-export const EVENT_TYPE: Schema = { title: 'EventType', type: 'string', enum: EVENT_TYPES };
+export const EVENT_TYPE = { title: 'EventType', type: 'string', enum: EVENT_TYPES } as const satisfies Schema;
 const settings = {
   name: { type: 'string', minLength: 1, maxLength: NAME_CHARACTERS_MAX, description: 'A name for people.' },
   url: {
@@ -34,38 +35,39 @@ const settings = {
       'thin: the id of the task or call. full: also the task or call, as a status read answers, without the charge.',
   },
 } as const;
-const body = (
-  title: string,
-  properties: Readonly<Record<string, Schema>>,
-  required: readonly string[] = [],
-): Schema => ({
-  title,
-  type: 'object',
-  additionalProperties: false,
-  required,
-  properties,
-});
 
 /** The bodies of the routes, as they are documented and checked. */
 export const WEBHOOK_BODIES = {
-  create: body('WebhookEndpointCreate', settings, ['name', 'url', 'event_types']),
-  update: body('WebhookEndpointUpdate', {
-    ...settings,
-    status: {
-      enum: ['enabled', 'disabled'],
-      description: 'enabled: deliveries begin again, and the failures are forgotten.',
-    },
-  }),
-  rotate: body('WebhookSecretRotation', {
-    keep_old_secret_active_for_24_hours: {
-      type: 'boolean',
-      description: 'Whether deliveries are signed with both secrets for 24 hours. Default: false.',
-    },
-  }),
-  test: body('WebhookEndpointTest', { event_type: EVENT_TYPE }, ['event_type']),
-  resend: body(
-    'WebhookResend',
-    {
+  create: { title: 'WebhookEndpointCreate', ...objectSchema(settings, ['payload']) },
+  update: {
+    title: 'WebhookEndpointUpdate',
+    ...objectSchema(
+      {
+        ...settings,
+        status: {
+          enum: ['enabled', 'disabled'],
+          description: 'enabled: deliveries begin again, and the failures are forgotten.',
+        },
+      },
+      ['name', 'url', 'event_types', 'payload', 'status'],
+    ),
+  },
+  rotate: {
+    title: 'WebhookSecretRotation',
+    ...objectSchema(
+      {
+        keep_old_secret_active_for_24_hours: {
+          type: 'boolean',
+          description: 'Whether deliveries are signed with both secrets for 24 hours. Default: false.',
+        },
+      },
+      ['keep_old_secret_active_for_24_hours'],
+    ),
+  },
+  test: { title: 'WebhookEndpointTest', ...objectSchema({ event_type: EVENT_TYPE }) },
+  resend: {
+    title: 'WebhookResend',
+    ...objectSchema({
       since: {
         type: 'integer',
         minimum: 0,
@@ -73,25 +75,16 @@ export const WEBHOOK_BODIES = {
         description: 'Unix seconds: only deliveries that were made then or later.',
         examples: [1_795_334_516],
       },
-    },
-    ['since'],
-  ),
+    }),
+  },
 } as const;
 
-interface SettingsBody {
-  readonly name: string;
-  readonly url: string;
-  readonly event_types: readonly string[];
-  readonly payload?: WebhookPayload;
-}
-type UpdateBody = Partial<SettingsBody> & { readonly status?: 'enabled' | 'disabled' };
-
 const shapes = {
-  create: bodyValidator<SettingsBody>(WEBHOOK_BODIES.create),
-  update: bodyValidator<UpdateBody>(WEBHOOK_BODIES.update),
-  rotate: bodyValidator<{ readonly keep_old_secret_active_for_24_hours?: boolean }>(WEBHOOK_BODIES.rotate),
-  test: bodyValidator<{ readonly event_type: string }>(WEBHOOK_BODIES.test),
-  resend: bodyValidator<{ readonly since: number }>(WEBHOOK_BODIES.resend),
+  create: bodyValidator(WEBHOOK_BODIES.create),
+  update: bodyValidator(WEBHOOK_BODIES.update),
+  rotate: bodyValidator(WEBHOOK_BODIES.rotate),
+  test: bodyValidator(WEBHOOK_BODIES.test),
+  resend: bodyValidator(WEBHOOK_BODIES.resend),
 };
 
 export function decodeCreate(json: unknown): EndpointSettings {

@@ -1,11 +1,14 @@
 import { Problem } from '@reelgate/platform/problem';
 import type { PageRequest, WebhookCaller } from '../clients/webhooks-client.ts';
-import type { QueryParameter, Schema } from '../dialects/dialect.ts';
+import type { QueryParameter } from '../dialects/dialect.ts';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
+import type { Schema, TypeOf } from '../domain/schema.ts';
 import { invalid } from '../dialects/wire/body-validator.ts';
 import { readWholeNumber } from '../dialects/wire/query-values.ts';
 import { requirePrincipal } from '../http/http-exchange.ts';
 import type { Exchange } from '../http/http-exchange.ts';
 import { PLAUSIBLE_ID } from '../http/routes/task-id.ts';
+import { jsonRoute } from '../http/routes/route.ts';
 import type { Method, RouteDoc, RouteEntry } from '../http/routes/route.ts';
 
 const LIMIT = { min: 1, max: 100, fallback: 20 };
@@ -29,26 +32,31 @@ const REFUSALS = {
 } as const;
 
 /** A route about webhooks. A GET needs the right to read them, any other method the right to change them. */
-export interface WebhookRoute {
+export interface WebhookRoute<S extends Schema, Body extends TypeOf<S> & object> {
   readonly method: Method;
   readonly path: string;
   readonly doc: Omit<RouteDoc, 'tag' | 'answers'>;
-  readonly schema: Schema;
-  readonly answer: (exchange: Exchange, caller: WebhookCaller) => Promise<object> | object;
+  readonly answer: S;
+  readonly respond: (exchange: Exchange, caller: WebhookCaller) => MaybePromise<Body>;
 }
 
-export function webhookEntry({ method, path, doc, schema, answer }: WebhookRoute): RouteEntry {
+export function webhookEntry<const S extends Schema, const Body extends TypeOf<S> & object>({
+  method,
+  path,
+  doc,
+  answer,
+  respond,
+}: WebhookRoute<S, Body>): RouteEntry {
   const isRead = method === 'GET';
-  return {
+  return jsonRoute<S, Body>({
     kind: isRead ? 'read' : 'change',
     methods: [method],
     path,
     token: { counts: isRead ? 'reads' : 'calls' },
-    handle: async (exchange) => {
-      exchange.body = await answer(exchange, requireWebhookCaller(exchange, isRead ? 'read' : 'write'));
-    },
-    doc: { ...doc, tag: 'Webhooks', answers: { 'application/json': schema } },
-  };
+    doc: { ...doc, tag: 'Webhooks' },
+    answer,
+    respond: (exchange) => respond(exchange, requireWebhookCaller(exchange, isRead ? 'read' : 'write')),
+  });
 }
 
 /** The caller, if its token may read or change webhooks; otherwise refuses with a Problem. */

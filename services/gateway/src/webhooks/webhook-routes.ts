@@ -21,7 +21,7 @@ import {
   encodeListedDelivery,
   encodeWithSecret,
 } from './webhook-shapes.ts';
-import { encodePage } from '../http/routes/encode-page.ts';
+import { encodePage } from '../dialects/wire/list-page.ts';
 
 const ENDPOINTS = '/v1/webhook_endpoints';
 const ENDPOINT = `${ENDPOINTS}/{webhook_endpoint_id}`;
@@ -58,8 +58,8 @@ function collectionRoutes(parts: WebhookRouteParts): RouteEntry[] {
         json: WEBHOOK_BODIES.create,
         refuses: [422],
       },
-      schema: WEBHOOK_ANSWERS.endpointWithSecret,
-      answer: async (exchange, caller) =>
+      answer: WEBHOOK_ANSWERS.endpointWithSecret,
+      respond: async (exchange, caller) =>
         encodeWithSecret(await webhooks.create(caller, decodeCreate(await readOptionalBody(exchange, parts)))),
     }),
     webhookEntry({
@@ -71,8 +71,8 @@ function collectionRoutes(parts: WebhookRouteParts): RouteEntry[] {
         parameters: PAGE_PARAMETERS,
         refuses: [400],
       },
-      schema: WEBHOOK_ANSWERS.endpoints,
-      answer: async ({ querystring }, caller) => {
+      answer: WEBHOOK_ANSWERS.endpoints,
+      respond: async ({ querystring }, caller) => {
         const { endpoints, hasMore } = await webhooks.list(caller, readPage(new URLSearchParams(querystring)));
         return encodePage(endpoints, hasMore, encodeEndpoint);
       },
@@ -92,8 +92,8 @@ function endpointRoutes(parts: WebhookRouteParts): RouteEntry[] {
         description: 'The id `default` names the URLs that requests carry in `webhook_url`.',
         refuses: [404],
       },
-      schema: WEBHOOK_ANSWERS.endpoint,
-      answer: async (exchange, caller) => encodeEndpoint(await webhooks.get(caller, readEndpointId(exchange))),
+      answer: WEBHOOK_ANSWERS.endpoint,
+      respond: async (exchange, caller) => encodeEndpoint(await webhooks.get(caller, readEndpointId(exchange))),
     }),
     webhookEntry({
       method: 'POST',
@@ -105,8 +105,8 @@ function endpointRoutes(parts: WebhookRouteParts): RouteEntry[] {
         json: WEBHOOK_BODIES.update,
         refuses: [404, 422],
       },
-      schema: WEBHOOK_ANSWERS.endpoint,
-      answer: async (exchange, caller) => {
+      answer: WEBHOOK_ANSWERS.endpoint,
+      respond: async (exchange, caller) => {
         const change = decodeUpdate(await readOptionalBody(exchange, parts));
         return encodeEndpoint(await webhooks.update(caller, readEndpointId(exchange), change));
       },
@@ -120,8 +120,8 @@ function endpointRoutes(parts: WebhookRouteParts): RouteEntry[] {
         description: 'Its pending deliveries end.',
         refuses: [400, 404],
       },
-      schema: WEBHOOK_ANSWERS.deleted,
-      answer: async (exchange, caller) => {
+      answer: WEBHOOK_ANSWERS.deleted,
+      respond: async (exchange, caller) => {
         const id = readEndpointId(exchange);
         await webhooks.remove(caller, id);
         return { id, object: 'webhook_endpoint.deleted', deleted: true };
@@ -142,8 +142,8 @@ function secretRoutes(parts: WebhookRouteParts): RouteEntry[] {
         json: WEBHOOK_BODIES.rotate,
         refuses: [404],
       },
-      schema: WEBHOOK_ANSWERS.endpointWithSecret,
-      answer: async (exchange, caller) => {
+      answer: WEBHOOK_ANSWERS.endpointWithSecret,
+      respond: async (exchange, caller) => {
         const how = decodeRotation(await readOptionalBody(exchange, parts));
         return encodeWithSecret(await webhooks.rotateSecret(caller, readEndpointId(exchange), how));
       },
@@ -158,8 +158,8 @@ function secretRoutes(parts: WebhookRouteParts): RouteEntry[] {
         json: WEBHOOK_BODIES.test,
         refuses: [404, 422],
       },
-      schema: WEBHOOK_ANSWERS.test,
-      answer: async (exchange, caller) => {
+      answer: WEBHOOK_ANSWERS.test,
+      respond: async (exchange, caller) => {
         const [id, type] = [readEndpointId(exchange), decodeTest(await readOptionalBody(exchange, parts))];
         const statusCode = await webhooks.test(caller, id, type);
         return {
@@ -179,8 +179,8 @@ function eventTypesRoute(): RouteEntry {
     method: 'GET',
     path: '/v1/webhook_event_types',
     doc: { operationId: 'listWebhookEventTypes', summary: 'List the types of events' },
-    schema: WEBHOOK_ANSWERS.eventTypes,
-    answer: () => ({ object: 'list', data: EVENT_TYPES }),
+    answer: WEBHOOK_ANSWERS.eventTypes,
+    respond: () => ({ object: 'list', data: EVENT_TYPES }),
   });
 }
 
@@ -199,8 +199,8 @@ function deliveryRoutes(parts: WebhookRouteParts): RouteEntry[] {
         description: 'A delivery is kept for 30 days.',
         refuses: [404],
       },
-      schema: WEBHOOK_ANSWERS.delivery,
-      answer: async (exchange, caller) => encodeDelivery(await webhooks.getDelivery(caller, readDeliveryId(exchange))),
+      answer: WEBHOOK_ANSWERS.delivery,
+      respond: async (exchange, caller) => encodeDelivery(await webhooks.getDelivery(caller, readDeliveryId(exchange))),
     }),
     webhookEntry({
       method: 'POST',
@@ -213,8 +213,8 @@ function deliveryRoutes(parts: WebhookRouteParts): RouteEntry[] {
           'An attempt that is under way is its first one.',
         refuses: [404, 409, 422],
       },
-      schema: WEBHOOK_ANSWERS.delivery,
-      answer: async (exchange, caller) => encodeDelivery(await webhooks.resend(caller, readDeliveryId(exchange))),
+      answer: WEBHOOK_ANSWERS.delivery,
+      respond: async (exchange, caller) => encodeDelivery(await webhooks.resend(caller, readDeliveryId(exchange))),
     }),
   ];
 }
@@ -232,8 +232,8 @@ function listRoute({ webhooks }: WebhookRouteParts): RouteEntry {
       ],
       refuses: [400, 404],
     },
-    schema: WEBHOOK_ANSWERS.deliveries,
-    answer: async (exchange, caller) => {
+    answer: WEBHOOK_ANSWERS.deliveries,
+    respond: async (exchange, caller) => {
       const query = new URLSearchParams(exchange.querystring);
       const page = { ...readPage(query), state: readEnumName(query, 'state', WIRE_STATES) };
       const { deliveries, hasMore } = await webhooks.listDeliveries(caller, readEndpointId(exchange), page);
@@ -253,8 +253,8 @@ function resendFailedRoute(parts: WebhookRouteParts): RouteEntry {
       json: WEBHOOK_BODIES.resend,
       refuses: [404, 409, 422],
     },
-    schema: WEBHOOK_ANSWERS.resent,
-    answer: async (exchange, caller) => {
+    answer: WEBHOOK_ANSWERS.resent,
+    respond: async (exchange, caller) => {
       const id = readEndpointId(exchange);
       const since = decodeSince(await readOptionalBody(exchange, parts));
       const resent = await parts.webhooks.resendFailed(caller, id, since);

@@ -1,26 +1,14 @@
 import type { WebhookAttempt, WebhookDelivery } from '../clients/webhook-delivery.ts';
 import type { EndpointWithSecret, WebhookEndpoint } from '../clients/webhook-endpoint.ts';
-import type { Schema } from '../dialects/dialect.ts';
+import { pageSchema } from '../dialects/wire/list-page.ts';
+import { objectSchema } from '../domain/schema.ts';
+import type { Properties, TypeOf } from '../domain/schema.ts';
 import { EVENT_TYPE } from './webhook-bodies.ts';
 
-const text: Schema = { type: 'string' };
-const whole: Schema = { type: 'integer' };
-const orNull = (type: 'string' | 'integer', description: string): Schema => ({ type: [type, 'null'], description });
-const answerSchema = (title: string, properties: Readonly<Record<string, Schema>>): Schema => ({
-  title,
-  type: 'object',
-  required: Object.keys(properties),
-  additionalProperties: false,
-  properties,
-});
-const toPageSchema = (title: string, items: Schema): Schema =>
-  answerSchema(title, {
-    object: { const: 'list' },
-    data: { type: 'array', items },
-    first_id: { type: ['string', 'null'] },
-    last_id: { type: ['string', 'null'] },
-    has_more: { type: 'boolean' },
-  });
+const text = { type: 'string' } as const;
+const whole = { type: 'integer' } as const;
+const orNull = <const T extends 'string' | 'integer'>(type: T, description: string) =>
+  ({ type: [type, 'null'], description }) as const;
 
 const endpoint = {
   id: text,
@@ -38,17 +26,20 @@ const endpoint = {
   failing_since: orNull('integer', 'Unix seconds since which every delivery fails.'),
   last_success_at: orNull('integer', 'Unix seconds.'),
   last_failure_at: orNull('integer', 'Unix seconds.'),
-} as const satisfies Readonly<Record<string, Schema>>;
+} as const satisfies Properties;
 
-const attempt = answerSchema('WebhookAttempt', {
-  number: { ...whole, description: 'Counts from 1.' },
-  created_at: orNull('integer', 'Unix seconds at which it began.'),
-  duration_ms: whole,
-  status_code: orNull('integer', 'The HTTP status; null if there was no answer.'),
-  error: orNull('string', 'Why it failed, such as `timeout` or `redirect`.'),
-  request_headers: { type: 'object', additionalProperties: text, description: 'Without the signature.' },
-  response_head: { ...text, description: 'The first 2 KiB of the answer.' },
-});
+const attempt = {
+  title: 'WebhookAttempt',
+  ...objectSchema({
+    number: { ...whole, description: 'Counts from 1.' },
+    created_at: orNull('integer', 'Unix seconds at which it began.'),
+    duration_ms: whole,
+    status_code: orNull('integer', 'The HTTP status; null if there was no answer.'),
+    error: orNull('string', 'Why it failed, such as `timeout` or `redirect`.'),
+    request_headers: { type: 'object', additionalProperties: text, description: 'Without the signature.' },
+    response_head: { ...text, description: 'The first 2 KiB of the answer.' },
+  }),
+} as const;
 
 const delivery = {
   id: text,
@@ -68,45 +59,59 @@ const delivery = {
     'Unix seconds. No attempt is made earlier; once it has passed, the delivery waits for its turn. Null: none follows.',
   ),
   ended_at: orNull('integer', 'Unix seconds.'),
-} as const satisfies Readonly<Record<string, Schema>>;
+} as const satisfies Properties;
 
-const endpointSchema = answerSchema('WebhookEndpoint', endpoint);
+const endpointSchema = { title: 'WebhookEndpoint', ...objectSchema(endpoint) } as const;
+const listedDeliverySchema = { title: 'ListedWebhookDelivery', ...objectSchema(delivery) } as const;
 
 /** The answers of the routes. The endpoint routes have the shapes of OpenAI's, with fields added. */
 export const WEBHOOK_ANSWERS = {
   endpoint: endpointSchema,
-  endpointWithSecret: answerSchema('WebhookEndpointWithSecret', {
-    ...endpoint,
-    signing_secret: { ...text, description: 'No other answer has it: store it now.' },
-  }),
-  endpoints: toPageSchema('WebhookEndpointPage', endpointSchema),
-  deleted: answerSchema('DeletedWebhookEndpoint', {
-    id: text,
-    object: { const: 'webhook_endpoint.deleted' },
-    deleted: { const: true },
-  }),
-  test: answerSchema('WebhookEndpointTestResult', {
-    object: { const: 'webhook_endpoint.test' },
-    webhook_endpoint_id: text,
-    event_type: EVENT_TYPE,
-    success: { const: true, description: 'The receiver answered; `status_code` says how.' },
-    status_code: whole,
-  }),
-  eventTypes: answerSchema('WebhookEventTypes', {
-    object: { const: 'list' },
-    data: { type: 'array', items: EVENT_TYPE },
-  }),
-  delivery: answerSchema('WebhookDelivery', { ...delivery, attempts: { type: 'array', items: attempt } }),
-  deliveries: toPageSchema('WebhookDeliveryPage', answerSchema('ListedWebhookDelivery', delivery)),
-  resent: answerSchema('WebhookResent', {
-    object: { const: 'webhook_endpoint.resent' },
-    webhook_endpoint_id: text,
-    resent: { ...whole, description: 'How many deliveries are due again, at most 1000 for one request.' },
-    has_more: { type: 'boolean', description: 'True if there can be more: send the request again.' },
-  }),
+  endpointWithSecret: {
+    title: 'WebhookEndpointWithSecret',
+    ...objectSchema({
+      ...endpoint,
+      signing_secret: { ...text, description: 'No other answer has it: store it now.' },
+    }),
+  },
+  endpoints: pageSchema('WebhookEndpointPage', endpointSchema),
+  deleted: {
+    title: 'DeletedWebhookEndpoint',
+    ...objectSchema({ id: text, object: { const: 'webhook_endpoint.deleted' }, deleted: { const: true } }),
+  },
+  test: {
+    title: 'WebhookEndpointTestResult',
+    ...objectSchema({
+      object: { const: 'webhook_endpoint.test' },
+      webhook_endpoint_id: text,
+      event_type: EVENT_TYPE,
+      success: { const: true, description: 'The receiver answered; `status_code` says how.' },
+      status_code: whole,
+    }),
+  },
+  eventTypes: {
+    title: 'WebhookEventTypes',
+    ...objectSchema({ object: { const: 'list' }, data: { type: 'array', items: EVENT_TYPE } }),
+  },
+  delivery: {
+    title: 'WebhookDelivery',
+    ...objectSchema({ ...delivery, attempts: { type: 'array', items: attempt } }),
+  },
+  deliveries: pageSchema('WebhookDeliveryPage', listedDeliverySchema),
+  resent: {
+    title: 'WebhookResent',
+    ...objectSchema({
+      object: { const: 'webhook_endpoint.resent' },
+      webhook_endpoint_id: text,
+      resent: { ...whole, description: 'How many deliveries are due again, at most 1000 for one request.' },
+      has_more: { type: 'boolean', description: 'True if there can be more: send the request again.' },
+    }),
+  },
 } as const;
 
-export function encodeEndpoint(shown: WebhookEndpoint): object {
+type Answers = { readonly [Name in keyof typeof WEBHOOK_ANSWERS]: TypeOf<(typeof WEBHOOK_ANSWERS)[Name]> };
+
+export function encodeEndpoint(shown: WebhookEndpoint): Answers['endpoint'] {
   return {
     id: shown.id,
     object: 'webhook_endpoint',
@@ -126,16 +131,16 @@ export function encodeEndpoint(shown: WebhookEndpoint): object {
   };
 }
 
-export function encodeWithSecret({ endpoint: shown, secret }: EndpointWithSecret): object {
+export function encodeWithSecret({ endpoint: shown, secret }: EndpointWithSecret): Answers['endpointWithSecret'] {
   return { ...encodeEndpoint(shown), signing_secret: secret.reveal() };
 }
 
-export function encodeDelivery(shown: WebhookDelivery): object {
+export function encodeDelivery(shown: WebhookDelivery): Answers['delivery'] {
   return { ...encodeListedDelivery(shown), attempts: shown.attempts.map(encodeAttempt) };
 }
 
 /** A list does not have the attempts. */
-export function encodeListedDelivery(shown: WebhookDelivery): object {
+export function encodeListedDelivery(shown: WebhookDelivery): TypeOf<typeof listedDeliverySchema> {
   return {
     id: shown.id,
     object: 'webhook_delivery',
@@ -154,7 +159,7 @@ export function encodeListedDelivery(shown: WebhookDelivery): object {
   };
 }
 
-function encodeAttempt(shown: WebhookAttempt): object {
+function encodeAttempt(shown: WebhookAttempt): TypeOf<typeof attempt> {
   return {
     number: shown.number,
     created_at: toUnixSecondsOrNull(shown.at),

@@ -1,9 +1,9 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import type { FrameSize } from '../../domain/frame-size.ts';
 import { findModel } from '../../domain/model-defaults.ts';
-import type { ClientBody, DecodeContext, DecodedOrder, Schema } from '../dialect.ts';
+import type { ClientBody, DecodeContext, DecodedOrder } from '../dialect.ts';
+import type { Properties, TypeOf } from '../../domain/schema.ts';
 import { readContent, contentSchema } from '../wire/content-items.ts';
-import type { WireItem } from '../wire/content-items.ts';
 import { toDecodedOrder } from '../wire/decoded.ts';
 import {
   assertHasPrompt,
@@ -17,9 +17,7 @@ import {
   webhookUrlSchema,
 } from '../wire/flat-fields.ts';
 import { invalid, bodyValidator } from '../wire/body-validator.ts';
-import type { BoundFields, ClientFields, FlatFields } from '../wire/flat-fields.ts';
 import { pictureSchemas, readPictures } from '../wire/pictures.ts';
-import type { PictureFields } from '../wire/pictures.ts';
 import { assertMetadata, readExtra } from '../wire/unknown-fields.ts';
 
 /** Decodes `POST /v1/video/generations`, which is always a generation. */
@@ -55,29 +53,14 @@ function readDimensions({ width, height, size }: GenerationsBody): FrameSize | u
   return { width, height };
 }
 
-/** Wishes that only some generators have a control for. The answer lists those that nothing follows. */
-export interface ControlFields {
-  readonly seed?: number;
-  readonly fps?: number;
-}
-
-export interface GenerationsBody extends FlatFields, BoundFields, PictureFields, ClientFields, ControlFields {
-  readonly model: string;
-  readonly prompt?: string;
-  readonly width?: number;
-  readonly height?: number;
-  readonly content?: readonly WireItem[];
-  readonly response_format?: 'url';
-  readonly source_task_id?: string;
-  readonly action?: string;
-  readonly webhook_url?: string;
-}
-
-const SIDE = { type: 'integer', minimum: 1, maximum: 99_999 };
+const SIDE = { type: 'integer', minimum: 1, maximum: 99_999 } as const;
 const SEED_MAX = 2 ** 32 - 1;
 const FPS_MAX = 240;
 
-/** The schemas of the wishes, as a body is checked for them and as they are documented. */
+/**
+ * The wishes that only some generators have a control for, as a body is checked for them and as they are documented. The
+ * answer lists those that nothing follows.
+ */
 export const controlSchemas = {
   seed: {
     type: 'integer',
@@ -91,7 +74,7 @@ export const controlSchemas = {
     maximum: FPS_MAX,
     description: 'Frames in a second. `ignored` of the answer names it if no generator takes it.',
   },
-} as const satisfies Readonly<Record<keyof ControlFields, Schema>>;
+} as const satisfies Properties;
 
 const fields = {
   model: { type: 'string', description: 'The id of the model, such as Alpha-H3.' },
@@ -113,11 +96,13 @@ const fields = {
   action: { enum: ['generation', 'generate'], description: 'This path only generates.' },
   webhook_url: webhookUrlSchema,
   ...boundSchema,
-} as const satisfies Readonly<Record<keyof GenerationsBody, Schema>>;
+} as const satisfies Properties;
 
 /** Only names and types. Unknown fields are judged by `readExtra` and by the channels. */
-const generationsSchema: Schema = { type: 'object', required: ['model'], properties: fields };
+const generationsSchema = { type: 'object', required: ['model'], properties: fields } as const;
+
+export type GenerationsBody = TypeOf<typeof generationsSchema>;
 
 const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
 
-const readGenerations = bodyValidator<GenerationsBody>(generationsSchema);
+const readGenerations = bodyValidator(generationsSchema);

@@ -1,4 +1,4 @@
-import type { Schema } from '../dialect.ts';
+import type { Schema } from '../../domain/schema.ts';
 import { controlSchemas } from './decode.ts';
 import type { GenerationsBody } from './decode.ts';
 import { generationContent, mediaContent, nonEmpty, orNull, words } from '../wire/documented-content.ts';

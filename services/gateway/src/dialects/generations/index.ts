@@ -1,5 +1,7 @@
 import type { Task } from '@reelgate/proto/tasks/v1/task';
-import type { Dialect, Links, Schema } from '../dialect.ts';
+import { newAnswer } from '../../domain/schema.ts';
+import type { Dialect, Links } from '../dialect.ts';
+import type { Draft, Schema, TypeOf } from '../../domain/schema.ts';
 import {
   errorSchema,
   encodeFailure,
@@ -15,17 +17,17 @@ import {
 import { decodeGenerations } from './decode.ts';
 import { generationsBody } from './documented-body.ts';
 
-const id = { type: 'string' };
+const id = { type: 'string' } as const;
 
-const createdSchema: Schema = {
+const createdSchema = {
   title: 'GenerationsCreated',
   type: 'object',
   required: ['task_id', 'id', 'status'],
   additionalProperties: false,
   properties: { task_id: id, id, status: { const: 'queued' }, ignored: ignoredSchema },
-};
+} as const satisfies Schema;
 
-const taskSchema: Schema = {
+const taskSchema = {
   title: 'GenerationsTask',
   type: 'object',
   required: ['task_id', 'id', 'status'],
@@ -51,7 +53,9 @@ const taskSchema: Schema = {
     queue: queueSchema,
     ignored: ignoredSchema,
   },
-};
+} as const satisfies Schema;
+
+type GenerationsTask = TypeOf<typeof taskSchema>;
 
 /** The flat shape that several other gateways use too. */
 export const generations: Dialect = {
@@ -66,9 +70,7 @@ export const generations: Dialect = {
         'this value, such as `negative_prompt`.',
       body: generationsBody,
       decode: decodeGenerations,
-      answer: createdSchema,
-      encode: (task) =>
-        dropUndefined({ task_id: task.id, id: task.id, status: 'queued', ignored: encodeIgnored(task) }),
+      answer: newAnswer(createdSchema, encodeCreated),
     },
   ],
   reads: [
@@ -76,15 +78,23 @@ export const generations: Dialect = {
       path: '/v1/video/generations/{task_id}',
       operationId: 'getGeneration',
       summary: 'Read a task',
-      answer: taskSchema,
-      encode: encodeTask,
+      answer: newAnswer(taskSchema, encodeTask),
     },
   ],
   lists: [],
   ends: [],
 };
 
-function encodeTask(task: Task, links: Links): object {
+function encodeCreated(task: Task): TypeOf<typeof createdSchema> {
+  return dropUndefined({
+    task_id: task.id,
+    id: task.id,
+    status: 'queued',
+    ignored: encodeIgnored(task),
+  } satisfies Draft<TypeOf<typeof createdSchema>>);
+}
+
+function encodeTask(task: Task, links: Links): GenerationsTask {
   const url = links.toVideoUrl(task);
   return dropUndefined({
     task_id: task.id,
@@ -96,10 +106,10 @@ function encodeTask(task: Task, links: Links): object {
     error: encodeFailure(task),
     queue: encodeQueue(task),
     ignored: encodeIgnored(task),
-  });
+  } satisfies Draft<GenerationsTask>);
 }
 
-function encodeMetadata(task: Task): object | undefined {
+function encodeMetadata(task: Task): GenerationsTask['metadata'] | undefined {
   const { result } = task;
   if (!isCompleted(task) || result === undefined) return undefined;
   if (result.prompt !== '') return { prompt: result.prompt };

@@ -1,27 +1,11 @@
-import type { ClientBody, FormFile, Schema } from '../dialect.ts';
+import type { ClientBody, FormFile } from '../dialect.ts';
+import type { Properties, TypeOf } from '../../domain/schema.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
 import { contentSchema } from '../wire/content-items.ts';
-import type { WireItem } from '../wire/content-items.ts';
 import { boundSchema, clientSchemas, dropNulls, sizeSchema, webhookUrlSchema } from '../wire/flat-fields.ts';
-import type { BoundFields, ClientFields, FlatFields } from '../wire/flat-fields.ts';
 import { pictureSchemas } from '../wire/pictures.ts';
-import type { PictureFields } from '../wire/pictures.ts';
 import { assertMetadata } from '../wire/unknown-fields.ts';
 import { readForm } from './read-form.ts';
-
-/** The members that tell a generation from a regeneration. */
-export interface KindEvidence {
-  readonly source_task_id?: string;
-  readonly action?: string;
-  readonly content?: readonly WireItem[];
-}
-
-export interface VideoBody extends FlatFields, BoundFields, KindEvidence, PictureFields, ClientFields {
-  readonly model: string;
-  readonly prompt?: string;
-  readonly aigc_watermark?: boolean;
-  readonly webhook_url?: string;
-}
 
 const fields = {
   model: { type: 'string', description: 'The id of the model, such as Alpha-H3.' },
@@ -44,14 +28,18 @@ const fields = {
   ...clientSchemas,
   webhook_url: webhookUrlSchema,
   ...boundSchema,
-} as const satisfies Readonly<Record<keyof VideoBody, Schema>>;
+} as const satisfies Properties;
 
 /** Only names and types. Unknown fields are judged by `readExtra` and by the channels. */
-const createSchema: Schema = { type: 'object', required: ['model'], properties: fields };
+const createSchema = { type: 'object', required: ['model'], properties: fields } as const;
+
+export type VideoBody = TypeOf<typeof createSchema>;
+/** The members that tell a generation from a regeneration. */
+export type KindEvidence = Pick<VideoBody, 'source_task_id' | 'action' | 'content'>;
 
 export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
 
-const shape = bodyValidator<VideoBody>(createSchema);
+const shape = bodyValidator(createSchema);
 
 /** The fields of the body, and the first frame if the client sent it as a file. */
 export function readBody(body: ClientBody): { readonly fields: VideoBody; readonly firstFrame: FormFile | undefined } {

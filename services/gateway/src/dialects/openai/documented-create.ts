@@ -1,4 +1,4 @@
-import type { Schema } from '../dialect.ts';
+import type { Schema } from '../../domain/schema.ts';
 import {
   ALPHA,
   REGENERATED,

@@ -50,7 +50,9 @@ test('a page shows the charge of each task that has one', () => {
   const tasks = [aCompletedTask({ id: 'task_1' }), aTask({ id: 'task_2' })];
   const charges = new Map([['task_1', aCharge('charged', 5n)]]);
 
-  const { data } = list?.encode({ tasks, hasMore: false, total: 0, charges }, links) as { readonly data: object[] };
+  const { data } = list?.answer.encode({ tasks, hasMore: false, total: 0, charges }, links) as {
+    readonly data: object[];
+  };
 
   expect(data[0]).toMatchObject({ charge: { state: 'charged' }, polling_url: '/v1/videos/task_1' });
   expect(data[1]).not.toHaveProperty('charge');

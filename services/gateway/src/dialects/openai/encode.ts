@@ -3,7 +3,8 @@ import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { readCost } from '../../domain/charge.ts';
 import type { Charge } from '../../domain/charge.ts';
-import type { Links, Schema } from '../dialect.ts';
+import type { Links } from '../dialect.ts';
+import type { Draft, Schema, TypeOf } from '../../domain/schema.ts';
 import {
   errorSchema,
   encodeFailure,
@@ -20,9 +21,9 @@ import {
   usageSchema,
 } from '../wire/task-fields.ts';
 
-const UNIX = { type: 'integer', description: 'Unix seconds.' };
+const UNIX = { type: 'integer', description: 'Unix seconds.' } as const;
 
-const chargeSchema: Schema = {
+const chargeSchema = {
   title: 'Charge',
   type: 'object',
   description: 'The money of the task. Only in reads; absent while it is not known.',
@@ -33,9 +34,9 @@ const chargeSchema: Schema = {
     amount: { type: 'string', description: 'What is held, was charged or was released, as an exact decimal.' },
     currency: { type: 'string' },
   },
-};
+} as const satisfies Schema;
 
-export const videoSchema: Schema = {
+export const videoSchema = {
   title: 'Video',
   type: 'object',
   required: ['id', 'task_id', 'object', 'model', 'status', 'progress', 'created_at'],
@@ -68,7 +69,7 @@ export const videoSchema: Schema = {
       ...usageSchema,
       title: 'UsageAndCost',
       properties: {
-        ...(usageSchema['properties'] as Schema),
+        ...usageSchema.properties,
         cost: { type: 'number', minimum: 0, description: 'Only in reads: what was charged; 0 if it was released.' },
       },
     },
@@ -76,10 +77,12 @@ export const videoSchema: Schema = {
     polling_url: { type: 'string', description: 'Only in reads: the path of the read.' },
     queue: queueSchema,
   },
-};
+} as const satisfies Schema;
+
+type Video = TypeOf<typeof videoSchema>;
 
 /** Encodes a task of any kind as a video object. */
-export function encodeVideo(task: Task, links: Links): object {
+export function encodeVideo(task: Task, links: Links): Video {
   const url = links.toVideoUrl(task);
   const prompt = readKind(task) === TaskKind.CONTEXT_IR && isCompleted(task) ? task.result?.prompt : undefined;
   return dropUndefined({
@@ -89,7 +92,7 @@ export function encodeVideo(task: Task, links: Links): object {
     model: task.order?.model ?? '',
     status: toStatusName(task),
     progress: task.progress,
-    created_at: toUnixSeconds(task.createdAt),
+    created_at: toUnixSeconds(task.createdAt) ?? 0,
     completed_at: toUnixSeconds(task.completedAt),
     expires_at: toUnixSeconds(task.expiresAt),
     seconds: task.seconds > 0 ? String(task.seconds) : undefined,
@@ -100,11 +103,11 @@ export function encodeVideo(task: Task, links: Links): object {
     label: task.label === '' ? undefined : task.label,
     error: encodeFailure(task),
     usage: encodeUsage(task),
-  });
+  } satisfies Draft<Video>);
 }
 
 /** Encodes a task for a read, which a create does not have: its answer is repeated byte for byte. */
-export function encodeShownVideo(task: Task, links: Links, charge?: Charge): object {
+export function encodeShownVideo(task: Task, links: Links, charge?: Charge): Video {
   const video = encodeVideo(task, links);
   return {
     ...video,
@@ -114,12 +117,12 @@ export function encodeShownVideo(task: Task, links: Links, charge?: Charge): obj
 }
 
 /** Encodes a task for a read of it alone, with its place while it waits. */
-export function encodeReadVideo(task: Task, links: Links, charge?: Charge): object {
+export function encodeReadVideo(task: Task, links: Links, charge?: Charge): Video {
   const queue = encodeQueue(task);
   return { ...encodeShownVideo(task, links, charge), ...(queue && { queue }) };
 }
 
-function encodeCharge(charge: Charge, usage: ReturnType<typeof encodeUsage>): object {
+function encodeCharge(charge: Charge, usage: Video['usage']): Pick<Video, 'usage' | 'charge'> {
   const { state, amountNanos, currency } = charge;
   const cost = readCost(charge);
   return {

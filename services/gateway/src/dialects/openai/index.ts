@@ -1,3 +1,4 @@
+import { newAnswer, objectSchema } from '../../domain/schema.ts';
 import type { Dialect } from '../dialect.ts';
 import { KNOWN_FIELDS } from './create-body.ts';
 import { decodeCreate } from './decode.ts';
@@ -5,6 +6,11 @@ import { createBody, createForm } from './documented-create.ts';
 import { encodeReadVideo, encodeVideo, videoSchema } from './encode.ts';
 import { listVideos } from './list-videos.ts';
 import { remixVideo } from './remix-video.ts';
+
+const deletedSchema = {
+  title: 'DeletedVideo',
+  ...objectSchema({ id: { type: 'string' }, object: { const: 'video.deleted' }, deleted: { const: true } }),
+} as const;
 
 /** The shape of the OpenAI videos API, with this service's additions. */
 export const openai: Dialect = {
@@ -22,8 +28,7 @@ export const openai: Dialect = {
       form: createForm,
       known: KNOWN_FIELDS,
       decode: decodeCreate,
-      answer: videoSchema,
-      encode: encodeVideo,
+      answer: newAnswer(videoSchema, encodeVideo),
     },
     remixVideo,
   ],
@@ -32,9 +37,8 @@ export const openai: Dialect = {
       path: '/v1/videos/{task_id}',
       operationId: 'getVideo',
       summary: 'Read a task',
-      answer: videoSchema,
+      answer: newAnswer(videoSchema, encodeReadVideo),
       showsCharge: true,
-      encode: encodeReadVideo,
     },
   ],
   lists: [listVideos],
@@ -45,8 +49,7 @@ export const openai: Dialect = {
       operationId: 'cancelVideo',
       summary: 'Cancel a queued task',
       ends: 'cancel',
-      answer: videoSchema,
-      encode: (ending, links) => (ending.action === 'cancelled' ? encodeVideo(ending.task, links) : {}),
+      answer: newAnswer(videoSchema, encodeVideo),
     },
     {
       method: 'DELETE',
@@ -54,18 +57,7 @@ export const openai: Dialect = {
       operationId: 'deleteVideo',
       summary: 'Delete a finished task and its result',
       ends: 'delete',
-      answer: {
-        title: 'DeletedVideo',
-        type: 'object',
-        required: ['id', 'object', 'deleted'],
-        additionalProperties: false,
-        properties: { id: { type: 'string' }, object: { const: 'video.deleted' }, deleted: { const: true } },
-      },
-      encode: (ending) => ({
-        id: ending.action === 'deleted' ? ending.taskId : ending.task.id,
-        object: 'video.deleted',
-        deleted: true,
-      }),
+      answer: newAnswer(deletedSchema, (id) => ({ id, object: 'video.deleted', deleted: true })),
     },
   ],
 };

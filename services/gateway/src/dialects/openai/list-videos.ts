@@ -1,25 +1,13 @@
 import { LABEL, LABEL_RULE } from '../../domain/label.ts';
-import type { ListRoute, Schema } from '../dialect.ts';
+import { newAnswer } from '../../domain/schema.ts';
+import type { ListRoute } from '../dialect.ts';
+import { encodePage, pageSchema } from '../wire/list-page.ts';
 import { readWholeNumber, readEnumValue } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
 import { encodeShownVideo, videoSchema } from './encode.ts';
 
 const LIMIT = { min: 1, max: 100, fallback: 20 };
 const TASK_ID_CHARACTERS_MAX = 64;
-
-const pageSchema: Schema = {
-  title: 'VideoPage',
-  type: 'object',
-  required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
-  additionalProperties: false,
-  properties: {
-    object: { const: 'list' },
-    data: { type: 'array', items: videoSchema },
-    first_id: { type: ['string', 'null'] },
-    last_id: { type: ['string', 'null'] },
-    has_more: { type: 'boolean' },
-  },
-};
 
 export const listVideos: ListRoute = {
   path: '/v1/videos',
@@ -39,20 +27,15 @@ export const listVideos: ListRoute = {
     },
     { name: 'label', description: 'Only tasks with this label.', schema: { type: 'string', pattern: LABEL.source } },
   ],
-  answer: pageSchema,
+  answer: newAnswer(pageSchema('VideoPage', videoSchema), ({ tasks, hasMore, charges }, links) =>
+    encodePage(tasks, hasMore, (task) => encodeShownVideo(task, links, charges.get(task.id))),
+  ),
   showsCharges: true,
   decode: (query) => ({
     limit: readWholeNumber(query, 'limit', LIMIT),
     after: readAfter(query),
     ascending: readEnumValue(query, 'order', { asc: true, desc: false }) ?? false,
     ...readLabelFilter(query),
-  }),
-  encode: ({ tasks, hasMore, charges }, links) => ({
-    object: 'list',
-    data: tasks.map((task) => encodeShownVideo(task, links, charges.get(task.id))),
-    first_id: tasks[0]?.id ?? null,
-    last_id: tasks.at(-1)?.id ?? null,
-    has_more: hasMore,
   }),
 };
 

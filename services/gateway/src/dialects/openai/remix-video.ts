@@ -1,5 +1,7 @@
 import { TaskKind } from '@reelgate/proto/tasks/v1/order';
-import type { CreateRoute, Schema } from '../dialect.ts';
+import type { CreateRoute } from '../dialect.ts';
+import { newAnswer, objectSchema } from '../../domain/schema.ts';
+import type { Schema } from '../../domain/schema.ts';
 import { toDecodedOrder } from '../wire/decoded.ts';
 import { ALPHA, REGENERATED } from '../wire/documented-content.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
@@ -10,34 +12,22 @@ import {
   readBound,
   webhookUrlSchema,
 } from '../wire/flat-fields.ts';
-import type { BoundFields } from '../wire/flat-fields.ts';
 
 /** Has the id under two names, because OpenAI's clients poll `id`. */
-const remixedSchema: Schema = {
+const remixedSchema = {
   title: 'RemixedVideo',
-  type: 'object',
-  required: ['id', 'task_id'],
-  additionalProperties: false,
-  properties: { id: { type: 'string' }, task_id: { type: 'string', description: 'An alias of id.' } },
-};
+  ...objectSchema({ id: { type: 'string' }, task_id: { type: 'string', description: 'An alias of id.' } }),
+} as const;
 
-interface RemixBody extends BoundFields {
-  readonly model: string;
-  readonly resolution: string;
-  readonly webhook_url?: string;
-}
-
-const remixSchema: Schema = {
-  type: 'object',
-  required: ['model', 'resolution'],
-  additionalProperties: false,
-  properties: {
+const remixSchema = objectSchema(
+  {
     model: { type: 'string', description: 'Exactly Alpha-H3.', examples: ['Alpha-H3'] },
     resolution: { type: 'string', description: 'Exactly 2K.', examples: ['2K'] },
     webhook_url: webhookUrlSchema,
     ...boundSchema,
   },
-};
+  ['webhook_url', 'max_amount', 'currency'],
+);
 
 const documentedRemix: Schema = {
   title: 'VideoRemix',
@@ -47,7 +37,7 @@ const documentedRemix: Schema = {
   properties: { model: ALPHA, resolution: REGENERATED, webhook_url: documentedWebhookUrl, ...documentedBound },
 };
 
-const shape = bodyValidator<RemixBody>(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
+const shape = bodyValidator(remixSchema, '; send {"model": "Alpha-H3", "resolution": "2K"}');
 
 /** Renders an earlier video again at 2K. */
 export const remixVideo: CreateRoute = {
@@ -65,6 +55,5 @@ export const remixVideo: CreateRoute = {
       ...readBound(bound),
     });
   },
-  answer: remixedSchema,
-  encode: ({ id }) => ({ id, task_id: id }),
+  answer: newAnswer(remixedSchema, ({ id }) => ({ id, task_id: id })),
 };

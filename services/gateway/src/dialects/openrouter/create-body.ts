@@ -1,71 +1,31 @@
-import type { Schema } from '../dialect.ts';
+import { objectSchema } from '../../domain/schema.ts';
+import type { Properties, Schema, TypeOf } from '../../domain/schema.ts';
 import { bodyValidator } from '../wire/body-validator.ts';
 import { URL_OBJECT } from '../wire/content-items.ts';
 import { boundSchema, clientSchemas, sizeSchema, webhookUrlSchema } from '../wire/flat-fields.ts';
-import type { BoundFields, ClientFields } from '../wire/flat-fields.ts';
 
 const LIST_MAX = 16;
 const SESSION_CHARACTERS_MAX = 256;
 
-interface Address {
-  readonly url: string;
-}
+const frameImage = {
+  title: 'FrameImage',
+  ...objectSchema({
+    type: { const: 'image_url' },
+    image_url: URL_OBJECT,
+    frame_type: { enum: ['first_frame', 'last_frame'] },
+  }),
+} as const;
+export type FrameImage = TypeOf<typeof frameImage>;
 
-export interface FrameImage {
-  readonly type: 'image_url';
-  readonly image_url: Address;
-  readonly frame_type: 'first_frame' | 'last_frame';
-}
-
-export type InputReference =
-  | { readonly type: 'image_url'; readonly image_url: Address }
-  | { readonly type: 'video_url'; readonly video_url: Address }
-  | { readonly type: 'audio_url'; readonly audio_url: Address };
-
-/** Fields that only some generators can obey. */
-interface ControlFields {
-  readonly seed?: number;
-  readonly generate_audio?: boolean;
-}
-
-export interface CreateBody extends BoundFields, ControlFields, Pick<ClientFields, 'n' | 'user'> {
-  readonly model: string;
-  readonly prompt?: string;
-  readonly duration?: number;
-  readonly resolution?: string;
-  readonly aspect_ratio?: string;
-  readonly size?: string;
-  readonly frame_images?: readonly FrameImage[];
-  readonly input_references?: readonly InputReference[];
-  readonly session_id?: string;
-  readonly trace?: ClientFields['metadata'];
-  readonly provider?: { readonly options?: object };
-  readonly webhook_url?: string;
-}
-
-const item = (type: 'image_url' | 'video_url' | 'audio_url', title: string, more: Schema = {}): Schema => ({
-  title,
-  type: 'object',
-  required: ['type', type, ...Object.keys(more)],
-  additionalProperties: false,
-  properties: { type: { const: type }, [type]: URL_OBJECT, ...more },
-});
-
-const frameImages: Schema = {
-  type: 'array',
-  maxItems: LIST_MAX,
-  items: item('image_url', 'FrameImage', { frame_type: { enum: ['first_frame', 'last_frame'] } }),
-  description: 'The first and the last frame.',
-};
-
-const inputReference: Schema = {
+const inputReference = {
   title: 'InputReference',
   oneOf: [
-    item('image_url', 'ImageReference'),
-    item('video_url', 'VideoReference'),
-    item('audio_url', 'AudioReference'),
+    { title: 'ImageReference', ...objectSchema({ type: { const: 'image_url' }, image_url: URL_OBJECT }) },
+    { title: 'VideoReference', ...objectSchema({ type: { const: 'video_url' }, video_url: URL_OBJECT }) },
+    { title: 'AudioReference', ...objectSchema({ type: { const: 'audio_url' }, audio_url: URL_OBJECT }) },
   ],
-};
+} as const satisfies Schema;
+export type InputReference = TypeOf<typeof inputReference>;
 
 const inputReferences = {
   type: 'array',
@@ -76,7 +36,12 @@ const inputReferences = {
 
 /** The fields that mean here what they mean everywhere, as a body is checked for them and as they are documented. */
 export const plainSchemas = {
-  frame_images: frameImages,
+  frame_images: {
+    type: 'array',
+    maxItems: LIST_MAX,
+    items: frameImage,
+    description: 'The first and the last frame.',
+  },
   input_references: inputReferences,
   seed: { type: 'integer', description: 'The same seed asks for the same video. Refused if no generator takes it.' },
   generate_audio: { type: 'boolean', description: 'Whether sound is made. Refused if no generator takes it.' },
@@ -95,7 +60,7 @@ export const plainSchemas = {
     properties: { options: { type: 'object', maxProperties: 0 } },
     description: 'Empty: this service chooses the generator. Its fields stand beside the others.',
   },
-} as const satisfies Partial<Readonly<Record<keyof CreateBody, Schema>>>;
+} as const satisfies Properties;
 
 const fields = {
   model: { type: 'string', description: 'The id of the model, such as Alpha-H3.' },
@@ -114,9 +79,12 @@ const fields = {
   provider: { type: 'object' },
   webhook_url: webhookUrlSchema,
   ...boundSchema,
-} as const satisfies Readonly<Record<keyof CreateBody, Schema>>;
+} as const satisfies Properties;
+
+const createSchema = { type: 'object', required: ['model'], properties: fields } as const;
+export type CreateBody = TypeOf<typeof createSchema>;
 
 export const KNOWN_FIELDS: readonly string[] = Object.keys(fields);
 
 /** Only names and types. Unknown fields are judged by `readExtra` and by the channels. */
-export const readCreateBody = bodyValidator<CreateBody>({ type: 'object', required: ['model'], properties: fields });
+export const readCreateBody = bodyValidator(createSchema);

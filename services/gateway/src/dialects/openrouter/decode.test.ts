@@ -147,6 +147,7 @@ describe('a field that would be dropped is refused by its name, with the right o
     ],
     ['an order of providers', { provider: { order: ['google-vertex'] } }, 'provider', /chooses the generator/],
     ['options that are no object', { provider: { options: 'x' } }, 'provider', /chooses the generator/],
+    ['options that are null', { provider: { options: null } }, 'provider', /chooses the generator/],
     ['the length of OpenAI', { seconds: '5', duration_s: [5] }, 'duration_s', /duration/],
     ['a picture', { image: URL }, 'image', /send frame_images for the first and the last frame, input_references/],
     ['a last frame', { last_frame: URL }, 'last_frame', /in frame_images, with the frame_type last_frame$/],

@@ -74,7 +74,8 @@ function assertServed(written: unknown): void {
 /** Refuses a wish for generators, which have no names here. Its options could mean another generator. */
 function assertChoosesNone(provider: CreateBody['provider'] = {}): void {
   const { options, ...others } = provider;
-  const isEmpty = options === undefined || (typeof options === 'object' && Object.keys(options).length === 0);
+  const isEmpty =
+    options === undefined || (typeof options === 'object' && options !== null && Object.keys(options).length === 0);
   if (isEmpty && Object.keys(others).length === 0) return;
   throw invalid(
     'provider',

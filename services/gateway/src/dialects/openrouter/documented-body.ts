@@ -1,4 +1,4 @@
-import type { Schema } from '../dialect.ts';
+import type { Schema } from '../../domain/schema.ts';
 import { nonEmpty, orNull, words } from '../wire/documented-content.ts';
 import { aspectRatio, resolution, size } from '../wire/documented-frame.ts';
 import { documentedBound, documentedWebhookUrl } from '../wire/flat-fields.ts';

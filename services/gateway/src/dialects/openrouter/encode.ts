@@ -2,7 +2,9 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { readCost } from '../../domain/charge.ts';
 import type { Charge } from '../../domain/charge.ts';
-import type { Links, Schema } from '../dialect.ts';
+import type { Links } from '../dialect.ts';
+import { objectSchema } from '../../domain/schema.ts';
+import type { Draft, Schema, TypeOf } from '../../domain/schema.ts';
 import { dropUndefined, encodeFailure, isFailed, toJsonNumber } from '../wire/task-fields.ts';
 
 /** OpenRouter's costs are in this currency; in another one they would mislead. */
@@ -18,18 +20,15 @@ const STATUS: Readonly<Record<TaskState, string>> = {
   [TaskState.FAILED]: 'failed',
 };
 
-const id: Schema = { type: 'string' };
-const pollingUrl: Schema = { type: 'string', description: 'The address of the read, with scheme and host.' };
+const id = { type: 'string' } as const;
+const pollingUrl = { type: 'string', description: 'The address of the read, with scheme and host.' } as const;
 
-export const createdSchema: Schema = {
+export const createdSchema = {
   title: 'OpenRouterVideoAccepted',
-  type: 'object',
-  required: ['id', 'polling_url', 'status'],
-  additionalProperties: false,
-  properties: { id, polling_url: pollingUrl, status: { const: 'pending' } },
-};
+  ...objectSchema({ id, polling_url: pollingUrl, status: { const: 'pending' } }),
+} as const;
 
-export const videoSchema: Schema = {
+export const videoSchema = {
   title: 'OpenRouterVideo',
   type: 'object',
   required: ['id', 'polling_url', 'status'],
@@ -60,14 +59,16 @@ export const videoSchema: Schema = {
       properties: { cost: { type: 'number', minimum: 0, description: 'US dollars.' }, is_byok: { const: false } },
     },
   },
-};
+} as const satisfies Schema;
+
+type OpenRouterVideo = TypeOf<typeof videoSchema>;
 
 /** A repeated create has the same answer, so it says nothing of the state. */
-export function encodeCreated(task: Task, links: Links): object {
-  return { id: task.id, polling_url: toPollingUrl(task, links), status: STATUS[TaskState.QUEUED] };
+export function encodeCreated(task: Task, links: Links): TypeOf<typeof createdSchema> {
+  return { id: task.id, polling_url: toPollingUrl(task, links), status: 'pending' };
 }
 
-export function encodeVideo(task: Task, links: Links, charge?: Charge): object {
+export function encodeVideo(task: Task, links: Links, charge?: Charge): OpenRouterVideo {
   const url = links.toVideoUrl(task);
   return dropUndefined({
     id: task.id,
@@ -76,7 +77,7 @@ export function encodeVideo(task: Task, links: Links, charge?: Charge): object {
     error: encodeFailure(task)?.message,
     unsigned_urls: url === undefined ? undefined : [url],
     usage: charge && encodeUsage(charge),
-  });
+  } satisfies Draft<OpenRouterVideo>);
 }
 
 /** Clients call this address as it is, so it is whole. */
@@ -89,7 +90,7 @@ function toStatus(task: Task): string {
   return isFailed(task) && task.failure?.code === CANCELLED ? CANCELLED : STATUS[task.state];
 }
 
-function encodeUsage(charge: Charge): object | undefined {
+function encodeUsage(charge: Charge): OpenRouterVideo['usage'] | undefined {
   const cost = readCost(charge);
   if (cost === undefined || charge.currency !== COST_CURRENCY) return undefined;
   return { cost: toJsonNumber(cost), is_byok: false };

@@ -1,3 +1,4 @@
+import { newAnswer } from '../../domain/schema.ts';
 import type { Dialect } from '../dialect.ts';
 import { decodeOpenRouter } from './decode.ts';
 import { createBody } from './documented-body.ts';
@@ -18,8 +19,7 @@ export const openrouter: Dialect = {
       status: 202,
       body: createBody,
       decode: decodeOpenRouter,
-      answer: createdSchema,
-      encode: encodeCreated,
+      answer: newAnswer(createdSchema, encodeCreated),
     },
   ],
   reads: [
@@ -27,9 +27,8 @@ export const openrouter: Dialect = {
       path: '/api/v1/videos/{task_id}',
       operationId: 'getOpenRouterVideo',
       summary: 'Read a task',
-      answer: videoSchema,
+      answer: newAnswer(videoSchema, encodeVideo),
       showsCharge: true,
-      encode: encodeVideo,
     },
   ],
   lists: [],

@@ -1,4 +1,4 @@
-import type { Schema } from '../dialect.ts';
+import type { Schema } from '../../domain/schema.ts';
 import { ALPHA, REGENERATED, baseContent, generationContent, nonEmpty, ratioRule } from '../wire/documented-content.ts';
 
 const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];

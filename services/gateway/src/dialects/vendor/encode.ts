@@ -3,7 +3,9 @@ import { TaskKind } from '@reelgate/proto/tasks/v1/order';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';
 import { ADAPTIVE } from '../../domain/model-defaults.ts';
-import type { Links, Schema } from '../dialect.ts';
+import type { Links } from '../dialect.ts';
+import { objectSchema } from '../../domain/schema.ts';
+import type { Draft, Schema, TypeOf } from '../../domain/schema.ts';
 import {
   errorSchema,
   encodeFailure,
@@ -32,9 +34,9 @@ export const TASK_TYPES = {
   h3_context_ir: TaskKind.CONTEXT_IR,
 } as const;
 
-const TYPE_OF = { ...deriveWords(TaskKind, 'generation'), [TaskKind.CONTEXT_IR]: 'h3_context_ir' };
+const TYPE_OF = { ...deriveWords(TaskKind, 'generation'), [TaskKind.CONTEXT_IR]: 'h3_context_ir' } as const;
 
-export const vendorTaskSchema: Schema = {
+export const vendorTaskSchema = {
   title: 'VendorTask',
   type: 'object',
   required: ['id', 'model', 'status', 'created_at', 'updated_at', 'usage', 'task_type', 'modality', 'ratio'],
@@ -63,37 +65,36 @@ export const vendorTaskSchema: Schema = {
     duration: { type: 'integer' },
     usage: usageSchema,
     ratio: { type: 'string' },
-    task_type: { enum: Object.keys(TASK_TYPES) },
+    task_type: { enum: Object.keys(TASK_TYPES) as readonly (keyof typeof TASK_TYPES)[] },
     modality: { enum: ['video', 'text'] },
   },
-};
+} as const satisfies Schema;
 
-export const queryAnswerSchema: Schema = {
+type VendorTask = TypeOf<typeof vendorTaskSchema>;
+
+export const queryAnswerSchema = {
   title: 'VendorQueryAnswer',
-  type: 'object',
-  required: ['task_id', 'status', 'task'],
-  additionalProperties: false,
-  properties: { task_id: { type: 'string' }, status: statusSchema, task: vendorTaskSchema },
-};
+  ...objectSchema({ task_id: { type: 'string' }, status: statusSchema, task: vendorTaskSchema }),
+} as const;
 
 /** Encodes a task as the vendor's object, with the public id and link. */
-export function encodeVendorTask(task: Task, links: Links): object {
+export function encodeVendorTask(task: Task, links: Links): VendorTask {
   return dropUndefined({
     id: task.id,
     model: task.order?.model ?? '',
     status: task.unrecognisedStatus === '' ? VENDOR_STATUS[task.state] : task.unrecognisedStatus,
     error: encodeFailure(task),
-    created_at: toUnixSeconds(task.createdAt),
-    updated_at: toUnixSeconds(task.updatedAt ?? task.createdAt),
+    created_at: toUnixSeconds(task.createdAt) ?? 0,
+    updated_at: toUnixSeconds(task.updatedAt ?? task.createdAt) ?? 0,
     content: encodeContent(task, links),
     ...encodeFrame(task),
     task_type: TYPE_OF[readKind(task)],
     modality: readKind(task) === TaskKind.CONTEXT_IR ? 'text' : 'video',
     usage: encodeUsage(task) ?? {},
-  });
+  } satisfies Draft<VendorTask>);
 }
 
-function encodeFrame(task: Task): object {
+function encodeFrame(task: Task): Pick<Draft<VendorTask>, 'resolution' | 'duration' | 'ratio'> {
   const { order, seconds } = task;
   const duration = seconds > 0 ? seconds : order?.duration;
   if (readKind(task) === TaskKind.CONTEXT_IR) return { duration, ratio: order?.ratio ?? ADAPTIVE };
@@ -102,11 +103,11 @@ function encodeFrame(task: Task): object {
 }
 
 /** Has the status twice: the vendor's name in `task`, this service's name beside it. */
-export function encodeQuery(task: Task, links: Links): object {
+export function encodeQuery(task: Task, links: Links): TypeOf<typeof queryAnswerSchema> {
   return { task_id: task.id, status: toStatusName(task), task: encodeVendorTask(task, links) };
 }
 
-function encodeContent(task: Task, links: Links): object | undefined {
+function encodeContent(task: Task, links: Links): VendorTask['content'] | undefined {
   const url = links.toVideoUrl(task);
   if (url !== undefined) return { url };
   return readKind(task) === TaskKind.CONTEXT_IR && isCompleted(task)
@@ -115,14 +116,8 @@ function encodeContent(task: Task, links: Links): object | undefined {
 }
 
 /** The answer to an official create: only the id. */
-export const createdTaskSchema: Schema = {
-  title: 'CreatedTask',
-  type: 'object',
-  required: ['task_id'],
-  additionalProperties: false,
-  properties: { task_id: { type: 'string' } },
-};
+export const createdTaskSchema = { title: 'CreatedTask', ...objectSchema({ task_id: { type: 'string' } }) } as const;
 
-export function encodeCreatedTask(task: Task): object {
-  return { task_id: task.id };
+export function encodeCreatedTask({ id }: Task): TypeOf<typeof createdTaskSchema> {
+  return { task_id: id };
 }

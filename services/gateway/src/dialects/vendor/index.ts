@@ -1,15 +1,22 @@
-import type { CreateRoute, Dialect, EndResult, Schema } from '../dialect.ts';
+import { newAnswer, objectSchema } from '../../domain/schema.ts';
+import type { CreateRoute, Dialect } from '../dialect.ts';
+import type { Schema } from '../../domain/schema.ts';
 import { createdTaskSchema, encodeCreatedTask, encodeQuery, queryAnswerSchema } from './encode.ts';
 import { decodeContextIr, decodeGeneration, decodeRegeneration } from './decode.ts';
 import { contextIrBody, generationBody, regenerationBody } from './documented-bodies.ts';
 import { listTasks } from './list-tasks.ts';
+
+const cancelledSchema = {
+  title: 'CancelledTask',
+  ...objectSchema({ task_id: { type: 'string' }, action: { enum: ['cancelled'] }, status: { enum: ['cancelled'] } }),
+} as const;
 
 const newCreateRoute = (
   path: string,
   operationId: string,
   summary: string,
   rest: { readonly body: Schema; readonly decode: CreateRoute['decode'] },
-): CreateRoute => ({ path, operationId, summary, answer: createdTaskSchema, encode: encodeCreatedTask, ...rest });
+): CreateRoute => ({ path, operationId, summary, answer: newAnswer(createdTaskSchema, encodeCreatedTask), ...rest });
 
 /** The vendor's own paths. Each path has one strict body and one kind of task. */
 export const vendor: Dialect = {
@@ -34,8 +41,7 @@ export const vendor: Dialect = {
       path: '/v2/query/video_generation/{task_id}',
       operationId: 'queryVideoTask',
       summary: 'Read a task',
-      answer: queryAnswerSchema,
-      encode: encodeQuery,
+      answer: newAnswer(queryAnswerSchema, encodeQuery),
     },
   ],
   lists: [listTasks],
@@ -46,18 +52,7 @@ export const vendor: Dialect = {
       operationId: 'cancelVideoTask',
       summary: 'Cancel a queued task',
       ends: 'cancel',
-      answer: {
-        title: 'CancelledTask',
-        type: 'object',
-        required: ['task_id', 'action', 'status'],
-        additionalProperties: false,
-        properties: { task_id: { type: 'string' }, action: { enum: ['cancelled'] }, status: { enum: ['cancelled'] } },
-      },
-      encode: (ending) => ({ task_id: readEndedTaskId(ending), action: ending.action, status: ending.action }),
+      answer: newAnswer(cancelledSchema, ({ id }) => ({ task_id: id, action: 'cancelled', status: 'cancelled' })),
     },
   ],
 };
-
-function readEndedTaskId(ending: EndResult): string {
-  return ending.action === 'cancelled' ? ending.task.id : ending.taskId;
-}

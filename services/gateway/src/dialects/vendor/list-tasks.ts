@@ -1,4 +1,5 @@
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
+import { newAnswer, objectSchema } from '../../domain/schema.ts';
 import type { ListRoute } from '../dialect.ts';
 import { readWholeNumber, readEnumValue } from '../wire/query-values.ts';
 import { invalid } from '../wire/body-validator.ts';
@@ -14,6 +15,11 @@ const STATES = {
   running: TaskState.IN_PROGRESS,
   succeeded: TaskState.COMPLETED,
   failed: TaskState.FAILED,
+} as const;
+
+const pageSchema = {
+  title: 'VendorPage',
+  ...objectSchema({ items: { type: 'array', items: vendorTaskSchema }, total: { type: 'integer' } }),
 } as const;
 
 export const listTasks: ListRoute = {
@@ -48,13 +54,10 @@ export const listTasks: ListRoute = {
       schema: { enum: [...Object.keys(TASK_TYPES), ''] },
     },
   ],
-  answer: {
-    title: 'VendorPage',
-    type: 'object',
-    required: ['items', 'total'],
-    additionalProperties: false,
-    properties: { items: { type: 'array', items: vendorTaskSchema }, total: { type: 'integer' } },
-  },
+  answer: newAnswer(pageSchema, ({ tasks, total }, links) => ({
+    items: tasks.map((task) => encodeVendorTask(task, links)),
+    total,
+  })),
   decode: (query) => {
     const limit = readWholeNumber(query, 'page_size', PAGE_SIZE);
     const state = readEnumValue(query, 'filter.status', STATES);
@@ -69,7 +72,6 @@ export const listTasks: ListRoute = {
       ...(kind === undefined ? {} : { kind }),
     };
   },
-  encode: ({ tasks, total }, links) => ({ items: tasks.map((task) => encodeVendorTask(task, links)), total }),
 };
 
 function readTaskIds(query: URLSearchParams): string[] {

@@ -2,7 +2,7 @@ import { Ajv } from '@reelgate/platform/json-schema';
 import type { ErrorObject, ValidateFunction } from '@reelgate/platform/json-schema';
 import { Problem } from '@reelgate/platform/problem';
 import { readOwn } from '../../domain/read-own.ts';
-import type { Schema } from '../dialect.ts';
+import type { Schema, TypeOf } from '../../domain/schema.ts';
 
 const SHOWN_CHARACTERS_MAX = 64;
 
@@ -66,7 +66,9 @@ function countCharacters(text: string): number {
  * A check of the names and types of a body. It returns the typed body or refuses with the first error. Its first body
  * compiles it.
  */
-export function bodyValidator<T extends object>(schema: Schema, hint = ''): (body: unknown) => T {
+export function bodyValidator<const S extends Schema>(schema: S, hint?: string): (body: unknown) => TypeOf<S>;
+export function bodyValidator<T extends object>(schema: Schema, hint?: string): (body: unknown) => T;
+export function bodyValidator(schema: Schema, hint = ''): (body: unknown) => unknown {
   let compiled: ValidateFunction | undefined;
   return (body) => {
     if (body === null || typeof body !== 'object' || Array.isArray(body)) {
@@ -77,7 +79,7 @@ export function bodyValidator<T extends object>(schema: Schema, hint = ''): (bod
       });
     }
     const check = (compiled ??= ajv.compile(schema));
-    if (check(body)) return body as T;
+    if (check(body)) return body;
     throw toProblem(check.errors?.[0], hint);
   };
 }

@@ -2,7 +2,9 @@ import { deriveValues } from '@reelgate/platform/rpc/enum-words';
 import type { EveryField } from '@reelgate/platform/rpc/service';
 import { MediaKind, MediaRole } from '@reelgate/proto/tasks/v1/order';
 import type { ContentItem, MediaItem } from '@reelgate/proto/tasks/v1/order';
-import type { InlineMedia, Schema } from '../dialect.ts';
+import type { InlineMedia } from '../dialect.ts';
+import { objectSchema } from '../../domain/schema.ts';
+import type { Schema, TypeOf } from '../../domain/schema.ts';
 import { isBareBase64, readDataUrl } from './data-url.ts';
 import { invalid } from './body-validator.ts';
 
@@ -20,17 +22,6 @@ export function toItemType(kind: MediaKind | undefined): string {
   return Object.entries(KINDS).find(([, known]) => known === kind)?.[0] ?? 'media';
 }
 
-interface UrlObject {
-  readonly url: string;
-}
-
-/** A content item that has passed the schema. */
-export type WireItem =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'image_url'; readonly role?: Role; readonly image_url: UrlObject }
-  | { readonly type: 'video_url'; readonly role?: Role; readonly video_url: UrlObject }
-  | { readonly type: 'audio_url'; readonly role?: Role; readonly audio_url: UrlObject };
-
 /** A content item of an order, with its field in the body and its inline bytes. */
 export interface DecodedItem {
   readonly item: ContentItem;
@@ -38,17 +29,23 @@ export interface DecodedItem {
   readonly inline?: Omit<InlineMedia, 'item'>;
 }
 
-export const URL_OBJECT: Schema = {
-  type: 'object',
-  required: ['url'],
-  additionalProperties: false,
-  properties: {
-    url: {
-      type: 'string',
-      minLength: 1,
-      description: 'A public http(s) URL, a data URL, or the link of a result of this service.',
-    },
+export const URL_OBJECT = objectSchema({
+  url: {
+    type: 'string',
+    minLength: 1,
+    description: 'A public http(s) URL, a data URL, or the link of a result of this service.',
   },
+});
+
+/** The schema of a media item: its type names the member that has its URL. */
+type MediaItemSchema<T extends MediaType, R extends Role> = {
+  readonly title: string;
+  readonly type: 'object';
+  readonly required: readonly ('type' | T)[];
+  readonly additionalProperties: false;
+  readonly properties: { readonly type: { readonly const: T }; readonly role: { readonly enum: readonly R[] } } & {
+    readonly [M in T]: typeof URL_OBJECT;
+  };
 };
 
 /** Builds the schema of a text item of at most `maxLength` characters. */
@@ -63,44 +60,44 @@ export function textItemSchema(title: string, maxLength: number): Schema {
 }
 
 /** Builds the schema of a media item with one of these roles. */
-export function mediaItemSchema(type: MediaType, title: string, roles: readonly Role[], needsRole = false): Schema {
+export function mediaItemSchema<T extends MediaType, const R extends Role>(
+  type: T,
+  title: string,
+  roles: readonly R[],
+): MediaItemSchema<T, R> {
   const properties = { type: { const: type }, role: { enum: roles }, [type]: URL_OBJECT };
   return {
     title,
     type: 'object',
-    required: ['type', ...(needsRole ? ['role'] : []), type],
+    required: ['type', type],
     additionalProperties: false,
-    properties,
+    properties: properties as MediaItemSchema<T, R>['properties'],
   };
 }
 
-const textItem: Schema = {
-  type: 'object',
-  required: ['type', 'text'],
-  additionalProperties: false,
-  properties: { type: { const: 'text' }, text: { type: 'string' } },
-};
-
-const contentItem: Schema = {
+const contentItem = {
   title: 'ContentItem',
   type: 'object',
   required: ['type'],
   discriminator: { propertyName: 'type' },
   oneOf: [
-    textItem,
+    objectSchema({ type: { const: 'text' }, text: { type: 'string' } }),
     mediaItemSchema('image_url', 'ImageItem', ['first_frame', 'last_frame', 'reference_image']),
     mediaItemSchema('video_url', 'VideoItem', ['reference_video', 'base_video']),
     mediaItemSchema('audio_url', 'AudioItem', ['reference_audio']),
   ],
-};
+} as const satisfies Schema;
+
+/** A content item that has passed the schema. */
+export type WireItem = TypeOf<typeof contentItem>;
 
 /** The names and types of the content array. The tasks service checks all other rules. */
-export const contentSchema: Schema = {
+export const contentSchema = {
   type: 'array',
   maxItems: ITEMS_MAX,
   items: contentItem,
   description: 'Text and media for the model.',
-};
+} as const satisfies Schema;
 
 /** Reads the items of a list. `list` is its name in the body. */
 export function readContent(items: readonly WireItem[], list = 'content'): DecodedItem[] {

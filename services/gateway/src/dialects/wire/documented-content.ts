@@ -1,4 +1,4 @@
-import type { Schema } from '../dialect.ts';
+import type { Schema } from '../../domain/schema.ts';
 import { mediaItemSchema, textItemSchema } from './content-items.ts';
 import type { Role } from './content-items.ts';
 
@@ -20,9 +20,9 @@ const text: Schema = {
 const roleIs = (role: Role): Schema => ({ properties: { role: { const: role } }, required: ['role'] });
 
 const image = mediaItemSchema('image_url', 'ImageItem', ['first_frame', 'last_frame', 'reference_image']);
-const audio = mediaItemSchema('audio_url', 'AudioItem', ['reference_audio'], true);
-const referenceVideo = mediaItemSchema('video_url', 'ReferenceVideoItem', ['reference_video'], true);
-const anyVideo = mediaItemSchema('video_url', 'VideoItem', ['reference_video', 'base_video'], true);
+const audio = withRole(mediaItemSchema('audio_url', 'AudioItem', ['reference_audio']));
+const referenceVideo = withRole(mediaItemSchema('video_url', 'ReferenceVideoItem', ['reference_video']));
+const anyVideo = withRole(mediaItemSchema('video_url', 'VideoItem', ['reference_video', 'base_video']));
 
 const ITEMS_MAX = 100;
 const items = (title: string, oneOf: readonly Schema[]): Schema => ({ title, oneOf });
@@ -75,6 +75,12 @@ export const ratioRule: Schema = {
     },
   ],
 };
+
+/** Requires the role of a media item. Only an image without one has a meaning. */
+function withRole<S extends Schema & { readonly required: readonly string[] }>(item: S): Schema {
+  const [type, ...others] = item.required;
+  return { ...item, required: [type, 'role', ...others] };
+}
 
 /** An open body accepts null for an optional field. */
 export function orNull(properties: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {

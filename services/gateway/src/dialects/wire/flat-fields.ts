@@ -6,7 +6,7 @@ import type { DecodedParts } from './decoded.ts';
 import type { DecodedItem, WireItem } from './content-items.ts';
 import { readText } from './content-items.ts';
 import { invalid } from './body-validator.ts';
-import type { Schema } from '../dialect.ts';
+import type { OptionalMembers, Properties, Schema } from '../../domain/schema.ts';
 
 /** The largest value that fits into an order. */
 const SECONDS_MAX = 2 ** 31 - 1;
@@ -144,19 +144,12 @@ export const documentedWebhookUrl: Schema = {
   examples: ['https://example.com/webhooks'],
 };
 
-/** The fields of the open dialects that say nothing about the video. */
-export interface ClientFields {
-  readonly n?: 1;
-  readonly user?: string;
-  readonly metadata?: Readonly<Record<string, string | number | boolean | null>>;
-}
-
 const USER_CHARACTERS_MAX = 512;
 const METADATA_MEMBERS_MAX = 16;
 const METADATA_NAME_CHARACTERS_MAX = 64;
 const METADATA_CHARACTERS_MAX = 512;
 
-/** The fields as a body is checked for them, and as they are documented. */
+/** The fields of the open dialects that say nothing about the video, as a body is checked for them and as they are documented. */
 export const clientSchemas = {
   n: { const: 1, description: 'A create makes one video.' },
   user: {
@@ -172,13 +165,7 @@ export const clientSchemas = {
     additionalProperties: { type: ['string', 'number', 'boolean', 'null'], maxLength: METADATA_CHARACTERS_MAX },
     description: 'Your own words. They are accepted, and not kept. A member that names a field of a video is refused.',
   },
-} as const satisfies Readonly<Record<keyof ClientFields, Schema>>;
-
-/** The fields that bound the price of a create in the open dialects. */
-export interface BoundFields {
-  readonly max_amount?: string;
-  readonly currency?: string;
-}
+} as const satisfies Properties;
 
 const boundProperties = {
   max_amount: {
@@ -187,13 +174,15 @@ const boundProperties = {
     examples: ['0.40'],
   },
   currency: { type: 'string', description: 'The currency of max_amount. The account must have it.', examples: ['USD'] },
-} as const satisfies Readonly<Record<keyof BoundFields, Schema>>;
+} as const satisfies Properties;
 
-/** The fields as a body is checked for them. */
+/** The fields that bound the price of a create in the open dialects, as a body is checked for them. */
 export const boundSchema = {
   max_amount: { ...boundProperties.max_amount, minLength: 1 },
   currency: { ...boundProperties.currency, minLength: 1, maxLength: CURRENCY_CHARACTERS_MAX },
-} as const satisfies Readonly<Record<keyof BoundFields, Schema>>;
+} as const satisfies Properties;
+
+export type BoundFields = OptionalMembers<typeof boundSchema>;
 
 /** The fields as they are documented. */
 export const documentedBound: Readonly<Record<keyof BoundFields, Schema>> = {

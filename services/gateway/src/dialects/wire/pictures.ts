@@ -1,5 +1,7 @@
 import { MediaKind } from '@reelgate/proto/tasks/v1/order';
-import type { FormFile, Schema } from '../dialect.ts';
+import type { FormFile } from '../dialect.ts';
+import { objectSchema } from '../../domain/schema.ts';
+import type { OptionalMembers, Schema, TypeOf } from '../../domain/schema.ts';
 import { invalid } from './body-validator.ts';
 import { readMedia, toWireMedia } from './content-items.ts';
 import type { DecodedItem, Role } from './content-items.ts';
@@ -17,27 +19,20 @@ export const FRAME_FILE: (typeof FIRST_FRAME)[number] = FIRST_FRAME[0];
 export const LIST_FIELDS: readonly string[] = LISTS;
 export const PICTURE_FIELDS: readonly string[] = [...FIRST_FRAME, ...LAST_FRAME, ...LISTS];
 
-type Picture = string | { readonly url: string } | { readonly image_url: string };
 type FrameField = (typeof FIRST_FRAME | typeof LAST_FRAME)[number];
 
-/** The fields for pictures that the open dialects have beside the content. */
-export type PictureFields = Readonly<
-  Partial<Record<FrameField, Picture>> & Partial<Record<(typeof LISTS)[number], readonly Picture[]>>
->;
+const address = { type: 'string', minLength: 1 } as const;
+const picture = {
+  title: 'Picture',
+  anyOf: [address, objectSchema({ image_url: address }), objectSchema({ url: address })],
+} as const satisfies Schema;
+type Picture = TypeOf<typeof picture>;
 
-const address: Schema = { type: 'string', minLength: 1 };
-const inObject = (name: string): Schema => ({
-  type: 'object',
-  required: [name],
-  additionalProperties: false,
-  properties: { [name]: address },
-});
-const picture: Schema = { title: 'Picture', anyOf: [address, inObject('image_url'), inObject('url')] };
-const frame = (description: string): Schema => ({ description, anyOf: [picture] });
-const list = (description: string): Schema => ({ type: 'array', maxItems: LIST_MAX, items: picture, description });
+const frame = (description: string) => ({ description, anyOf: [picture] }) as const;
+const list = (description: string) => ({ type: 'array', maxItems: LIST_MAX, items: picture, description }) as const;
 
 /** The fields as a body is checked for them, and as they are documented. */
-export const pictureSchemas: Readonly<Record<keyof PictureFields, Schema>> = {
+export const pictureSchemas = {
   input_reference: frame('The first frame: a URL, a data URL or base64. A form can carry the file itself.'),
   image: frame('An alias of input_reference. Beside images it is one of them.'),
   first_frame: frame('An alias of input_reference.'),
@@ -47,6 +42,9 @@ export const pictureSchemas: Readonly<Record<keyof PictureFields, Schema>> = {
   images: list('One picture is the first frame; several are references.'),
   reference_images: list('Pictures to follow, which are no frames.'),
 };
+
+/** The fields for pictures that the open dialects have beside the content. */
+export type PictureFields = OptionalMembers<typeof pictureSchemas>;
 
 /** The fields as a form has them. A list is JSON, or comes as fields such as `images[]`. */
 export const pictureTexts: Readonly<Record<string, Schema>> = Object.fromEntries(

@@ -7,25 +7,26 @@ import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task, Usage } from '@reelgate/proto/tasks/v1/task';
 import { formatDecimal } from '../../domain/decimal.ts';
 import { toPlainPlace } from '../../clients/task-queue.ts';
-import type { Schema } from '../dialect.ts';
+import { memberSchemas } from '../../domain/schema.ts';
+import type { Schema, TypeOf } from '../../domain/schema.ts';
 
 const STATUS = deriveWords(TaskState, 'queued');
 
-export const statusSchema: Schema = {
+export const statusSchema = {
   type: 'string',
   description:
     'queued, in_progress, completed or failed. ' +
     'Any other value is a status of the generator, unchanged, and is not final.',
   examples: ['queued', 'in_progress', 'completed', 'failed'],
-};
+} as const satisfies Schema;
 
-export const errorSchema: Schema = {
+export const errorSchema = {
   title: 'TaskError',
   type: 'object',
   required: ['code', 'message'],
   additionalProperties: false,
   properties: { code: { type: 'string' }, message: { type: 'string' } },
-};
+} as const satisfies Schema;
 
 /** This service's name for the state. An unknown status of a generator is shown unchanged. */
 export function toStatusName(task: Task): string {
@@ -55,7 +56,7 @@ export function toUnixSeconds(timestamp: Timestamp | undefined): number | undefi
 }
 
 /** Returns the failure of a failed task; undefined for any other task. */
-export function encodeFailure(task: Task): { readonly code: string; readonly message: string } | undefined {
+export function encodeFailure(task: Task): TypeOf<typeof errorSchema> | undefined {
   if (task.state !== TaskState.FAILED) return undefined;
   const { code = 'failed', message = 'the task failed' } = task.failure ?? {};
   return { code, message };
@@ -72,35 +73,41 @@ const USAGE_FIELDS = {
   completion_tokens: 'completionTokens',
 } as const satisfies Readonly<Record<string, keyof Usage>>;
 
-export const usageSchema: Schema = {
+const USAGE_NAMES = Object.keys(USAGE_FIELDS) as readonly (keyof typeof USAGE_FIELDS)[];
+
+export const usageSchema = {
   title: 'Usage',
   type: 'object',
   additionalProperties: false,
-  properties: Object.fromEntries(Object.keys(USAGE_FIELDS).map((field) => [field, { type: 'integer' }])),
-};
+  properties: memberSchemas(USAGE_NAMES, { type: 'integer' }),
+} as const satisfies Schema;
 
 /** Returns the known fields of the usage; undefined before the task is completed. */
-export function encodeUsage(task: Task): Readonly<Record<string, number>> | undefined {
+export function encodeUsage(task: Task): TypeOf<typeof usageSchema> | undefined {
   const { usage } = task;
   if (!isCompleted(task) || usage === undefined) return undefined;
   return Object.fromEntries(
-    Object.entries(USAGE_FIELDS).flatMap(([field, from]) =>
-      usage[from] === undefined ? [] : [[field, Number(usage[from])]],
-    ),
+    USAGE_NAMES.flatMap((name) => {
+      const quantity = usage[USAGE_FIELDS[name]];
+      return quantity === undefined ? [] : [[name, Number(quantity)]];
+    }),
   );
 }
 
 // the types of the language lack it
-const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => object };
+const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown };
 
-/** A number of JSON with the exact digits of an amount in billionths: a float would round large ones. */
-export function toJsonNumber(nanos: bigint): object {
-  return rawJSON(formatDecimal(nanos));
+/**
+ * A number of JSON with the exact digits of an amount in billionths: a float would round large ones. The value is an
+ * object that becomes a number only in the JSON; do not calculate with it.
+ */
+export function toJsonNumber(nanos: bigint): number {
+  return rawJSON(formatDecimal(nanos)) as number;
 }
 
-const UNIX_SECONDS = { type: 'integer', description: 'Unix seconds.' };
+const UNIX_SECONDS = { type: 'integer', description: 'Unix seconds.' } as const;
 
-export const queueSchema: Schema = {
+export const queueSchema = {
   title: 'QueuePlace',
   type: 'object',
   description: 'Only in a read of one task, while it waits for its turn.',
@@ -114,27 +121,27 @@ export const queueSchema: Schema = {
     class: { enum: listWords(QueueClass) },
     waits_for: { enum: listWords(QueueWait) },
   },
-};
+} as const satisfies Schema;
 
 /** Returns the place of a task that waits; undefined for any other task. */
-export function encodeQueue({ state, queue }: Task): object | undefined {
+export function encodeQueue({ state, queue }: Task): TypeOf<typeof queueSchema> | undefined {
   if (state !== TaskState.QUEUED || queue === undefined) return undefined;
   const { position, class: ofClass, waitsFor } = toPlainPlace(queue);
   return dropUndefined({
     position,
     estimated_start_at: toUnixSeconds(queue.estimatedStartAt),
-    since: toUnixSeconds(queue.since),
-    start_by: toUnixSeconds(queue.startBy),
+    since: toUnixSeconds(queue.since) ?? 0,
+    start_by: toUnixSeconds(queue.startBy) ?? 0,
     class: ofClass,
     waits_for: waitsFor,
   });
 }
 
-export const ignoredSchema: Schema = {
+export const ignoredSchema = {
   type: 'array',
   items: { type: 'string' },
   description: 'The fields of the create that no generator of the model takes, and that changed nothing.',
-};
+} as const satisfies Schema;
 
 /** Lists the optional fields of a create that went to no generator; undefined if there are none. */
 export function encodeIgnored({ order }: Task): string[] | undefined {
@@ -146,9 +153,13 @@ export function encodeIgnored({ order }: Task): string[] | undefined {
 }
 
 /** Leaves out undefined fields, so that a body has only the fields with a value. */
-export function dropUndefined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as typeof fields;
+export function dropUndefined<T extends object>(fields: T): WithoutUndefined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as WithoutUndefined<T>;
 }
+
+type WithoutUndefined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
 
 /** This service's names for the kinds of tasks. */
 export const TASK_KIND_NAMES = deriveWords(TaskKind, 'generation');

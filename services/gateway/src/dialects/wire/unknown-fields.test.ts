@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { refusalOf } from '../../../testing/order-summary.ts';
 import { decodeCreate } from '../openai/decode.ts';
-import type { Schema } from '../dialect.ts';
+import type { Schema } from '../../domain/schema.ts';
 import { dialects } from '../index.ts';
 import { decodeGenerations } from '../generations/decode.ts';
 import { describeRightField } from './unknown-fields.ts';

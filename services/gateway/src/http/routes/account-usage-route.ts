@@ -7,13 +7,20 @@ import { requirePrincipal } from '../http-exchange.ts';
 import type { Clock } from '@reelgate/platform/clock';
 import { formatCsvLine } from './csv-text.ts';
 import type { RouteEntry } from './route.ts';
-import { USAGE_FORMATS, USAGE_GROUPINGS, USAGE_SPLITS, usageDoc } from './usage-doc.ts';
+import { USAGE_FORMATS, USAGE_GROUPINGS, USAGE_SPLITS, statementSchema, usageDoc } from './usage-doc.ts';
+import { newAnswer } from '../../domain/schema.ts';
+import type { Draft, TypeOf } from '../../domain/schema.ts';
+import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 const DAYS_DEFAULT = 30;
+
+type StatementBody = TypeOf<typeof statementSchema>;
+type StatementRow = StatementBody['data'][number];
+const STATEMENT_ANSWER = newAnswer(statementSchema, toJsonStatement);
 
 /** The parts that the route of usage needs. */
 export interface UsageRouteParts {
@@ -37,10 +44,13 @@ export function usageRoute({ clock, usage }: UsageRouteParts): RouteEntry {
         exchange.type = 'text/csv; charset=utf-8';
         exchange.body = toCsvStatement(question, statement);
       } else {
-        exchange.body = toJsonStatement(question, statement);
+        exchange.body = STATEMENT_ANSWER.encode(question, statement);
       }
     },
-    doc: usageDoc,
+    doc: {
+      ...usageDoc,
+      answers: { 'application/json': STATEMENT_ANSWER.schema, 'text/csv': { type: 'string' } },
+    },
   };
 }
 
@@ -85,19 +95,19 @@ export function wantsCsv(exchange: Exchange, query: URLSearchParams): boolean {
 function toJsonStatement(
   { accountId, from, to, groupBy, splitBy }: UsageQuestion,
   { groups, total, currency, truncated }: Statement,
-): object {
-  return {
+): StatementBody {
+  return dropUndefined({
     object: 'usage',
     account: accountId,
     currency,
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
     group_by: groupBy,
-    ...(splitBy === undefined ? {} : { split_by: splitBy }),
+    split_by: splitBy,
     data: groups.map((sum) => ({ ...toGroupLabel(groupBy, sum), ...toSplitLabel(splitBy, sum), ...toAmounts(sum) })),
     total: toAmounts(total),
     has_more: truncated,
-  };
+  } satisfies Draft<StatementBody>);
 }
 
 /** The statement as CSV (RFC 4180). */
@@ -117,14 +127,16 @@ function toCsvStatement({ groupBy, splitBy }: UsageQuestion, { groups, currency 
   return [head, ...rows].map(formatCsvLine).join('');
 }
 
-function toGroupLabel(groupBy: UsageGrouping, { key, name }: Pick<UsageSum, 'key' | 'name'>): Record<string, string> {
+type RowLabel = Pick<StatementRow, 'model' | 'day' | 'token' | 'name' | 'label'>;
+
+function toGroupLabel(groupBy: UsageGrouping, { key, name }: Pick<UsageSum, 'key' | 'name'>): RowLabel {
   return groupBy === 'token' ? { token: key, name } : { [groupBy]: key };
 }
 
-function toSplitLabel(splitBy: UsageQuestion['splitBy'], { splitKey, splitName }: UsageSum): Record<string, string> {
+function toSplitLabel(splitBy: UsageQuestion['splitBy'], { splitKey, splitName }: UsageSum): RowLabel {
   return splitBy === undefined ? {} : toGroupLabel(splitBy, { key: splitKey, name: splitName });
 }
 
-function toAmounts({ amountNanos, counts, parts }: UsageSum): object {
+function toAmounts({ amountNanos, counts, parts }: UsageSum): StatementBody['total'] {
   return { amount: formatDecimal(amountNanos), ...counts, parts };
 }

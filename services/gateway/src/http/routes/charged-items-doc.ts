@@ -1,3 +1,4 @@
+import { objectSchema } from '../../domain/schema.ts';
 import type { RouteDoc } from './route.ts';
 import { SPAN_PARAMETERS, SUM, USAGE_FORMATS } from './usage-doc.ts';
 
@@ -15,10 +16,25 @@ const ITEM = {
       'had delivered when it broke off), or the whole hold.',
   },
   ...SUM,
-};
+} as const;
 
-/** The documentation of `GET /v1/usage/items` in OpenAPI. */
-export const chargedItemsDoc: RouteDoc = {
+/** A page of the list as JSON. */
+export const itemPageSchema = {
+  title: 'ChargedItems',
+  ...objectSchema({
+    object: { const: 'list' },
+    account: { type: 'string' },
+    currency: { type: 'string' },
+    from: { type: 'string', format: 'date-time' },
+    to: { type: 'string', format: 'date-time', description: 'The exclusive end of the list.' },
+    data: { type: 'array', items: objectSchema(ITEM) },
+    has_more: { type: 'boolean' },
+    next_after: { type: ['string', 'null'], description: 'The value of `after` for the next page.' },
+  }),
+} as const;
+
+/** The documentation of `GET /v1/usage/items` in OpenAPI, without its answers. */
+export const chargedItemsDoc: Omit<RouteDoc, 'answers'> = {
   tag: 'Usage',
   operationId: 'listChargedItems',
   summary: 'List the charged tasks and calls of the account one by one',
@@ -37,26 +53,4 @@ export const chargedItemsDoc: RouteDoc = {
   ],
   answerHeaders: ['content-disposition'],
   refuses: [400],
-  answers: {
-    'application/json': {
-      title: 'ChargedItems',
-      type: 'object',
-      required: ['object', 'account', 'currency', 'from', 'to', 'data', 'has_more', 'next_after'],
-      additionalProperties: false,
-      properties: {
-        object: { const: 'list' },
-        account: { type: 'string' },
-        currency: { type: 'string' },
-        from: { type: 'string', format: 'date-time' },
-        to: { type: 'string', format: 'date-time', description: 'The exclusive end of the list.' },
-        data: {
-          type: 'array',
-          items: { type: 'object', required: Object.keys(ITEM), additionalProperties: false, properties: ITEM },
-        },
-        has_more: { type: 'boolean' },
-        next_after: { type: ['string', 'null'], description: 'The value of `after` for the next page.' },
-      },
-    },
-    'text/csv': { type: 'string' },
-  },
 };

@@ -8,7 +8,9 @@ import { closeWithoutAccess } from '../admission/watch-access.ts';
 import type { AccessParts } from '../admission/watch-access.ts';
 import { requirePrincipal } from '../http-exchange.ts';
 import { readUsageSpan, wantsCsv } from './account-usage-route.ts';
-import { chargedItemsDoc } from './charged-items-doc.ts';
+import { newAnswer } from '../../domain/schema.ts';
+import type { TypeOf } from '../../domain/schema.ts';
+import { chargedItemsDoc, itemPageSchema } from './charged-items-doc.ts';
 import { formatCsvLine } from './csv-text.ts';
 import type { RouteEntry } from './route.ts';
 
@@ -26,6 +28,8 @@ const HEAD = [
   'label',
   ...CHARGED_PARTS,
 ];
+
+const PAGE_ANSWER = newAnswer(itemPageSchema, toJsonPage);
 
 /** The parts that the list of charges needs. */
 export interface ChargesRouteParts extends AccessParts {
@@ -48,7 +52,7 @@ export function listChargesRoute(parts: ChargesRouteParts): RouteEntry {
       const question = { ...readUsageSpan(query, clock.now()), ...readPlace(query), accountId };
       const readPage = (asked: ItemQuestion): Promise<ItemPage> => chargedItems(asked, requestId);
       if (!wantsCsv(exchange, query)) {
-        exchange.body = toJsonPage(question, await readPage(question));
+        exchange.body = PAGE_ANSWER.encode(question, await readPage(question));
         return;
       }
       const { from, to } = question;
@@ -62,7 +66,7 @@ export function listChargesRoute(parts: ChargesRouteParts): RouteEntry {
       exchange.attachment('reelgate-charges.csv');
       exchange.body = Readable.from(listCsvLines(whole, first, readPage));
     },
-    doc: chargedItemsDoc,
+    doc: { ...chargedItemsDoc, answers: { 'application/json': PAGE_ANSWER.schema, 'text/csv': { type: 'string' } } },
   };
 }
 
@@ -101,7 +105,10 @@ function assertFits(requests: number): void {
     );
 }
 
-function toJsonPage({ accountId, from, to }: ItemQuestion, { items, currency, continueAfter }: ItemPage): object {
+function toJsonPage(
+  { accountId, from, to }: ItemQuestion,
+  { items, currency, continueAfter }: ItemPage,
+): TypeOf<typeof itemPageSchema> {
   return {
     object: 'list',
     account: accountId,

@@ -2,6 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Problem } from '@reelgate/platform/problem';
 import type { MediaPort, ServedObject } from '../../clients/media-port.ts';
 import type { Task } from '../../clients/tasks-client.ts';
+import { newAnswer, objectSchema } from '../../domain/schema.ts';
 import type { TaskPath } from '../../dialects/dialect.ts';
 import { toStatusName } from '../../dialects/wire/task-fields.ts';
 import { invalid } from '../../dialects/wire/body-validator.ts';
@@ -15,13 +16,10 @@ import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
 
-const PROMPT = {
-  title: 'EnhancedPrompt',
-  type: 'object',
-  required: ['prompt'],
-  additionalProperties: false,
-  properties: { prompt: { type: 'string' } },
-};
+const PROMPT_ANSWER = newAnswer(
+  { title: 'EnhancedPrompt', ...objectSchema({ prompt: { type: 'string' } }) },
+  (prompt: string) => ({ prompt }),
+);
 const VARIANTS = ['video', 'thumbnail', 'last_frame'] as const;
 type Variant = (typeof VARIANTS)[number];
 const VIDEO = { type: 'string', format: 'binary' };
@@ -94,7 +92,12 @@ function contentRoute(parts: ContentRouteParts, path: TaskPath, operationId: str
         { name: 'index', description: 'The place of the video; a task has one.', schema: { const: 0 } },
       ],
       headers: ['Range'],
-      answers: { 'video/mp4': VIDEO, 'image/jpeg': VIDEO, 'image/png': VIDEO, 'application/json': PROMPT },
+      answers: {
+        'video/mp4': VIDEO,
+        'image/jpeg': VIDEO,
+        'image/png': VIDEO,
+        'application/json': PROMPT_ANSWER.schema,
+      },
       answerHeaders: BYTE_HEADERS,
       also: otherAnswers(['video/mp4', 'image/jpeg', 'image/png']),
       refuses: [400, 404, 409, 410, 412, 416],
@@ -116,7 +119,7 @@ async function serveContent(parts: ContentRouteParts, exchange: Exchange): Promi
   closeWithoutAccess(parts, exchange);
   if (object === '') {
     exchange.set({ 'cache-control': 'private', 'content-disposition': 'inline' });
-    exchange.body = { prompt };
+    exchange.body = PROMPT_ANSWER.encode(prompt);
     return;
   }
   const what = FILES[variant](task.id);

@@ -1,4 +1,4 @@
-import { TASK_KIND_NAMES, ignoredSchema } from '../../dialects/wire/task-fields.ts';
+import { TASK_KIND_NAMES, dropUndefined, ignoredSchema } from '../../dialects/wire/task-fields.ts';
 import type { CreateRoute } from '../../dialects/dialect.ts';
 import { inClientTerms, toPendingOrder } from '../../operations/submit-order.ts';
 import { formatDecimal } from '../../domain/decimal.ts';
@@ -11,10 +11,33 @@ import { toWirePreference } from '../../clients/task-queue.ts';
 import { readWaitPreference } from '../headers.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
 import type { BodyBounds } from '../bodies/read-body.ts';
+import { jsonRoute } from './route.ts';
 import type { RouteEntry } from './route.ts';
+import { objectSchema } from '../../domain/schema.ts';
+import type { Draft, TypeOf } from '../../domain/schema.ts';
 
 const DEADLINE_MS = 15_000;
 const DEFAULT_PATH = '/v1/videos';
+
+const estimateSchema = {
+  title: 'Estimate',
+  ...objectSchema(
+    {
+      model: { type: 'string' },
+      operation: { enum: ['generation', 'regeneration', 'context_ir'] },
+      amount: { type: 'string', description: 'A decimal number.' },
+      max_amount: { type: 'string', description: 'The least max_amount that the create is accepted with.' },
+      currency: { type: 'string' },
+      contract: { type: 'string' },
+      version: { type: 'integer' },
+      facts: { type: 'object', additionalProperties: { type: 'integer' } },
+      ignored: ignoredSchema,
+    },
+    ['max_amount', 'ignored'],
+  ),
+} as const;
+
+type Estimate = TypeOf<typeof estimateSchema>;
 
 /** The parts that the estimate of an order needs. */
 export interface EstimateRouteParts extends BodyBounds {
@@ -26,12 +49,13 @@ export interface EstimateRouteParts extends BodyBounds {
 export function estimateRoute(creates: readonly CreateRoute[], parts: EstimateRouteParts): RouteEntry {
   const byPath = new Map(creates.filter(({ path }) => !path.includes('{')).map((route) => [route.path, route]));
   const form = byPath.get(DEFAULT_PATH)?.form;
-  return {
+  return jsonRoute({
     kind: 'read',
     methods: ['POST'],
     path: '/v1/videos/estimate',
     token: { counts: 'reads' },
-    handle: (exchange) => estimate(byPath, parts, exchange),
+    answer: estimateSchema,
+    respond: (exchange) => estimate(byPath, parts, exchange),
     doc: {
       tag: 'Videos (compatibility)',
       operationId: 'estimateVideo',
@@ -51,34 +75,15 @@ export function estimateRoute(creates: readonly CreateRoute[], parts: EstimateRo
       },
       ...(form === undefined ? {} : { form }),
       refuses: [404],
-      answers: {
-        'application/json': {
-          title: 'Estimate',
-          type: 'object',
-          required: ['model', 'operation', 'amount', 'currency', 'contract', 'version', 'facts'],
-          additionalProperties: false,
-          properties: {
-            model: { type: 'string' },
-            operation: { enum: ['generation', 'regeneration', 'context_ir'] },
-            amount: { type: 'string', description: 'A decimal number.' },
-            max_amount: { type: 'string', description: 'The least max_amount that the create is accepted with.' },
-            currency: { type: 'string' },
-            contract: { type: 'string' },
-            version: { type: 'integer' },
-            facts: { type: 'object', additionalProperties: { type: 'integer' } },
-            ignored: ignoredSchema,
-          },
-        },
-      },
     },
-  };
+  });
 }
 
 async function estimate(
   byPath: ReadonlyMap<string, CreateRoute>,
   parts: EstimateRouteParts,
   exchange: Exchange,
-): Promise<void> {
+): Promise<Estimate> {
   const path = new URLSearchParams(exchange.querystring).get('path') ?? DEFAULT_PATH;
   const route = byPath.get(path);
   if (route === undefined) throw invalid('path', `must be one of ${[...byPath.keys()].join(', ')}`);
@@ -95,15 +100,15 @@ async function estimate(
       { timeoutMs: DEADLINE_MS, requestId: exchange.state.requestId, span: exchange.state.span },
     ),
   );
-  exchange.body = {
+  return dropUndefined({
     model: decoded.order.model,
     operation: TASK_KIND_NAMES[decoded.order.kind],
     amount: formatDecimal(amountNanos),
-    ...(maxAmountNanos === undefined ? {} : { max_amount: formatDecimal(maxAmountNanos) }),
+    max_amount: maxAmountNanos === undefined ? undefined : formatDecimal(maxAmountNanos),
     currency,
     contract,
     version,
     facts: Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, Number(value)])),
-    ...(ignoredFields.length === 0 ? {} : { ignored: ignoredFields }),
-  };
+    ignored: ignoredFields.length === 0 ? undefined : ignoredFields,
+  } satisfies Draft<Estimate>);
 }

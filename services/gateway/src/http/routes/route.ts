@@ -1,4 +1,7 @@
-import type { QueryParameter, Schema } from '../../dialects/dialect.ts';
+import type { MaybePromise } from '@reelgate/platform/maybe-promise';
+import type { QueryParameter } from '../../dialects/dialect.ts';
+import { markAnswer } from '../../domain/schema.ts';
+import type { AnswerSchema, Schema, TypeOf } from '../../domain/schema.ts';
 import type { ResponseHeader } from '../response-headers.ts';
 import { chooseEnvelope } from '../../problems/choose-envelope.ts';
 import { fitStatuses } from '../../problems/envelopes.ts';
@@ -6,6 +9,8 @@ import type { EnvelopeName } from '../../domain/envelope-name.ts';
 import type { ErrorStatus } from '../../problems/error-table.ts';
 import type { TraceClass } from '@reelgate/platform/trace/trace';
 import type { Exchange, RouteKind } from '../http-exchange.ts';
+
+const JSON_TYPE = 'application/json';
 
 export type Method = 'GET' | 'POST' | 'DELETE';
 
@@ -60,8 +65,8 @@ export interface RouteDoc {
   readonly form?: Schema;
   /** The status of a success; default 200. */
   readonly status?: 200 | 202;
-  /** By media type; empty if the answer has no body of its own. */
-  readonly answers: Readonly<Record<string, Schema>>;
+  /** By media type; empty if the answer has no body of its own. `newAnswer` and `jsonRoute` check JSON. */
+  readonly answers: Readonly<Record<string, Schema>> & { readonly [JSON_TYPE]?: AnswerSchema };
   readonly answerHeaders?: readonly ResponseHeader[];
   /** By status. */
   readonly also?: Readonly<Partial<Record<101 | 202 | 206 | 302 | 304, OtherAnswer>>>;
@@ -69,6 +74,34 @@ export interface RouteDoc {
   readonly refuses?: readonly RefusedStatus[];
   /** The envelopes of its refusals, if the path alone does not determine one. */
   readonly envelopes?: readonly EnvelopeName[];
+}
+
+/** A route that answers with JSON. The compiler compares what it returns with the schema of its answer. */
+export interface JsonRoute<S extends Schema, Body extends TypeOf<S> & object> extends Omit<
+  RouteEntry,
+  'doc' | 'handle'
+> {
+  readonly doc: Omit<RouteDoc, 'answers'>;
+  readonly answer: S;
+  readonly respond: (exchange: Exchange) => MaybePromise<Body>;
+}
+
+/** Builds a route that answers with JSON. */
+export function jsonRoute<const S extends Schema, const Body extends TypeOf<S> & object>({
+  doc,
+  answer,
+  respond,
+  ...route
+}: JsonRoute<S, Body>): RouteEntry {
+  return {
+    ...route,
+    doc: { ...doc, answers: { [JSON_TYPE]: markAnswer(answer) } },
+    handle: async (exchange) => {
+      const body = await respond(exchange);
+      if (doc.status !== undefined) exchange.status = doc.status;
+      exchange.body = body;
+    },
+  };
 }
 
 /** The part of a path that is the id of a model. An id may have slashes. */

@@ -7,8 +7,8 @@ import { submitOrder } from '../../operations/submit-order.ts';
 import type { SubmitOrderDeps } from '../../operations/submit-order.ts';
 import { awaitChange } from '../../operations/await-change.ts';
 import type { AwaitChangeDeps, WaitPermits } from '../../operations/await-change.ts';
-import { cancelOrDeleteTask } from '../../operations/cancel-or-delete-task.ts';
-import type { CancelOrDeleteDeps } from '../../operations/cancel-or-delete-task.ts';
+import { cancelTask, deleteTask } from '../../operations/end-task.ts';
+import type { EndTaskDeps } from '../../operations/end-task.ts';
 import { isFinal } from '../../clients/tasks-client.ts';
 import type { Task, TaskRef } from '../../clients/tasks-client.ts';
 import type { CreateRoute, Dialect, EndRoute, Links, ListRoute, ReadRoute, TaskPage } from '../../dialects/dialect.ts';
@@ -28,6 +28,7 @@ import {
 } from '../headers.ts';
 import { readExchangeBody } from '../bodies/read-body.ts';
 import type { BodyBounds } from '../bodies/read-body.ts';
+import type { AnswerSchema } from '../../domain/schema.ts';
 import type { RouteDoc, RouteEntry } from './route.ts';
 import { readTaskId } from './task-id.ts';
 
@@ -38,8 +39,7 @@ const NO_CHARGES: TaskPage['charges'] = new Map();
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The parts that the routes of tasks need. */
-export interface TaskRouteParts
-  extends BodyBounds, WaitAccessParts, SubmitOrderDeps, AwaitChangeDeps, CancelOrDeleteDeps {
+export interface TaskRouteParts extends BodyBounds, WaitAccessParts, SubmitOrderDeps, AwaitChangeDeps, EndTaskDeps {
   readonly charges: ChargeReader;
   readonly links: Links;
   readonly waits: WaitPermits;
@@ -110,7 +110,7 @@ async function createTask(parts: TaskRouteParts, route: CreateRoute, exchange: E
   if (replayed) exchange.set('idempotent-replayed', 'true');
   const preference = formatAppliedWait(applied);
   if (preference !== '') exchange.set('preference-applied', preference);
-  answer(exchange, route.encode(task, parts.links), route.status);
+  answer(exchange, route.answer.encode(task, parts.links), route.status);
 }
 
 function readRoute(dialect: Dialect, route: ReadRoute, parts: TaskRouteParts): RouteEntry {
@@ -139,7 +139,7 @@ function readRoute(dialect: Dialect, route: ReadRoute, parts: TaskRouteParts): R
 function encodeOnce(route: ReadRoute, parts: TaskRouteParts): (task: Task, exchange: Exchange) => MaybePromise<string> {
   const texts = new WeakMap<Task, string>();
   const encode = (task: Task, { charge, isLasting }: ChargeReading): string => {
-    const text = JSON.stringify(route.encode(task, parts.links, charge));
+    const text = JSON.stringify(route.answer.encode(task, parts.links, charge));
     if (isLasting) texts.set(task, text);
     return text;
   };
@@ -197,13 +197,18 @@ async function listPage(parts: TaskRouteParts, route: ListRoute, exchange: Excha
     withDeadline(caller, LIST_DEADLINE_MS),
   );
   const charges = route.showsCharges === true ? await parts.charges.readAll(tasks, caller) : NO_CHARGES;
-  answer(exchange, route.encode({ tasks, hasMore, total: Number(total), charges }, parts.links));
+  answer(exchange, route.answer.encode({ tasks, hasMore, total: Number(total), charges }, parts.links));
 }
 
 async function endTask(parts: TaskRouteParts, route: EndRoute, exchange: Exchange): Promise<void> {
   const ref = { accountId: requirePrincipal(exchange).accountId, taskId: readTaskId(exchange) };
   const { requestId, span } = exchange.state;
-  answer(exchange, route.encode(await cancelOrDeleteTask(parts, ref, route.ends, { requestId, span }), parts.links));
+  if (route.ends === 'cancel') {
+    answer(exchange, route.answer.encode(await cancelTask(parts, ref, { requestId, span }), parts.links));
+  } else {
+    await deleteTask(parts, ref, { requestId, span });
+    answer(exchange, route.answer.encode(ref.taskId));
+  }
 }
 
 function answer(exchange: Exchange, body: object, status: RouteDoc['status'] = 200): void {
@@ -217,7 +222,7 @@ function describeTaskRoute(
     readonly operationId: string;
     readonly summary: string;
     readonly description?: string;
-    readonly answer: RouteDoc['answers'][string];
+    readonly answer: { readonly schema: AnswerSchema };
   },
 ): RouteDoc {
   const { operationId, summary, description } = route;
@@ -226,6 +231,6 @@ function describeTaskRoute(
     operationId,
     summary,
     ...(description === undefined ? {} : { description }),
-    answers: { 'application/json': route.answer },
+    answers: { 'application/json': route.answer.schema },
   };
 }

@@ -1,5 +1,6 @@
 import { CHARGED_PARTS, USAGE_COUNTS } from '../../clients/usage-client.ts';
 import type { UsageGrouping } from '../../clients/usage-client.ts';
+import { memberSchemas, objectSchema } from '../../domain/schema.ts';
 import type { RouteDoc } from './route.ts';
 
 export const USAGE_GROUPINGS: Readonly<Record<UsageGrouping, UsageGrouping>> = {
@@ -11,20 +12,21 @@ export const USAGE_GROUPINGS: Readonly<Record<UsageGrouping, UsageGrouping>> = {
 export const USAGE_SPLITS = { model: 'model', token: 'token', label: 'label' } as const;
 export const USAGE_FORMATS = { json: 'json', csv: 'csv' } as const;
 
-const count = { type: 'integer' };
+const count = { type: 'integer' } as const;
 /** The charge and the quantities of a group or of one item. */
 export const SUM = {
   amount: { type: 'string', description: 'A decimal number.' },
-  ...Object.fromEntries(USAGE_COUNTS.map((name) => [name, count])),
+  ...memberSchemas(USAGE_COUNTS, count),
   parts: {
     type: 'object',
     description:
       'The parts of the tokens and the searches that upstreams reported; zero is left out. Written cache, sound and ' +
       'pictures are parts of the input, reasoning and the last two kinds of tokens parts of the output.',
     additionalProperties: false,
-    properties: Object.fromEntries(CHARGED_PARTS.map((name) => [name, count])),
+    properties: memberSchemas(CHARGED_PARTS, count),
   },
-};
+} as const;
+export const SUM_NAMES = Object.keys(SUM) as readonly (keyof typeof SUM)[];
 const timestamp = {
   type: 'string',
   anyOf: [{ format: 'date' }, { format: 'date-time' }, { pattern: '^([0-9]{1,11})?$' }],
@@ -44,8 +46,8 @@ export const SPAN_PARAMETERS: NonNullable<RouteDoc['parameters']> = [
   },
 ];
 
-/** The documentation of `GET /v1/usage` in OpenAPI. */
-export const usageDoc: RouteDoc = {
+/** The documentation of `GET /v1/usage` in OpenAPI, without its answers. */
+export const usageDoc: Omit<RouteDoc, 'answers'> = {
   tag: 'Usage',
   operationId: 'getUsage',
   summary: 'Read what the account was charged for tasks and calls',
@@ -70,43 +72,46 @@ export const usageDoc: RouteDoc = {
     },
   ],
   refuses: [400],
-  answers: {
-    'application/json': {
-      title: 'UsageStatement',
-      type: 'object',
-      required: ['object', 'account', 'currency', 'from', 'to', 'group_by', 'data', 'total', 'has_more'],
-      additionalProperties: false,
-      properties: {
-        object: { const: 'usage' },
-        account: { type: 'string' },
-        currency: { type: 'string' },
-        from: { type: 'string', format: 'date-time' },
-        to: { type: 'string', format: 'date-time', description: 'The exclusive end of the statement.' },
-        group_by: { enum: Object.keys(USAGE_GROUPINGS) },
-        split_by: { enum: Object.keys(USAGE_SPLITS) },
-        data: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: Object.keys(SUM),
-            additionalProperties: false,
-            description:
-              'Names its group, and the part of its day, in `model`, in `day`, in `token` and `name`, or in `label`, ' +
-              'which is empty for what has none.',
-            properties: {
-              model: { type: 'string' },
-              day: { type: 'string', format: 'date' },
-              token: { type: 'string' },
-              name: { type: 'string' },
-              label: { type: 'string' },
-              ...SUM,
-            },
+};
+
+const groupings = Object.keys(USAGE_GROUPINGS) as readonly UsageGrouping[];
+const splits = Object.keys(USAGE_SPLITS) as readonly (keyof typeof USAGE_SPLITS)[];
+const isoTime = { type: 'string', format: 'date-time' } as const;
+
+/** The statement as JSON. */
+export const statementSchema = {
+  title: 'UsageStatement',
+  ...objectSchema(
+    {
+      object: { const: 'usage' },
+      account: { type: 'string' },
+      currency: { type: 'string' },
+      from: isoTime,
+      to: { ...isoTime, description: 'The exclusive end of the statement.' },
+      group_by: { enum: groupings },
+      split_by: { enum: splits },
+      data: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: SUM_NAMES,
+          additionalProperties: false,
+          description:
+            'Names its group, and the part of its day, in `model`, in `day`, in `token` and `name`, or in `label`, ' +
+            'which is empty for what has none.',
+          properties: {
+            model: { type: 'string' },
+            day: { type: 'string', format: 'date' },
+            token: { type: 'string' },
+            name: { type: 'string' },
+            label: { type: 'string' },
+            ...SUM,
           },
         },
-        total: { type: 'object', required: Object.keys(SUM), additionalProperties: false, properties: SUM },
-        has_more: { type: 'boolean', description: 'True if more groups exist. The total includes them.' },
       },
+      total: objectSchema(SUM),
+      has_more: { type: 'boolean', description: 'True if more groups exist. The total includes them.' },
     },
-    'text/csv': { type: 'string' },
-  },
-};
+    ['split_by'],
+  ),
+} as const;

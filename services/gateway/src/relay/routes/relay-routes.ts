@@ -9,6 +9,7 @@ import type { Exchange } from '../../http/http-exchange.ts';
 import type { BodyBounds } from '../../http/bodies/read-body.ts';
 import type { Relay } from '../relay.ts';
 import { readCall } from './read-call.ts';
+import { markAnswer } from '../../domain/schema.ts';
 import type { RouteDoc, RouteEntry } from '../../http/routes/route.ts';
 
 const ANY_OBJECT = { type: 'object' };
@@ -85,7 +86,7 @@ function describeRelayRoute({ name, model, takesForms, answersAlso, summary }: R
     json,
     ...(takesForms ? { form: FORM_WITH_MODEL } : {}),
     answers: {
-      'application/json': ANY_OBJECT,
+      'application/json': markAnswer(ANY_OBJECT),
       ...Object.fromEntries(answersAlso.map((type) => [type, type.startsWith('audio/') ? BYTES : TEXT])),
     },
   };
