@@ -1,5 +1,4 @@
 import type { Money } from './money.ts';
-import type { Act } from './operator-acts.ts';
 import type { Token, TokenQueue } from './tokens.ts';
 import type { UsageView } from './usage.ts';
 
@@ -28,7 +27,6 @@ export interface AccountView {
     readonly actor: string;
   }[];
   readonly usage: UsageView;
-  readonly acts: readonly Act[];
   /** True if the visitor may change money and tokens. */
   readonly canChange: boolean;
 }

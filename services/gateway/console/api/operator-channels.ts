@@ -1,5 +1,3 @@
-import type { Act } from './operator-acts.ts';
-import type { NoteList } from './operator-hand-over.ts';
 import type { ContractRow, MoneyView } from './operator-money.ts';
 import type { WaitingLane } from './operator-waiting.ts';
 import type { ChannelFailureRow } from '../../src/domain/operator-records.ts';
@@ -45,7 +43,6 @@ export interface ChannelHour {
 /** GET /channels. */
 export interface ChannelList {
   readonly channels: readonly ChannelRow[];
-  readonly acts: readonly Act[];
   readonly canOperate: boolean;
   readonly now: number;
 }
@@ -91,8 +88,6 @@ export interface ChannelView {
   readonly contracts?: readonly ContractRow[];
   /** The lanes of the queue whose tasks it can do. */
   readonly lanes?: readonly WaitingLane[];
-  readonly notes?: NoteList;
-  readonly acts: readonly Act[];
   readonly canOperate: boolean;
   readonly now: number;
 }

@@ -1,4 +1,3 @@
-import type { Act } from './operator-acts.ts';
 import type { HistoryEntry } from './operator-tasks.ts';
 import type { State } from './tasks.ts';
 
@@ -24,7 +23,5 @@ export interface JobList {
 export interface JobView {
   readonly job: JobRow & { readonly tokenId: string };
   readonly history: readonly HistoryEntry[];
-  /** The acts of operators on it, the newest first. */
-  readonly acts: readonly Act[];
   readonly isInAttention: boolean;
 }

@@ -1,5 +1,3 @@
-import type { Act } from './operator-acts.ts';
-
 export type LightName = 'creates' | 'polls' | 'ends' | 'settlements' | 'channels' | 'attention';
 
 export type Grade = 'ok' | 'warn' | 'fail';
@@ -50,7 +48,6 @@ export interface Now {
   readonly unfinished?: number;
   /** Undefined: the tasks service answers. Otherwise when it answered this gateway last, if it did since its start. */
   readonly tasksAway?: { readonly answeredAt?: number };
-  readonly acts: readonly Act[];
   /** The faults of the last hour, the worst first; undefined: they cannot be read now. */
   readonly faults?: FaultsView;
   readonly services: readonly ServiceState[];

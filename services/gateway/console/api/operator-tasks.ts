@@ -1,5 +1,3 @@
-import type { Act } from './operator-acts.ts';
-import type { NoteList } from './operator-hand-over.ts';
 import type { Money } from './money.ts';
 import type { TaskRow } from './tasks.ts';
 import type { TaskView } from './task.ts';
@@ -74,13 +72,10 @@ export interface OperatorTaskView extends Omit<
   readonly video?: Omit<NonNullable<TaskView['video']>, 'src' | 'thumbnail' | 'download'>;
   readonly attempts: readonly AttemptRow[];
   readonly history: readonly HistoryEntry[];
-  readonly acts: readonly Act[];
   /** The report of the upstream at the end of the work; undefined before it. */
   readonly usage?: ReportedUsage;
   /** The cost at the upstream; undefined if it is not known. */
   readonly upstreamCost?: UpstreamCost;
   /** True if the task waits for a decision. */
   readonly isInAttention: boolean;
-  /** Undefined: they cannot be read now. */
-  readonly notes?: NoteList;
 }

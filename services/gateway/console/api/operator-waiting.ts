@@ -1,4 +1,3 @@
-import type { Act } from './operator-acts.ts';
 import type { WaitingWork } from '../../src/domain/waiting-work.ts';
 
 export type {
@@ -14,7 +13,6 @@ export type {
 
 /** GET /queue. POST /queue/{change} takes a `WaitingChangeRequest`. */
 export interface WaitingList extends WaitingWork {
-  readonly acts: readonly Act[];
   readonly canOperate: boolean;
   readonly now: number;
 }

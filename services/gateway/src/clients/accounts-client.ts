@@ -5,14 +5,11 @@ import type { Account as WireAccount } from '@reelgate/proto/billing/v1/account_
 import type { Credit as WireCredit } from '@reelgate/proto/billing/v1/money';
 import { withDeadline } from './caller.ts';
 import type { AccountCaller, Caller } from './caller.ts';
-import { fromWireAct } from './acts-client.ts';
-import type { Act } from '../domain/operator-records.ts';
 import type { OperatorClients } from './gateway-clients.ts';
 import { toMs, requireValue } from './wire-values.ts';
 import type { MessageMapping } from './wire-values.ts';
 
 const CREDITS_MAX = 50;
-const ACTS_MAX = 50;
 
 export interface Account {
   readonly id: string;
@@ -58,8 +55,6 @@ export interface Accounts {
   credit(caller: AccountCaller, credit: NewCredit): Promise<Account>;
   /** Lists the last credits, newest first. */
   credits(caller: AccountCaller): Promise<readonly Credit[]>;
-  /** Lists the last acts of operators over the account, newest first. */
-  acts(caller: AccountCaller): Promise<readonly Act[]>;
 }
 
 const ORDERS = deriveValues(AccountOrder);
@@ -78,10 +73,6 @@ export function accountsClient({ accounts: rpc }: OperatorClients): Accounts {
     credits: async ({ accountId, ...call }) => {
       const { credits } = await rpc.listCredits({ accountId, limit: CREDITS_MAX }, withDeadline(call));
       return credits.map(fromWireCredit);
-    },
-    acts: async ({ accountId: subject, ...call }) => {
-      const { acts } = await rpc.listActs({ subject, limit: ACTS_MAX }, withDeadline(call));
-      return acts.map(fromWireAct);
     },
   };
 }

@@ -1,23 +1,3 @@
-/** An act of an operator. */
-export interface Act {
-  readonly id: string;
-  readonly at: number;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly reason: string;
-  readonly detail: Readonly<Record<string, unknown>>;
-}
-
-/** A note of an operator for the next one, on a channel, a task or a job. */
-export interface OperatorNote {
-  readonly id: string;
-  readonly subject: string;
-  readonly at: number;
-  readonly author: string;
-  readonly text: string;
-}
-
 /** A decision of an operator on work with an unknown outcome. */
 export type Resolution = 'completed' | 'failed' | 'retry';
 

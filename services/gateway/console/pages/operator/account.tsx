@@ -14,16 +14,19 @@ import type { Stat } from '../../parts/stats.tsx';
 import { At } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
 import { useAct } from '../../state/use-act.ts';
+import { toCall, useCalls } from '../../state/calls.ts';
 import { useView } from '../../state/use-view.ts';
 import { operatorWords } from './operator-words.ts';
 import { booksWords } from './books-words.ts';
 import { ActList } from './parts/act-list.tsx';
+import type { Act } from './parts/acts.ts';
 import { ReasonField } from './parts/reason-field.tsx';
 import { Statement } from './parts/statement.tsx';
 import { TokenSection } from './parts/token-section.tsx';
 
 /** Maximum characters of a reason that the books keep. */
 const REASON_MAX = 256;
+const ACTS_SHOWN = 50;
 const empty = (): CreditDraft => ({ amount: '', reason: '', requestId: newRequestKey() });
 
 const words = booksWords.accounts;
@@ -40,6 +43,11 @@ const CREDITS: readonly Column<Credit>[] = [
 export function page({ params, query }: PageProps): VNode {
   const id = params['accountId'] ?? '';
   const view = useView<Answer>(`/accounts/${encodeURIComponent(id)}?${query.toString()}`);
+  const records = useCalls({ acts: toCall('billing.AccountService/ListActs', { subject: id, limit: ACTS_SHOWN }) });
+  const onChanged = (): void => {
+    view.refresh();
+    records.refresh();
+  };
   return (
     <>
       <PageTitle
@@ -50,19 +58,24 @@ export function page({ params, query }: PageProps): VNode {
           </>
         }
       />
-      <Loaded view={view}>{(answer) => <AccountView view={answer} query={query} onChanged={view.refresh} />}</Loaded>
+      <Loaded view={view}>
+        {(answer) => (
+          <AccountView view={answer} acts={records.data?.acts.acts ?? []} query={query} onChanged={onChanged} />
+        )}
+      </Loaded>
     </>
   );
 }
 
 export interface AccountViewProps {
   readonly view: Answer;
+  readonly acts: readonly Act[];
   readonly query: URLSearchParams;
   readonly onChanged: () => void;
 }
 
-export function AccountView({ view, query, onChanged }: AccountViewProps): VNode {
-  const { account, tokens, credits, usage, acts, canChange } = view;
+export function AccountView({ view, acts, query, onChanged }: AccountViewProps): VNode {
+  const { account, tokens, credits, usage, canChange } = view;
   const stats: readonly Stat[] = [
     { name: words.free, note: words.freeHint, value: <AmountText money={account.free} /> },
     { name: words.balance, note: words.balanceHint, value: <AmountText money={account.balance} /> },

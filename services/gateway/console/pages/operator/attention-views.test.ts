@@ -51,7 +51,6 @@ function operatorView(over: Partial<OperatorTaskView> = {}): OperatorTaskView {
     money: aTaskMoney(),
     attempts: [],
     history: [],
-    acts: [],
     isInAttention: true,
     ...over,
   };
@@ -100,8 +99,9 @@ describe('after a decision the page says', () => {
   const AT = Date.UTC(2026, 10, 24, 12, 3, 10);
   const clock = clockText(AT);
   const act = (actor: string, resolution: Resolution, at = AT) => ({
-    ...{ id: 'act_1', at, actor, action: 'attention_resolved', subject: 'task_1', reason: 'it is long' },
-    detail: { resolution },
+    ...{ id: 'act_1', actor, action: 'attention_resolved', subject: 'task_1', reason: 'it is long' },
+    at: new Date(at).toISOString(),
+    detailJson: JSON.stringify({ resolution }),
   });
   const money = (charged: string | undefined, released = '0'): DecidedMoney => ({
     held: usd('0.32'),

@@ -7,20 +7,27 @@ import type { Column } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Ago, clockText, spanText } from '../../parts/time.tsx';
+import { toCall, useCalls } from '../../state/calls.ts';
 import { useView } from '../../state/use-view.ts';
 import { operatorWords } from './operator-words.ts';
 import { booksWords } from './books-words.ts';
 import { workWords } from './work-words.ts';
 import { ActList } from './parts/act-list.tsx';
+import { listActs, toActCalls } from './parts/acts.ts';
+import type { Act } from './parts/acts.ts';
 import { ChannelCard } from './parts/channel-card.tsx';
 import { ContractList } from './parts/contract-list.tsx';
 import { hourText } from './parts/hour-text.ts';
 import { LatencyChart } from './parts/latency-chart.tsx';
 import { MarginTable } from './parts/margin-table.tsx';
 import { NoteSection } from './parts/note-section.tsx';
+import type { OperatorNote } from './parts/note-section.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { queueWords } from './queue-words.ts';
 import { channelWords } from './channel-words.ts';
+
+const ACTS_SHOWN = 20;
+const TOPICS = ['channels', 'now'] as const;
 
 const words = channelWords.channel;
 
@@ -56,7 +63,16 @@ const ANSWERS: readonly Column<AnswerMinute>[] = [
 
 export function page({ params }: PageProps): VNode {
   const id = params['channelId'] ?? '';
-  const view = useView<ChannelView>(`/channels/${encodeURIComponent(id)}`, ['channels', 'now']);
+  const view = useView<ChannelView>(`/channels/${encodeURIComponent(id)}`, TOPICS);
+  const records = useCalls({}, TOPICS, {
+    notes: toCall('tasks.OperatorService/ListNotes', { subject: id }),
+    ...toActCalls({ subject: id, limit: ACTS_SHOWN }),
+  });
+  const { notes, ...acts } = records.data ?? {};
+  const onChanged = (): void => {
+    view.refresh();
+    records.refresh();
+  };
   return (
     <>
       <PageTitle
@@ -67,13 +83,25 @@ export function page({ params }: PageProps): VNode {
         }
         back={{ href: '/console/channels', name: words.back }}
       />
-      <Loaded view={view}>{(channel) => <ChannelPage view={channel} onChanged={view.refresh} />}</Loaded>
+      <Loaded view={view}>
+        {(channel) => (
+          <ChannelPage view={channel} notes={notes?.notes} acts={listActs(acts, ACTS_SHOWN)} onChanged={onChanged} />
+        )}
+      </Loaded>
     </>
   );
 }
 
-export function ChannelPage({ view, onChanged }: { view: ChannelView; onChanged: () => void }): VNode {
-  const { channel, onlyFor, answers, faults, failures, margins, contracts, lanes, notes, acts, canOperate } = view;
+export interface ChannelPageProps {
+  readonly view: ChannelView;
+  /** Undefined: they cannot be read now. */
+  readonly notes: readonly OperatorNote[] | undefined;
+  readonly acts: readonly Act[];
+  readonly onChanged: () => void;
+}
+
+export function ChannelPage({ view, notes, acts, onChanged }: ChannelPageProps): VNode {
+  const { channel, onlyFor, answers, faults, failures, margins, contracts, lanes, canOperate } = view;
   return (
     <>
       {canOperate ? null : (
@@ -105,7 +133,7 @@ export function ChannelPage({ view, onChanged }: { view: ChannelView; onChanged:
           )}
         </div>
       </div>
-      {notes === undefined ? null : <NoteSection subject={channel.id} list={notes} onChanged={onChanged} />}
+      {notes === undefined ? null : <NoteSection subject={channel.id} notes={notes} onChanged={onChanged} />}
       <h2>{words.latency}</h2>
       <Latency answers={answers} now={view.now} />
       <h2>{words.queue}</h2>

@@ -1,28 +1,46 @@
 import type { VNode } from 'preact';
 import { modelsOfItAlone } from '../../operator-values.ts';
 import type { ChannelList } from '../../api/operator-channels.ts';
+import { useCalls } from '../../state/calls.ts';
 import { useView } from '../../state/use-view.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { ActList } from './parts/act-list.tsx';
+import { listActs, toActCalls } from './parts/acts.ts';
+import type { Act } from './parts/acts.ts';
 import { ChannelCard } from './parts/channel-card.tsx';
 import { operatorWords } from './operator-words.ts';
 import { workWords } from './work-words.ts';
+
+const ACTS_READ = 100;
+const ACTS_SHOWN = 10;
 
 const words = workWords.channels;
 
 export function page(): VNode {
   const view = useView<ChannelList>('/channels', ['channels']);
+  const records = useCalls({}, ['channels'], toActCalls({ limit: ACTS_READ }));
+  const acts = listActs(records.data ?? {}, ACTS_SHOWN, 'channel_');
+  const onChanged = (): void => {
+    view.refresh();
+    records.refresh();
+  };
   return (
     <>
       <PageTitle title={words.title} />
-      <Loaded view={view}>{(list) => <ChannelsView list={list} onChanged={view.refresh} />}</Loaded>
+      <Loaded view={view}>{(list) => <ChannelsView list={list} acts={acts} onChanged={onChanged} />}</Loaded>
     </>
   );
 }
 
-export function ChannelsView({ list, onChanged }: { list: ChannelList; onChanged: () => void }): VNode {
-  const { channels, acts, canOperate } = list;
+export interface ChannelsViewProps {
+  readonly list: ChannelList;
+  readonly acts: readonly Act[];
+  readonly onChanged: () => void;
+}
+
+export function ChannelsView({ list, acts, onChanged }: ChannelsViewProps): VNode {
+  const { channels, canOperate } = list;
   return (
     <>
       <p class="lead">{channels.length === 0 ? words.empty : words.intro}</p>

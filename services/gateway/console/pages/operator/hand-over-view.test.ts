@@ -1,23 +1,22 @@
 import { expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { HandOverView } from '../../api/operator-hand-over.ts';
 import { textOf } from '../../testing/text-of.ts';
 import { HandOverPage } from './hand-over.tsx';
+import type { HandOver, HandOverList } from './parts/hand-over-entries.ts';
 
-const view: HandOverView = {
-  since: 0,
+const iso = (at: number): string => new Date(at).toISOString();
+const handOver: HandOver = { ...{ since: iso(0), now: iso(60_000) }, events: [], raised: [], hasMore: false };
+const list: HandOverList = {
   entries: [
     { kind: 'event', at: 60_000, type: 'configuration_applied', subject: '', services: ['billing', 'gateway'] },
     { kind: 'event', at: 50_000, type: 'circuit_opened', subject: 'chat-a' },
     { kind: 'event', at: 40_000, type: 'of_a_later_release', subject: '' },
   ],
-  hasMore: false,
-  you: 'ada',
-  now: 60_000,
+  ...{ hasMore: false, areActsUnread: false },
 };
-const show = (changes: Partial<HandOverView> = {}): string =>
-  renderToString(h(HandOverPage, { view: { ...view, ...changes }, onRead: () => undefined }));
+const show = (changes: Partial<HandOverList> = {}): string =>
+  renderToString(h(HandOverPage, { handOver, list: { ...list, ...changes }, you: 'ada', onRead: () => undefined }));
 
 test('a configuration names the services that took it up, and a circuit leads to its channel', () => {
   const shown = show();

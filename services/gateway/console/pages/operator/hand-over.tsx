@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { HandOverEntry, HandOverView } from '../../api/operator-hand-over.ts';
+import { readTime } from '../../parts/contract-values.ts';
 import { DataTable } from '../../parts/data-table.tsx';
 import type { Column } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -7,43 +7,64 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Ago, At } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
-import { useAct } from '../../state/use-act.ts';
-import { useView } from '../../state/use-view.ts';
+import { toCall, useCalls, useRpc } from '../../state/calls.ts';
 import { operatorWords } from './operator-words.ts';
 import { describeFact, subjectHref } from './parts/act-list.tsx';
+import { toActCalls } from './parts/acts.ts';
+import { ACTS_READ, listEntries } from './parts/hand-over-entries.ts';
+import type { HandOver, HandOverEntry, HandOverList } from './parts/hand-over-entries.ts';
 import { reasonText } from './parts/queue-list.tsx';
+import { useOperator } from './parts/use-operator.ts';
 import { handOverWords } from './hand-over-words.ts';
 
 const words = handOverWords.handOver;
 
 export function page(): VNode {
-  const view = useView<HandOverView>('/hand-over', ['attention', 'channels']);
+  const { name } = useOperator();
+  const view = useCalls(
+    { handOver: toCall('tasks.OperatorService/GetHandOver', {}) },
+    ['attention', 'channels'],
+    toActCalls({ limit: ACTS_READ }),
+  );
   return (
     <>
       <PageTitle title={words.title} />
-      <Loaded view={view}>{(handOver) => <HandOverPage view={handOver} onRead={view.refresh} />}</Loaded>
+      <Loaded view={view}>
+        {({ handOver, ...acts }) => (
+          <HandOverPage handOver={handOver} list={listEntries(handOver, acts)} you={name} onRead={view.refresh} />
+        )}
+      </Loaded>
     </>
   );
 }
 
-export function HandOverPage({ view, onRead }: { view: HandOverView; onRead: () => void }): VNode {
-  const { since, readUntil, entries, hasMore, areActsUnread, you, now } = view;
-  const { act, isBusy, fault } = useAct(() => {
+export interface HandOverPageProps {
+  readonly handOver: HandOver;
+  readonly list: HandOverList;
+  /** The name of the visitor. */
+  readonly you: string;
+  readonly onRead: () => void;
+}
+
+export function HandOverPage({ handOver, list, you, onRead }: HandOverPageProps): VNode {
+  const { since, readUntil, now = '' } = handOver;
+  const { entries, hasMore, areActsUnread } = list;
+  const { act, isBusy, fault } = useRpc('tasks.OperatorService/MarkHandOver', () => {
     announce(words.marked);
     onRead();
   });
   return (
     <>
       <p class="lead">
-        {readUntil === undefined ? words.first : words.lead(you)} {words.since} <At at={since} />.
+        {readUntil === undefined ? words.first : words.lead(you)} {words.since} <At at={readTime(since) ?? 0} />.
       </p>
       <div class="actions below">
         <button
           type="button"
           class="main"
-          disabled={isBusy || entries.length === 0 || areActsUnread === true}
+          disabled={isBusy || entries.length === 0 || areActsUnread}
           onClick={() => {
-            act('/hand-over', { until: now });
+            act({ until: now });
           }}
         >
           {words.mark}
@@ -52,7 +73,7 @@ export function HandOverPage({ view, onRead }: { view: HandOverView; onRead: () 
       <p class="fault" role="alert">
         {fault?.message ?? ''}
       </p>
-      {areActsUnread === true ? <p class="note">{words.actsUnread}</p> : null}
+      {areActsUnread ? <p class="note">{words.actsUnread}</p> : null}
       {hasMore ? <p class="note">{words.more}</p> : null}
       <DataTable
         caption={words.entries}

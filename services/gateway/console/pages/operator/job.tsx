@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { JobView } from '../../api/operator-jobs.ts';
+import { useCalls } from '../../state/calls.ts';
 import { useView } from '../../state/use-view.ts';
 import type { PageProps } from '../../frame.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
@@ -8,14 +9,19 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { At, durationText } from '../../parts/time.tsx';
 import { ActList } from './parts/act-list.tsx';
+import { listActs, toActCalls } from './parts/acts.ts';
+import type { Act } from './parts/acts.ts';
 import { AttentionNote, HistoryList } from './parts/history-list.tsx';
 import { recordWords } from './record-words.ts';
+
+const ACTS_SHOWN = 20;
 
 const words = recordWords.jobs;
 
 export function page({ params }: PageProps): VNode {
   const id = params['jobId'] ?? '';
   const view = useView<JobView>(`/jobs/${encodeURIComponent(id)}`);
+  const acts = useCalls({}, [], toActCalls({ subject: id, limit: ACTS_SHOWN }));
   return (
     <>
       <PageTitle
@@ -27,12 +33,17 @@ export function page({ params }: PageProps): VNode {
         }
         beside={<CopyButton text={id} what={id} />}
       />
-      <Loaded view={view}>{(job) => <OneJobView view={job} />}</Loaded>
+      <Loaded view={view}>{(job) => <OneJobView view={job} acts={listActs(acts.data ?? {}, ACTS_SHOWN)} />}</Loaded>
     </>
   );
 }
 
-export function OneJobView({ view: { job, history, acts, isInAttention } }: { view: JobView }): VNode {
+export interface OneJobViewProps {
+  readonly view: JobView;
+  readonly acts: readonly Act[];
+}
+
+export function OneJobView({ view: { job, history, isInAttention }, acts }: OneJobViewProps): VNode {
   const { id, accountId, tokenId, endpoint, model, state, starts, createdAt, endedAt, failure } = job;
   return (
     <>

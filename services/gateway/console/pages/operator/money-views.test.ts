@@ -116,7 +116,6 @@ const answer: Answer = {
     total: sums('0.700000001'),
     isTruncated: false,
   },
-  acts: [],
   canChange: true,
 };
 
@@ -126,7 +125,7 @@ function sums(amount: string): Answer['usage']['total'] {
 
 describe('an account', () => {
   const view = (changes: Partial<Answer> = {}): string =>
-    renderToString(h(AccountView, { view: { ...answer, ...changes }, query, onChanged: () => undefined }));
+    renderToString(h(AccountView, { view: { ...answer, ...changes }, acts: [], query, onChanged: () => undefined }));
 
   test('shows its money, its tokens with their limits, and its credits', () => {
     const shown = text(view());

@@ -6,14 +6,20 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { At } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
+import { useCalls } from '../../state/calls.ts';
 import { useView } from '../../state/use-view.ts';
 import { workWords } from './work-words.ts';
 import { ActList } from './parts/act-list.tsx';
+import { listActs, toActCalls } from './parts/acts.ts';
+import type { Act } from './parts/acts.ts';
 import { FaultPictures } from './parts/fault-pictures.tsx';
 import { hourText } from './parts/hour-text.ts';
 
 /** A shape for each grade, so that none is known by its colour alone. */
 const SHAPES: Readonly<Record<Grade, string>> = { ok: '●', warn: '▲', fail: '■' };
+
+const ACTS_SHOWN = 10;
+const TOPICS = ['now', 'attention', 'channels'] as const;
 
 const words = workWords.now;
 
@@ -27,16 +33,17 @@ const HREFS: Readonly<Record<LightName, string>> = {
 };
 
 export function page(): VNode {
-  const view = useView<Now>('/now', ['now', 'attention', 'channels']);
+  const view = useView<Now>('/now', TOPICS);
+  const acts = useCalls({}, TOPICS, toActCalls({ limit: ACTS_SHOWN }));
   return (
     <>
       <PageTitle title={words.title} />
-      <Loaded view={view}>{(now) => <NowView now={now} />}</Loaded>
+      <Loaded view={view}>{(now) => <NowView now={now} acts={listActs(acts.data ?? {}, ACTS_SHOWN)} />}</Loaded>
     </>
   );
 }
 
-export function NowView({ now }: { now: Now }): VNode {
+export function NowView({ now, acts }: { now: Now; acts: readonly Act[] }): VNode {
   useSpokenGrades(now.lights);
   const dark = now.lights.filter(({ grade }) => grade !== 'ok').length;
   return (
@@ -63,7 +70,7 @@ export function NowView({ now }: { now: Now }): VNode {
           </ul>
         </dd>
       </dl>
-      <ActList acts={now.acts} />
+      <ActList acts={acts} />
     </>
   );
 }

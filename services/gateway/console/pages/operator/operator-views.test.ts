@@ -26,22 +26,18 @@ const now: Now = {
   ],
   unfinished: 1237,
   services: [{ name: 'media', isReachable: false }],
-  acts: [
-    {
-      id: 'act_1',
-      at: 0,
-      actor: 'ada',
-      action: 'account_credited',
-      subject: 'demo',
-      reason: 'invoice 7',
-      detail: { amount: '250', currency: 'USD' },
-    },
-  ],
   now: 0,
 };
 
+const acts = [
+  {
+    ...{ id: 'act_1', actor: 'ada', action: 'account_credited', subject: 'demo', reason: 'invoice 7' },
+    ...{ at: '1970-01-01T00:00:00Z', detailJson: '{"amount":"250","currency":"USD"}' },
+  },
+];
+
 describe('now', () => {
-  const shown = renderToString(h(NowView, { now }));
+  const shown = renderToString(h(NowView, { now, acts }));
 
   test('says each light in words beside its colour and its picture', () => {
     expect(text(shown)).toContain(
@@ -63,7 +59,7 @@ describe('now', () => {
       { name: 'creates', grade: 'ok', figure: '12 / min', causes, minutes: [] },
       { name: 'ends', grade: 'ok', figure: '9 / min', causes, minutes: [] },
     ];
-    const told = text(renderToString(h(NowView, { now: { ...now, lights } })));
+    const told = text(renderToString(h(NowView, { now: { ...now, lights }, acts })));
 
     expect(told).toContain('12 / min orders are taken Refused in ten minutes: 3 by upstreams, 2 by clients, 0 by us');
     expect(told).toContain('Failed in ten minutes: 3 by upstreams, 2 by clients, 0 by operators');
@@ -75,7 +71,9 @@ describe('now', () => {
       { models: ['chat-1'], more: 290, endpoints: ['chat', 'responses'], why: 'west is disabled' },
     ];
     const light = { name: 'channels', grade: 'fail', figure: '0 of 1', why: 'no channel serves 293 models' } as const;
-    const told = text(renderToString(h(NowView, { now: { ...now, lights: [{ ...light, minutes: [], unserved }] } })));
+    const told = text(
+      renderToString(h(NowView, { now: { ...now, lights: [{ ...light, minutes: [], unserved }] }, acts })),
+    );
 
     expect(told).toContain('no channel serves 293 models Alpha-H3, Beta (video.generation): east is paused by ada');
     expect(told).toContain('chat-1 and 290 more (chat, responses): west is disabled');
@@ -83,7 +81,9 @@ describe('now', () => {
 
   test('says of a light that it recovers', () => {
     const light = { name: 'creates', grade: 'warn', figure: '9 / min', why: 'none of it', minutes: [] } as const;
-    const told = text(renderToString(h(NowView, { now: { ...now, lights: [{ ...light, isRecovering: true }] } })));
+    const told = text(
+      renderToString(h(NowView, { now: { ...now, lights: [{ ...light, isRecovering: true }] }, acts })),
+    );
 
     expect(told).toContain('Creates ▲ Recovering 9 / min none of it');
   });
@@ -93,7 +93,7 @@ describe('now', () => {
     [{}, /It has not answered since this gateway started\./],
   ])('says that the tasks service is away, and shows no figure of it: %j', (tasksAway, since) => {
     const { unfinished: _, ...without } = now;
-    const told = text(renderToString(h(NowView, { now: { ...without, tasksAway } })));
+    const told = text(renderToString(h(NowView, { now: { ...without, tasksAway }, acts })));
 
     expect(told).toMatch(/The tasks service does not answer, so its figures are missing\./);
     expect(told).toMatch(since);
@@ -195,7 +195,8 @@ describe('channels', () => {
   const view = (changes: Partial<ChannelList>): string =>
     renderToString(
       h(ChannelsView, {
-        list: { channels: [channel], acts: [], canOperate: true, now: 0, ...changes },
+        list: { channels: [channel], canOperate: true, now: 0, ...changes },
+        acts,
         onChanged: () => undefined,
       }),
     );
@@ -250,10 +251,10 @@ describe('the queue', () => {
       { model: '', waiting: 1, oldestAt: 0, isHeld: false, reason: 'scheduled', turnsPerMinute: 0, channels: [] },
     ],
     accounts: [{ ...shared, accountId: 'acme', weight: 3, share: 0.75, isHeld: false, reason: 'channel_limit' }],
-    ...{ hasMore: false, total: 8, totalMax: 100, acts: [], canOperate: true, now: 0 },
+    ...{ hasMore: false, total: 8, totalMax: 100, canOperate: true, now: 0 },
   };
   const show = (changes: Partial<WaitingList> = {}): string =>
-    renderToString(h(WaitingView, { list: { ...list, ...changes }, onChanged: () => undefined }));
+    renderToString(h(WaitingView, { list: { ...list, ...changes }, acts, onChanged: () => undefined }));
 
   test('shows the lanes and the accounts with the reason, and what an operator can do', () => {
     const shown = text(show());

@@ -57,17 +57,16 @@ const view: OperatorTaskView = {
     { number: 1, channel: 'west', upstreamId: '', outcome: 'refused', error: 'HTTP 503', startedAt: 0, endedAt: 400 },
   ],
   history: [{ at: 0, type: 'look_failed', detail: { error: 'HTTP 500' } }],
-  acts: [],
   isInAttention: true,
   now: 0,
 };
 
 describe('a task', () => {
-  const shown = renderToString(h(TaskView, { view }));
+  const shown = renderToString(h(TaskView, { view, acts: [] }));
 
   test('shows the place of a task that waits, with the reason', () => {
     const place = { position: 1, class: 'batch', reason: 'channel_limit', startBy: 0, estimatedStartAt: 0 } as const;
-    const waiting = text(renderToString(h(TaskView, { view: { ...view, task: { ...view.task, place } } })));
+    const waiting = text(renderToString(h(TaskView, { view: { ...view, task: { ...view.task, place } }, acts: [] })));
 
     expect(waiting).toMatch(
       /Queue every channel is at a limit; class batch, 1 task of its token before it; expected .*; fails without a turn at /,
@@ -93,7 +92,11 @@ describe('a task', () => {
 
   test('says what the work cost at its upstream, and who says so', () => {
     const render = (upstreamCost?: NonNullable<OperatorTaskView['upstreamCost']>): string =>
-      text(renderToString(h(TaskView, { view: { ...view, ...(upstreamCost === undefined ? {} : { upstreamCost }) } })));
+      text(
+        renderToString(
+          h(TaskView, { view: { ...view, ...(upstreamCost === undefined ? {} : { upstreamCost }) }, acts: [] }),
+        ),
+      );
 
     expect(render({ ...usd('0.35'), source: 'reported' })).toContain(
       'Cost at the upstream: $0.35, reported by the upstream',
@@ -156,7 +159,7 @@ test('a job shows its failure, its calls, and the decision that it waits for', (
     state: 'failed' as const,
     failure: { code: 'unknown_outcome', message: 'the answer is lost' },
   };
-  const shown = renderToString(h(OneJobView, { view: { job, history: [], acts: [], isInAttention: true } }));
+  const shown = renderToString(h(OneJobView, { view: { job, history: [], isInAttention: true }, acts: [] }));
 
   expect(text(shown)).toContain('the answer is lost unknown_outcome');
   expect(text(shown)).toContain('Calls of the upstream started 2');

@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import type { NoteList } from '../../api/operator-hand-over.ts';
 import type { OperatorTaskView, UpstreamCost } from '../../api/operator-tasks.ts';
 import type { Delivery } from '../../api/webhooks.ts';
 import type { PageProps } from '../../frame.tsx';
@@ -11,17 +10,24 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { formatMoney } from '../../parts/number-text.tsx';
 import { Ago, useNow } from '../../parts/time.tsx';
 import { Timeline } from '../../parts/timeline-chart.tsx';
+import { readTime } from '../../parts/contract-values.ts';
+import { toCall, useCalls } from '../../state/calls.ts';
 import { useView } from '../../state/use-view.ts';
 import { DeliveryState, lastAnswer } from '../../parts/delivery-state.tsx';
 import { MoneyLine } from '../client/parts/money-line.tsx';
 import { noteWords } from './operator-words.ts';
 import { recordWords } from './record-words.ts';
 import { ActList } from './parts/act-list.tsx';
+import { listActs, toActCalls } from './parts/acts.ts';
+import type { Act } from './parts/acts.ts';
+import type { OperatorNote } from './parts/note-section.tsx';
+import { useOperator } from './parts/use-operator.ts';
 import { AttemptTable } from './parts/attempt-table.tsx';
 import { AttentionNote, HistoryList } from './parts/history-list.tsx';
 import { TaskFacts, TaskStatus } from './parts/task-facts.tsx';
 import { TaskOrder } from './parts/task-order.tsx';
 
+const ACTS_SHOWN = 20;
 const words = recordWords.task;
 
 /** The columns of the webhook deliveries. */
@@ -36,7 +42,13 @@ const COLUMNS: readonly Column<Delivery>[] = [
 
 export function page({ params }: PageProps): VNode {
   const id = params['taskId'] ?? '';
+  const { covers } = useOperator();
   const view = useView<OperatorTaskView>(`/tasks/${encodeURIComponent(id)}`, [`task:${id}`]);
+  const records = useCalls({}, [`task:${id}`], {
+    notes: toCall('tasks.OperatorService/ListNotes', { subject: id }),
+    ...toActCalls({ subject: id, limit: ACTS_SHOWN }),
+  });
+  const { notes, ...acts } = records.data ?? {};
   return (
     <>
       <PageTitle
@@ -46,13 +58,26 @@ export function page({ params }: PageProps): VNode {
           </>
         }
       />
-      <Loaded view={view}>{(task) => <TaskView view={task} />}</Loaded>
+      <Loaded view={view}>
+        {(task) => (
+          <TaskView view={task} notes={notes?.notes} canWrite={covers('operator')} acts={listActs(acts, ACTS_SHOWN)} />
+        )}
+      </Loaded>
     </>
   );
 }
 
-export function TaskView({ view }: { view: OperatorTaskView }): VNode {
-  const { task, video, text, money, timeline, attempts, history, acts, deliveries, raw, isInAttention } = view;
+export interface TaskViewProps {
+  readonly view: OperatorTaskView;
+  /** Undefined: they cannot be read now. */
+  readonly notes?: readonly OperatorNote[] | undefined;
+  /** True if the visitor may write notes. */
+  readonly canWrite?: boolean;
+  readonly acts: readonly Act[];
+}
+
+export function TaskView({ view, notes, canWrite = false, acts }: TaskViewProps): VNode {
+  const { task, video, text, money, timeline, attempts, history, deliveries, raw, isInAttention } = view;
   const isUnavailable = (part: OperatorTaskView['unavailable'][number]): boolean => view.unavailable.includes(part);
   const now = useNow(task.endedAt === undefined);
   return (
@@ -60,7 +85,7 @@ export function TaskView({ view }: { view: OperatorTaskView }): VNode {
       <TaskStatus task={task} />
       {isInAttention ? <AttentionNote id={task.id} /> : null}
       <TaskFacts task={task} video={video} />
-      {view.notes === undefined ? null : <NoteTexts list={view.notes} subject={task.id} />}
+      {notes === undefined ? null : <NoteTexts notes={notes} canWrite={canWrite} subject={task.id} />}
       <h2>{words.attempts}</h2>
       <AttemptTable attempts={attempts} />
       <h2>{words.timeline}</h2>
@@ -84,7 +109,13 @@ export function TaskView({ view }: { view: OperatorTaskView }): VNode {
 }
 
 /** The notes for the next person. They are left and ended on a page of their own. */
-function NoteTexts({ list: { notes, canWrite }, subject }: { list: NoteList; subject: string }): VNode | null {
+interface NoteTextsProps {
+  readonly notes: readonly OperatorNote[];
+  readonly canWrite: boolean;
+  readonly subject: string;
+}
+
+function NoteTexts({ notes, canWrite, subject }: NoteTextsProps): VNode | null {
   if (notes.length === 0 && !canWrite) return null;
   return (
     <>
@@ -92,7 +123,7 @@ function NoteTexts({ list: { notes, canWrite }, subject }: { list: NoteList; sub
         <p class="note note-text" key={id}>
           {note}{' '}
           <span class="small quiet">
-            {noteWords.notes.of(author)}, <Ago at={at} />
+            {noteWords.notes.of(author)}, <Ago at={readTime(at) ?? 0} />
           </span>
         </p>
       ))}

@@ -18,11 +18,18 @@ import { TextField } from '../../parts/text-field.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { announce } from '../../state/announce.ts';
 import { useAct } from '../../state/use-act.ts';
+import { useCalls } from '../../state/calls.ts';
 import { useView } from '../../state/use-view.ts';
 import { ActList } from './parts/act-list.tsx';
+import { listActs, toActCalls } from './parts/acts.ts';
+import type { Act } from './parts/acts.ts';
 import { ReasonField } from './parts/reason-field.tsx';
 import { operatorWords } from './operator-words.ts';
 import { queueWords as words } from './queue-words.ts';
+
+const ACTS_READ = 100;
+const ACTS_SHOWN = 10;
+const TOPICS = ['now', 'channels'] as const;
 
 /** A change that an operator wants to make, before its reason is given. */
 interface WantedChange extends Omit<WaitingChangeRequest, 'reason'> {
@@ -30,17 +37,29 @@ interface WantedChange extends Omit<WaitingChangeRequest, 'reason'> {
 }
 
 export function page(): VNode {
-  const view = useView<WaitingList>('/queue', ['now', 'channels']);
+  const view = useView<WaitingList>('/queue', TOPICS);
+  const records = useCalls({}, TOPICS, toActCalls({ limit: ACTS_READ }));
+  const acts = listActs(records.data ?? {}, ACTS_SHOWN, 'queue_');
+  const onChanged = (): void => {
+    view.refresh();
+    records.refresh();
+  };
   return (
     <>
       <PageTitle title={words.title} />
-      <Loaded view={view}>{(list) => <WaitingView list={list} onChanged={view.refresh} />}</Loaded>
+      <Loaded view={view}>{(list) => <WaitingView list={list} acts={acts} onChanged={onChanged} />}</Loaded>
     </>
   );
 }
 
-export function WaitingView({ list, onChanged }: { list: WaitingList; onChanged: () => void }): VNode {
-  const { lanes, accounts, hasMore, total, totalMax, acts, canOperate } = list;
+export interface WaitingViewProps {
+  readonly list: WaitingList;
+  readonly acts: readonly Act[];
+  readonly onChanged: () => void;
+}
+
+export function WaitingView({ list, acts, onChanged }: WaitingViewProps): VNode {
+  const { lanes, accounts, hasMore, total, totalMax, canOperate } = list;
   const [wanted, setWanted] = useState<WantedChange | undefined>(undefined);
   const ofLane: Column<WaitingLane> = {
     name: words.acts,

@@ -3,7 +3,6 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
 import type { Implementation } from '@reelgate/platform/rpc/service';
-import { ActSchema } from '@reelgate/proto/access/v1/act';
 import { AccountOrder, AccountSchema, TokenSchema } from '@reelgate/proto/billing/v1/account_service';
 import type { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { TokenClass, TokenWait } from '@reelgate/proto/billing/v1/token_queue';
@@ -53,9 +52,6 @@ beforeEach(async () => {
     listCredits: async () => ({
       credits: [{ key: 'k', at: timestampFromMs(7), amountNanos: -1_000_000_000n, reason: 'refund', actor: 'ada' }],
     }),
-    listActs: answering('listActs', {
-      acts: [create(ActSchema, { id: 'act_1', at: timestampFromMs(7), actor: 'ada', action: 'account_credited' })],
-    }),
     creditAccount: answering('creditAccount', { account: account('demo') }),
     createToken: answering('createToken', { token: own, key: 'rg_secret' }),
     revokeToken: answering('revokeToken', { token: { ...own, revokedAt: timestampFromMs(9) } }),
@@ -85,7 +81,7 @@ describe('the accounts', () => {
   });
 });
 
-test('an account has its tokens, credits, usage and acts, and says who may change it', async () => {
+test('an account has its tokens, credits and usage, and says who may change it', async () => {
   const { json } = await console.as('viewer', 'GET', '/accounts/demo?from=2026-01-01&to=2026-01-02&split=token');
 
   expect(json).toMatchObject({
@@ -93,12 +89,10 @@ test('an account has its tokens, credits, usage and acts, and says who may chang
     tokens: [{ id: 'token_1', name: 'main', used: { amount: '0', currency: 'USD' }, isOwn: false }],
     credits: [{ at: 7, amount: { amount: '-1', currency: 'USD' }, reason: 'refund', actor: 'ada' }],
     usage: { days: ['2026-01-01', '2026-01-02'], series: [], split: 'token' },
-    acts: [{ id: 'act_1', at: 7, actor: 'ada', action: 'account_credited' }],
     canChange: false,
   });
   expect(asked).toMatchObject([
     ['getUsage', { accountId: 'demo', groupBy: UsageGroup.DAY, splitBy: UsageGroup.TOKEN }],
-    ['listActs', { subject: 'demo' }],
   ]);
   expect((await console.as('treasurer', 'GET', '/accounts/demo')).json.canChange).toBe(true);
 });

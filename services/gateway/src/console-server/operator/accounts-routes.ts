@@ -113,12 +113,11 @@ async function accountList({ accounts: client }: AccountsParts, exchange: Exchan
 async function accountView(parts: AccountsParts, exchange: Exchange): Promise<AccountView> {
   const caller = readAccountCaller(exchange);
   const period = readUsagePeriod(new URLSearchParams(exchange.querystring), parts.clock.now());
-  const [account, { tokens }, credits, statement, acts] = await Promise.all([
+  const [account, { tokens }, credits, statement] = await Promise.all([
     parts.accounts.get(caller),
     parts.tokens.list(caller),
     parts.accounts.credits(caller),
     parts.usage(usageQuestion(caller.accountId, period), caller.requestId),
-    parts.accounts.acts(caller),
   ]);
   const { currency } = account;
   return {
@@ -126,7 +125,6 @@ async function accountView(parts: AccountsParts, exchange: Exchange): Promise<Ac
     tokens: tokens.map((token) => tokenView(token, { currency })),
     credits: credits.map(({ amountNanos, ...rest }) => ({ ...rest, amount: toMoney(amountNanos, currency) })),
     usage: usageView(period, { statement }),
-    acts,
     canChange: covers(requireOperator(exchange).role, 'treasurer'),
   };
 }

@@ -13,7 +13,7 @@ afterEach(() => console.stop());
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const NOW = 100 * MINUTE_MS;
-const PARTS = ['failures', 'margins', 'contracts', 'lanes', 'notes'] as const;
+const PARTS = ['failures', 'margins', 'contracts', 'lanes'] as const;
 const away = async () => {
   throw serviceUnavailable(undefined);
 };
@@ -58,7 +58,7 @@ describe('the page of a channel', () => {
     expect(json.faults).toEqual([...Array.from({ length: 59 }, () => 0), 3]);
   });
 
-  test('has the failures, margins, prices, lanes, notes and acts of this channel and of no other', async () => {
+  test('has the failures, margins, prices and lanes of this channel and of no other', async () => {
     const margin = (channel: string) => ({
       ...{ channel, priceKey: 'Alpha-H3', currency: 'USD', requests: 1n, chargedNanos: 5n, costNanos: 2n },
     });
@@ -73,10 +73,6 @@ describe('the page of a channel', () => {
             failures: [{ at: timestampFromMs(7), kind: 'poll', taskId: 'task_1', error: 'HTTP 500 of up.example' }],
           };
         },
-        listNotes: async ({ subject }) => ({
-          notes: [{ id: 'note_1', subject, at: timestampFromMs(7), author: 'ada', text: 'mind the rate' }],
-        }),
-        listActs: async ({ subject, limit }) => (asked.push({ subject, limit }), {}),
       }),
       accounts: {
         getMoney: async ({ from, to }) => {
@@ -100,24 +96,20 @@ describe('the page of a channel', () => {
     expect(json.margins).toMatchObject([{ channel: 'east' }]);
     expect(json.contracts).toMatchObject([{ key: 'Alpha-H3' }, { key: 'Alpha-H3__regeneration' }]);
     expect(json.lanes).toMatchObject([{ model: 'Alpha-H3' }]);
-    expect(json.notes).toMatchObject({ notes: [{ subject: 'east', text: 'mind the rate' }], canWrite: false });
-    expect(asked).toEqual(
-      expect.arrayContaining([{ channel: 'east', limit: 20 }, { subject: 'east', limit: 20 }, { spanMs: DAY_MS }]),
-    );
+    expect(asked).toEqual(expect.arrayContaining([{ channel: 'east', limit: 20 }, { spanMs: DAY_MS }]));
   });
 
   test('while billing is away leaves out the money, and shows the rest', async () => {
-    await start({ tasks: tasks(), accounts: { getMoney: away, listPrices: away, listActs: away } });
+    await start({ tasks: tasks(), accounts: { getMoney: away, listPrices: away } });
     const { status, json } = await read();
 
     expect(status).toBe(200);
-    expect(PARTS.filter((part) => part in json)).toEqual(['failures', 'lanes', 'notes']);
-    expect(json.acts).toEqual([]);
+    expect(PARTS.filter((part) => part in json)).toEqual(['failures', 'lanes']);
   });
 
   test('of synchronous calls is shown while tasks are away, with what this gateway knows of it', async () => {
     await start({
-      tasks: { listChannels: away, getPulse: away, listChannelFailures: away, listNotes: away, listActs: away },
+      tasks: { listChannels: away, getPulse: away, listChannelFailures: away },
       queue: { listQueue: away },
     });
     const { status, json } = await read('chat-a');
@@ -145,7 +137,7 @@ describe('the page of a channel', () => {
     await start({ tasks: tasks() });
     const { json } = await console.as('operator', 'GET', '/channels/east');
 
-    expect([json.canOperate, json.notes.canWrite]).toEqual([true, true]);
+    expect(json.canOperate).toBe(true);
   });
 
   test('is for operators who are signed in, and is no route of the public port', async () => {

@@ -5,7 +5,6 @@ import { modelsOfItAlone } from '../../../console/operator-values.ts';
 import type { AnswerMinute, ChannelRow, ChannelView } from '../../../console/api/operator-channels.ts';
 import type { ContractRow } from '../../../console/api/operator-money.ts';
 import type { FaultReads } from '../../clients/faults-client.ts';
-import type { HandOvers } from '../../clients/hand-over-client.ts';
 import type { Ledger } from '../../clients/ledger-client.ts';
 import type { ChannelPulse } from '../../clients/pulse-client.ts';
 import type { WaitingTasks } from '../../clients/queue-client.ts';
@@ -16,7 +15,6 @@ import { ifReadable } from '../client/task-parts.ts';
 import { listChannelRows, listRelayRows } from './channels-routes.ts';
 import type { ChannelsParts } from './channels-routes.ts';
 import { countChannelFaults } from './fault-series.ts';
-import { readNotes } from './hand-over-routes.ts';
 import { sumLastHour } from './minute-series.ts';
 import { toMargins } from './money-routes.ts';
 import { operatorRoute } from './operator-route.ts';
@@ -24,7 +22,6 @@ import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
 
 const DAY_MS = 24 * 3_600_000;
-const ACTS_SHOWN = 20;
 
 export interface ChannelPageParts extends ChannelsParts {
   readonly clock: Clock;
@@ -32,7 +29,6 @@ export interface ChannelPageParts extends ChannelsParts {
   readonly faults: FaultReads;
   readonly ledger: Ledger;
   readonly waiting: Pick<WaitingTasks, 'list'>;
-  readonly handOver: HandOvers;
 }
 
 const channelNotFound = (): Problem =>
@@ -50,19 +46,17 @@ export function channelRoute(parts: ChannelPageParts): OperatorRouteEntry {
 }
 
 async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Promise<ChannelView> {
-  const { clock, log, acts, pulse, faults, ledger, waiting, handOver } = parts;
+  const { clock, log, pulse, faults, ledger, waiting } = parts;
   const { state } = exchange;
   const id = exchange.params['id'] ?? '';
   const now = clock.now();
-  const [rows, hour, failures, money, contracts, queue, notes, page] = await Promise.all([
+  const [rows, hour, failures, money, contracts, queue] = await Promise.all([
     readRows(parts, id, exchange),
     ifReadable(log, 'pulse', pulse(state)),
     ifReadable(log, 'failures', faults.failures(id, state)),
     ifReadable(log, 'money', ledger.money({ from: now - DAY_MS, to: now }, state)),
     ifReadable(log, 'prices', ledger.contracts(state)),
     ifReadable(log, 'queue', waiting.list(state)),
-    ifReadable(log, 'notes', readNotes(handOver, id, exchange)),
-    ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN, subject: id }, state)),
   ]);
   const channel = rows.find((row) => row.id === id);
   if (channel === undefined) throw channelNotFound();
@@ -77,9 +71,7 @@ async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Pro
       margins: money && toMargins(money.margins.filter((margin) => margin.channel === id)),
       contracts: contracts && listPrices(contracts, channel.models),
       lanes: queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id)),
-      notes,
     }),
-    acts: page?.acts ?? [],
     canOperate: covers(requireOperator(exchange).role, 'operator'),
     now,
   };

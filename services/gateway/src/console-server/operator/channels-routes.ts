@@ -1,7 +1,6 @@
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
 import type { ChannelList, ChannelRow, ChannelTest, PauseAnswer } from '../../../console/api/operator-channels.ts';
-import type { ReadActs } from '../../clients/acts-client.ts';
 import type { ChannelAct, TaskChannels } from '../../clients/channels-client.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import type { ReadPulse } from '../../clients/pulse-client.ts';
@@ -19,16 +18,12 @@ import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
 import { REASON_SCHEMA, reasonBody, readReason } from './read-request.ts';
 
-const ACTS_READ = 100;
-const ACTS_SHOWN = 10;
-
 export interface ChannelsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly budget: BodyBudget;
   readonly channels: TaskChannels;
   readonly pulse: ReadPulse;
-  readonly acts: ReadActs;
   /** The channels that this gateway calls itself. */
   readonly relay: RelayChannels;
   readonly pauses: ChannelPauses;
@@ -36,25 +31,18 @@ export interface ChannelsParts {
 
 /** The channels of tasks and of synchronous calls, and what operators do with them. */
 export function channelsRoutes(parts: ChannelsParts): OperatorRouteEntry[] {
-  const { clock, log, acts } = parts;
+  const { clock } = parts;
   return [
     operatorRoute({
       method: 'GET',
       path: '/channels',
       name: 'listChannels',
       role: 'viewer',
-      answer: async (exchange): Promise<ChannelList> => {
-        const [rows, page] = await Promise.all([
-          listChannelRows(parts, exchange),
-          ifReadable(log, 'acts', acts({ limit: ACTS_READ }, exchange.state)),
-        ]);
-        return {
-          channels: rows,
-          acts: (page?.acts ?? []).filter(({ action }) => action.startsWith('channel_')).slice(0, ACTS_SHOWN),
-          canOperate: covers(requireOperator(exchange).role, 'operator'),
-          now: clock.now(),
-        };
-      },
+      answer: async (exchange): Promise<ChannelList> => ({
+        channels: await listChannelRows(parts, exchange),
+        canOperate: covers(requireOperator(exchange).role, 'operator'),
+        now: clock.now(),
+      }),
     }),
     pauseRoute(parts),
     resumeRoute(parts),

@@ -1,11 +1,13 @@
-import { Problem, isProblem } from '@reelgate/platform/problem';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Log } from '@reelgate/platform/log';
+import { Problem, isProblem } from '@reelgate/platform/problem';
+import type { Act } from '@reelgate/proto/access/v1/act';
 import type { DecidedMoney, DecisionAnswer, DecisionRequest } from '../../../console/api/operator-attention.ts';
+import { withDeadline } from '../../clients/caller.ts';
 import type { Caller } from '../../clients/caller.ts';
-import type { Act } from '../../../console/api/operator-acts.ts';
-import type { ReadActs } from '../../clients/acts-client.ts';
 import type { AttentionQueue, OpenMoney } from '../../clients/attention-client.ts';
+import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import { ifReadable } from '../client/task-parts.ts';
 import { toMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
@@ -16,7 +18,7 @@ const ACTS_READ = 20;
 
 export interface DecideParts {
   readonly attention: AttentionQueue;
-  readonly acts: ReadActs;
+  readonly tasks: OperatorClients['tasks'];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -31,13 +33,17 @@ export interface WantedDecision extends DecisionRequest {
  * again, and gets the answer to the first one. A decision of another person is told.
  */
 export async function decide(parts: DecideParts, wanted: WantedDecision, caller: Caller): Promise<DecisionAnswer> {
-  const { attention, acts, clock, log } = parts;
+  const { attention, tasks, clock, log } = parts;
   const { id, resolution } = wanted;
   const at = await attention.decide(wanted, caller).then(
     () => clock.now(),
     async (error: unknown) => {
       if (!isProblem(error, 'not_in_attention')) throw error;
-      const page = await ifReadable(log, 'acts', acts({ limit: ACTS_READ, subject: id }, caller));
+      const page = await ifReadable(
+        log,
+        'acts',
+        tasks.listActs({ limit: ACTS_READ, subject: id }, withDeadline(caller)),
+      );
       return readFirst(page?.acts ?? [], wanted, error);
     },
   );
@@ -52,12 +58,13 @@ export async function decide(parts: DecideParts, wanted: WantedDecision, caller:
 function readFirst(acts: readonly Act[], { resolution, actor, reason }: WantedDecision, refusal: Error): number {
   const last = acts.find(({ action }) => action === DECISION);
   if (last === undefined) throw refusal;
-  const { at, detail } = last;
-  if (last.actor === actor && last.reason === reason && detail['resolution'] === resolution) return at;
+  const { resolution: decided } = JSON.parse(last.detailJson) as { readonly resolution?: unknown };
+  if (last.actor === actor && last.reason === reason && decided === resolution)
+    return last.at === undefined ? 0 : timestampMs(last.at);
   throw new Problem({
     kind: 'conflict',
     reason: 'not_in_attention',
-    message: `${last.actor} has decided it as ${String(detail['resolution'])}: ${last.reason}`,
+    message: `${last.actor} has decided it as ${String(decided)}: ${last.reason}`,
     cause: refusal,
   });
 }

@@ -72,9 +72,6 @@ test('a job has its history, and says whether it waits for a person', async () =
       tasks: {
         showJob: async ({ jobId }) => ({ record: record(jobId) }),
         listAttention: async () => ({ items: [{ taskId: 'task_1' }, { taskId: 'job_1' }] }),
-        listActs: async ({ subject }) => ({
-          acts: [{ id: 'act_1', actor: 'ann', action: 'attention_resolved', subject }],
-        }),
       },
     },
   });
@@ -82,7 +79,6 @@ test('a job has its history, and says whether it waits for a person', async () =
   expect((await console.as('viewer', 'GET', '/jobs/job_1')).json).toEqual({
     job: { id: 'job_1', tokenId: 'token_1', ...ROW },
     history: [{ at: 6, type: 'started', detail: { worker: 'one' } }],
-    acts: [expect.objectContaining({ actor: 'ann', subject: 'job_1' })],
     isInAttention: true,
   });
   expect((await console.as('viewer', 'GET', '/jobs/job_2')).json.isInAttention).toBe(false);

@@ -1,11 +1,8 @@
 import type { JobList, JobRow, JobView } from '../../../console/api/operator-jobs.ts';
-import type { Log } from '@reelgate/platform/log';
-import type { ReadActs } from '../../clients/acts-client.ts';
 import type { JobRecord, JobRecords } from '../../clients/job-records-client.ts';
 import { WIRE_TASK_STATES } from '../../clients/plain-task.ts';
 import { readEnumName } from '../../dialects/wire/query-values.ts';
 import type { Exchange } from '../../http/http-exchange.ts';
-import { ifReadable } from '../client/task-parts.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { readTextFilter } from '../read-filters.ts';
@@ -14,12 +11,8 @@ import { readIdFilter } from './read-request.ts';
 const PAGE = 50;
 const ACCOUNT_MAX = 256;
 
-const ACTS_SHOWN = 20;
-
 interface Parts {
   readonly jobs: JobRecords;
-  readonly acts: ReadActs;
-  readonly log: Log;
 }
 
 /** The calls of synchronous routes that are made later, of every account. */
@@ -55,15 +48,11 @@ async function jobList({ jobs: client }: Parts, { querystring, state }: Exchange
   return { jobs: jobs.map(jobRow), ...(hasMore && last !== undefined ? { after: last.id } : {}) };
 }
 
-async function jobView({ jobs, acts, log }: Parts, { params, state }: Exchange): Promise<JobView> {
+async function jobView({ jobs }: Parts, { params, state }: Exchange): Promise<JobView> {
   const { job_id: id = '' } = params;
-  const [record, isInAttention, page] = await Promise.all([
-    jobs.get(id, state),
-    jobs.isInAttention(id, state),
-    ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN, subject: id }, state)),
-  ]);
+  const [record, isInAttention] = await Promise.all([jobs.get(id, state), jobs.isInAttention(id, state)]);
   const { tokenId, history } = record;
-  return { job: { ...jobRow(record), tokenId }, history, acts: page?.acts ?? [], isInAttention };
+  return { job: { ...jobRow(record), tokenId }, history, isInAttention };
 }
 
 function jobRow({ id, accountId, endpoint, model, state, starts, createdAt, endedAt, failure }: JobRecord): JobRow {

@@ -1,7 +1,6 @@
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
 import type { Now } from '../../../console/api/operator-now.ts';
-import type { ReadActs } from '../../clients/acts-client.ts';
 import type { TaskChannel, TaskChannels } from '../../clients/channels-client.ts';
 import type { ReachPeers } from '../../clients/gateway-clients.ts';
 import type { FaultReads } from '../../clients/faults-client.ts';
@@ -16,14 +15,11 @@ import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import type { ChannelStanding } from './served-models.ts';
 
-const ACTS_SHOWN = 10;
-
 export interface NowParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly channels: TaskChannels;
   readonly pulse: ReadPulse;
-  readonly acts: ReadActs;
   readonly faults: FaultReads;
   readonly reach: ReachPeers;
   readonly relay: RelayChannels;
@@ -48,11 +44,10 @@ export function nowRoute(parts: NowParts): OperatorRouteEntry {
 }
 
 async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): Promise<Now> {
-  const { clock, log, channels, pulse: readPulse, acts, faults, reach } = parts;
-  const [pulse, listed, page, failed, services] = await Promise.all([
+  const { clock, log, channels, pulse: readPulse, faults, reach } = parts;
+  const [pulse, listed, failed, services] = await Promise.all([
     ifReadable(log, 'pulse', readPulse(state)),
     ifReadable(log, 'channels', channels.list(state)),
-    ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN }, state)),
     ifReadable(log, 'faults', faults.faults(state)),
     reach(),
   ]);
@@ -66,7 +61,6 @@ async function readNow(parts: NowParts, heard: HeardFrom, { state }: Exchange): 
     }),
     ...(pulse === undefined ? { tasksAway: heard.at === undefined ? {} : { answeredAt: heard.at } } : {}),
     ...(pulse === undefined ? {} : { unfinished: pulse.unfinished }),
-    acts: page?.acts ?? [],
     ...(pulse === undefined || failed === undefined ? {} : { faults: buildFaultsView(failed, pulse) }),
     services,
     now: clock.now(),

@@ -1,15 +1,11 @@
 import type { Clock } from '@reelgate/platform/clock';
 import type { NewId } from '@reelgate/platform/ids';
 import type { Log } from '@reelgate/platform/log';
-import type { ActList } from '../../../console/api/operator-acts.ts';
 import type { ConfigurationView } from '../../../console/api/operator-configuration.ts';
 import { accountsClient } from '../../clients/accounts-client.ts';
-import { actsReader } from '../../clients/acts-client.ts';
-import type { ReadActs } from '../../clients/acts-client.ts';
 import { attentionQueue } from '../../clients/attention-client.ts';
 import { taskChannels } from '../../clients/channels-client.ts';
 import { faultReads } from '../../clients/faults-client.ts';
-import { handOvers } from '../../clients/hand-over-client.ts';
 import { searchClient } from '../../clients/search-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
 import { ledgerClient } from '../../clients/ledger-client.ts';
@@ -29,7 +25,6 @@ import { accountTokensRoutes, accountsRoutes } from './accounts-routes.ts';
 import { attentionRoutes } from './attention-routes.ts';
 import { callsRoute } from './calls-route.ts';
 import { channelRoute } from './channel-route.ts';
-import { handOverRoutes } from './hand-over-routes.ts';
 import { searchRoute } from './search-route.ts';
 import { channelsRoutes } from './channels-routes.ts';
 import { jobsRoutes } from './jobs-routes.ts';
@@ -38,14 +33,9 @@ import { moneyRoutes } from './money-routes.ts';
 import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
-import { readTextFilter } from '../read-filters.ts';
-import { readIdFilter } from './read-request.ts';
 import { queueRoutes } from './queue-routes.ts';
 import { operatorTaskRoute } from './task-route.ts';
 import { operatorTasksRoute } from './tasks-route.ts';
-
-const PAGE = 50;
-const SUBJECT_MAX = 256;
 
 /** The parts of the routes of the operators' pages. */
 export interface OperatorPagesParts {
@@ -64,8 +54,8 @@ export interface OperatorPagesParts {
 /** The routes with which the pages of operators read and act. */
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
-  const [acts, pulse, channels] = [actsReader(clients), pulseReader(clients), taskChannels(clients)];
-  const [faults, ledger, handOver] = [faultReads(clients), ledgerClient(clients), handOvers(clients)];
+  const [pulse, channels] = [pulseReader(clients), taskChannels(clients)];
+  const [faults, ledger] = [faultReads(clients), ledgerClient(clients)];
   const accounts = accountsClient(clients);
   const [tokens, waiting] = [tokensClient(clients.accounts), waitingTasks(clients)];
   const [records, books, webhooks] = [
@@ -75,45 +65,20 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   ];
   return [
     callsRoute(parts),
-    nowRoute({ ...parts, acts, pulse, channels, faults, reach: clients.reach }),
-    ...attentionRoutes({ ...parts, acts, attention: attentionQueue(clients) }),
-    ...channelsRoutes({ ...parts, acts, pulse, channels }),
-    channelRoute({ ...parts, acts, pulse, channels, faults, ledger, waiting, handOver }),
+    nowRoute({ ...parts, pulse, channels, faults, reach: clients.reach }),
+    ...attentionRoutes({ ...parts, tasks: clients.tasks, attention: attentionQueue(clients) }),
+    ...channelsRoutes({ ...parts, pulse, channels }),
+    channelRoute({ ...parts, pulse, channels, faults, ledger, waiting }),
     searchRoute({ ...parts, search: searchClient(clients), accounts, channels }),
-    ...handOverRoutes({ ...parts, acts, handOver }),
-    ...queueRoutes({ ...parts, acts, waiting }),
+    ...queueRoutes({ ...parts, waiting }),
     operatorTasksRoute({ ...parts, records, books }),
-    operatorTaskRoute({ ...parts, records, books, tokens, webhooks, acts, waiting, handOver }),
+    operatorTaskRoute({ ...parts, records, books, tokens, webhooks, waiting }),
     ...moneyRoutes({ ...parts, ledger }),
     marginsFileRoute(parts),
     ...accountsRoutes({ ...parts, tokens, accounts, usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),
-    ...jobsRoutes({ ...parts, acts, jobs: jobRecordsClient(clients) }),
+    ...jobsRoutes({ jobs: jobRecordsClient(clients) }),
     configurationRoute(clients.configuration),
-    ...actsRoutes({ acts }),
-  ];
-}
-
-/** The routes that list the acts of operators, in both services. */
-function actsRoutes({ acts: readActs }: { readonly acts: ReadActs }): OperatorRouteEntry[] {
-  return [
-    operatorRoute({
-      method: 'GET',
-      path: '/acts',
-      name: 'listActs',
-      role: 'viewer',
-      answer: async ({ querystring, state }): Promise<ActList> => {
-        const query = new URLSearchParams(querystring);
-        const question = {
-          limit: PAGE,
-          after: readIdFilter(query, 'after'),
-          subject: readTextFilter(query, 'subject', SUBJECT_MAX),
-        };
-        const { acts, hasMore } = await readActs(question, state);
-        const last = acts.at(-1);
-        return { acts, ...(hasMore && last !== undefined ? { after: last.id } : {}) };
-      },
-    }),
   ];
 }
 

@@ -1,20 +1,15 @@
 import type { Clock } from '@reelgate/platform/clock';
-import type { Log } from '@reelgate/platform/log';
 import type { WaitingChange, WaitingChangeRequest, WaitingList } from '../../../console/api/operator-waiting.ts';
-import type { ReadActs } from '../../clients/acts-client.ts';
 import type { WaitingTasks } from '../../clients/queue-client.ts';
 import { bodyValidator } from '../../dialects/wire/body-validator.ts';
 import { covers } from '../../domain/operator-role.ts';
 import type { BodyBudget } from '../../http/bodies/body-budget.ts';
-import { ifReadable } from '../client/task-parts.ts';
 import { readJsonBody } from '../console-route.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
 import { REASON_SCHEMA, readReason } from './read-request.ts';
 
-const ACTS_READ = 100;
-const ACTS_SHOWN = 10;
 const CHANGES: readonly WaitingChange[] = ['weight', 'hold', 'release', 'cancel'];
 
 const ID_SCHEMA = { type: 'string', minLength: 1, maxLength: 256 } as const;
@@ -32,32 +27,23 @@ const changeBody = bodyValidator<WaitingChangeRequest>({
 
 interface QueueParts {
   readonly clock: Clock;
-  readonly log: Log;
   readonly budget: BodyBudget;
   readonly waiting: WaitingTasks;
-  readonly acts: ReadActs;
 }
 
 /** The tasks that wait for a channel, and the decisions of operators over them. */
-export function queueRoutes({ clock, log, budget, waiting, acts }: QueueParts): OperatorRouteEntry[] {
+export function queueRoutes({ clock, budget, waiting }: QueueParts): OperatorRouteEntry[] {
   return [
     operatorRoute({
       method: 'GET',
       path: '/queue',
       name: 'listQueue',
       role: 'viewer',
-      answer: async (exchange): Promise<WaitingList> => {
-        const [list, page] = await Promise.all([
-          waiting.list(exchange.state),
-          ifReadable(log, 'acts', acts({ limit: ACTS_READ }, exchange.state)),
-        ]);
-        return {
-          ...list,
-          acts: (page?.acts ?? []).filter(({ action }) => action.startsWith('queue_')).slice(0, ACTS_SHOWN),
-          canOperate: covers(requireOperator(exchange).role, 'operator'),
-          now: clock.now(),
-        };
-      },
+      answer: async (exchange): Promise<WaitingList> => ({
+        ...(await waiting.list(exchange.state)),
+        canOperate: covers(requireOperator(exchange).role, 'operator'),
+        now: clock.now(),
+      }),
     }),
     ...CHANGES.map((change) =>
       operatorRoute({

@@ -1,8 +1,6 @@
 import type { OperatorTaskView, ReportedUsage } from '../../../console/api/operator-tasks.ts';
 import type { QueuedPlace } from '../../../console/api/operator-waiting.ts';
 import type { AccountCaller } from '../../clients/caller.ts';
-import type { Act } from '../../../console/api/operator-acts.ts';
-import type { ReadActs } from '../../clients/acts-client.ts';
 import type { AccountBooks, TaskHold } from '../../clients/money-client.ts';
 import type { TaskPages, TaskTimeline } from '../../clients/task-pages-client.ts';
 import type { WaitingTasks } from '../../clients/queue-client.ts';
@@ -19,13 +17,10 @@ import { toMoney, toTaskMoney } from '../views/money-view.ts';
 import { dropUndefined } from '../../dialects/wire/task-fields.ts';
 import { wholeTask } from '../views/task-view.ts';
 import { buildTimeline } from '../views/timeline-view.ts';
-import type { HandOvers } from '../../clients/hand-over-client.ts';
-import { readNotes } from './hand-over-routes.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import type { TasksParts } from './tasks-route.ts';
 
-const ACTS_SHOWN = 20;
 const NANOS_PER_MICRO = 1000n;
 /** An operator does not see the video of a client. */
 const NO_LINKS = {
@@ -39,9 +34,7 @@ export interface TaskParts extends Omit<TasksParts, 'books'> {
   readonly tokens: SiteTokens;
   readonly taskPages: TaskPages;
   readonly webhooks: Webhooks;
-  readonly acts: ReadActs;
   readonly waiting: Pick<WaitingTasks, 'show'>;
-  readonly handOver: HandOvers;
 }
 
 /** `GET /tasks/{task_id}`: everything of a task, with its private facts. */
@@ -59,8 +52,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
   const { requestId, span } = exchange.state;
   const record = await parts.records.get(readTaskId(exchange), exchange.state);
   const caller = { accountId: record.accountId, requestId, span };
-  const notes = ifReadable(parts.log, 'notes', readNotes(parts.handOver, record.task.id, exchange));
-  const { timeline, priced, deliveries, tokenName, place, acts, isInAttention, unavailable } = await readTaskParts(
+  const { timeline, priced, deliveries, tokenName, place, isInAttention, unavailable } = await readTaskParts(
     parts,
     caller,
     record,
@@ -76,9 +68,7 @@ async function readTaskView(parts: TaskParts, exchange: Exchange): Promise<Opera
     raw: encodeReadVideo(record.wire, NO_LINKS),
     attempts: record.attempts.map(({ endedAt, ...attempt }) => ({ ...attempt, ...dropUndefined({ endedAt }) })),
     history: record.history,
-    acts,
     ...dropUndefined({
-      notes: await notes,
       usage: readUsage(record.wire.usage),
       upstreamCost: readUpstreamCost(record, money?.hold),
     }),
@@ -135,7 +125,6 @@ interface PartsOfTask {
   readonly deliveries: readonly WebhookDelivery[];
   readonly tokenName: string;
   readonly place: QueuedPlace | undefined;
-  readonly acts: readonly Act[];
   readonly isInAttention: boolean;
   readonly unavailable: OperatorTaskView['unavailable'];
 }
@@ -151,9 +140,9 @@ async function readTaskParts(
   caller: AccountCaller,
   { task, tokenId, admission, wire }: TaskRecord,
 ): Promise<PartsOfTask> {
-  const { log, taskPages, webhooks, tokens, acts, records, waiting } = parts;
+  const { log, taskPages, webhooks, tokens, records, waiting } = parts;
   const { id } = task;
-  const [timeline, priced, deliveries, listed, place, page, isInAttention] = await Promise.all([
+  const [timeline, priced, deliveries, listed, place, isInAttention] = await Promise.all([
     ifReadable(log, 'timeline', taskPages.timeline(caller, id)),
     ifReadable(log, 'money', readPrice(parts, caller, id)),
     ifReadable(log, 'deliveries', webhooks.listAbout(caller, id)),
@@ -161,7 +150,6 @@ async function readTaskParts(
     admission === 'waiting' && wire.failure === undefined
       ? ifReadable(log, 'queue', waiting.show(id, caller))
       : undefined,
-    ifReadable(log, 'acts', acts({ limit: ACTS_SHOWN, subject: id }, caller)),
     records.isInAttention(id, caller),
   ]);
   return {
@@ -170,7 +158,6 @@ async function readTaskParts(
     deliveries: deliveries ?? [],
     tokenName: listed?.tokens.find((token) => token.id === tokenId)?.name ?? '',
     place,
-    acts: page?.acts ?? [],
     isInAttention,
     unavailable: [
       ...(priced === undefined ? ['money' as const] : []),

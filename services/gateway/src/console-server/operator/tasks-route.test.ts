@@ -98,7 +98,6 @@ test('a task has its attempts and its history, the facts of its video without a 
       tasks: {
         showTask: async () => ({ record: RECORD }),
         listAttention: async () => ({ items: [{ taskId: TASK_ID }] }),
-        listActs: async ({ subject }) => ({ acts: [{ id: 'act_1', subject, action: 'attention_resolved' }] }),
       },
       billing: {
         getHold: async () => ({
@@ -119,7 +118,6 @@ test('a task has its attempts and its history, the facts of its video without a 
     money: { held: { amount: '0.4', currency: 'USD' }, lines: [{ event: 'settle', book: 'revenue' }] },
     attempts: [{ number: 1, channel: 'one', startedAt: 3 }],
     history: [{ at: 4, type: 'polled', detail: { status: 'SUCCESS' } }],
-    acts: [{ action: 'attention_resolved', subject: TASK_ID }],
     usage: { totalSeconds: 5, outputSeconds: 5 },
     upstreamCost: { amount: '0.35', currency: 'USD', source: 'reported' },
     isInAttention: true,
@@ -191,10 +189,10 @@ test('a task is shown while billing is away, and the answer says what is missing
     operator: {
       tasks: { showTask: async () => ({ record: RECORD }) },
       billing: { getHold: away },
-      accounts: { listActs: away, listTokens: away, getAccount: away },
+      accounts: { listTokens: away, getAccount: away },
     },
   });
   console.gateway.tasks.tasks.set(`demo/${TASK_ID}`, aCompletedTask());
   const { status, json } = await console.as('viewer', 'GET', `/tasks/${TASK_ID}`);
-  expect([status, json.unavailable, json.acts, json.task.tokenName]).toEqual([200, ['money'], [], '']);
+  expect([status, json.unavailable, json.task.tokenName]).toEqual([200, ['money'], '']);
 });

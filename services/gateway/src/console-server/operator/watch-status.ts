@@ -11,7 +11,7 @@ import { readStatus } from './status.ts';
 /** Every page of every operator asks; the services are asked once in this time. */
 const FRESH_MS = 5000;
 
-export interface StatusParts extends Omit<NowParts, 'acts'> {
+export interface StatusParts extends NowParts {
   readonly faults: FaultReads;
   readonly configuration: ReadConfiguration;
 }

@@ -1,15 +1,17 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { Act } from '../../../api/operator-acts.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
 import { moneyText } from '../../../parts/number-text.tsx';
+import { readTime } from '../../../parts/contract-values.ts';
 import { Ago } from '../../../parts/time.tsx';
 import { operatorWords } from '../operator-words.ts';
+import { readDetail } from './acts.ts';
+import type { Act } from './acts.ts';
 
 const words = operatorWords.acts;
 
 const COLUMNS: readonly Column<Act>[] = [
-  { name: words.when, cell: ({ at }) => <Ago at={at} /> },
+  { name: words.when, cell: ({ at }) => <Ago at={readTime(at) ?? 0} /> },
   { name: words.who, cell: ({ actor }) => actor },
   {
     name: words.what,
@@ -72,8 +74,8 @@ function renderSubject(act: Act): ComponentChildren {
 }
 
 /** The fact of an act that a reader wants first. */
-export function describeFact({ detail }: Act): string {
-  const { amount, currency, resolution, ok } = detail;
+export function describeFact(act: Act): string {
+  const { amount, currency, resolution, ok } = readDetail(act);
   if (typeof amount === 'string' && typeof currency === 'string') return `: ${moneyText(amount, currency)}`;
   if (typeof resolution === 'string') {
     const known: Readonly<Record<string, string>> = operatorWords.resolutions;

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { DecidedMoney, DecisionAnswer } from '../../../api/operator-attention.ts';
-import type { Act } from '../../../api/operator-acts.ts';
 import type { TaskMoney } from '../../../api/money.ts';
 import type { JobView } from '../../../api/operator-jobs.ts';
 import type { OperatorTaskView } from '../../../api/operator-tasks.ts';
 import { useRefreshWhile } from '../../../state/use-due-reads.ts';
+import { toCall, useCalls } from '../../../state/calls.ts';
 import { useView } from '../../../state/use-view.ts';
 import type { View } from '../../../state/use-view.ts';
 import { CopyButton } from '../../../parts/copy-button.tsx';
@@ -21,6 +21,8 @@ import type { QueueEntry } from './queue.ts';
 import { reasonText } from './queue-list.tsx';
 
 const words = attentionWords.attention;
+/** A decision is the last act over its entry, or one of the last few. */
+const ACTS_READ = 20;
 /** The evidence of an entry is read from the server anyway, and its files are as many as those of the queue. */
 const TaskEvidence = loadLater(async () => (await import('./evidence.tsx')).TaskEvidence);
 const JobEvidence = loadLater(async () => (await import('./evidence.tsx')).JobEvidence);
@@ -50,7 +52,7 @@ function TaskItem(props: AttentionItemProps): VNode {
   // the money of a task that just ended follows its end
   useRefreshWhile(made !== undefined && made.resolution !== 'retry' && money?.charged === undefined, view.refresh);
   return (
-    <Item {...props} view={view} acts={view.data?.acts} money={money}>
+    <Item {...props} view={view} money={money}>
       {(task) => <TaskEvidence view={task} row={row} />}
     </Item>
   );
@@ -59,7 +61,7 @@ function TaskItem(props: AttentionItemProps): VNode {
 function JobItem(props: AttentionItemProps): VNode {
   const view = useView<JobView>(`/jobs/${encodeURIComponent(props.entry.row.id)}`);
   return (
-    <Item {...props} view={view} acts={view.data?.acts} money={props.made?.money}>
+    <Item {...props} view={view} money={props.made?.money}>
       {(job) => <JobEvidence view={job} />}
     </Item>
   );
@@ -73,24 +75,27 @@ function toBookedMoney(money: TaskMoney | undefined): DecidedMoney | undefined {
 
 interface ItemProps<T> extends AttentionItemProps {
   readonly view: View<T>;
-  readonly acts: readonly Act[] | undefined;
   readonly money: DecidedMoney | undefined;
   readonly children: (data: T) => VNode;
 }
 
-function Item<T>({ entry, view, acts, money, children, ...props }: ItemProps<T>): VNode {
+function Item<T>({ entry, view, money, children, ...props }: ItemProps<T>): VNode {
   const { row } = entry;
+  const decisions = useCalls({
+    list: toCall('tasks.OperatorService/ListActs', { subject: row.id, limit: ACTS_READ }),
+  });
   const { canDecide, you, made, onDecided, onChanged, onNext } = props;
   const isDecided = entry.isDecided || made !== undefined;
   const heading = useRef<HTMLHeadingElement>(null);
   const { refresh } = view;
+  const { refresh: readDecisions } = decisions;
   useEffect(() => {
     if (!isDecided) return;
-    // who decided is among its acts
     refresh();
+    readDecisions();
     // the form that had the focus is gone
     if (document.activeElement === document.body) heading.current?.focus();
-  }, [isDecided, refresh]);
+  }, [isDecided, refresh, readDecisions]);
   const href = `/console/${row.isJob ? 'jobs' : 'tasks'}/${encodeURIComponent(row.id)}`;
   return (
     <>
@@ -106,7 +111,9 @@ function Item<T>({ entry, view, acts, money, children, ...props }: ItemProps<T>)
         <span class="id">{row.id}</span> <CopyButton text={row.id} what={row.id} />{' '}
         <a href={href}>{row.isJob ? words.openJob : words.openTask}</a>
       </p>
-      {isDecided ? <DecidedNote row={row} you={you} made={made} acts={acts} money={money} /> : null}
+      {isDecided ? (
+        <DecidedNote row={row} you={you} made={made} acts={decisions.data?.list.acts} money={money} />
+      ) : null}
       {isDecided ? null : <p>{row.detail}</p>}
       <RowFacts row={row} isDecided={isDecided} />
       <Loaded view={view}>{children}</Loaded>

@@ -1,8 +1,10 @@
 import type { VNode } from 'preact';
 import type { DecidedMoney, DecisionAnswer } from '../../../api/operator-attention.ts';
-import type { Act } from '../../../api/operator-acts.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { clockText } from '../../../parts/time.tsx';
 import { attentionWords } from '../attention-words.ts';
+import { readDetail } from './acts.ts';
+import type { Act } from './acts.ts';
 import { outcomeText } from './consequence.ts';
 import type { QueueEntry } from './queue.ts';
 
@@ -34,9 +36,9 @@ export function describeDecision({ row: { id, since }, you, made, acts, money }:
   if (made !== undefined) return words.youDecided(id, ...facts(made.resolution, money ?? made.money, made.at));
   if (acts === undefined) return words.loadingDecision;
   // an entry that waits again has the decisions of before, too
-  const act = acts.find(({ action, at }) => action === DECISION && at >= since);
+  const act = acts.find(({ action, at }) => action === DECISION && (readTime(at) ?? 0) >= since);
   if (act === undefined) return words.leftByItself;
-  const told = facts(act.detail['resolution'] as Resolution, money, act.at);
+  const told = facts(readDetail(act)['resolution'] as Resolution, money, readTime(act.at) ?? 0);
   return act.actor === you
     ? words.youDecided(id, ...told)
     : `${words.otherDecided(act.actor, ...told)} ${words.why(act.reason)}`;

@@ -1,25 +1,30 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { NOTE_MAX } from '../../../operator-values.ts';
-import type { NoteList, OperatorNote } from '../../../api/operator-hand-over.ts';
+import type { RpcAnswer } from '../../../api/calls.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { TextField } from '../../../parts/text-field.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { announce } from '../../../state/announce.ts';
-import { useAct } from '../../../state/use-act.ts';
+import { useRpc } from '../../../state/calls.ts';
 import { noteWords } from '../operator-words.ts';
+import { useOperator } from './use-operator.ts';
 
 const words = noteWords.notes;
 const TEXT_SPOKEN = 40;
 
+export type OperatorNote = RpcAnswer<'tasks.OperatorService/ListNotes'>['notes'][number];
+
 export interface NoteSectionProps {
   readonly subject: string;
-  readonly list: NoteList;
+  readonly notes: readonly OperatorNote[];
   readonly onChanged: () => void;
 }
 
 /** The notes on a channel, a task or a job, and the form for the next one. */
-export function NoteSection({ subject, list, onChanged }: NoteSectionProps): VNode {
-  const { notes, canWrite, you } = list;
+export function NoteSection({ subject, notes, onChanged }: NoteSectionProps): VNode {
+  const { name: you, covers } = useOperator();
+  const canWrite = covers('operator');
   return (
     <section class="notes" id="notes" tabindex={-1}>
       <h2>{words.title}</h2>
@@ -45,12 +50,11 @@ interface NoteProps {
 }
 
 function Note({ note: { id, at, author, text }, canWrite, you, onChanged }: NoteProps): VNode {
-  const path = `/notes/${encodeURIComponent(id)}`;
-  const resolving = useAct(() => {
+  const resolving = useRpc('tasks.OperatorService/ResolveNote', () => {
     announce(words.did.resolve);
     onChanged();
   });
-  const deleting = useAct(() => {
+  const deleting = useRpc('tasks.OperatorService/DeleteNote', () => {
     announce(words.did.remove);
     onChanged();
   });
@@ -61,7 +65,7 @@ function Note({ note: { id, at, author, text }, canWrite, you, onChanged }: Note
       <p class="note-text">{text}</p>
       <div class="note-foot">
         <span class="small quiet">
-          {words.of(author)}, <Ago at={at} />
+          {words.of(author)}, <Ago at={readTime(at) ?? 0} />
         </span>
         {canWrite ? (
           <span class="actions">
@@ -69,7 +73,7 @@ function Note({ note: { id, at, author, text }, canWrite, you, onChanged }: Note
               type="button"
               disabled={resolving.isBusy}
               onClick={() => {
-                resolving.act(`${path}/resolve`);
+                resolving.act({ id });
               }}
             >
               {words.resolve}
@@ -80,7 +84,7 @@ function Note({ note: { id, at, author, text }, canWrite, you, onChanged }: Note
                 type="button"
                 disabled={deleting.isBusy}
                 onClick={() => {
-                  deleting.act(path, {}, 'DELETE');
+                  deleting.act({ id });
                 }}
               >
                 {words.remove}
@@ -99,7 +103,7 @@ function Note({ note: { id, at, author, text }, canWrite, you, onChanged }: Note
 
 function NewNote({ subject, onChanged }: Pick<NoteSectionProps, 'subject' | 'onChanged'>): VNode {
   const [text, setText] = useState('');
-  const { act, isBusy, fault } = useAct(() => {
+  const { act, isBusy, fault } = useRpc('tasks.OperatorService/AddNote', () => {
     setText('');
     announce(words.did.add);
     onChanged();
@@ -109,7 +113,7 @@ function NewNote({ subject, onChanged }: Pick<NoteSectionProps, 'subject' | 'onC
       class="narrow wide"
       onSubmit={(event) => {
         event.preventDefault();
-        if (text.trim() !== '') act('/notes', { subject, text: text.trim() });
+        if (text.trim() !== '') act({ subject, text: text.trim() });
       }}
     >
       <TextField
