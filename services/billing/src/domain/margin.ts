@@ -16,6 +16,13 @@ export interface MarginCount {
   readonly uncostedCharged: Nanos;
 }
 
+/** The margin of one group in one bucket of time. */
+export interface GroupMargin extends MarginCount {
+  readonly currency: string;
+  /** The first millisecond of the bucket. */
+  readonly bucketAt: number;
+}
+
 export const NO_MARGIN: MarginCount = {
   requests: 0n,
   charged: 0n,

@@ -34,3 +34,11 @@ export function formatAmount(nanos: Nanos): string {
 export function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor;
 }
+
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** A sum over all accounts may leave 64 bits. */
+export function clampToInt64(sum: bigint): bigint {
+  if (sum > INT64_MAX) return INT64_MAX;
+  return sum < -INT64_MAX ? -INT64_MAX : sum;
+}

@@ -1,9 +1,12 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import { assertOwner } from '@reelgate/platform/rpc/access';
+import { deriveWords } from '@reelgate/platform/rpc/enum-words';
 import { requireField } from '@reelgate/platform/rpc/rules';
 import { bind } from '@reelgate/platform/rpc/service';
-import type { Binding, Implementation } from '@reelgate/platform/rpc/service';
-import { AccountService } from '@reelgate/proto/billing/v1/account_service';
+import type { Binding, Implementation, WholeMessage } from '@reelgate/platform/rpc/service';
+import { AccountOrder, AccountService, MarginBucket, MarginSplit } from '@reelgate/proto/billing/v1/account_service';
+import type { AccountSchema } from '@reelgate/proto/billing/v1/account_service';
+import type { Account } from '../domain/account.ts';
 import { creditAccount } from '../operations/accounts/credit-account.ts';
 import { listAccounts, findAccount } from '../operations/accounts/read-accounts.ts';
 import type { BillingDeps } from '../operations/deps.ts';
@@ -14,9 +17,6 @@ import { createToken } from '../operations/tokens/create-token.ts';
 import { listTokens } from '../operations/tokens/list-tokens.ts';
 import { revokeToken } from '../operations/tokens/revoke-token.ts';
 import { diagnoseLedger, verifyLedger } from '../operations/verify-ledger.ts';
-import { ORDERS, readLimit, toWireAccount, toWireAct, toWireCredit, toWireMoney } from './account-mapping.ts';
-import { fromWireMarginsRequest, toWireMargins } from './margin-mapping.ts';
-import { toWireContract } from './billing-mapping.ts';
 import {
   fromWireLimits,
   fromWireQueue,
@@ -27,7 +27,12 @@ import {
 
 type Methods = Partial<Implementation<typeof AccountService>>;
 
-/** Decodes, runs the operation, encodes. */
+const ORDERS = deriveWords(AccountOrder, 'id');
+const SPLITS = deriveWords(MarginSplit);
+const BUCKETS = deriveWords(MarginBucket, 'day');
+const LIST_DEFAULT = 50;
+const MARGIN_GROUPS_DEFAULT = 20;
+
 export function accountService(deps: BillingDeps): Binding {
   return bind(AccountService, { ...accountMethods(deps), ...tokenMethods(deps), ...ledgerMethods(deps) });
 }
@@ -56,12 +61,12 @@ function accountMethods(deps: BillingDeps) {
     },
     listCredits: async ({ accountId, limit }) => {
       await findAccount(deps, accountId, 'account_id');
-      return { credits: (await deps.accounts.credits(accountId, readLimit(limit))).map(toWireCredit) };
+      return { credits: [...(await deps.accounts.credits(accountId, readLimit(limit)))] };
     },
     listActs: async ({ limit, after, subject }) => ({
-      acts: (await deps.acts.list({ limit: readLimit(limit), after, subject })).map(toWireAct),
+      acts: [...(await deps.acts.list({ limit: readLimit(limit), after, subject }))],
     }),
-    listPrices: async () => ({ contracts: (await deps.prices.list()).map(toWireContract) }),
+    listPrices: async () => ({ contracts: [...(await deps.prices.list())] }),
   } satisfies Methods;
 }
 
@@ -102,14 +107,21 @@ function ledgerMethods(deps: BillingDeps) {
       return { accountIds: [...accountIds], tokenIds: [...tokenIds] };
     },
     getMoney: async ({ from, to }) =>
-      toWireMoney(
-        await getMoney(deps, {
-          from: timestampMs(requireField(from, 'from')),
-          to: timestampMs(requireField(to, 'to')),
-        }),
-      ),
-    getMargins: async (request, { signal }) =>
-      toWireMargins(await getMargins(deps, fromWireMarginsRequest(request), signal)),
+      getMoney(deps, {
+        from: timestampMs(requireField(from, 'from')),
+        to: timestampMs(requireField(to, 'to')),
+      }),
+    getMargins: async ({ from, to, splitBy, bucket, key, limit }, { signal }) => {
+      const query = {
+        from: timestampMs(requireField(from, 'from')),
+        to: timestampMs(requireField(to, 'to')),
+        split: requireField(SPLITS[splitBy], 'split_by'),
+        bucket: BUCKETS[bucket],
+        key: key || undefined,
+        limit: limit || MARGIN_GROUPS_DEFAULT,
+      };
+      return { groups: await getMargins(deps, query, signal) };
+    },
     verifyLedger: async ({ actor, diagnosis }, { caller, signal }) => {
       const { isTooLarge, entries, sums, faults, openHoldTaskIds, calls } = diagnosis
         ? await diagnoseLedger(deps, signal)
@@ -126,4 +138,14 @@ function ledgerMethods(deps: BillingDeps) {
       };
     },
   } satisfies Methods;
+}
+
+/** The size of a page. The wire cannot tell zero from absent. */
+function readLimit(limit: number): number {
+  return limit === 0 ? LIST_DEFAULT : limit;
+}
+
+function toWireAccount(account: Account): WholeMessage<typeof AccountSchema> {
+  const { id, currency, balance, held, createdAt } = account;
+  return { id, currency, balanceNanos: balance, heldNanos: held, createdAt: timestampFromMs(createdAt) };
 }

@@ -11,23 +11,13 @@ import type {
   SettlementSchema,
   UpstreamCostSchema,
 } from '@reelgate/proto/billing/v1/hold';
-import { PriceUnit as WireUnit } from '@reelgate/proto/billing/v1/price';
-import type {
-  PriceContractSchema,
-  PriceFacts as WirePriceFacts,
-  PriceSheetSchema,
-  QuoteSchema,
-  UnitPriceSchema,
-} from '@reelgate/proto/billing/v1/price';
+import type { PriceFacts as WirePriceFacts, QuoteSchema } from '@reelgate/proto/billing/v1/price';
 import type { Hold, HoldRecord, Settlement } from '../domain/hold.ts';
 import type { LedgerLine } from '../domain/ledger.ts';
 import type { PriceClass } from '../domain/price-class.ts';
 import type { PriceFacts } from '../domain/price.ts';
-import type { UnitPrice } from '../domain/unit-prices.ts';
 import type { PricedWork, Quote } from '../operations/prices/quote-price.ts';
-import type { PriceSheet } from '../operations/prices/read-price-sheets.ts';
 import type { Charge } from '../store/holds/hold-store.ts';
-import type { StoredContract } from '../store/prices/price-store.ts';
 
 export const BASES = deriveValues(Basis);
 
@@ -142,29 +132,4 @@ export function toWireQuote(quote: Quote): WholeMessage<typeof QuoteSchema> {
   const { amount, currency, contract, version, leastBound } = quote;
   const bound = leastBound === undefined ? {} : { maxAmountNanos: leastBound };
   return { amountNanos: amount, currency, contract, version, ...bound };
-}
-
-const UNITS = deriveValues(WireUnit);
-
-export function toWirePriceSheet({ priceKey, prices }: PriceSheet): WholeMessage<typeof PriceSheetSchema> {
-  return {
-    priceKey,
-    priced: prices !== undefined,
-    resolutions: [...(prices?.resolutions ?? [])],
-    prices: (prices?.prices ?? []).map(toWireUnitPrice),
-  };
-}
-
-function toWireUnitPrice({ unit, amount, ...price }: UnitPrice): WholeMessage<typeof UnitPriceSchema> {
-  return { ...price, unit: UNITS[unit], amountNanos: amount };
-}
-
-export function toWireContract({
-  key,
-  version,
-  terms,
-  since,
-  isCurrent,
-}: StoredContract): WholeMessage<typeof PriceContractSchema> {
-  return { key, version, termsJson: JSON.stringify(terms), sinceMs: BigInt(since), current: isCurrent };
 }

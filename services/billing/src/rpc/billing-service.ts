@@ -24,7 +24,6 @@ import {
   toWireCharge,
   toWireHold,
   toWireLine,
-  toWirePriceSheet,
   toWireQuote,
   toWireSettlement,
   toWireUpstreamCost,
@@ -40,11 +39,8 @@ export function billingService(deps: BillingDeps, tracing: TraceContinuer): Bind
       principal: toWirePrincipal(await findPrincipal(deps, tokenId)),
     }),
     quotePrice: async (request) => ({ quote: toWireQuote(await quotePrice(deps, fromWireWork(request))) }),
-    listUnitPrices: async ({ accountId, queries, class: ofClass }) => {
-      const request = { queries, priceClass: fromWireClass(ofClass) };
-      const { currency, sheets } = await readPriceSheets(deps, accountId, request);
-      return { currency, sheets: sheets.map(toWirePriceSheet) };
-    },
+    listUnitPrices: ({ accountId, queries, class: ofClass }) =>
+      readPriceSheets(deps, accountId, { queries, priceClass: fromWireClass(ofClass) }),
     checkHold: async ({ tokenId, maxAmountNanos: maxAmount, ...request }) => {
       await checkHold(deps, { ...fromWireWork(request), tokenId, maxAmount });
       return {};

@@ -1,9 +1,9 @@
-import { newMarginGroups } from '../../domain/margin-groups.ts';
-import type { MarginGroup } from '../../domain/margin-groups.ts';
+import type { MarginGroup } from '@reelgate/proto/billing/v1/money';
 import { DAY_MS, HOUR_MS, toModel } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
 import type { MarginBucket, MarginQuery, MarginRow } from '../../store/money/margin-store.ts';
 import type { BillingDeps } from '../deps.ts';
+import { newMarginGroups } from './margin-groups.ts';
 
 /** The hours of money are kept as long. */
 const DAYS_MAX = 92;
@@ -26,11 +26,7 @@ type MarginDeps = Pick<BillingDeps, 'margins' | 'models'>;
  * The margins of a period over time, split by channel, model or account. Currencies stay apart. Ordered by currency, and
  * then by size, descending; the group of the rest is the last.
  */
-export async function getMargins(
-  deps: MarginDeps,
-  asked: MarginsQuery,
-  signal: AbortSignal,
-): Promise<readonly MarginGroup[]> {
+export async function getMargins(deps: MarginDeps, asked: MarginsQuery, signal: AbortSignal): Promise<MarginGroup[]> {
   assertBounds(asked);
   const groups = newMarginGroups(asked.limit);
   for await (const part of readParts(deps, asked)) {

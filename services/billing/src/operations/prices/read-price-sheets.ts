@@ -1,3 +1,9 @@
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { ListUnitPricesResponseSchema } from '@reelgate/proto/billing/v1/billing_service';
+import type { ListUnitPricesResponse } from '@reelgate/proto/billing/v1/billing_service';
+import { PriceSheetSchema, PriceUnit, UnitPriceSchema } from '@reelgate/proto/billing/v1/price';
+import type { PriceSheet } from '@reelgate/proto/billing/v1/price';
 import { unknownAccount } from '../../billing-refusals.ts';
 import { listUnitPrices } from '../../domain/unit-prices.ts';
 import type { UnitPrices } from '../../domain/unit-prices.ts';
@@ -17,11 +23,7 @@ export interface PriceSheetsRequest {
   readonly priceClass: PriceClass | undefined;
 }
 
-export interface PriceSheet {
-  readonly priceKey: string;
-  /** Undefined: no order under this key has a price. */
-  readonly prices: UnitPrices | undefined;
-}
+const UNITS = deriveValues(PriceUnit);
 
 /**
  * The prices of single units under the current contracts, one sheet for each query, in the currency of the account. They
@@ -31,7 +33,7 @@ export async function readPriceSheets(
   deps: BillingDeps,
   accountId: string,
   { queries, priceClass }: PriceSheetsRequest,
-): Promise<{ readonly currency: string; readonly sheets: readonly PriceSheet[] }> {
+): Promise<ListUnitPricesResponse> {
   const [currency, contracts] = await Promise.all([
     deps.accounts.findCurrency(accountId),
     deps.prices.listCurrent(queries.flatMap(({ priceKey }) => listKeys(priceKey, priceClass))),
@@ -39,9 +41,21 @@ export async function readPriceSheets(
   if (currency === undefined) throw unknownAccount('account_id');
   const sheets = queries.map(({ priceKey, resolutions }) => {
     const [contract] = listKeys(priceKey, priceClass).flatMap((key) => contracts.get(key) ?? []);
-    return { priceKey, prices: contract && listUnitPrices(contract.terms, resolutions) };
+    return toPriceSheet(priceKey, contract && listUnitPrices(contract.terms, resolutions));
   });
-  return { currency, sheets };
+  return toMessage(ListUnitPricesResponseSchema, { currency, sheets });
+}
+
+/** Without prices, no order under this key has a price. */
+function toPriceSheet(priceKey: string, sheet: UnitPrices | undefined): PriceSheet {
+  return toMessage(PriceSheetSchema, {
+    priceKey,
+    priced: sheet !== undefined,
+    resolutions: [...(sheet?.resolutions ?? [])],
+    prices: sheet?.prices.map(({ unit, amount, ...price }) =>
+      toMessage(UnitPriceSchema, { ...price, unit: UNITS[unit], amountNanos: amount }),
+    ),
+  });
 }
 
 /** The keys of the contracts that price the work, the first one first. */

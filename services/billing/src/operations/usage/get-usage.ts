@@ -1,3 +1,8 @@
+import { create } from '@bufbuild/protobuf';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { TokenPartsSchema } from '@reelgate/proto/billing/v1/price';
+import { GetUsageResponseSchema, UsageSchema } from '@reelgate/proto/billing/v1/usage_service';
+import type { GetUsageResponse, Usage } from '@reelgate/proto/billing/v1/usage_service';
 import { HOUR_MS, NOTHING_USED, addQuantities, floorToHour, toModel } from '../../domain/usage.ts';
 import type { Quantities, UsageGroup } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
@@ -13,26 +18,25 @@ const TOKENS_MAX = 10_000;
 /** The most that clocks differ. A time range that ends later is rounded up, since nothing is settled in the future. */
 const AHEAD_MS = 5 * 60_000;
 
-export interface UsageLine {
-  /** The model, the day as YYYY-MM-DD, the token's id, or the label, which is empty for what has none. */
+/** The names of a group and of its split. */
+interface UsageKeys {
+  /** The model, the day as YYYY-MM-DD, the token's id, or the label, which is empty for work without a label. */
   readonly key: string;
   readonly name: string;
   /** The same of the split; empty too if the group is not split. */
   readonly splitKey: string;
   readonly splitName: string;
+}
+
+interface UsageLine extends UsageKeys {
   readonly sum: Quantities;
 }
 
-export interface Statement {
-  /** In the order of their keys, then of the keys of their split. */
-  readonly lines: readonly UsageLine[];
-  readonly total: Quantities;
-  readonly currency: string;
-  readonly isTruncated: boolean;
-}
+/** The keys of a total, and of a single charge. */
+const UNGROUPED: UsageKeys = { key: '', name: '', splitKey: '', splitName: '' };
 
 /** The charges of an account in a range of time, tasks and calls together, by their time of settlement in UTC. */
-export async function getUsage(deps: BillingDeps, query: UsageQuery): Promise<Statement> {
+export async function getUsage(deps: BillingDeps, query: UsageQuery): Promise<GetUsageResponse> {
   assertBounds(query);
   const { currency } = await findAccount(deps, query.accountId, 'account_id');
   const to = query.to > deps.clock.now() + AHEAD_MS ? floorToHour(query.to + HOUR_MS - 1) : query.to;
@@ -41,12 +45,23 @@ export async function getUsage(deps: BillingDeps, query: UsageQuery): Promise<St
     throw badField('from', 'must be a whole hour, and so must to: too many settlements lie in the partial hours');
   const lines = await buildUsageLines(deps, query, sums);
   const linesMax = query.splitBy === undefined ? GROUPS_MAX : SPLITS_MAX;
-  return {
-    lines: lines.slice(0, linesMax),
-    total: sums.map(({ sum }) => sum).reduce(addQuantities, NOTHING_USED),
+  return toMessage(GetUsageResponseSchema, {
+    groups: lines.slice(0, linesMax).map(({ sum, ...keys }) => toUsage(sum, keys)),
+    total: toUsage(sums.map(({ sum }) => sum).reduce(addQuantities, NOTHING_USED)),
     currency,
-    isTruncated: lines.length > linesMax,
-  };
+    truncated: lines.length > linesMax,
+  });
+}
+
+export function toUsage(
+  { charged, parts: { searches = 0n, ...parts } = {}, ...sum }: Quantities,
+  keys: Partial<UsageKeys> = {},
+): Usage {
+  return toMessage(UsageSchema, {
+    ...{ ...UNGROUPED, ...keys, ...sum, searches },
+    amountNanos: charged,
+    parts: create(TokenPartsSchema, parts),
+  });
 }
 
 function assertBounds({ from, to, groupBy, splitBy }: UsageQuery): void {

@@ -1,9 +1,18 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { deriveValues } from '@reelgate/platform/rpc/enum-words';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { Basis } from '@reelgate/proto/billing/v1/hold';
+import { TokenPartsSchema } from '@reelgate/proto/billing/v1/price';
+import { ChargedItemSchema, ListChargedItemsResponseSchema } from '@reelgate/proto/billing/v1/usage_service';
+import type { ListChargedItemsResponse } from '@reelgate/proto/billing/v1/usage_service';
 import { toModel } from '../../domain/usage.ts';
 import { badField } from '../../billing-refusals.ts';
-import type { ChargedItem, ItemPlace } from '../../store/usage/charged-items.ts';
+import type { ItemPlace } from '../../store/usage/charged-items.ts';
 import { findAccount } from '../accounts/read-accounts.ts';
 import type { BillingDeps } from '../deps.ts';
 import { assertPeriod } from './assert-period.ts';
+import { toUsage } from './get-usage.ts';
 
 const ITEMS_MAX = 1000;
 const TOKENS_MAX = 10_000;
@@ -20,18 +29,13 @@ export interface ItemPageQuery {
   readonly after: string;
 }
 
-export interface ItemPage {
-  readonly items: readonly (ChargedItem & { readonly model: string; readonly tokenName: string })[];
-  readonly currency: string;
-  /** Empty: there is no further page. */
-  readonly continueAfter: string;
-}
+const BASES = deriveValues(Basis);
 
 /**
  * A page of the settled tasks, jobs and calls of an account by their time of settlement. Settlements that come while a
  * caller reads page after page are later than all that it has read, as far as the clocks of the processes agree.
  */
-export async function listChargedItems(deps: BillingDeps, query: ItemPageQuery): Promise<ItemPage> {
+export async function listChargedItems(deps: BillingDeps, query: ItemPageQuery): Promise<ListChargedItemsResponse> {
   assertPeriod(query);
   const { currency } = await findAccount(deps, query.accountId, 'account_id');
   const limit = query.limit === 0 ? ITEMS_MAX : query.limit;
@@ -41,15 +45,20 @@ export async function listChargedItems(deps: BillingDeps, query: ItemPageQuery):
   const last = items.at(-1);
   const names = new Map((await deps.tokens.list(query.accountId, TOKENS_MAX)).map(({ id, name }) => [id, name]));
   const models = deps.models();
-  return {
-    items: items.map((item) => ({
-      ...item,
-      model: toModel(item.priceKey, models),
-      tokenName: names.get(item.tokenId) ?? '',
-    })),
+  return toMessage(ListChargedItemsResponseSchema, {
+    items: items.map(({ id, at, tokenId, label, basis, priceKey, sum, parts, searches }) =>
+      toMessage(ChargedItemSchema, {
+        ...{ id, tokenId, label, searches },
+        settledAt: timestampFromMs(at),
+        tokenName: names.get(tokenId) ?? '',
+        basis: BASES[basis],
+        usage: toUsage(sum, { key: toModel(priceKey, models) }),
+        parts: create(TokenPartsSchema, parts),
+      }),
+    ),
     currency,
     continueAfter: found.length > limit && last !== undefined ? `${last.at}:${last.id}` : '',
-  };
+  });
 }
 
 /** Reads a place such as `1767225600000:task_1`. One before the period begins with the period. */

@@ -1,10 +1,8 @@
+import type { Credit as BookedCredit } from '@reelgate/proto/billing/v1/money';
 import type { Account } from '../../domain/account.ts';
 import type { Act } from '../../domain/act.ts';
 import type { Credit } from '../../domain/ledger.ts';
 import type { Nanos } from '../../domain/money.ts';
-
-/** A credit as it stands in the ledger. */
-export type BookedCredit = Omit<Credit, 'accountId' | 'currency'>;
 
 export interface AccountStore {
   find(id: string): Promise<Account | undefined>;

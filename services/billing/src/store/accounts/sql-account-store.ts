@@ -1,5 +1,9 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
 import { whileAwaited } from '@reelgate/platform/sql/transaction';
+import { CreditSchema } from '@reelgate/proto/billing/v1/money';
+import type { Credit as BookedCredit } from '@reelgate/proto/billing/v1/money';
 import { amountOutOfBounds, unknownAccount } from '../../billing-refusals.ts';
 import type { Account } from '../../domain/account.ts';
 import type { Act } from '../../domain/act.ts';
@@ -11,7 +15,7 @@ import { recordAct } from '../acts/sql-acts.ts';
 import { recordEvent } from '../ledger/sql-ledger-events.ts';
 import { ACCOUNT_COLUMNS, toAccount } from './account-rows.ts';
 import type { AccountRow } from './account-rows.ts';
-import type { AccountStore, BookedCredit } from './account-store.ts';
+import type { AccountStore } from './account-store.ts';
 
 const CREDITS = `SELECT e.event_key, e.occurred_at, e.reason, e.actor, l.amount_nanos FROM financial_events e
   JOIN ledger_lines l ON l.event_key = e.event_key AND l.book = 'available:' || e.account_id
@@ -87,11 +91,13 @@ type CreditRow = {
 
 async function readCredits(query: SqlQuery, accountId: string, limit: number): Promise<BookedCredit[]> {
   const rows = await query<CreditRow>(CREDITS, [accountId, limit]);
-  return rows.map((row) => ({
-    key: row.event_key,
-    at: Number(row.occurred_at),
-    amount: BigInt(row.amount_nanos),
-    reason: row.reason,
-    actor: row.actor,
-  }));
+  return rows.map((row) =>
+    toMessage(CreditSchema, {
+      key: row.event_key,
+      at: timestampFromMs(Number(row.occurred_at)),
+      amountNanos: BigInt(row.amount_nanos),
+      reason: row.reason,
+      actor: row.actor,
+    }),
+  );
 }

@@ -1,23 +1,16 @@
-import type { Act } from '../../domain/act.ts';
-
-/** An act as it was written. */
-export type StoredAct = Omit<Act, 'action' | 'detail'> & {
-  readonly action: string;
-  /** A JSON object. */
-  readonly detailJson: string;
-};
+import type { Act } from '@reelgate/proto/access/v1/act';
 
 export interface ActQuery {
   readonly limit: number;
-  /** Only acts before this one; empty: from the newest. */
+  /** The act before the page; empty for the first page. */
   readonly after: string;
-  /** Only acts over this subject; empty: all. */
+  /** The subject of the acts; empty for every subject. */
   readonly subject: string;
 }
 
 export interface ActStore {
   /** The newest first. */
-  list(query: ActQuery): Promise<readonly StoredAct[]>;
-  /** Removes acts of before this time, the oldest first. Gives how many. */
+  list(query: ActQuery): Promise<readonly Act[]>;
+  /** Removes acts from before a time, the oldest first. Returns the number of removed acts. */
   remove(before: number, limit: number): Promise<number>;
 }

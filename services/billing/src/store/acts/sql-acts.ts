@@ -1,6 +1,9 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { firstIdAt } from '@reelgate/platform/ids';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { buildInsert } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
+import { ActSchema } from '@reelgate/proto/access/v1/act';
 import { ACT_PREFIX } from '../../domain/act.ts';
 import type { Act } from '../../domain/act.ts';
 import type { ActStore } from './act-store.ts';
@@ -36,7 +39,9 @@ export function sqlActs(sql: Sql): ActStore {
       const [all, next] = subject === '' ? [NEWEST, BEFORE] : [NEWEST_OF_SUBJECT, BEFORE_OF_SUBJECT];
       const values = [limit, ...(subject === '' ? [] : [subject])];
       const rows = await (after === '' ? sql.read<ActRow>(all, values) : sql.read<ActRow>(next, [...values, after]));
-      return rows.map(({ at, detail_json: detailJson, ...row }) => ({ ...row, at: Number(at), detailJson }));
+      return rows.map(({ at, detail_json: detailJson, ...row }) =>
+        toMessage(ActSchema, { ...row, at: timestampFromMs(Number(at)), detailJson }),
+      );
     },
     remove: async (before, limit) => (await sql.write(REMOVE, [firstIdAt(ACT_PREFIX, before), limit])).length,
   };

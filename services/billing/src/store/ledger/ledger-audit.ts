@@ -1,3 +1,4 @@
+import type { LedgerCheck } from '@reelgate/proto/billing/v1/money';
 import type { Act } from '../../domain/act.ts';
 
 /** The findings in the lines of the ledger. */
@@ -63,8 +64,8 @@ interface LedgerPage {
 /** Checks the newest events of tasks, and the next page of a round over all events. */
 export type CheckLedgerPage = (round: LedgerRound) => Promise<LedgerPage>;
 
-/** The outcome of a check of the whole ledger. */
-export interface LedgerCheck {
+/** The outcome of a check of the whole ledger, before it is written. */
+export interface NewLedgerCheck {
   readonly id: string;
   /** The start of the check, in milliseconds since 1970. */
   readonly at: number;
@@ -80,7 +81,7 @@ export interface LedgerCheck {
 /** The last checks of the whole ledger. */
 export interface LedgerChecks {
   /** Writes the check and the act. Removes the oldest checks. */
-  record(check: LedgerCheck, act: Act): Promise<void>;
-  /** Undefined: none was made. */
+  record(check: NewLedgerCheck, act: Act): Promise<void>;
+  /** Returns undefined if the ledger was never checked. */
   last(): Promise<LedgerCheck | undefined>;
 }

@@ -1,5 +1,8 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { buildInsert } from '@reelgate/platform/sql/named-values';
 import type { Sql, SqlInteger } from '@reelgate/platform/sql/sql';
+import { LedgerCheckSchema } from '@reelgate/proto/billing/v1/money';
 import { listTaskKeys } from '../../domain/ledger.ts';
 import { recordAct } from '../acts/sql-acts.ts';
 import type { CheckLedgerPage, LedgerChecks } from './ledger-audit.ts';
@@ -60,15 +63,15 @@ export function sqlLedgerChecks(sql: Sql): LedgerChecks {
     last: async () => {
       const [row] = await sql.read<CheckRow>(LAST);
       return (
-        row && {
-          id: row.id,
-          at: Number(row.at),
-          tookMs: Number(row.took_ms),
-          isOk: Number(row.is_ok) === 1,
+        row &&
+        toMessage(LedgerCheckSchema, {
+          at: timestampFromMs(Number(row.at)),
+          tookMs: BigInt(row.took_ms),
+          ok: Number(row.is_ok) === 1,
           entries: BigInt(row.entries),
           faults: JSON.parse(row.faults_json) as string[],
           actor: row.actor,
-        }
+        })
       );
     },
   };

@@ -1,4 +1,4 @@
-import type { GroupMargin } from '../../domain/margin-groups.ts';
+import type { GroupMargin } from '../../domain/margin.ts';
 import type { HourSpan } from './money-store.ts';
 
 export type MarginBucket = 'hour' | 'day';

@@ -1,16 +1,10 @@
+import type { PriceContract as StoredContract } from '@reelgate/proto/billing/v1/price';
 import type { PriceContract } from '../../domain/price.ts';
 import type { TermsEntry } from '../../domain/price-terms.ts';
 
 export interface PriceEntry {
   readonly key: string;
   readonly terms: TermsEntry;
-}
-
-/** One stored version, with its terms as the configuration spelled them. */
-export interface StoredContract extends PriceEntry {
-  readonly version: number;
-  readonly since: number;
-  readonly isCurrent: boolean;
 }
 
 export interface PriceStore {

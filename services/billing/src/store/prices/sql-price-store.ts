@@ -1,7 +1,9 @@
 import { isRecent } from '@reelgate/platform/clock';
 import type { Clock } from '@reelgate/platform/clock';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
 import { byRows, inChunks, parameters } from '@reelgate/platform/sql/multi-row';
 import type { Sql, SqlInteger, SqlQuery } from '@reelgate/platform/sql/sql';
+import { PriceContractSchema } from '@reelgate/proto/billing/v1/price';
 import type { PriceContract } from '../../domain/price.ts';
 import { isSameTerms } from '../../domain/price-terms.ts';
 import type { TermsEntry } from '../../domain/price-terms.ts';
@@ -95,13 +97,15 @@ export function sqlPriceStore(sql: Sql, clock: Clock): PriceStore {
     },
     list: async () => {
       const rows = await sql.read<VersionRow & { price_key: string; since_ms: SqlInteger; is_current: number }>(LIST);
-      return rows.map((row) => ({
-        key: row.price_key,
-        version: row.version,
-        terms: JSON.parse(row.terms) as TermsEntry,
-        since: Number(row.since_ms),
-        isCurrent: row.is_current === 1,
-      }));
+      return rows.map((row) =>
+        toMessage(PriceContractSchema, {
+          key: row.price_key,
+          version: row.version,
+          termsJson: JSON.stringify(JSON.parse(row.terms)),
+          sinceMs: BigInt(row.since_ms),
+          current: row.is_current === 1,
+        }),
+      );
     },
   };
 }

@@ -1,5 +1,6 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from '@jest/globals';
-import { countMargin } from './margin.ts';
+import { countMargin } from '../../domain/margin.ts';
 import { newMarginGroups } from './margin-groups.ts';
 
 const charged = (amount: bigint, { currency = 'USD', bucketAt = 0 } = {}) => ({
@@ -13,7 +14,7 @@ test('the largest groups of each currency are named, and the others are one', ()
   for (const [key, amount] of Object.entries({ a: 3n, b: 9n, c: 4n, d: 1n })) groups.add(key, charged(amount));
   groups.add('e', charged(1n, { currency: 'EUR' }));
 
-  expect(groups.list().map(({ currency, key, isRest, total }) => [currency, key, isRest, total.charged])).toEqual([
+  expect(groups.list().map(({ currency, key, rest, total }) => [currency, key, rest, total?.chargedNanos])).toEqual([
     ['EUR', 'e', false, 1n],
     ['USD', 'b', false, 9n],
     ['USD', 'c', false, 4n],
@@ -30,7 +31,7 @@ test('what a cut takes stays in the rest, bucket by bucket', () => {
 
   const [, rest] = groups.list();
 
-  expect(rest?.buckets.map(([at, sum]) => [at, sum.charged])).toEqual([
+  expect(rest?.parts.map(({ beginsAt, sum }) => [timestampMs(beginsAt!), sum?.chargedNanos])).toEqual([
     [30, 2n],
     [60, 1n],
   ]);

@@ -1,22 +1,10 @@
-import { NO_MARGIN, addMargins, isEmptyMargin } from './margin.ts';
-import type { MarginCount } from './margin.ts';
-
-/** The margins of a channel, a model, an account, or of all that are not among the largest. */
-export interface MarginGroup {
-  readonly key: string;
-  readonly isRest: boolean;
-  readonly currency: string;
-  readonly total: MarginCount;
-  /** By the first millisecond of the bucket, in their order; a bucket with nothing is left out. */
-  readonly buckets: readonly (readonly [at: number, sum: MarginCount])[];
-}
-
-/** The margin of one group in one bucket of time. */
-export interface GroupMargin extends MarginCount {
-  readonly currency: string;
-  /** The first millisecond of the bucket. */
-  readonly bucketAt: number;
-}
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { toMessage } from '@reelgate/platform/rpc/whole-message';
+import { MarginGroupSchema, MarginPartSchema, MarginSumSchema } from '@reelgate/proto/billing/v1/money';
+import type { MarginGroup, MarginSum } from '@reelgate/proto/billing/v1/money';
+import { NO_MARGIN, addMargins, isEmptyMargin } from '../../domain/margin.ts';
+import type { GroupMargin, MarginCount } from '../../domain/margin.ts';
+import { clampToInt64 } from '../../domain/money.ts';
 
 export interface MarginGroups {
   add(key: string, margin: GroupMargin): void;
@@ -26,7 +14,7 @@ export interface MarginGroups {
    */
   cut(): void;
   /** By currency, and then the largest first; the rest is the last. */
-  list(): readonly MarginGroup[];
+  list(): MarginGroup[];
 }
 
 interface SummedGroup {
@@ -102,6 +90,25 @@ function compareFirst([left]: readonly [string, unknown], [right]: readonly [str
   return left < right ? -1 : 1;
 }
 
-function toGroup({ key, total, buckets }: SummedGroup, currency: string, isRest: boolean): MarginGroup {
-  return { key, isRest, currency, total, buckets: [...buckets].sort(([one], [other]) => one - other) };
+/** A bucket of time with nothing in it is left out. */
+function toGroup({ key, total, buckets }: SummedGroup, currency: string, rest: boolean): MarginGroup {
+  return toMessage(MarginGroupSchema, {
+    ...{ key, rest, currency, total: toSum(total) },
+    parts: [...buckets]
+      .sort(([one], [other]) => one - other)
+      .map(([at, sum]) => toMessage(MarginPartSchema, { beginsAt: timestampFromMs(at), sum: toSum(sum) })),
+  });
+}
+
+function toSum(sum: MarginCount): MarginSum {
+  return toMessage(MarginSumSchema, {
+    requests: sum.requests,
+    chargedNanos: clampToInt64(sum.charged),
+    costNanos: clampToInt64(sum.cost),
+    reportedRequests: sum.reportedRequests,
+    reportedChargedNanos: clampToInt64(sum.reportedCharged),
+    reportedCostNanos: clampToInt64(sum.reportedCost),
+    uncostedRequests: sum.uncostedRequests,
+    uncostedChargedNanos: clampToInt64(sum.uncostedCharged),
+  });
 }
