@@ -30,19 +30,26 @@ const CLIENT_READS = [
   '/webhooks',
   '/tokens',
 ];
-const OPERATOR_READS = [
+/** The calls that a page of operators sends, by its name. */
+type PageCalls = readonly [page: string, ...calls: (readonly [rpc: string, request: object])[]];
+const DAY_MS = 86_400_000;
+const LAST_MONTH = {
+  from: new Date(Date.now() - 30 * DAY_MS).toISOString(),
+  to: new Date().toISOString(),
+};
+const OPERATOR_READS: readonly (string | PageCalls)[] = [
   '/now',
   '/attention',
   '/tasks',
   '/tasks?state=failed',
   '/tasks?model=Beta-V1&account=demo',
   '/channels',
-  '/money',
+  ['money', ['billing.AccountService/GetMoney', LAST_MONTH], ['billing.AccountService/ListPrices', {}]],
   '/accounts',
   '/accounts/demo',
 ];
 
-type Read = (path: string) => Promise<number>;
+type Read = (page: string | PageCalls) => Promise<number>;
 
 /** How long each view of the console takes with many ended tasks of one account. The baseline has empty stores. */
 export async function consolePagesBench(tasks: number): Promise<readonly Line[]> {
@@ -64,19 +71,25 @@ export async function consolePagesBench(tasks: number): Promise<readonly Line[]>
   }
 }
 
-async function linesOf(door: string, paths: readonly string[], baseline: Read, product: Read): Promise<Line[]> {
+async function linesOf(
+  door: string,
+  pages: readonly (string | PageCalls)[],
+  baseline: Read,
+  product: Read,
+): Promise<Line[]> {
   const lines: Line[] = [];
-  for (const path of paths) {
+  for (const page of pages) {
+    const name = namePage(page);
     const [before, after]: [number[], number[]] = [[], []];
     for (let read = -WARM_UP_READS; read < READS; read += 1) {
-      const pair = [await baseline(path), await product(path)] as const;
+      const pair = [await baseline(page), await product(page)] as const;
       if (read < 0) continue;
       before.push(pair[0]);
       after.push(pair[1]);
     }
     lines.push(
-      { what: `${door} ${path}: p50`, figure: quantile(after, 0.5), baseline: quantile(before, 0.5), unit: 'ms' },
-      { what: `${door} ${path}: p99`, figure: quantile(after, P99), unit: 'ms', goal: GOAL_MS },
+      { what: `${door} ${name}: p50`, figure: quantile(after, 0.5), baseline: quantile(before, 0.5), unit: 'ms' },
+      { what: `${door} ${name}: p99`, figure: quantile(after, P99), unit: 'ms', goal: GOAL_MS },
     );
   }
   return lines;
@@ -102,13 +115,27 @@ async function signedIn(origin: string, body: object): Promise<Read> {
     body: JSON.stringify(body),
   });
   const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';', 1);
-  return async (path) => {
+  return async (page) => {
     const begun = performance.now();
-    const read = await fetch(`${origin}/console/api${path}`, { headers: { cookie } });
+    const read = await (typeof page === 'string'
+      ? fetch(`${origin}/console/api${page}`, { headers: { cookie } })
+      : sendCalls(origin, page, cookie));
     const text = await read.text();
-    if (read.status !== 200) throw new Error(`${path} was refused: ${text}`);
+    if (read.status !== 200 || text.includes('"refusal"')) throw new Error(`${namePage(page)} was refused: ${text}`);
     return performance.now() - begun;
   };
+}
+
+function namePage(page: string | PageCalls): string {
+  return typeof page === 'string' ? page : page[0];
+}
+
+function sendCalls(origin: string, [, ...calls]: PageCalls, cookie: string): Promise<Response> {
+  return fetch(`${origin}/console/api/calls`, {
+    method: 'POST',
+    headers: { origin, cookie, 'x-reelgate-console': '1', 'content-type': 'application/json' },
+    body: JSON.stringify({ calls: calls.map(([rpc, request]) => ({ rpc, request })) }),
+  });
 }
 
 function withOperator(config: TestConfig): TestConfig {

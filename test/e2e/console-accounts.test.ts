@@ -9,6 +9,7 @@ import { describeWith } from '../servers/describe-with.ts';
 import { natsServer } from '../servers/nats-server.ts';
 
 const TIMEOUT_MS = 120_000;
+const HOUR_MS = 3_600_000;
 /** Nothing listens there: no test of this file submits work. */
 const NO_UPSTREAM = '127.0.0.1:9';
 const ADA = { name: 'ada', key: 'operator-key-of-ada-for-the-accounts', role: 'treasurer' };
@@ -20,6 +21,12 @@ function withConsoles(config: TestConfig): TestConfig {
     tokens: account.tokens.map((token) => ({ ...token, tokens: 'write' })),
   }));
   return { ...config, operators: [ADA], accounts } as TestConfig;
+}
+
+/** Sends a call of a page of the operator console, and returns its answer. */
+async function askRpc(browser: Browser, rpc: string, request: object): Promise<Answer['json']> {
+  const { json } = await browser('POST', '/calls', { calls: [{ rpc, request }] });
+  return json.answers[0];
 }
 
 /** A browser at one of the consoles. */
@@ -152,14 +159,15 @@ function suite(shape: Shape, bus?: () => string): void {
       const { token } = (await ada('POST', tokens, { ...FORM, limit: '2' })).json;
       const limited = await ada('POST', `${tokens}/${token.id}/limits`, { inFlight: 2, reason: 'a new plan' });
       const revoked = await ada('DELETE', `${tokens}/${token.id}`);
-      const check = await ada('POST', '/money/verify');
-      const money = await ada('GET', '/money');
+      const check = await askRpc(ada, 'billing.AccountService/VerifyLedger', {});
+      const day = { from: new Date().toISOString(), to: new Date(Date.now() + HOUR_MS).toISOString() };
+      const money = await askRpc(ada, 'billing.AccountService/GetMoney', day);
 
       expect(limited.json).toMatchObject({ id: token.id, limits: { inFlight: 2 } });
       expect(limited.json).not.toHaveProperty('limit');
       expect(revoked.json).toMatchObject({ token: { revokedAt: expect.any(Number) }, madeRevoked: 0 });
-      expect(check.json).toMatchObject({ ok: true, faults: [], actor: 'ada' });
-      expect(money.json.lastCheck).toMatchObject({ ok: true, actor: 'ada', entries: check.json.entries });
+      expect(check.answer).toMatchObject({ ok: true, faults: [] });
+      expect(money.answer.lastCheck).toMatchObject({ ok: true, actor: 'ada', entries: check.answer.entries });
     },
     TIMEOUT_MS,
   );

@@ -1,4 +1,4 @@
-import type { ContractRow, MoneyView } from './operator-money.ts';
+import type { RpcAnswer } from './calls.ts';
 import type { WaitingLane } from './operator-waiting.ts';
 import type { ChannelFailureRow } from '../../src/domain/operator-records.ts';
 
@@ -83,9 +83,9 @@ export interface ChannelView {
   /** The last twenty within a day, the newest first. */
   readonly failures?: readonly ChannelFailureRow[];
   /** Of the last day. */
-  readonly margins?: MoneyView['margins'];
+  readonly margins?: RpcAnswer<'billing.AccountService/GetMoney'>['margins'];
   /** The prices of its models now. */
-  readonly contracts?: readonly ContractRow[];
+  readonly contracts?: RpcAnswer<'billing.AccountService/ListPrices'>['contracts'];
   /** The lanes of the queue whose tasks it can do. */
   readonly lanes?: readonly WaitingLane[];
   readonly canOperate: boolean;

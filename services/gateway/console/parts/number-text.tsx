@@ -60,6 +60,11 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 ? String(bytes) : value.toFixed(1)} ${UNITS[unit] ?? ''}`;
 }
 
+/** Writes a whole number as `48,122`. */
+export function formatCount(count: string | number): string {
+  return Number(count).toLocaleString('en');
+}
+
 /** An amount; what is below zero is red beside its sign. */
 export function AmountText({ money: { amount, currency } }: { money: Money }): VNode {
   return <span class={amount.startsWith('-') ? 'bad' : undefined}>{moneyText(amount, currency)}</span>;

@@ -31,6 +31,19 @@ export function parsePeriod(query: URLSearchParams, now: number): Period {
   return { from: query.get('from') || from, to: query.get('to') || to };
 }
 
+/**
+ * The bounds of a period for a request of the contracts. The end is exclusive. A text that is no date stays as it is, so
+ * that the service refuses it by its field.
+ */
+export function toBounds({ from, to }: Period): Period {
+  return { from: addDays(from, 0), to: addDays(to, 1) };
+}
+
+function addDays(date: string, days: number): string {
+  const at = Date.parse(date);
+  return Number.isNaN(at) ? date : new Date(at + days * DAY_MS).toISOString();
+}
+
 function toUtcDate(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }

@@ -16,22 +16,3 @@ export interface ChannelFailureRow {
   readonly taskId: string;
   readonly error: string;
 }
-
-/** A check of the ledger. */
-export interface LedgerCheck {
-  readonly at: number;
-  readonly tookMs: number;
-  readonly ok: boolean;
-  readonly entries: number;
-  readonly faults: readonly string[];
-  readonly actor: string;
-}
-
-/** A version of a price contract. */
-export interface ContractRow {
-  readonly key: string;
-  readonly version: number;
-  readonly since: number;
-  readonly isCurrent: boolean;
-  readonly terms: unknown;
-}

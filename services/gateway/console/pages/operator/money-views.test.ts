@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { AccountView as Answer } from '../../api/operator-accounts.ts';
-import type { MoneyView as Money } from '../../api/operator-money.ts';
 import { AccountView } from './account.tsx';
 import { MoneyView } from './money.tsx';
+import type { MoneyViewProps } from './money.tsx';
 import { BeforeAndAfter } from './account.tsx';
 import { listChargedDays } from './parts/statement.tsx';
 
@@ -12,75 +12,73 @@ const usd = (amount: string): { amount: string; currency: string } => ({ amount,
 const text = (markup: string): string => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 const query = new URLSearchParams();
 
-const money: Money = {
-  from: 0,
-  to: 86_400_000,
-  held: [{ balance: usd('12650.25'), held: usd('43.2'), accounts: 17 }],
-  settled: [{ priceKey: 'Alpha-H3', charged: usd('3120.4'), requests: 7801 }],
-  margins: [
-    {
-      channel: 'east',
-      priceKey: 'Alpha-H3',
-      requests: 2,
-      charged: usd('2800'),
-      cost: usd('2240.5'),
-      reported: { cost: usd('2240'), requests: 1 },
-      estimated: { cost: usd('0.5'), requests: 1 },
-      margin: usd('559.5'),
+const AMOUNTS = { priceKey: 'Alpha-H3', currency: 'USD' };
+const view: MoneyViewProps = {
+  money: {
+    held: [{ currency: 'USD', balanceNanos: '12650250000000', heldNanos: '43200000000', accounts: '17' }],
+    settled: [{ ...AMOUNTS, chargedNanos: '3120400000000', requests: '7801' }],
+    margins: [
+      {
+        ...{ ...AMOUNTS, channel: 'east', requests: '2', reportedRequests: '1' },
+        ...{ chargedNanos: '2800000000000', costNanos: '2240500000000', reportedCostNanos: '2240000000000' },
+      },
+      {
+        ...{ ...AMOUNTS, channel: 'west', requests: '1', reportedRequests: '0' },
+        ...{ chargedNanos: '320400000000', costNanos: '341020000000', reportedCostNanos: '0' },
+      },
+    ],
+    ...{ overruns: '3', overrunNanos: '1250000000', lapses: '0' },
+    lastCheck: {
+      ...{ at: '1970-01-01T00:00:00Z', tookMs: '812', ok: false, entries: '48122', actor: 'ada' },
+      faults: ['account demo is off by 0.01'],
     },
-    {
-      channel: 'west',
-      priceKey: 'Alpha-H3',
-      requests: 1,
-      charged: usd('320.4'),
-      cost: usd('341.02'),
-      reported: { cost: usd('0'), requests: 0 },
-      estimated: { cost: usd('341.02'), requests: 1 },
-      margin: usd('-20.62'),
-    },
-  ],
-  overruns: 3,
-  overrunAmount: '1.25',
-  lapses: 0,
-  lastCheck: { at: 0, tookMs: 812, ok: false, entries: 48_122, faults: ['account demo is off by 0.01'], actor: 'ada' },
+  },
   contracts: [
-    { key: 'Alpha-H3', version: 1, since: 0, isCurrent: false, terms: { per_second: '0.07' } },
-    { key: 'Alpha-H3', version: 2, since: 0, isCurrent: true, terms: { per_second: '0.08' } },
+    { key: 'Alpha-H3', version: 1, sinceMs: '0', current: false, termsJson: '{"per_second":"0.07"}' },
+    { key: 'Alpha-H3', version: 2, sinceMs: '0', current: true, termsJson: '{"per_second":"0.08"}' },
   ],
+  period: { from: '1970-01-01', to: '1970-01-01' },
+  query,
   canVerify: true,
-  now: 0,
+  onVerified: () => undefined,
 };
 
 describe('money', () => {
-  const view = (changes: Partial<Money> = {}): string =>
-    renderToString(h(MoneyView, { money: { ...money, ...changes }, query, onVerified: () => undefined }));
+  const markup = (changes: Partial<MoneyViewProps> = {}): string =>
+    renderToString(h(MoneyView, { ...view, ...changes }));
 
   test('sums the margins exactly, and a loss is told by a word', () => {
-    const shown = text(view());
+    const shown = text(markup());
 
     expect(shown).toContain('west 1 $320.40 $341.02 – $341.02 of 1 −$20.62 loss −6.4 %');
     expect(shown).toContain('All 3 $3,120.40 $2,581.52 $2,240.00 of 1 $341.52 of 2 $538.88 17.3 %');
   });
 
   test('says which part of a cost the upstream reported, and which is estimated', () => {
-    expect(text(view())).toContain('Cost Reported Estimated Margin');
-    expect(text(view())).toContain('$2,240.50 $2,240.00 of 1 $0.50 of 1');
+    expect(text(markup())).toContain('Cost Reported Estimated Margin');
+    expect(text(markup())).toContain('$2,240.50 $2,240.00 of 1 $0.50 of 1');
+  });
+
+  test('has what all accounts hold, and the charges above their holds', () => {
+    expect(text(markup())).toContain('$12,650.25 Held for running work: $43.20 17 accounts');
+    expect(text(markup())).toContain('Charges above their holds: 3, by $1.25 in all.');
   });
 
   test('says what the last check of the ledger found', () => {
-    expect(text(view())).toContain('✕ The ledger has faults.');
-    expect(text(view())).toContain('account demo is off by 0.01');
+    expect(text(markup())).toContain('✕ The ledger has faults.');
+    expect(text(markup())).toContain('account demo is off by 0.01');
+    expect(text(markup())).toContain('by ada, 48,122 entries in 812 ms');
   });
 
   test('who may not verify is told the role that may', () => {
-    const shown = view({ canVerify: false });
+    const shown = markup({ canVerify: false });
 
     expect(shown).toMatch(/<button type="button" disabled/);
     expect(text(shown)).toContain('You need the role treasurer to ');
   });
 
   test('shows the versions of a price, the one in use first', () => {
-    expect(text(view())).toMatch(/Version 2 in use, .*0\.08 .*Version 1 .*0\.07/);
+    expect(text(markup())).toMatch(/Version 2 in use, .*0\.08 .*Version 1 .*0\.07/);
   });
 });
 

@@ -1,17 +1,22 @@
 import type { VNode } from 'preact';
-import type { LedgerCheck, MoneyView as Answer } from '../../api/operator-money.ts';
+import type { RpcAnswer } from '../../api/calls.ts';
 import type { PageProps } from '../../frame.tsx';
+import { formatNanos } from '../../parts/contract-values.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { DataTable } from '../../parts/data-table.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { moneyText, formatMoney } from '../../parts/number-text.tsx';
-import { useView } from '../../state/use-view.ts';
+import { formatCount } from '../../parts/number-text.tsx';
+import { parsePeriod, toBounds } from '../../parts/period.ts';
+import type { Period } from '../../parts/period.ts';
+import { toCall, useCalls } from '../../state/calls.ts';
+import { serverNow } from '../../state/server-clock.ts';
 import { booksWords } from './books-words.ts';
-import { FilterForm, toDates } from './parts/filter-form.tsx';
+import { FilterForm } from './parts/filter-form.tsx';
 import type { FilterField } from './parts/filter-form.tsx';
 import { LedgerState } from './parts/ledger-state.tsx';
 import { ContractList } from './parts/contract-list.tsx';
 import { MarginTable } from './parts/margin-table.tsx';
+import { useOperator } from './parts/use-operator.ts';
 import type { Column } from '../../parts/data-table.tsx';
 
 const words = booksWords.money;
@@ -21,8 +26,16 @@ const FIELDS: readonly FilterField[] = [
   { name: 'to', label: words.to, type: 'date' },
 ];
 
+type Money = RpcAnswer<'billing.AccountService/GetMoney'>;
+type Contracts = RpcAnswer<'billing.AccountService/ListPrices'>['contracts'];
+
 export function page({ query }: PageProps): VNode {
-  const view = useView<Answer>(`/money?${query.toString()}`);
+  const period = parsePeriod(query, serverNow());
+  const view = useCalls({
+    money: toCall('billing.AccountService/GetMoney', toBounds(period)),
+    prices: toCall('billing.AccountService/ListPrices', {}),
+  });
+  const canVerify = useOperator().covers('treasurer');
   return (
     <>
       <PageTitle
@@ -33,33 +46,40 @@ export function page({ query }: PageProps): VNode {
           </a>
         }
       />
-      <Loaded view={view}>{(money) => <MoneyView money={money} query={query} onVerified={view.refresh} />}</Loaded>
+      <Loaded view={view}>
+        {({ money, prices: { contracts } }) => (
+          <MoneyView {...{ money, contracts, period, query, canVerify }} onVerified={view.refresh} />
+        )}
+      </Loaded>
     </>
   );
 }
 
 export interface MoneyViewProps {
-  readonly money: Answer;
+  readonly money: Money;
+  readonly contracts: Contracts;
+  readonly period: Period;
   readonly query: URLSearchParams;
-  readonly onVerified: (check: LedgerCheck) => void;
+  /** True if the operator may have the ledger checked. */
+  readonly canVerify: boolean;
+  readonly onVerified: () => void;
 }
 
-export function MoneyView({ money, query, onVerified }: MoneyViewProps): VNode {
+export function MoneyView({ money, contracts, period, query, canVerify, onVerified }: MoneyViewProps): VNode {
+  const { held, overruns, overrunNanos, lapses } = money;
   return (
     <>
       <div class="cards">
-        <Held held={money.held} />
-        <LedgerState check={money.lastCheck} canVerify={money.canVerify} onVerified={onVerified} />
+        <Held held={held} />
+        <LedgerState check={money.lastCheck} canVerify={canVerify} onVerified={onVerified} />
       </div>
       <h2>{words.period}</h2>
-      <FilterForm fields={FIELDS} query={query} defaults={toDates(money)} path="/console/money" />
+      <FilterForm fields={FIELDS} query={query} defaults={{ ...period }} path="/console/money" />
       <dl class="facts">
         <dt>{words.overruns}</dt>
-        <dd>
-          {words.overrunText(money.overruns, moneyText(money.overrunAmount, money.held[0]?.balance.currency ?? ''))}
-        </dd>
+        <dd>{words.overrunText(Number(overruns), formatNanos(overrunNanos, held[0]?.currency ?? ''))}</dd>
         <dt>{words.lapses}</dt>
-        <dd>{words.lapseText(money.lapses)}</dd>
+        <dd>{words.lapseText(Number(lapses))}</dd>
       </dl>
       <h3>{words.margins}</h3>
       <p class="small quiet">{words.marginsNote}</p>
@@ -69,16 +89,16 @@ export function MoneyView({ money, query, onVerified }: MoneyViewProps): VNode {
         caption={words.settled}
         columns={SETTLED_COLUMNS}
         rows={money.settled}
-        keyOf={(row: Answer['settled'][number]) => `${row.priceKey} ${row.charged.currency}`}
+        keyOf={(row: SettledRow) => `${row.priceKey} ${row.currency}`}
         empty={words.noSettled}
       />
       <h2>{words.contracts}</h2>
-      <ContractList contracts={money.contracts} />
+      <ContractList contracts={contracts} />
     </>
   );
 }
 
-function Held({ held }: { held: Answer['held'] }): VNode {
+function Held({ held }: { held: Money['held'] }): VNode {
   if (held.length === 0)
     return (
       <section class="card">
@@ -87,15 +107,15 @@ function Held({ held }: { held: Answer['held'] }): VNode {
     );
   return (
     <>
-      {held.map(({ balance, held: reserved, accounts }) => (
-        <section class="card" key={balance.currency}>
+      {held.map(({ currency, balanceNanos, heldNanos, accounts }) => (
+        <section class="card" key={currency}>
           <h2>{words.balance}</h2>
-          <p class="figure">{moneyText(balance.amount, balance.currency)}</p>
+          <p class="figure">{formatNanos(balanceNanos, currency)}</p>
           <p>
-            {words.held}: <strong>{moneyText(reserved.amount, reserved.currency)}</strong>
+            {words.held}: <strong>{formatNanos(heldNanos, currency)}</strong>
           </p>
           <p>
-            <a href="/console/accounts?order=balance">{words.accounts(accounts)}</a>
+            <a href="/console/accounts?order=balance">{words.accounts(Number(accounts))}</a>
           </p>
         </section>
       ))}
@@ -103,10 +123,14 @@ function Held({ held }: { held: Answer['held'] }): VNode {
   );
 }
 
-type SettledRow = Answer['settled'][number];
+type SettledRow = Money['settled'][number];
 
 const SETTLED_COLUMNS: readonly Column<SettledRow>[] = [
   { name: words.priceKey, isHead: true, cell: ({ priceKey }) => priceKey },
-  { name: words.requests, isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
-  { name: words.charged, isNumber: true, cell: ({ charged }) => formatMoney(charged) },
+  { name: words.requests, isNumber: true, cell: ({ requests }) => formatCount(requests) },
+  {
+    name: words.charged,
+    isNumber: true,
+    cell: ({ chargedNanos, currency }) => formatNanos(chargedNanos, currency),
+  },
 ];

@@ -1,11 +1,16 @@
+import { toJson } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Log } from '@reelgate/platform/log';
 import type { Clock } from '@reelgate/platform/clock';
 import { Problem } from '@reelgate/platform/problem';
+import { MarginSchema } from '@reelgate/proto/billing/v1/money';
+import { PriceContractSchema } from '@reelgate/proto/billing/v1/price';
+import type { PriceContract } from '@reelgate/proto/billing/v1/price';
 import { modelsOfItAlone } from '../../../console/operator-values.ts';
 import type { AnswerMinute, ChannelRow, ChannelView } from '../../../console/api/operator-channels.ts';
-import type { ContractRow } from '../../../console/api/operator-money.ts';
 import type { FaultReads } from '../../clients/faults-client.ts';
-import type { Ledger } from '../../clients/ledger-client.ts';
+import { withDeadline } from '../../clients/caller.ts';
+import type { OperatorClients } from '../../clients/gateway-clients.ts';
 import type { ChannelPulse } from '../../clients/pulse-client.ts';
 import type { WaitingTasks } from '../../clients/queue-client.ts';
 import { covers } from '../../domain/operator-role.ts';
@@ -16,18 +21,23 @@ import { listChannelRows, listRelayRows } from './channels-routes.ts';
 import type { ChannelsParts } from './channels-routes.ts';
 import { countChannelFaults } from './fault-series.ts';
 import { sumLastHour } from './minute-series.ts';
-import { toMargins } from './money-routes.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
 import { requireOperator } from './operator-session-routes.ts';
 
+type MarginRow = NonNullable<ChannelView['margins']>[number];
+type PriceRow = NonNullable<ChannelView['contracts']>[number];
+
+/** Fields without presence are always written, as the pages expect them. */
+const WHOLE = { alwaysEmitImplicit: true } as const;
+const DEADLINE_MS = 15_000;
 const DAY_MS = 24 * 3_600_000;
 
 export interface ChannelPageParts extends ChannelsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly faults: FaultReads;
-  readonly ledger: Ledger;
+  readonly clients: OperatorClients;
   readonly waiting: Pick<WaitingTasks, 'list'>;
 }
 
@@ -46,16 +56,17 @@ export function channelRoute(parts: ChannelPageParts): OperatorRouteEntry {
 }
 
 async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Promise<ChannelView> {
-  const { clock, log, pulse, faults, ledger, waiting } = parts;
+  const { clock, log, pulse, faults, clients, waiting } = parts;
   const { state } = exchange;
   const id = exchange.params['id'] ?? '';
   const now = clock.now();
-  const [rows, hour, failures, money, contracts, queue] = await Promise.all([
+  const lastDay = { from: timestampFromMs(now - DAY_MS), to: timestampFromMs(now) };
+  const [rows, hour, failures, money, prices, queue] = await Promise.all([
     readRows(parts, id, exchange),
     ifReadable(log, 'pulse', pulse(state)),
     ifReadable(log, 'failures', faults.failures(id, state)),
-    ifReadable(log, 'money', ledger.money({ from: now - DAY_MS, to: now }, state)),
-    ifReadable(log, 'prices', ledger.contracts(state)),
+    ifReadable(log, 'money', clients.accounts.getMoney(lastDay, withDeadline(state, DEADLINE_MS))),
+    ifReadable(log, 'prices', clients.accounts.listPrices({}, withDeadline(state, DEADLINE_MS))),
     ifReadable(log, 'queue', waiting.list(state)),
   ]);
   const channel = rows.find((row) => row.id === id);
@@ -68,8 +79,10 @@ async function readChannelView(parts: ChannelPageParts, exchange: Exchange): Pro
     faults: sumLastHour(ofChannel?.minutes ?? [], hour?.now ?? now, countChannelFaults),
     ...dropUndefined({
       failures,
-      margins: money && toMargins(money.margins.filter((margin) => margin.channel === id)),
-      contracts: contracts && listPrices(contracts, channel.models),
+      margins: money?.margins
+        .filter((margin) => margin.channel === id)
+        .map((margin) => toJson(MarginSchema, margin, WHOLE) as MarginRow),
+      contracts: prices && listPrices(prices.contracts, channel.models),
       lanes: queue?.lanes.filter(({ channels }) => channels.some((one) => one.id === id)),
     }),
     canOperate: covers(requireOperator(exchange).role, 'operator'),
@@ -95,6 +108,8 @@ function listAnswers(hour: ChannelPulse | undefined): readonly AnswerMinute[] {
 }
 
 /** The key of a contract is a model, or a model and an operation behind two underscores. */
-function listPrices(contracts: readonly ContractRow[], models: readonly string[]): readonly ContractRow[] {
-  return contracts.filter(({ key, isCurrent }) => isCurrent && models.includes(key.split('__')[0] ?? ''));
+function listPrices(contracts: readonly PriceContract[], models: readonly string[]): ChannelView['contracts'] {
+  return contracts
+    .filter(({ key, current }) => current && models.includes(key.split('__')[0] ?? ''))
+    .map((contract) => toJson(PriceContractSchema, contract, WHOLE) as PriceRow);
 }

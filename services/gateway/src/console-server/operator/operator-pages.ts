@@ -8,7 +8,6 @@ import { taskChannels } from '../../clients/channels-client.ts';
 import { faultReads } from '../../clients/faults-client.ts';
 import { searchClient } from '../../clients/search-client.ts';
 import { jobRecordsClient } from '../../clients/job-records-client.ts';
-import { ledgerClient } from '../../clients/ledger-client.ts';
 import { accountBooks } from '../../clients/money-client.ts';
 import type { OperatorClients, ReadConfiguration } from '../../clients/gateway-clients.ts';
 import { pulseReader } from '../../clients/pulse-client.ts';
@@ -29,7 +28,6 @@ import { searchRoute } from './search-route.ts';
 import { channelsRoutes } from './channels-routes.ts';
 import { jobsRoutes } from './jobs-routes.ts';
 import { marginsFileRoute } from './margins-file-route.ts';
-import { moneyRoutes } from './money-routes.ts';
 import { nowRoute } from './now-route.ts';
 import { operatorRoute } from './operator-route.ts';
 import type { OperatorRouteEntry } from './operator-route.ts';
@@ -54,8 +52,7 @@ export interface OperatorPagesParts {
 /** The routes with which the pages of operators read and act. */
 export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
   const { clients } = parts;
-  const [pulse, channels] = [pulseReader(clients), taskChannels(clients)];
-  const [faults, ledger] = [faultReads(clients), ledgerClient(clients)];
+  const [pulse, channels, faults] = [pulseReader(clients), taskChannels(clients), faultReads(clients)];
   const accounts = accountsClient(clients);
   const [tokens, waiting] = [tokensClient(clients.accounts), waitingTasks(clients)];
   const [records, books, webhooks] = [
@@ -68,12 +65,11 @@ export function operatorPages(parts: OperatorPagesParts): OperatorRouteEntry[] {
     nowRoute({ ...parts, pulse, channels, faults, reach: clients.reach }),
     ...attentionRoutes({ ...parts, tasks: clients.tasks, attention: attentionQueue(clients) }),
     ...channelsRoutes({ ...parts, pulse, channels }),
-    channelRoute({ ...parts, pulse, channels, faults, ledger, waiting }),
+    channelRoute({ ...parts, pulse, channels, faults, waiting }),
     searchRoute({ ...parts, search: searchClient(clients), accounts, channels }),
     ...queueRoutes({ ...parts, waiting }),
     operatorTasksRoute({ ...parts, records, books }),
     operatorTaskRoute({ ...parts, records, books, tokens, webhooks, waiting }),
-    ...moneyRoutes({ ...parts, ledger }),
     marginsFileRoute(parts),
     ...accountsRoutes({ ...parts, tokens, accounts, usage: billingUsage(clients.usage) }),
     ...accountTokensRoutes({ ...parts, tokens, changeLimits: changeTokenLimits(clients) }),

@@ -1,13 +1,15 @@
 import type { VNode } from 'preact';
-import type { ContractRow } from '../../../api/operator-money.ts';
+import type { RpcAnswer } from '../../../api/calls.ts';
 import { At } from '../../../parts/time.tsx';
 import { booksWords } from '../books-words.ts';
 import { listLeaves } from './value-tree.tsx';
 
 const words = booksWords.money;
 
+type PriceContract = RpcAnswer<'billing.AccountService/ListPrices'>['contracts'][number];
+
 /** The price contracts by their keys, each with its versions. */
-export function ContractList({ contracts }: { contracts: readonly ContractRow[] }): VNode {
+export function ContractList({ contracts }: { contracts: readonly PriceContract[] }): VNode {
   const keys = [...new Set(contracts.map(({ key }) => key))];
   if (keys.length === 0) return <p class="quiet">{words.noContracts}</p>;
   return (
@@ -22,7 +24,7 @@ export function ContractList({ contracts }: { contracts: readonly ContractRow[] 
   );
 }
 
-function Contract({ name, versions }: { name: string; versions: readonly ContractRow[] }): VNode {
+function Contract({ name, versions }: { name: string; versions: readonly PriceContract[] }): VNode {
   return (
     <section class="card">
       <h3>{name}</h3>
@@ -35,18 +37,18 @@ function Contract({ name, versions }: { name: string; versions: readonly Contrac
   );
 }
 
-function Version({ contract: { version, since, isCurrent, terms } }: { contract: ContractRow }): VNode {
+function Version({ contract: { version, sinceMs, current, termsJson } }: { contract: PriceContract }): VNode {
   return (
-    <details open={isCurrent}>
+    <details open={current}>
       <summary>
         {words.version(version)}{' '}
         <span class="small quiet">
-          {isCurrent ? `${words.current}, ` : ''}
-          {words.since} <At at={since} />
+          {current ? `${words.current}, ` : ''}
+          {words.since} <At at={Number(sinceMs)} />
         </span>
       </summary>
       <dl class="leaves">
-        {listLeaves(terms).map(({ path, text }) => (
+        {listLeaves(JSON.parse(termsJson)).map(({ path, text }) => (
           <div key={path}>
             <dt>
               <code>{path}</code>

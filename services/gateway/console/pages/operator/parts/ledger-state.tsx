@@ -1,38 +1,40 @@
 import type { VNode } from 'preact';
-import type { LedgerCheck } from '../../../api/operator-money.ts';
+import type { RpcAnswer } from '../../../api/calls.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { announce } from '../../../state/announce.ts';
-import { useAct } from '../../../state/use-act.ts';
+import { useRpc } from '../../../state/calls.ts';
 import { Ago, spanText } from '../../../parts/time.tsx';
 import { operatorWords } from '../operator-words.ts';
 import { booksWords } from '../books-words.ts';
 
 const words = booksWords.money;
 
+type LedgerCheck = NonNullable<RpcAnswer<'billing.AccountService/GetMoney'>['lastCheck']>;
+
 export interface LedgerStateProps {
-  /** The last one that is kept; undefined: none is. */
+  /** The last check that is kept; undefined if the ledger was never checked. */
   readonly check: LedgerCheck | undefined;
   readonly canVerify: boolean;
-  readonly onVerified: (check: LedgerCheck) => void;
+  readonly onVerified: () => void;
 }
 
 /** Shows the outcome of the last check of the ledger, and a way to check it now. */
 export function LedgerState({ check, canVerify, onVerified }: LedgerStateProps): VNode {
-  const { act, isBusy, fault, answer } = useAct<LedgerCheck>((told) => {
-    announce(told.ok ? words.passed : words.failed);
-    onVerified(told);
+  const { act, isBusy, fault } = useRpc('billing.AccountService/VerifyLedger', ({ ok }) => {
+    announce(ok ? words.passed : words.failed);
+    onVerified();
   });
-  const last = answer ?? check;
   return (
     <section class="card">
       <h2>{words.ledger}</h2>
-      {last === undefined ? <p class="quiet">{words.neverChecked}</p> : <Check check={last} />}
+      {check === undefined ? <p class="quiet">{words.neverChecked}</p> : <Check check={check} />}
       <div class="actions">
         <button
           type="button"
           disabled={!canVerify || isBusy}
           aria-describedby="verify-note"
           onClick={() => {
-            act('/money/verify');
+            act({});
           }}
         >
           {isBusy ? words.verifying : words.verify}
@@ -48,15 +50,15 @@ export function LedgerState({ check, canVerify, onVerified }: LedgerStateProps):
   );
 }
 
-function Check({ check: { ok, at, tookMs, entries, faults, actor } }: { check: LedgerCheck }): VNode {
+function Check({ check: { ok, at = '', tookMs, entries, faults, actor } }: { check: LedgerCheck }): VNode {
   return (
     <>
       <p class={ok ? 'good' : 'bad'}>
         <span aria-hidden="true">{ok ? '●' : '✕'}</span> {ok ? words.passed : words.failed}
       </p>
       <p class="small quiet">
-        <Ago at={at} />
-        {words.checkFacts(actor, entries, spanText(tookMs))}
+        <Ago at={readTime(at)} />
+        {words.checkFacts(actor, Number(entries), spanText(Number(tookMs)))}
       </p>
       {faults.length === 0 ? null : (
         <ul class="error-text">

@@ -1,5 +1,7 @@
 import type { RpcAnswer, RpcRequest } from '../../../api/calls.ts';
+import { readTime } from '../../../parts/contract-values.ts';
 import { formatDecimal } from '../../../parts/number-text.tsx';
+import { toBounds } from '../../../parts/period.ts';
 import type { Period } from '../../../parts/period.ts';
 import { marginsWords } from '../margins-words.ts';
 
@@ -95,10 +97,8 @@ export function toMarginsRequest({
   split,
   key,
 }: MarginsQuestion): RpcRequest<'billing.AccountService/GetMargins'> {
-  const { from, to } = toBounds(period);
   return {
-    from: new Date(from).toISOString(),
-    to: new Date(to).toISOString(),
+    ...toBounds(period),
     splitBy: SPLITS[split],
     bucket: chooseBucket(period) === 'hour' ? 'MARGIN_BUCKET_HOUR' : 'MARGIN_BUCKET_DAY',
     key,
@@ -106,19 +106,15 @@ export function toMarginsRequest({
   };
 }
 
-/** The begin of a period and its end, which is exclusive. */
-function toBounds(period: Period): { readonly from: number; readonly to: number } {
-  return { from: Date.parse(period.from), to: Date.parse(period.to) + DAY_MS };
-}
-
 function chooseBucket(period: Period): MarginsView['bucket'] {
   const { from, to } = toBounds(period);
-  return to - from <= HOURLY_DAYS_MAX * DAY_MS ? 'hour' : 'day';
+  return readTime(to) - readTime(from) <= HOURLY_DAYS_MAX * DAY_MS ? 'hour' : 'day';
 }
 
 /** Adds up the margins by currency, and fills the parts of the period that have no work. */
 export function addUpMargins({ period, split, key }: MarginsQuestion, { groups }: Answer, now: number): MarginsView {
-  const { from, to } = toBounds(period);
+  const bounds = toBounds(period);
+  const [from, to] = [readTime(bounds.from), readTime(bounds.to)];
   const bucket = chooseBucket(period);
   const unit = bucket === 'hour' ? HOUR_MS : DAY_MS;
   const parts = Array.from({ length: (to - from) / unit }, (_, at) => from + at * unit);
@@ -132,7 +128,7 @@ export function addUpMargins({ period, split, key }: MarginsQuestion, { groups }
 function toCurrencyMargins(currency: string, own: readonly Group[], parts: readonly number[]): CurrencyMargins {
   const groups = own.map((group) => ({
     ...group,
-    byBegin: new Map(group.parts.map(({ beginsAt = '', sum = NOTHING }) => [Date.parse(beginsAt), sum])),
+    byBegin: new Map(group.parts.map(({ beginsAt = '', sum = NOTHING }) => [readTime(beginsAt), sum])),
   }));
   return {
     currency,

@@ -1,28 +1,46 @@
 import type { VNode } from 'preact';
-import type { Money } from '../../../api/money.ts';
-import type { CostPart, MoneyView } from '../../../api/operator-money.ts';
+import type { RpcAnswer } from '../../../api/calls.ts';
+import { formatNanos } from '../../../parts/contract-values.ts';
 import { DataTable } from '../../../parts/data-table.tsx';
 import type { Column } from '../../../parts/data-table.tsx';
-import { formatMoney, shareText, sumDecimals } from '../../../parts/number-text.tsx';
+import { formatCount, formatDecimal, shareText } from '../../../parts/number-text.tsx';
 import { booksWords } from '../books-words.ts';
 
 const words = booksWords.money;
 
-type Margin = MoneyView['margins'][number];
+type Margin = RpcAnswer<'billing.AccountService/GetMoney'>['margins'][number];
 
 const MARGIN_COLUMNS: readonly Column<Margin>[] = [
   { name: words.priceKey, isHead: true, cell: ({ priceKey }) => priceKey },
   { name: words.channel, cell: ({ channel }) => <span class="id">{channel}</span> },
-  { name: words.requests, isNumber: true, cell: ({ requests }) => requests.toLocaleString('en') },
-  { name: words.charged, isNumber: true, cell: ({ charged }) => formatMoney(charged) },
-  { name: words.cost, isNumber: true, cell: ({ cost }) => formatMoney(cost) },
-  { name: words.costReported, isNumber: true, cell: ({ reported }) => costPartText(reported) },
-  { name: words.costEstimated, isNumber: true, cell: ({ estimated }) => costPartText(estimated) },
-  { name: words.margin, isNumber: true, cell: ({ margin }) => renderMargin(margin) },
+  { name: words.requests, isNumber: true, cell: ({ requests }) => formatCount(requests) },
+  {
+    name: words.charged,
+    isNumber: true,
+    cell: ({ chargedNanos, currency }) => formatNanos(chargedNanos, currency),
+  },
+  { name: words.cost, isNumber: true, cell: ({ costNanos, currency }) => formatNanos(costNanos, currency) },
+  {
+    name: words.costReported,
+    isNumber: true,
+    cell: ({ reportedCostNanos, reportedRequests, currency }) =>
+      costPartText(BigInt(reportedCostNanos), BigInt(reportedRequests), currency),
+  },
+  {
+    name: words.costEstimated,
+    isNumber: true,
+    cell: ({ costNanos, reportedCostNanos, requests, reportedRequests, currency }) =>
+      costPartText(
+        BigInt(costNanos) - BigInt(reportedCostNanos),
+        BigInt(requests) - BigInt(reportedRequests),
+        currency,
+      ),
+  },
+  { name: words.margin, isNumber: true, cell: (row) => renderMargin(readMargin(row), row.currency) },
   {
     name: words.share,
     isNumber: true,
-    cell: ({ margin, charged }) => shareText(margin.amount, charged.amount) ?? '–',
+    cell: (row) => shareText(formatDecimal(readMargin(row)), formatDecimal(BigInt(row.chargedNanos))) ?? '–',
   },
 ];
 
@@ -33,50 +51,45 @@ export function MarginTable({ margins }: { margins: readonly Margin[] }): VNode 
       caption={words.margins}
       columns={MARGIN_COLUMNS}
       rows={withTotals(margins)}
-      keyOf={(row) => `${row.channel} ${row.priceKey} ${row.charged.currency}`}
+      keyOf={(row) => `${row.channel} ${row.priceKey} ${row.currency}`}
       empty={words.noMargins}
     />
   );
 }
 
-function costPartText({ cost, requests }: CostPart): string {
-  return requests === 0 ? words.noCostPart : words.costPart(formatMoney(cost), requests);
+function readMargin({ chargedNanos, costNanos }: Margin): bigint {
+  return BigInt(chargedNanos) - BigInt(costNanos);
+}
+
+function costPartText(cost: bigint, requests: bigint, currency: string): string {
+  return requests === 0n ? words.noCostPart : words.costPart(formatNanos(cost, currency), Number(requests));
 }
 
 /** A loss is told by its sign and a word, not by its colour alone. */
-function renderMargin(margin: Money): VNode | string {
-  return margin.amount.startsWith('-') ? (
+function renderMargin(margin: bigint, currency: string): VNode | string {
+  return margin < 0n ? (
     <span class="bad">
-      {formatMoney(margin)} <span class="small">{words.loss}</span>
+      {formatNanos(margin, currency)} <span class="small">{words.loss}</span>
     </span>
   ) : (
-    formatMoney(margin)
+    formatNanos(margin, currency)
   );
 }
 
 /** The rows, and one more for each currency that has several. */
 function withTotals(margins: readonly Margin[]): readonly Margin[] {
-  const currencies = [...new Set(margins.map(({ charged }) => charged.currency))];
-  return [...margins, ...currencies.flatMap((currency) => toTotalRows(margins, currency))];
+  const byCurrency = Map.groupBy(margins, ({ currency }) => currency);
+  return [
+    ...margins,
+    ...[...byCurrency].flatMap(([currency, own]) => (own.length < 2 ? [] : toTotalRow(own, currency))),
+  ];
 }
 
-function toTotalRows(margins: readonly Margin[], currency: string): readonly Margin[] {
-  const own = margins.filter(({ charged }) => charged.currency === currency);
-  if (own.length < 2) return [];
-  const sum = (name: 'charged' | 'cost' | 'margin'): Money => ({
-    amount: sumDecimals(own.map((row) => row[name].amount)),
-    currency,
-  });
-  const sumPart = (name: 'reported' | 'estimated'): CostPart => ({
-    cost: { amount: sumDecimals(own.map((row) => row[name].cost.amount)), currency },
-    requests: own.reduce((total, row) => total + row[name].requests, 0),
-  });
-  const requests = own.reduce((total, row) => total + row.requests, 0);
-  return [
-    {
-      ...{ priceKey: words.sum, channel: '', requests },
-      ...{ charged: sum('charged'), cost: sum('cost'), margin: sum('margin') },
-      ...{ reported: sumPart('reported'), estimated: sumPart('estimated') },
-    },
-  ];
+function toTotalRow(margins: readonly Margin[], currency: string): Margin {
+  const sum = (name: keyof Margin): string => margins.reduce((all, row) => all + BigInt(row[name]), 0n).toString();
+  return {
+    ...{ priceKey: words.sum, channel: '', currency },
+    ...{ requests: sum('requests'), chargedNanos: sum('chargedNanos'), costNanos: sum('costNanos') },
+    ...{ reportedRequests: sum('reportedRequests'), reportedCostNanos: sum('reportedCostNanos') },
+  };
 }
