@@ -1,6 +1,6 @@
 import { gatewayConfig, operatorsOf } from '@reelgate/gateway/config';
 import type { HostPort } from '@reelgate/platform/config/units';
-import { writeHostPort } from '@reelgate/platform/rpc/grpc-target';
+import { writeHostPort } from '@reelgate/platform/rpc/grpc/target';
 import type { Secret, SigningKey } from '@reelgate/platform/secret';
 
 /** The consoles that a gateway serves. */

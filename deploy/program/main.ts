@@ -8,7 +8,7 @@ enableCompileCache();
 
 setV8Flags();
 
-const { PRIVATE_UMASK } = await import('./data/private-umask.ts');
+const { PRIVATE_UMASK } = await import('./data-folder/private-umask.ts');
 process.umask(PRIVATE_UMASK);
 
 // Before the first collection of the whole heap.

@@ -17,7 +17,7 @@ import type { OpenedTracing } from '@reelgate/platform/trace/open-tracing';
 import { traceSettings } from '@reelgate/platform/trace/trace-settings';
 import type { ProgramConfig, ServiceName } from './config/program-config.ts';
 import { readAcceptedKeys } from './keys/service-key.ts';
-import { keepPrivate } from './data/private-data.ts';
+import { keepPrivate } from './data-folder/private-data.ts';
 import { PROGRAM_VERSION } from './version.ts';
 
 export interface OpenOptions {

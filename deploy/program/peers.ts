@@ -1,5 +1,5 @@
 import type { Foundation } from '@reelgate/platform/foundation';
-import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc/client';
 import { peerChecks } from './diagnosis/process-checks.ts';
 
 /** A connected peer answers at once. */

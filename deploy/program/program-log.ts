@@ -4,7 +4,7 @@ import { ConfigError } from '@reelgate/platform/config/config-file';
 import { isPlain } from '@reelgate/platform/describe-error';
 import { isLogLevel, newLog } from '@reelgate/platform/log';
 import type { LogLevel, ProgramLog } from '@reelgate/platform/log';
-import { logGrpcTo } from '@reelgate/platform/rpc/grpc-log';
+import { logGrpcTo } from '@reelgate/platform/rpc/grpc/log';
 import type { ServiceName } from './config/program-config.ts';
 
 const DEBUG_MS = 15 * 60_000;

@@ -10,7 +10,7 @@ import { processChecks } from './diagnosis/process-checks.ts';
 import { processDiagnosis } from './diagnosis/process-diagnosis.ts';
 import { openBus, openFoundation } from './open-foundation.ts';
 import type { BaseFoundation } from './open-foundation.ts';
-import { lockStores } from './data/lock-stores.ts';
+import { lockStores } from './data-folder/lock-stores.ts';
 import { openHealthPorts } from './ports/health-ports.ts';
 import { newCallerIdentifiers } from './ports/open-ports.ts';
 import { announcePlaintext, watchProgramTls } from './ports/program-tls.ts';

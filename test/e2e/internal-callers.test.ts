@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc/client';
 import { Secret } from '@reelgate/platform/secret';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { OperatorService } from '@reelgate/proto/tasks/v1/operator_service';

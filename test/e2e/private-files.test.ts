@@ -176,7 +176,7 @@ test(
   'a data folder of another user is refused, and the root of a volume with a group is used',
   () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'reelgate-volume-'));
-    const script = path.join(import.meta.dirname, '../../deploy/program/data/private-data.ts');
+    const script = path.join(import.meta.dirname, '../../deploy/program/data-folder/private-data.ts');
     const keep = (): string => {
       const call = `import('${script}').then(({ keepPrivate, findShared }) => console.log(JSON.stringify([keepPrivate('${folder}'), findShared('${folder}', 9)]))).catch((error) => console.log(error.message))`;
       return execFileSync(

@@ -1,8 +1,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Problem } from '@reelgate/platform/problem';
-import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
-import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc/client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc/client';
 import { Secret } from '@reelgate/platform/secret';
 import type { OrderSchema } from '@reelgate/proto/tasks/v1/order';
 import { TaskService } from '@reelgate/proto/tasks/v1/task_service';

@@ -1,8 +1,8 @@
 import { create, toJson } from '@bufbuild/protobuf';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
-import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc/client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc/client';
 import { Secret } from '@reelgate/platform/secret';
 import { callGrpc } from '@reelgate/platform/testing/raw-rpc';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';

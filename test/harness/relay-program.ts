@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc/client';
 import { Secret } from '@reelgate/platform/secret';
 import { AccountService } from '@reelgate/proto/billing/v1/account_service';
 import { callKey } from '../../deploy/program/keys/identities.ts';

@@ -3,7 +3,7 @@ import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import type { Transport } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcWebTransport } from '@connectrpc/connect-node';
 import { isProblem } from '@reelgate/platform/problem';
-import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc/client';
 import { Secret } from '@reelgate/platform/secret';
 import { TaskState } from '@reelgate/proto/tasks/v1/task';
 import type { Task } from '@reelgate/proto/tasks/v1/task';

@@ -3,7 +3,7 @@ import { connect, isIP } from 'node:net';
 import type { HostPort } from '@reelgate/platform/config/units';
 import { describeError } from '@reelgate/platform/lifecycle/when-reachable';
 import { isProblem } from '@reelgate/platform/problem';
-import { writeHostPort } from '@reelgate/platform/rpc/grpc-target';
+import { writeHostPort } from '@reelgate/platform/rpc/grpc/target';
 import type { DiagnosedService } from '../diagnosed-services.ts';
 import { describeClock } from './compare-clocks.ts';
 import type { ClockReading } from './compare-clocks.ts';

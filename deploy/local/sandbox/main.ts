@@ -1,4 +1,4 @@
-import { PRIVATE_UMASK } from '../../program/data/private-umask.ts';
+import { PRIVATE_UMASK } from '../../program/data-folder/private-umask.ts';
 import { startSandbox } from './sandbox.ts';
 
 process.umask(PRIVATE_UMASK);

@@ -1,6 +1,6 @@
 import type { SecureContextOptions } from 'node:tls';
-import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
-import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc/client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc/client';
 import { toSecureContext } from '@reelgate/platform/tls/tls-files';
 import { callKey } from '../keys/identities.ts';
 import type { Identity } from '../keys/identities.ts';

@@ -1,7 +1,7 @@
 import { httpMedia, shareCreates, startGateway } from '@reelgate/gateway/app';
 import type { GatewayClients } from '@reelgate/gateway/app';
 import { gatewayConfig } from '@reelgate/gateway/config';
-import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc/client';
 import { withChecks, serveDiagnosis } from '../diagnosis/serve-diagnosis.ts';
 import { drainTimes } from '../config/drain-times.ts';
 import { readConsoles, greeting } from '../greeting.ts';

@@ -2,7 +2,7 @@ import { busSchema } from '@reelgate/platform/bus/bus-settings';
 import { billingSchema } from '@reelgate/billing/config';
 import { gatewaySchema, operatorsSchema } from '@reelgate/gateway/config';
 import { mediaSchema } from '@reelgate/media/config';
-import { grpcSchema } from '@reelgate/platform/rpc/grpc-config';
+import { grpcSchema } from '@reelgate/platform/rpc/grpc/config';
 import { traceSchema } from '@reelgate/platform/trace/trace-schema';
 import { listAdapters, tasksSchema } from '@reelgate/tasks/config';
 import type { KnownAdapters } from '@reelgate/tasks/config';

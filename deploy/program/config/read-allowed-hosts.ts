@@ -1,4 +1,4 @@
-import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
+import { parseTarget } from '@reelgate/platform/rpc/grpc/target';
 import { parseHostPort } from '@reelgate/platform/config/units';
 import type { ComparedConfig } from './findings/finding.ts';
 

@@ -1,6 +1,6 @@
 import type { ConfigError } from '@reelgate/platform/config/config-file';
 import { parseHostPort } from '@reelgate/platform/config/units';
-import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
+import { parseTarget } from '@reelgate/platform/rpc/grpc/target';
 import type { Secret } from '@reelgate/platform/secret';
 import { NOT_A_SERVICE_KEY, readServiceKey } from '../keys/service-key.ts';
 import type { ComparedConfig } from './findings/finding.ts';

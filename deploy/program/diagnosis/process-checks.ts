@@ -5,11 +5,11 @@ import { tracesCheck } from '@reelgate/platform/diagnosis/traces-check';
 import type { OpenedTracing } from '@reelgate/platform/trace/open-tracing';
 import type { Bus } from '@reelgate/platform/bus/bus';
 import { describeServer } from '@reelgate/platform/lifecycle/when-reachable';
-import type { GrpcConnection } from '@reelgate/platform/rpc/grpc-client';
+import type { GrpcConnection } from '@reelgate/platform/rpc/grpc/client';
 import type { ProgramConfig } from '../config/program-config.ts';
 import type { ConfigState } from '../watch-config.ts';
 import type { ProgramTls } from '../ports/program-tls.ts';
-import { findShared } from '../data/private-data.ts';
+import { findShared } from '../data-folder/private-data.ts';
 import type { ProcessDiagnosis } from './process-diagnosis.ts';
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import type { Foundation, RunningService } from '@reelgate/platform/foundation';
 import type { ReadyCheck } from '@reelgate/platform/lifecycle/readiness';
-import { connectHandler } from '@reelgate/platform/rpc/connect-server';
+import { connectHandler } from '@reelgate/platform/rpc/connect/server';
 import type { ServiceName } from '../config/program-config.ts';
 import type { StartParts } from '../start-parts.ts';
 import type { ProcessDiagnosis } from './process-diagnosis.ts';

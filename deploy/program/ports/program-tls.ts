@@ -1,6 +1,6 @@
 import type { Lifecycle } from '@reelgate/platform/lifecycle/lifecycle';
 import type { Log } from '@reelgate/platform/log';
-import { parseTarget } from '@reelgate/platform/rpc/grpc-target';
+import { parseTarget } from '@reelgate/platform/rpc/grpc/target';
 import { watchTls } from '@reelgate/platform/tls/tls-files';
 import type { CurrentTls, ServerTls } from '@reelgate/platform/tls/tls-files';
 import { CALLED, CALLED_SERVICES } from '../config/program-config.ts';

@@ -1,7 +1,7 @@
 import { Secret } from '@reelgate/platform/secret';
 import { parseBytes, parseDuration, parseHostPort } from '@reelgate/platform/config/units';
 import type { HostPort } from '@reelgate/platform/config/units';
-import { targetSchema } from '@reelgate/platform/rpc/grpc-target';
+import { targetSchema } from '@reelgate/platform/rpc/grpc/target';
 import { drainSchema } from '@reelgate/platform/lifecycle/drain-schema';
 import { clientTlsSchema } from '@reelgate/platform/tls/tls-schema';
 import type { Operator } from './console-server/session/operators-in-use.ts';

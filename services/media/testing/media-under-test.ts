@@ -14,7 +14,7 @@ import { silentLog } from '@reelgate/platform/log';
 import { newMetrics } from '@reelgate/platform/metrics/metrics';
 import type { Metrics } from '@reelgate/platform/metrics/metrics';
 import { identifyAmong } from '@reelgate/platform/rpc/callers';
-import { startConnectServer } from '@reelgate/platform/rpc/connect-server';
+import { startConnectServer } from '@reelgate/platform/rpc/connect/server';
 import { directClient } from '@reelgate/platform/rpc/direct-client';
 import type { Client } from '@reelgate/platform/rpc/service';
 import { Secret, acceptOnly } from '@reelgate/platform/secret';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
-import { connectGrpc } from '@reelgate/platform/rpc/grpc-client';
+import { connectGrpc } from '@reelgate/platform/rpc/grpc/client';
 import { Secret } from '@reelgate/platform/secret';
 import { signPath, linkKey } from '@reelgate/platform/signatures';
 import { callKey } from '../../../deploy/program/keys/identities.ts';

@@ -1,5 +1,5 @@
 import type { Keys } from '@reelgate/platform/config/config-locations';
-import type { TargetEntry } from '@reelgate/platform/rpc/grpc-target';
+import type { TargetEntry } from '@reelgate/platform/rpc/grpc/target';
 import type { TestedAdapter } from '@reelgate/tasks/config';
 import type { ClientTlsEntry, ListenerTlsEntry } from '@reelgate/platform/tls/tls-schema';
 

@@ -10,10 +10,10 @@ import { silentLog } from '../log.ts';
 import { newMetrics } from '../metrics/metrics.ts';
 import { Problem } from '../problem.ts';
 import { identifyAmong } from './callers.ts';
-import { startConnectServer } from './connect-server.ts';
+import { startConnectServer } from './connect/server.ts';
 import { deprecations } from './deprecations.ts';
-import { startGrpcServer } from './grpc-server.ts';
-import type { RpcServer } from './grpc-server.ts';
+import { startGrpcServer } from './grpc/server.ts';
+import type { RpcServer } from './grpc/server.ts';
 import type { Binding } from './service.ts';
 
 silenceRpcLibraries();

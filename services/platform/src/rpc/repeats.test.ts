@@ -19,9 +19,9 @@ import { Problem } from '../problem.ts';
 import { Secret } from '../secret.ts';
 import { serviceUnavailable } from '../service-unavailable.ts';
 import { identifyAmong } from './callers.ts';
-import { connectGrpc } from './grpc-client.ts';
-import type { GrpcConnection } from './grpc-client.ts';
-import { startGrpcServer } from './grpc-server.ts';
+import { connectGrpc } from './grpc/client.ts';
+import type { GrpcConnection } from './grpc/client.ts';
+import { startGrpcServer } from './grpc/server.ts';
 import { newAllowance, readRepeatable } from './repeats.ts';
 import type { Client } from './service.ts';
 

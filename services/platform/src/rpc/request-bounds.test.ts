@@ -8,7 +8,7 @@ import { inTime } from '../../testing/bounded-waits.ts';
 import { partialService } from '../../testing/partial-service.ts';
 import { closingTransports, openConnect, openGrpc } from '../../testing/rpc-transports.ts';
 import { unruled } from '../../testing/unruled.ts';
-import { newBodyBounds } from './connect-bodies.ts';
+import { newBodyBounds } from './connect/bodies.ts';
 import { MESSAGE_BYTES_MAX } from './service.ts';
 
 const MediaService = unruled(MediaContract);

@@ -12,10 +12,10 @@ import { silentLog } from '../log.ts';
 import { Problem } from '../problem.ts';
 import { Secret } from '../secret.ts';
 import { identifyAmong } from './callers.ts';
-import { startConnectServer } from './connect-server.ts';
-import { connectGrpc } from './grpc-client.ts';
-import type { GrpcConnection } from './grpc-client.ts';
-import { startGrpcServer } from './grpc-server.ts';
+import { startConnectServer } from './connect/server.ts';
+import { connectGrpc } from './grpc/client.ts';
+import type { GrpcConnection } from './grpc/client.ts';
+import { startGrpcServer } from './grpc/server.ts';
 import type { Implementation } from './service.ts';
 
 const MediaService = unruled(MediaContract);

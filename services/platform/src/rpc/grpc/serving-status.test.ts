@@ -2,13 +2,13 @@ import { Client, credentials, status } from '@grpc/grpc-js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { MediaService as MediaContract } from '@reelgate/proto/media/v1/media_service';
-import { unruled } from '../../testing/unruled.ts';
-import { inTime } from '../../testing/bounded-waits.ts';
-import { partialService } from '../../testing/partial-service.ts';
-import { CALLERS } from '../../testing/rpc-transports.ts';
-import { silentLog } from '../log.ts';
-import { identifyAmong } from './callers.ts';
-import { startGrpcServer } from './grpc-server.ts';
+import { unruled } from '../../../testing/unruled.ts';
+import { inTime } from '../../../testing/bounded-waits.ts';
+import { partialService } from '../../../testing/partial-service.ts';
+import { CALLERS } from '../../../testing/rpc-transports.ts';
+import { silentLog } from '../../log.ts';
+import { identifyAmong } from '../callers.ts';
+import { startGrpcServer } from './server.ts';
 
 const MediaService = unruled(MediaContract);
 

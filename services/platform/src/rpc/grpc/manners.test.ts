@@ -12,16 +12,16 @@ import {
   StageMediaRequestSchema,
   StageMediaResponseSchema,
 } from '@reelgate/proto/media/v1/media_service';
-import { inTime } from '../../testing/bounded-waits.ts';
-import { partialService } from '../../testing/partial-service.ts';
-import { CALLERS } from '../../testing/rpc-transports.ts';
-import { unruled } from '../../testing/unruled.ts';
-import { silentLog } from '../log.ts';
-import { identifyAmong } from './callers.ts';
-import { startConnectServer } from './connect-server.ts';
-import { startGrpcServer } from './grpc-server.ts';
-import type { Keepalive } from './grpc-server.ts';
-import { MESSAGE_BYTES_MAX } from './service.ts';
+import { inTime } from '../../../testing/bounded-waits.ts';
+import { partialService } from '../../../testing/partial-service.ts';
+import { CALLERS } from '../../../testing/rpc-transports.ts';
+import { unruled } from '../../../testing/unruled.ts';
+import { silentLog } from '../../log.ts';
+import { identifyAmong } from '../callers.ts';
+import { startConnectServer } from '../connect/server.ts';
+import { startGrpcServer } from './server.ts';
+import type { Keepalive } from './server.ts';
+import { MESSAGE_BYTES_MAX } from '../service.ts';
 
 const MediaService = unruled(MediaContract);
 const PATH = '/reelgate.media.v1.MediaService/StageMedia';

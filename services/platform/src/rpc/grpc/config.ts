@@ -1,6 +1,6 @@
-import { ConfigError } from '../config/config-file.ts';
-import { parseDuration } from '../config/units.ts';
-import type { GrpcSettings } from './grpc-client.ts';
+import { ConfigError } from '../../config/config-file.ts';
+import { parseDuration } from '../../config/units.ts';
+import type { GrpcSettings } from './client.ts';
 
 const duration = (fallback: string): object => ({ type: 'string', format: 'duration', default: fallback });
 const section = (properties: object): object => ({

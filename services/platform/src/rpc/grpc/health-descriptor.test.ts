@@ -2,7 +2,7 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import { service as published } from 'grpc-health-check';
-import { toServiceDefinition } from './grpc-definition.ts';
+import { toServiceDefinition } from './definition.ts';
 import { HealthStatus, healthService } from './health-descriptor.ts';
 
 type Method = MethodDefinition<unknown, unknown>;

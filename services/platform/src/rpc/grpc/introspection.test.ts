@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import { Client, credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MediaService } from '@reelgate/proto/media/v1/media_service';
-import { inTime } from '../../testing/bounded-waits.ts';
-import { partialService } from '../../testing/partial-service.ts';
-import { openGrpc } from '../../testing/rpc-transports.ts';
-import type { Opened } from '../../testing/rpc-transports.ts';
+import { inTime } from '../../../testing/bounded-waits.ts';
+import { partialService } from '../../../testing/partial-service.ts';
+import { openGrpc } from '../../../testing/rpc-transports.ts';
+import type { Opened } from '../../../testing/rpc-transports.ts';
 
-const BUF = path.resolve(import.meta.dirname, '../../../../node_modules/.bin/buf');
+const BUF = path.resolve(import.meta.dirname, '../../../../../node_modules/.bin/buf');
 
 let server: Opened;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { format } from 'node:util';
 import { setLogger } from '@grpc/grpc-js';
-import { describeError } from '../describe-error.ts';
-import { backgroundLog } from '../log.ts';
-import type { Log } from '../log.ts';
+import { describeError } from '../../describe-error.ts';
+import { backgroundLog } from '../../log.ts';
+import type { Log } from '../../log.ts';
 
 const SAID_LENGTH_MAX = 2000;
 /** As the library traces headers. */

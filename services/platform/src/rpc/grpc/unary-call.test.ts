@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Client, Metadata, Server, ServerCredentials, credentials, status } from '@grpc/grpc-js';
 import type { ServerUnaryCall, ServiceError, sendUnaryData } from '@grpc/grpc-js';
-import { aGate, inTime } from '../../testing/bounded-waits.ts';
+import { aGate, inTime } from '../../../testing/bounded-waits.ts';
 import { beginUnaryCall } from './unary-call.ts';
 import type { RunningUnaryCall, UnaryCall } from './unary-call.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Problem } from '../problem.ts';
-import { toConnectError } from './problems.ts';
-import { MESSAGE_BYTES_MAX } from './service.ts';
-import type { Caller } from './service.ts';
+import { Problem } from '../../problem.ts';
+import { toConnectError } from '../problems.ts';
+import { MESSAGE_BYTES_MAX } from '../service.ts';
+import type { Caller } from '../service.ts';
 
 /** The maximum number of bytes of requests that one port keeps in memory, and that it keeps for one caller. */
 const PORT_BYTES_MAX = 32 * MESSAGE_BYTES_MAX;

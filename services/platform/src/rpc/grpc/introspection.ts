@@ -5,9 +5,9 @@ import { FileDescriptorProtoSchema, file_google_protobuf_duration } from '@bufbu
 import type { MethodDefinition, Server, UntypedHandleCall, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type * as ReflectionPackage from '@grpc/reflection';
 import { ProblemSchema } from '@reelgate/proto/problem/v1/problem';
-import { errorDetailsFile } from './error-details-descriptor.ts';
+import { errorDetailsFile } from '../error-details-descriptor.ts';
 import { healthFile } from './health-descriptor.ts';
-import type { Binding } from './service.ts';
+import type { Binding } from '../service.ts';
 
 const require = createRequire(import.meta.url);
 const VERSIONS = ['v1', 'v1alpha'];

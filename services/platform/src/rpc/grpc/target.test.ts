@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { parseTarget, targetSchema } from './grpc-target.ts';
-import type { TargetEntry } from './grpc-target.ts';
+import { parseTarget, targetSchema } from './target.ts';
+import type { TargetEntry } from './target.ts';
 
 const hasPattern = (entry: TargetEntry): boolean =>
   typeof entry !== 'string' || new RegExp(targetSchema.pattern, 'u').test(entry);

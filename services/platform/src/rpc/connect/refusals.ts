@@ -3,9 +3,9 @@ import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
 import { errorToJsonBytes } from '@connectrpc/connect/protocol-connect';
-import { Problem } from '../problem.ts';
-import { nearestName } from './nearest-name.ts';
-import { toConnectError } from './problems.ts';
+import { Problem } from '../../problem.ts';
+import { nearestName } from '../nearest-name.ts';
+import { toConnectError } from '../problems.ts';
 
 /** The most characters of a caller's text that a refusal repeats. */
 const SHOWN_LENGTH_MAX = 100;

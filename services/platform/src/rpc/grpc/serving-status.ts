@@ -8,8 +8,8 @@ import type {
   UntypedServiceImplementation,
   sendUnaryData,
 } from '@grpc/grpc-js';
-import type { Readiness, ReadyCheck } from '../lifecycle/readiness.ts';
-import { toServiceDefinition } from './grpc-definition.ts';
+import type { Readiness, ReadyCheck } from '../../lifecycle/readiness.ts';
+import { toServiceDefinition } from './definition.ts';
 import { HealthStatus, healthService } from './health-descriptor.ts';
 
 const POLL_EVERY_MS = 1000;

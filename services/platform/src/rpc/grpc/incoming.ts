@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PeerCertificate } from 'node:tls';
 import { Metadata } from '@grpc/grpc-js';
 import type { Deadline, ServerReadableStream } from '@grpc/grpc-js';
-import { CallEnded } from '../problem.ts';
-import { readRequestId } from '../request-context.ts';
-import { readPeer } from '../source-address.ts';
-import { readCertificateNames } from '../tls/peer-names.ts';
-import type { CallBounds } from './call-bounds.ts';
-import { TRACE_HEADER } from './call-span.ts';
-import type { IncomingCall, Peer } from './served-method.ts';
+import { CallEnded } from '../../problem.ts';
+import { readRequestId } from '../../request-context.ts';
+import { readPeer } from '../../source-address.ts';
+import { readCertificateNames } from '../../tls/peer-names.ts';
+import type { CallBounds } from '../call-bounds.ts';
+import { TRACE_HEADER } from '../call-span.ts';
+import type { IncomingCall, Peer } from '../served-method.ts';
 
 /** Two were seen. The others are for a process that is busy. */
 const TURNS = 10;

@@ -2,10 +2,10 @@ import type { DescService } from '@bufbuild/protobuf';
 import { ConnectError, createClient } from '@connectrpc/connect';
 import type { Interceptor } from '@connectrpc/connect';
 import { createConnectTransport } from '@connectrpc/connect-node';
-import type { Secret } from '../secret.ts';
-import { fromConnectError } from './problems.ts';
-import type { Client } from './service.ts';
-import { MESSAGE_BYTES_MAX } from './service.ts';
+import type { Secret } from '../../secret.ts';
+import { fromConnectError } from '../problems.ts';
+import type { Client } from '../service.ts';
+import { MESSAGE_BYTES_MAX } from '../service.ts';
 
 /** Calls a service over Connect, on a port that speaks no gRPC. A refusal is a Problem, as with the other clients. */
 export function connectHttp<S extends DescService>(service: S, baseUrl: string, key: Secret): Client<S> {

@@ -4,17 +4,17 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { MediaService as MediaContract } from '@reelgate/proto/media/v1/media_service';
-import { unruled } from '../../testing/unruled.ts';
-import { aGate, inTime } from '../../testing/bounded-waits.ts';
-import { partialService } from '../../testing/partial-service.ts';
-import { CALLERS } from '../../testing/rpc-transports.ts';
-import { healthRoutes } from '../http/health-routes.ts';
-import { silentLog } from '../log.ts';
-import { newMetrics } from '../metrics/metrics.ts';
-import { Problem } from '../problem.ts';
-import { identifyAmong } from './callers.ts';
-import { startConnectServer } from './connect-server.ts';
-import type { RpcServer } from './grpc-server.ts';
+import { unruled } from '../../../testing/unruled.ts';
+import { aGate, inTime } from '../../../testing/bounded-waits.ts';
+import { partialService } from '../../../testing/partial-service.ts';
+import { CALLERS } from '../../../testing/rpc-transports.ts';
+import { healthRoutes } from '../../http/health-routes.ts';
+import { silentLog } from '../../log.ts';
+import { newMetrics } from '../../metrics/metrics.ts';
+import { Problem } from '../../problem.ts';
+import { identifyAmong } from '../callers.ts';
+import { startConnectServer } from './server.ts';
+import type { RpcServer } from '../grpc/server.ts';
 
 const MediaService = unruled(MediaContract);
 

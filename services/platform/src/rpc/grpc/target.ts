@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { parseHostPort } from '../config/units.ts';
-import type { HostPort } from '../config/units.ts';
+import { parseHostPort } from '../../config/units.ts';
+import type { HostPort } from '../../config/units.ts';
 
 /** The replicas of a service as the configuration names them: host:port, a gRPC target, or a list of addresses. */
 export type TargetEntry = string | readonly string[];
