@@ -37,7 +37,7 @@ const PART = {
 
 type Comments = ReadonlyMap<string, string>;
 
-function filesOfContracts(): readonly DescFile[] {
+function listContractFiles(): readonly DescFile[] {
   const image = execFileSync('buf', ['build', '-o', '-#format=binpb'], {
     cwd: CONTRACTS,
     maxBuffer: IMAGE_BYTES_MAX,
@@ -48,8 +48,8 @@ function filesOfContracts(): readonly DescFile[] {
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** The comments of a file, by the path of what they stand before. */
-function commentsOf({ proto }: DescFile): Comments {
+/** Returns the comments of a file, by the path of the element that follows. */
+function readComments({ proto }: DescFile): Comments {
   const locations = proto.sourceCodeInfo?.location ?? [];
   return new Map(
     locations.map(({ path: at, leadingComments }) => [
@@ -60,7 +60,7 @@ function commentsOf({ proto }: DescFile): Comments {
 }
 
 function fileSection(file: DescFile): string {
-  const comments = commentsOf(file);
+  const comments = readComments(file);
   const said = (...at: readonly number[]): string => comments.get(at.join('.')) ?? '';
   const parts = [
     ...file.services.map((service, index) => serviceSection(service, (...at) => said(PART.service, index, ...at))),
@@ -77,8 +77,8 @@ function serviceSection(service: DescService, said: Said): string {
     `\`${method.name}\`${method.deprecated ? ' (deprecated)' : ''}`,
     `\`${stream(method, 'client')}${method.input.name}\``,
     `\`${stream(method, 'server')}${method.output.name}\``,
-    accessOf(method),
-    repeatOf(method),
+    describeAccess(method),
+    describeRepeats(method),
     said(PART.method, index),
   ]);
   const heads = ['RPC', 'Request', 'Response', 'Scope and account', 'Same answer again', 'Does'];
@@ -89,13 +89,13 @@ function stream({ methodKind }: DescMethod, side: 'client' | 'server'): string {
   return methodKind === `${side}_streaming` ? 'stream ' : '';
 }
 
-/** Whether several calls have the effect and the answer of one. */
-function repeatOf(method: DescMethod): string {
+/** Describes whether repeated calls have the effect and the answer of one. */
+function describeRepeats(method: DescMethod): string {
   if (method.idempotency !== Level.IDEMPOTENCY_UNKNOWN) return 'yes';
   return hasOption(method, repeatableWith) ? `with \`${getOption(method, repeatableWith)}\`` : 'no';
 }
 
-function accessOf(method: DescMethod): string {
+function describeAccess(method: DescMethod): string {
   const { scope, whose } = getOption(method, access);
   const word = `\`${(Scope[scope] ?? '').toLowerCase().replace('_', '.')}\``;
   const account = {
@@ -110,8 +110,8 @@ function accessOf(method: DescMethod): string {
 function messageSection(message: DescMessage, said: Said): string {
   const rows = message.fields.map((field, index) => [
     `\`${field.name}\`${field.deprecated ? ' (deprecated)' : ''}`,
-    typeOf(field),
-    rulesOf(field),
+    formatType(field),
+    formatRules(field),
     said(PART.field, index),
   ]);
   const nested = message.nestedMessages
@@ -128,22 +128,22 @@ function enumSection(one: DescEnum, said: Said): string {
   return section(one.name, said(), ['Value', 'Number', 'Means'], rows);
 }
 
-function typeOf(field: DescField): string {
-  const single = field.proto.typeName === '' ? nameOfScalar(field) : field.proto.typeName.split('.').at(-1);
+function formatType(field: DescField): string {
+  const single = field.proto.typeName === '' ? nameScalar(field) : field.proto.typeName.split('.').at(-1);
   if (field.fieldKind === 'map') return '`map`';
   if (field.fieldKind === 'list') return `\`repeated ${String(single)}\``;
   return `\`${field.proto.proto3Optional ? 'optional ' : ''}${String(single)}\``;
 }
 
 /** \`TYPE_INT64\` is \`int64\`. */
-function nameOfScalar({ proto }: DescField): string {
+function nameScalar({ proto }: DescField): string {
   const names = ['', 'double', 'float', 'int64', 'uint64', 'int32', 'fixed64', 'fixed32', 'bool', 'string', 'group'];
   const later = ['message', 'bytes', 'uint32', 'enum', 'sfixed32', 'sfixed64', 'sint32', 'sint64'];
   return [...names, ...later][proto.type] ?? '';
 }
 
-function rulesOf(field: DescField): string {
-  const own = hasOption(field, fieldOption) ? wordsOf(getOption(field, fieldOption)) : [];
+function formatRules(field: DescField): string {
+  const own = hasOption(field, fieldOption) ? listRuleWords(getOption(field, fieldOption)) : [];
   const { oneof } = field;
   const choice =
     oneof === undefined
@@ -154,7 +154,7 @@ function rulesOf(field: DescField): string {
   return [...choice, ...own].join('; ');
 }
 
-function wordsOf(rules: FieldRules): readonly string[] {
+function listRuleWords(rules: FieldRules): readonly string[] {
   const { minLen, maxLen, pattern, notContains, gte, lte, minItems, maxItems, items } = rules;
   const words: readonly (readonly [boolean, string])[] = [
     [rules.required, 'required'],
@@ -167,7 +167,7 @@ function wordsOf(rules: FieldRules): readonly string[] {
     [rules.in.length > 0, `one of ${rules.in.map((one) => `\`${one}\``).join(', ')}`],
     [minItems > 0, `at least ${minItems} items`],
     [maxItems > 0, `at most ${maxItems} items`],
-    [items !== undefined, `each item: ${items === undefined ? '' : wordsOf(items).join(', ')}`],
+    [items !== undefined, `each item: ${items === undefined ? '' : listRuleWords(items).join(', ')}`],
     [rules.reason !== '', `reason \`${rules.reason}\``],
   ];
   return words.filter(([isSet]) => isSet).map(([, word]) => word);
@@ -181,7 +181,7 @@ function section(name: string, comment: string, head: readonly string[], rows: r
 }
 
 const [target = path.join(CONTRACTS, 'reference.md')] = process.argv.slice(2);
-const sections = filesOfContracts()
+const sections = listContractFiles()
   .map(fileSection)
   .filter((text) => text !== '');
 replaceFile(target, `${[HEAD, ...sections].join('\n').trimEnd()}\n`);
