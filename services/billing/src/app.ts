@@ -60,7 +60,7 @@ export { readOpeningAccounts } from './store/accounts/read-opening-accounts.ts';
 export type { OpeningAccount } from './store/accounts/read-opening-accounts.ts';
 
 export interface RunningBilling extends RunningService {
-  /** The keys that this start made, to be shown to the operator once. They are not stored. */
+  /** The keys that this start created. The operator sees them once, and they are not stored. */
   readonly newKeys: readonly NewKey[];
 }
 

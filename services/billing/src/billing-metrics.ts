@@ -22,7 +22,7 @@ export interface Measures {
   readonly callEnd: Count;
   /** Calls that lapsed before they were settled. */
   readonly callLapse: (times: number) => void;
-  /** Calls whose usage was more than their charge. */
+  /** Calls that used more than they were charged for. */
   readonly callOverrun: () => void;
   /** Money that was charged now, by no earlier call. */
   readonly charged: (charge: NewCharge) => void;
@@ -50,7 +50,7 @@ export interface NewCharge {
 
 export type Count = (outcome: string, times?: number) => void;
 
-/** `models` are those of the configuration. */
+/** `models` are the models of the configuration. */
 export function billingMeasures(metrics: Metrics, models: () => ReadonlySet<string>): Measures {
   const outcomeCounter = (name: string, help: string): Count => {
     const counter = metrics.counter(name, help, ['outcome']);

@@ -112,7 +112,7 @@ export function requestIdReused(): Problem {
 }
 
 export interface Shortage {
-  /** `maker`: the limit of a token that made the one of the request, of which its caller learns no amount. */
+  /** `maker` stands for the limit of an ancestor of the caller's token. The caller does not learn its amount. */
   readonly of: 'account' | 'token' | 'maker';
   readonly needed: Nanos;
   readonly left: Nanos;

@@ -9,7 +9,7 @@ const decimal = {
   description: 'a decimal in quotes such as "0.08", with at most nine places',
 };
 
-/** The terms of one price: of a sale, or of what a channel pays its upstream. */
+/** The terms of one price, of a sale or of a channel's upstream. */
 export const termsSchema = {
   type: 'object',
   description: 'the terms of a price, such as { per_second: "0.05" }',

@@ -28,7 +28,7 @@ export interface BillingConfig {
   readonly sendAheadMax: Nanos;
   readonly prices: readonly PriceEntry[];
   readonly accounts: readonly AccountEntry[];
-  /** The public ids of all models, including those of channels. */
+  /** The public ids of all models, including the models of channels. */
   readonly models: ReadonlySet<string>;
   readonly upstreamPrices: UpstreamPrices;
 }
@@ -78,8 +78,8 @@ interface CheckedToken {
 type Path = readonly (string | number)[];
 
 /**
- * The checked value as billing uses it. Refuses what a schema cannot: amounts out of bounds, days that do not exist,
- * duplicate ids and keys.
+ * The checked value as billing uses it. Refuses values that a schema cannot refuse: amounts out of bounds, days that do
+ * not exist, duplicate ids and keys.
  */
 export function billingConfig(value: unknown): BillingConfig {
   const { billing, prices, accounts, models = {}, channels = [] } = value as CheckedConfig;
@@ -114,7 +114,7 @@ export function billingConfig(value: unknown): BillingConfig {
   };
 }
 
-/** A discount of a class makes a contract of its own, with a key and versions like any other. */
+/** The discount of a class becomes a contract of its own, with a key and versions like any other. */
 function priceEntries(
   prices: CheckedConfig['prices'],
   key: string,

@@ -18,6 +18,6 @@ export interface Remainder {
   readonly accountId: string;
   readonly tokenId: string;
   readonly ofAccount: Nanos;
-  /** Undefined: the token has no limit. */
+  /** Undefined if the token has no limit. */
   readonly ofToken: Nanos | undefined;
 }

@@ -13,7 +13,7 @@ export interface Act {
   readonly action: 'account_credited' | 'token_created' | 'token_revoked' | 'token_limits_changed' | 'ledger_verified';
   /** The id of the account or token; of the whole ledger: `ledger`. */
   readonly subject: string;
-  /** Empty: none was given. */
+  /** Empty if no reason was given. */
   readonly reason: string;
   readonly detail: ActDetail;
 }
@@ -23,7 +23,7 @@ export interface ActDetail {
   readonly [name: string]: string | number | boolean | readonly string[] | ActDetail | undefined;
 }
 
-/** The actor of what a token does itself. */
+/** The actor of the acts of a token. */
 export function tokenActor({ id, name }: { readonly id: string; readonly name: string }): string {
   return `token ${name === '' ? id : name}`;
 }

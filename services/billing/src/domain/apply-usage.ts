@@ -5,8 +5,8 @@ import type { PriceTerms } from './price-terms.ts';
 import type { Nanos } from './money.ts';
 
 /**
- * Returns the frozen facts with the measured ones in their place; undefined if nothing that the contract prices was
- * measured.
+ * Returns the frozen facts, replaced by the measured quantities. Returns undefined if no quantity that the contract
+ * prices was measured.
  */
 export function applyUsage(facts: PriceFacts, terms: PriceTerms, usage: ReportedUsage): PriceFacts | undefined {
   let used: PriceFacts | undefined;
@@ -19,7 +19,7 @@ export function applyUsage(facts: PriceFacts, terms: PriceTerms, usage: Reported
   ]) {
     if (measured !== undefined) used = { ...(used ?? facts), ...measured };
   }
-  // an upstream that reports usage without a search made none
+  // an upstream that reports usage and no search did not search
   return used === undefined ? undefined : { ...used, searches: atLeastZero(usage.searches) };
 }
 

@@ -33,7 +33,9 @@ export interface Call extends Payer {
 export type CallEnd = (
   { readonly basis: 'usage' | 'estimate'; readonly usage: ReportedUsage } | { readonly basis: 'hold' | 'released' }
 ) & {
-  /** The channel that did the work; undefined: none did, or it is not known. It changes no charge. */
+  /**
+   * The channel that did the work, undefined if no channel did it or if it is not known. It does not change the charge.
+   */
   readonly channel?: string | undefined;
 };
 
@@ -45,20 +47,20 @@ export interface CallCharge {
   readonly usage: ReportedUsage | undefined;
 }
 
-/** A charge with the cost of the call at its upstream; undefined: not known. */
+/** A charge with the cost of the call at its upstream. The cost is undefined if it is not known. */
 export interface CostedCharge extends CallCharge {
   readonly cost?: SourcedCost | undefined;
 }
 
-/** A call and its settlement; undefined: the call is open. */
+/** A call and its settlement, which is undefined while the call is open. */
 export interface CallRecord {
   readonly call: Call;
   readonly settlement: Settlement | undefined;
 }
 
 /**
- * The charge of a call. Reported usage is charged up to `overrunFactor` times the hold, an estimate up to the hold. If
- * nothing that the contract prices was reported, the hold is charged.
+ * Computes the charge of a call. Reported usage is charged up to `overrunFactor` times the hold, an estimate up to the
+ * hold. If no quantity that the contract prices was reported, the hold is charged.
  */
 export function decideCall(
   { facts, amount: held }: Call,

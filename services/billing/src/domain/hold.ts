@@ -14,7 +14,7 @@ export interface Payer {
 export interface Hold extends Payer {
   readonly taskId: string;
   readonly amount: Nanos;
-  /** The most that the task is charged; undefined: there is no bound. */
+  /** The largest amount that the task can be charged, undefined if it has no bound. */
   readonly maxAmount?: Nanos | undefined;
   /** The client's word under which the charge is counted; undefined if the client gave no word. */
   readonly label?: string | undefined;
@@ -26,7 +26,7 @@ export interface Hold extends Payer {
   readonly placedAt: number;
 }
 
-/** The usage as the upstream reports it; undefined: not reported. */
+/** The usage as the upstream reports it, undefined if it reports no usage. */
 export interface ReportedUsage {
   /** Input and output together. */
   readonly seconds: bigint | undefined;
@@ -63,7 +63,7 @@ export interface Settlement extends SettledAmount {
 
 /** A settlement that waits for an operator. */
 export interface Deferral extends Settlement {
-  /** The amount of the usage; undefined: beyond the largest amount. */
+  /** The amount of the usage, undefined if it exceeds the largest amount. */
   readonly wanted: Nanos | undefined;
 }
 
@@ -73,7 +73,10 @@ export type HoldRecord =
   | { readonly state: 'ended'; readonly hold: Hold; readonly settlement: Settlement; readonly cost: UpstreamCost }
   | { readonly state: 'void'; readonly settlement: Settlement };
 
-/** The settlement of an ended hold, or the deferral of one that waits for an operator; undefined: the hold is open. */
+/**
+ * The settlement of an ended hold, or the deferral of a hold that waits for an operator. Undefined while the hold is
+ * open.
+ */
 export function readSettlement(record: HoldRecord): Settlement | undefined {
   return record.state === 'open' ? record.deferral : record.settlement;
 }

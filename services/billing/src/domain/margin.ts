@@ -1,17 +1,17 @@
 import type { Nanos } from './money.ts';
 import type { SourcedCost } from './upstream-cost.ts';
 
-/** Charges and what the work cost at its upstream. What is measured, estimated and unknown is told apart. */
+/** The charges for work and its costs at the upstream, with reported, estimated and unknown costs apart. */
 export interface MarginCount {
-  /** Work whose cost is known: charged work, and failed work that its upstream charged. */
+  /** Work with a known cost: charged work, and failed work that its upstream charged. */
   readonly requests: bigint;
   readonly charged: Nanos;
   readonly cost: Nanos;
-  /** The part of it whose cost the upstream reported. The rest is estimated. */
+  /** The part of it with a cost that the upstream reported. The rest is estimated. */
   readonly reportedRequests: bigint;
   readonly reportedCharged: Nanos;
   readonly reportedCost: Nanos;
-  /** Charged work whose cost is not known. */
+  /** Charged work with an unknown cost. */
   readonly uncostedRequests: bigint;
   readonly uncostedCharged: Nanos;
 }

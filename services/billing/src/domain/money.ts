@@ -11,7 +11,8 @@ export const AMOUNT_NANOS_MAX: Nanos = 1_000_000_000n * NANOS_PER_UNIT;
 export const TOTAL_NANOS_MAX: Nanos = 4n * AMOUNT_NANOS_MAX;
 
 /**
- * The amount of `12`, `0.08` or `-3.5`. Undefined: not a decimal, more than nine places, or beyond the largest amount.
+ * Parses an amount such as `12`, `0.08` or `-3.5`. Returns undefined if the text is not a decimal, has more than nine
+ * places, or exceeds the largest amount.
  */
 export function parseAmount(text: string): Nanos | undefined {
   const [, sign, units, places = ''] = DECIMAL.exec(text) ?? [];

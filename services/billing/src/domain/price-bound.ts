@@ -10,9 +10,9 @@ export interface PricedHold {
 }
 
 /**
- * The least bound that a hold fits. If every priced quantity is known, it is the amount: usage that is above what was
- * ordered is charged up to the bound. If the tokens or the seconds are known only afterwards, the usage is what was
- * ordered, so the most that it can come to without an operator must fit.
+ * The least bound that a hold fits. If every priced quantity is known, the bound is the amount, because usage above the
+ * ordered quantities is charged up to the bound. If the tokens or the seconds are known only afterwards, the largest
+ * charge that needs no operator must fit.
  */
 export function computeLeastBound({ amount, facts }: PricedHold, terms: PriceTerms, overrunFactor: number): Nanos {
   return isEstimated(facts, terms) ? amount : BigInt(overrunFactor) * amount;

@@ -27,7 +27,7 @@ export function dropClass(priceKey: string): string {
   return ending === undefined ? priceKey : priceKey.slice(0, -toClassKey('', ending).length);
 }
 
-/** Undefined: not a decimal from 0 to 1. */
+/** Returns undefined if the text is not a decimal from 0 to 1. */
 export function parseDiscount(text: string): bigint | undefined {
   const discount = parseAmount(text);
   return discount === undefined || discount < 0n || discount > WHOLE ? undefined : discount;
@@ -41,7 +41,7 @@ export function discountTerms(entry: TermsEntry, discount: bigint): TermsEntry {
   return discountPrices(entry, discount) as TermsEntry;
 }
 
-/** Every string of the terms is a price. A number is a count, such as that of the free images. */
+/** Every string of the terms is a price. A number is a count, such as the number of free images. */
 function discountPrices(value: unknown, discount: bigint): unknown {
   if (typeof value === 'string') return formatAmount(divideUp((parseAmount(value) ?? 0n) * (WHOLE - discount), WHOLE));
   if (typeof value !== 'object' || value === null) return value;

@@ -20,10 +20,10 @@ type TokensEntry = { readonly [key in TokenKey]?: string } & { readonly input: s
 /** One price of a second, or one for each resolution. */
 export type SecondPrices = { readonly every: Nanos } | { readonly byResolution: ReadonlyMap<string, Nanos> };
 
-/** The prices of a contract, in billionths. A quantity without a price costs nothing. */
+/** The prices of a contract, in billionths. A quantity without a price is free. */
 export interface PriceTerms {
   readonly perSecond: SecondPrices | undefined;
-  /** The price of a second of reference video; undefined: that of a second of output. */
+  /** The price of a second of reference video, undefined if it is the price of a second of output. */
   readonly perInputSecond: Nanos | undefined;
   readonly images: { readonly free: bigint; readonly each: Nanos };
   readonly perRequest: Nanos;

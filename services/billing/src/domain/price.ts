@@ -19,7 +19,7 @@ export interface PriceFacts {
   /** The part of the input tokens that was read from a cache. */
   readonly cachedInputTokens: bigint;
   readonly outputTokens: bigint;
-  /** Is not set if the upstream tells no parts. */
+  /** Is not set if the upstream reports no parts. */
   readonly parts?: TokenParts | undefined;
   readonly characters: bigint;
   /** The searches of the call; zero by default. */
@@ -93,7 +93,7 @@ function areSecondsKnown(facts: PriceFacts): boolean {
   return facts.seconds > 0n || facts.inputVideoSeconds > 0n;
 }
 
-/** The price of a second of output at a resolution; undefined if the contract has none. */
+/** Returns the price of a second of output at a resolution, or undefined if the contract has no price for it. */
 export function secondPrice({ perSecond }: PriceTerms, resolution: string): Nanos | undefined {
   if (perSecond === undefined) return 0n;
   if ('every' in perSecond) return perSecond.every;
@@ -118,7 +118,7 @@ function unknownPart(terms: PriceTerms, facts: PriceFacts): Nanos {
   return isKnown ? 0n : (terms.hold ?? 0n);
 }
 
-/** In millionths of a billionth, so that nothing is rounded here. */
+/** In millionths of a billionth, so that the sum is not rounded here. */
 function tokenMillionths({ perMillionTokens: prices }: PriceTerms, facts: PriceFacts): bigint {
   if (prices === undefined) return 0n;
   const tokens: Readonly<Record<TokenRate, bigint>> = splitTokens(facts);

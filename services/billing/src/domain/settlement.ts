@@ -9,10 +9,10 @@ import type { UpstreamCost } from './upstream-cost.ts';
 export type HoldDecision =
   | { readonly kind: 'charge'; readonly amount: Nanos; readonly basis: ChargeBasis; readonly usage: ReportedUsage }
   | { readonly kind: 'release' }
-  /** The charge if a person confirms it, within the bound; undefined: beyond the largest amount. */
+  /** The charge if a person confirms it, within the bound. Undefined if it exceeds the largest amount. */
   | { readonly kind: 'defer'; readonly amount: Nanos | undefined };
 
-/** The decision on a hold, with the cost of the work at its upstream. A deferred end has none yet. */
+/** The decision on a hold, with the cost of the work at its upstream. A deferred end has no cost yet. */
 export type CostedDecision = HoldDecision & { readonly cost?: UpstreamCost | undefined };
 
 export interface SettlementRules {
@@ -44,7 +44,7 @@ export function decideSettlement(
   return { kind: 'charge', amount, basis: 'usage', usage };
 }
 
-/** Undefined: beyond the largest amount, and without a bound. */
+/** Undefined if it exceeds the largest amount and has no bound. */
 function atMost(wanted: Nanos | undefined, bound: Nanos | undefined): Nanos | undefined {
   if (wanted === undefined || bound === undefined) return wanted ?? bound;
   return wanted < bound ? wanted : bound;

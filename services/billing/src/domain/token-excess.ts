@@ -2,7 +2,7 @@ import { formatAmount } from './money.ts';
 import { TOKEN_CLASSES, TOKEN_WAITS } from './token.ts';
 import type { TokenLimits, TokenRights } from './token.ts';
 
-/** A field of a new token that goes beyond the token that makes it. */
+/** A field of a new token that goes beyond its maker. */
 export interface Excess {
   readonly field: string;
   readonly message: string;
@@ -18,8 +18,8 @@ const LIMIT_FIELDS: readonly (readonly [keyof TokenLimits, field: string])[] = [
 ];
 
 /**
- * Returns the first thing that the new token could do and its maker cannot; undefined if there is none. `configured`
- * holds the limits of a token without its own, as far as they are known.
+ * Returns the first field in which the new token would exceed its maker, or undefined if there is no such field.
+ * `configured` holds the limits of a token without its own, as far as they are known.
  */
 export function findExcess(wanted: TokenRights, maker: TokenRights, configured: TokenLimits): Excess | undefined {
   return (
@@ -58,7 +58,8 @@ function findSpendingExcess({ limit }: TokenRights, maker: TokenRights): Excess 
 }
 
 /**
- * The new token keeps a limit that its maker has of its own, or a lower one. Otherwise it may go below the configured.
+ * The new token keeps a limit of its maker, or has a lower limit. If the maker has no limit, it may go below the
+ * configured limit.
  */
 function findLimitExcess({ limits }: TokenRights, maker: TokenRights, configured: TokenLimits): Excess | undefined {
   for (const [name, field] of LIMIT_FIELDS) {

@@ -1,6 +1,6 @@
 /**
- * The prices of a million tokens. Each is found under the first of its keys that a contract has, so the keys behind the
- * first are what replaces it. Cached input and the parts are taken off input or output.
+ * The prices of a million tokens. Each price is found under the first of its keys that a contract has, so the later
+ * keys replace it. Cached input and the parts are subtracted from input or output.
  */
 export const TOKEN_RATES = {
   input: { side: 'input', keys: ['input'] },
@@ -22,7 +22,7 @@ export const TOKEN_RATE_NAMES = Object.keys(TOKEN_RATES) as readonly TokenRate[]
 /** The key of a price in the configuration. */
 export type TokenKey = (typeof TOKEN_RATES)[TokenRate]['keys'][0];
 
-/** The parts that an upstream reports beside input, cached input and output. */
+/** The parts that an upstream reports in addition to input, cached input and output. */
 export const TOKEN_PARTS = [
   'cacheWrite',
   'cacheWrite1h',
@@ -46,8 +46,9 @@ export interface CountedTokens {
 }
 
 /**
- * Splits tokens into groups, one for each price. The groups take from the whole in this order: cached, written to a
- * cache, sound, pictures for the input; reasoning, sound, pictures for the output. A group gets at most what is left.
+ * Splits tokens into groups, each with a price. The groups take from the whole in this order: cached, written to a
+ * cache, sound, pictures for the input; reasoning, sound, pictures for the output. A group gets at most the remaining
+ * tokens.
  */
 export function splitTokens({
   inputTokens,
@@ -83,7 +84,7 @@ export function splitTokens({
 }
 
 interface Whole {
-  /** Takes a part off, at most what is left; returns what was taken. */
+  /** Subtracts a part, at most the remaining amount, and returns the subtracted amount. */
   take(part: bigint | undefined): bigint;
   rest(): bigint;
 }

@@ -1,6 +1,6 @@
 import type { Nanos } from './money.ts';
 
-/** The token's own limits; undefined: the configured number. */
+/** The token's own limits. The configured number replaces a limit that is undefined. */
 export interface TokenLimits {
   readonly createsPerMinute: number | undefined;
   readonly readsPerMinute: number | undefined;
@@ -23,7 +23,7 @@ export type WebhookRight = 'write' | 'read' | 'none';
 /** The right of a token on the tokens of its account. */
 export type TokenRight = 'write' | 'read' | 'none';
 
-/** For what the creates of a token may wait, the narrowest first. */
+/** The reasons for which the creates of a token may wait, the narrowest first. */
 export const TOKEN_WAITS = ['none', 'channels', 'own_limit'] as const;
 /** The classes in which its tasks may wait, the lowest first. */
 export const TOKEN_CLASSES = ['batch', 'standard', 'interactive'] as const;
@@ -43,7 +43,7 @@ export interface ChangeableLimits {
   readonly limit: Nanos | undefined;
   readonly limits: TokenLimits;
   readonly queue: TokenQueue;
-  /** The price above which an order of an agent needs a person; undefined if none does. */
+  /** The price above which an order of an agent needs a person, undefined if no order does. */
   readonly confirmAbove?: Nanos | undefined;
 }
 
@@ -59,15 +59,15 @@ export interface TokenRights extends ChangeableLimits {
 /** A site token without its key. */
 export interface Token extends TokenRights {
   readonly id: string;
-  /** The label of what it orders, unless the request names another one; empty: none. */
+  /** The label of its orders, unless the request names another label. Empty if the token has no label. */
   readonly label: string;
-  /** The last characters of its key; empty: it has none, or they are not known yet. */
+  /** The last characters of its key. Empty if the key is too short, or if they are not known yet. */
   readonly hint: string;
   readonly accountId: string;
   readonly name: string;
   /** The sum of its charges and open holds. */
   readonly used: Nanos;
-  /** The token that made it; undefined: an operator or the configuration did. */
+  /** The token that created it, undefined if an operator or the configuration did. */
   readonly madeByTokenId: string | undefined;
   readonly createdAt: number;
   readonly revokedAt: number | undefined;
@@ -77,7 +77,7 @@ const HINT_CHARACTERS = 4;
 /** A shorter key, which only a configuration can have, would be easier to guess with a part of it known. */
 const HINTED_CHARACTERS_MIN = 24;
 
-/** The end of a key, by which people tell tokens apart. */
+/** The end of a key, by which people distinguish tokens. */
 export function readHint(key: string): string {
   return key.length < HINTED_CHARACTERS_MIN ? '' : key.slice(-HINT_CHARACTERS);
 }
@@ -88,10 +88,12 @@ export interface TokenEnd {
   readonly revokedAt: number | undefined;
 }
 
-/** A token with those whose limits count what it uses. */
+/** A token and the tokens that count its usage under their own limits. */
 export interface Principal {
   readonly token: Token;
-  /** The token that made it, then the one that made that, and so on. Their limits bound it even if they have ended. */
+  /**
+   * The maker of the token, the maker of that maker, and so on. Their limits bound the token even if they have ended.
+   */
   readonly makers: readonly Token[];
 }
 
@@ -104,7 +106,10 @@ export function boundQueue({ token, makers }: Principal): TokenQueue {
   };
 }
 
-/** Returns the price above which an order of an agent needs a person. That of each of its makers holds too. */
+/**
+ * Returns the price above which an order of an agent needs a person. The lowest price of the token and its makers
+ * holds.
+ */
 export function boundConfirmation({ token, makers }: Principal): Nanos | undefined {
   const all = [token, ...makers].flatMap(({ confirmAbove }) => (confirmAbove === undefined ? [] : [confirmAbove]));
   return all.reduce<Nanos | undefined>((least, one) => (least === undefined || one < least ? one : least), undefined);

@@ -25,7 +25,7 @@ export interface UnitPrice {
 export interface UnitPrices {
   /** The resolutions of the question that have a price. */
   readonly resolutions: readonly string[];
-  /** A unit that costs nothing is left out, except for seconds of output. */
+  /** A unit that is free is left out, except for seconds of output. */
   readonly prices: readonly UnitPrice[];
 }
 
@@ -43,8 +43,9 @@ const SHORTEST_ORDER: PriceFacts = {
 };
 
 /**
- * The prices of single units of a video order under a contract. Their sum over the quantities of an order is its
- * amount. `resolutions` is empty if orders name none. Undefined: an order has no price at any of the resolutions.
+ * Lists the prices of single units of a video order under a contract. Their sum over the quantities of an order is its
+ * amount. `resolutions` is empty if orders do not name a resolution. Returns undefined if an order has no price at any
+ * of the resolutions.
  */
 export function listUnitPrices(terms: PriceTerms, resolutions: readonly string[]): UnitPrices | undefined {
   const asked = resolutions.length === 0 ? [''] : resolutions;

@@ -4,7 +4,7 @@ import type { Nanos } from './money.ts';
 const REPORTED_CURRENCY = 'USD';
 const NANOS_PER_MICRO = 1000n;
 
-/** The cost of work at its upstream; undefined: not known. */
+/** The cost of work at its upstream, undefined if it is not known. */
 export interface UpstreamCost {
   /** The charge that the upstream reported, in millionths of a US dollar. */
   readonly reportedMicroUsd: bigint | undefined;

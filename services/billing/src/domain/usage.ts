@@ -44,8 +44,8 @@ export const NOTHING_USED: Quantities = {
 export const COUNT_MAX = 1_000_000_000n;
 
 /**
- * The quantities of one request: the reported ones, or the frozen facts where nothing was reported. A request that is
- * measured in tokens has no seconds.
+ * Computes the quantities of one request: the reported ones, or the frozen facts where the upstream did not report a
+ * quantity. A request that is measured in tokens has no seconds.
  */
 export function computeQuantities(
   charged: Nanos,
@@ -70,7 +70,7 @@ export function computeQuantities(
   };
 }
 
-/** Returns the counts that are not zero; nothing if all are. */
+/** Returns the counts that are not zero, if any. */
 export function keepParts(read: (name: PartCount) => bigint): Pick<Quantities, 'parts'> {
   let parts: Partial<Record<PartCount, bigint>> | undefined;
   for (const name of PART_COUNTS) {

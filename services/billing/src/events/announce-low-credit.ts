@@ -6,7 +6,7 @@ import type { LowCredit } from '../store/accounts/account-store.ts';
 
 /**
  * Announces that less than a tenth of a credit is left. The id of the event follows from the account and the credit, so
- * the bus drops what several replicas or a crash announce again; the intended repeat has an id of its own.
+ * the bus drops a repeat by another replica or after a crash. The intended repeat has an id of its own.
  */
 export function announceLowCredit(bus: EventPublisher): (low: LowCredit) => Promise<void> {
   return async ({ accountId, currency, creditKey, credit, available, isRepeat }) => {
@@ -21,7 +21,7 @@ export function announceLowCredit(bus: EventPublisher): (low: LowCredit) => Prom
   };
 }
 
-/** A credit's key holds what an operator named it, which a bus may not take as an id. */
+/** A credit's key holds a text of an operator, which a bus may not accept as an id. */
 function toEventId(accountId: string, creditKey: string): string {
   return createHash('sha256')
     .update(JSON.stringify([accountId, creditKey]))

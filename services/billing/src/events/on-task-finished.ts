@@ -31,7 +31,7 @@ async function settle(
 interface FinishedTask {
   readonly taskId: string;
   readonly usage?: Usage | undefined;
-  /** Empty: none. */
+  /** Empty if there is no channel. */
   readonly channel: string;
   readonly upstreamCostMicroUsd?: bigint | undefined;
   readonly span: Span;

@@ -18,7 +18,7 @@ export interface ServingReplicas {
   stop(): Promise<void>;
 }
 
-/** Tells the other replicas that this one serves, and knows which of them do. */
+/** Announces to the other replicas that this one serves, and knows which of them serve. */
 export async function startServingReplicas(
   replicaId: string,
   { bus, clock, log }: { readonly bus: Bus; readonly clock: Clock; readonly log: Log },

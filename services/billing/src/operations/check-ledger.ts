@@ -17,7 +17,7 @@ export interface LedgerCheckDeps {
 
 /** The state of the check so far. */
 export interface LedgerFindings {
-  /** Events whose lines do not balance, in this round and in the last one. */
+  /** The events with lines that do not balance, in this round and in the last one. */
   readonly faults: number;
   /** The end of the last round, in milliseconds since 1970; undefined before the first. */
   readonly endedAt: number | undefined;
@@ -64,7 +64,7 @@ export function ledgerCheck({ checkPage, metrics, clock, log }: LedgerCheckDeps)
   return { pass, findings: () => findings };
 }
 
-/** Says what the rolling check of the ledger knows, which costs nothing however large the ledger is. */
+/** Reports the state of the rolling check of the ledger, at no cost however large the ledger is. */
 export function ledgerSelfCheck(findings: RollingCheck['findings'], clock: Clock): SelfCheck {
   return {
     part: 'rolling check',

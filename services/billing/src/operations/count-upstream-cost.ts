@@ -7,12 +7,12 @@ import type { SourcedCost } from '../domain/upstream-cost.ts';
 import type { BillingDeps } from './deps.ts';
 
 interface Work {
-  /** The channel that did the work; undefined: none did. */
+  /** The channel that did the work, undefined if no channel did it. */
   readonly channel: string | undefined;
   readonly facts: PriceFacts;
 }
 
-/** Computes what the work costs at its upstream; undefined if its channel has no price for it. */
+/** Computes the cost of the work at its upstream. Returns undefined if its channel has no price for it. */
 export function estimateUpstreamCost(
   { upstreamPrices, log }: BillingDeps,
   { channel, facts, usage }: Work & { readonly usage: ReportedUsage },
@@ -30,14 +30,14 @@ export function estimateUpstreamCost(
 
 export interface CostedWork extends Work {
   readonly currency: string;
-  /** The amount that was charged for the work; undefined: it has failed, and nothing is charged. */
+  /** The amount that was charged for the work. Undefined if it has failed, because failed work is not charged. */
   readonly charged: Nanos | undefined;
-  /** The cost that the charge is compared with; undefined: not known. */
+  /** The cost that the charge is compared with, undefined if it is not known. */
   readonly cost: SourcedCost | undefined;
 }
 
 /**
- * Counts charged work with what it cost at its upstream, and failed work that its upstream charged. Only the first
+ * Counts charged work with its cost at the upstream, and failed work that its upstream charged. Only the first
  * settlement of the work calls it.
  */
 export function countUpstreamCost(

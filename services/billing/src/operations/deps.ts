@@ -43,7 +43,7 @@ export interface BillingDeps {
   readonly models: () => ReadonlySet<string>;
   /** The upstream prices of the current configuration. */
   readonly upstreamPrices: () => UpstreamPrices;
-  /** Batches of calls whose holds the disk still writes. */
+  /** Batches of calls with holds that the disk still writes. */
   readonly unwritten: UnwrittenBatches;
   /** A larger hold of a call is durable before its caller may send the call. */
   readonly sendAheadMax: Nanos;

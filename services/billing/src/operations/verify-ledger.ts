@@ -18,8 +18,8 @@ export interface AuditDeps {
 }
 
 /**
- * Checks the whole ledger, and keeps the outcome with the name of who asked for it. A database that is full keeps nothing,
- * and the outcome stands all the same.
+ * Checks the whole ledger, and keeps the outcome with the name of the person who asked. If the database is full, the
+ * outcome is not kept, but still returned.
  */
 export async function verifyLedger(deps: AuditDeps, actor: string, signal: AbortSignal): Promise<Audit> {
   const { audit, clock, log } = deps;
@@ -34,7 +34,7 @@ export async function verifyLedger(deps: AuditDeps, actor: string, signal: Abort
   return found;
 }
 
-/** Checks the ledger unless it is too large for a diagnosis, and keeps nothing. */
+/** Checks the ledger unless it is too large for a diagnosis. The outcome is not kept. */
 export function diagnoseLedger({ audit, clock }: AuditDeps, signal: AbortSignal): Promise<Audit> {
   return audit.audit(clock.now(), { signal, isDiagnosis: true });
 }

@@ -140,7 +140,7 @@ function ledgerMethods(deps: BillingDeps) {
   } satisfies Methods;
 }
 
-/** The size of a page. The wire cannot tell zero from absent. */
+/** The size of a page. The wire cannot distinguish zero from absent. */
 function readLimit(limit: number): number {
   return limit === 0 ? LIST_DEFAULT : limit;
 }

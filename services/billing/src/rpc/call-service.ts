@@ -21,7 +21,7 @@ import { settleCalls } from '../operations/calls/settle-calls.ts';
 import { fromWireEnd, fromWireOrder } from './call-mapping.ts';
 import { toWireQuote, toWireSettlement } from './billing-mapping.ts';
 
-/** The rules of one call. The server checks those of the batch. */
+/** The rules of one call. The server checks the rules of the batch. */
 const assertRules = compileRuleCheck(CallOrderSchema);
 const NOTHING_PLACED: PlacedBatch = { placed: [], unwritten: undefined, remainders: [] };
 const NO_RESULT = 'a call of the batch has no result';

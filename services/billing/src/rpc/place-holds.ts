@@ -12,7 +12,7 @@ import type { BillingDeps } from '../operations/deps.ts';
 import { placeHold } from '../operations/holds/place-hold.ts';
 import { fromWireWork, toWireHold } from './billing-mapping.ts';
 
-/** The rules of one hold. The server checks those of the list. */
+/** The rules of one hold. The server checks the rules of the list. */
 const assertRules = compileRuleCheck(PlaceHoldRequestSchema);
 const NO_HOLD = create(PlaceHoldRequestSchema);
 /** Each hold has the span that a call of its own has. */

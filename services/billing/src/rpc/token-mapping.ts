@@ -23,7 +23,7 @@ const WIRE_WAITS = deriveValues(WireWait);
 const CLASSES = deriveWords(WireClass, DEFAULT_QUEUE.class);
 const WIRE_CLASSES = deriveValues(WireClass);
 
-/** The token that a request describes. `caller` makes it, unless the request names who does. */
+/** Reads the token that a request describes. `caller` is its creator, unless the request names another one. */
 export function fromWireTokenRequest(request: CreateTokenRequest, caller: string): TokenRequest {
   const { accountId, name, models, limitNanos, expiresAt, limits, webhooks, tokens, makerTokenId, actor } = request;
   return {

@@ -12,7 +12,7 @@ export interface CreditRequest {
   readonly amount: Nanos;
   readonly reason: string;
   readonly actor: string;
-  /** Makes the call idempotent; undefined: each call counts. */
+  /** Identifies the call, so that a repeat has no effect. Without it, each call counts. */
   readonly requestId: string | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { BillingDeps } from '../deps.ts';
 import { KEY_BYTES, KEY_PREFIX } from '../tokens/create-token.ts';
 
 export interface TokenEntry {
-  /** Undefined: the first start makes a key. */
+  /** Undefined if the first start creates a key. */
   readonly key: Secret | undefined;
   readonly name: string;
   readonly models: readonly string[];
@@ -34,8 +34,8 @@ export interface NewKey {
 }
 
 /**
- * Makes the accounts and tokens of the configuration that do not exist yet. Existing ones never change. Gives the keys
- * that were made. Without `makeKeys`, a token without a key is not made, because its key could not be shown.
+ * Creates the accounts and tokens of the configuration that do not exist yet, and never changes existing ones. Returns
+ * the new keys. Without `makeKeys`, a token without a key is left out, because its key could not be shown.
  */
 export async function putAccounts(
   deps: BillingDeps,

@@ -16,7 +16,7 @@ export async function findAccount(
 
 export interface AccountsQuery {
   readonly limit: number;
-  /** Only accounts after this one, by id; empty: from the beginning. */
+  /** The account before the page, by id. Empty for the first page. */
   readonly after: string;
   readonly prefix: string;
   readonly order: 'id' | 'balance';
@@ -27,7 +27,7 @@ export interface ListedAccounts {
   readonly hasMore: boolean;
 }
 
-/** A page of the accounts. By what is free, the least first, there is only the first page. */
+/** Lists a page of the accounts. The order by available balance, ascending, has only a first page. */
 export async function listAccounts(
   { accountList }: BillingDeps,
   { limit, after, prefix, order }: AccountsQuery,

@@ -20,10 +20,10 @@ interface LowAccountDeps {
 }
 
 /**
- * Counts the accounts that have little money left in small pages, one at each pass. When the sum is whole, it shows the
- * sum and rests. A pass costs the same for any number of accounts. The money is compared with the last credit, not with
- * all credits: an account that is credited every month would otherwise always seem to have little left. A low credit
- * that was not announced yet is announced and then marked, so a crash between the two makes it announced again.
+ * Counts the accounts that have little money left, a small page at each pass. A whole sum is published, and then the
+ * count rests. A pass costs the same for any number of accounts. The money is compared with the last credit instead of
+ * all credits: an account that is credited every month would otherwise always seem to have little left. A low credit is
+ * announced and then marked, so it is announced again after a crash between the two.
  */
 export function lowAccounts({
   store,

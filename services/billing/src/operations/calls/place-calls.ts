@@ -29,9 +29,9 @@ export type CallPlacement = { readonly held: Quote } | { readonly refusal: Probl
 export interface PlacedBatch {
   /** One for each request, in their order. */
   readonly placed: readonly CallPlacement[];
-  /** Names the batch while the disk still writes its holds; undefined: they are durable. */
+  /** Names the batch while the disk still writes its holds. Undefined once they are durable. */
   readonly unwritten: string | undefined;
-  /** The amounts left to the accounts and tokens of the batch, for those of which no call was refused. */
+  /** The amounts left to the accounts and tokens of the batch, for each account and token that had no call refused. */
   readonly remainders: readonly Remainder[];
 }
 
@@ -127,7 +127,7 @@ function draft(
 }
 
 /**
- * A refused call can have a hold from an earlier request, made before its price or account was removed. That hold still
+ * A refused call can have a hold from an earlier request, from before its price or account was removed. That hold still
  * stands.
  */
 async function placeDrafts(deps: BillingDeps, drafts: ReadonlyMap<string, Draft>, ahead: boolean): Promise<Outcomes> {

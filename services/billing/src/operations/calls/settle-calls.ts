@@ -11,8 +11,8 @@ import type { BillingDeps } from '../deps.ts';
 const LAPSES_MAX = 500;
 
 /**
- * Ends the calls in one transaction. Gives the settlement of each: the first one if the call had ended, undefined if it
- * was never placed.
+ * Ends the calls in one transaction. Returns the settlement of each call: the first settlement if the call had ended,
+ * undefined if it was never placed.
  */
 export async function settleCalls(
   deps: BillingDeps,
@@ -40,7 +40,7 @@ interface CallEnding {
   readonly end: CallEnd;
 }
 
-/** The charge of a call, and what the call costs at its upstream. */
+/** The charge of a call, and the cost of the call at its upstream. */
 function decideCostedCall(deps: BillingDeps, { call, terms, end }: CallEnding): CostedCharge {
   const charge = decideCall(call, terms, end, deps.overrunFactor);
   if (charge.basis === 'released') return charge;
@@ -93,8 +93,8 @@ function isOverrun({ basis, uncharged }: CostedCharge): boolean {
 }
 
 /**
- * One pass: charges lapsed calls their holds, and releases those of an unconfirmed batch, because no client has seen an
- * answer to them. Gives the number of calls.
+ * Charges lapsed calls their holds, and releases the calls of an unconfirmed batch, because no client has seen an
+ * answer to them. Returns the number of calls.
  */
 export async function lapseCalls(deps: BillingDeps): Promise<number> {
   const now = deps.clock.now();

@@ -1,10 +1,12 @@
-/** The batches whose callers have not confirmed them yet. A caller confirms within milliseconds, or has died. */
+/** The batches that their callers have not confirmed yet. A caller confirms within milliseconds, or has died. */
 const BATCHES_MAX = 10_000;
 
 /** Batches of calls that are reserved, while the disk still writes them. */
 export interface UnwrittenBatches {
   add(batchId: string, durable: Promise<void>): void;
-  /** Resolves when the batch is durable, and rejects if that is not known; undefined: the batch is unknown. */
+  /**
+   * Resolves when the batch is durable, and rejects if its fate is unknown. Returns undefined if the batch is unknown.
+   */
   take(batchId: string): Promise<void> | undefined;
 }
 

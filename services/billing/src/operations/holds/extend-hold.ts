@@ -9,8 +9,8 @@ import type { NewPrice } from '../../store/holds/hold-store.ts';
 import type { BillingDeps } from '../deps.ts';
 
 /**
- * Computes the hold again with complete facts, under its frozen contract version, once. Refuses what is above its bound.
- * A repeated call gives the hold as it stands.
+ * Computes the hold again from complete facts, under its frozen contract version, once. Refuses an amount above its
+ * bound. A repeated call returns the hold as it stands.
  */
 export async function extendHold(
   { holds, clock, measures, overrunFactor }: BillingDeps,

@@ -12,7 +12,7 @@ import type { BoundQuote, PricedWork } from '../prices/quote-price.ts';
 export interface HoldRequest extends PricedWork {
   readonly taskId: string;
   readonly tokenId: string;
-  /** The most that the task is charged; undefined: there is no bound. */
+  /** The largest amount that the task can be charged, undefined if it has no bound. */
   readonly maxAmount?: Nanos | undefined;
   /** The client's word under which the charge is counted; undefined if the client gave no word. */
   readonly label?: string | undefined;
@@ -20,8 +20,8 @@ export interface HoldRequest extends PricedWork {
 
 /**
  * Reserves the amount of the facts under the current contract, and freezes both, with the bound. A repeated call gets
- * the same hold. The amount that is compared with the bound is the one that is written, so a price that rises meanwhile
- * changes nothing. If the caller leaves before the hold is durable, there is none.
+ * the same hold. The written amount is the one that was compared with the bound, so a price that rises meanwhile has no
+ * effect. If the caller leaves before the hold is durable, no hold remains.
  */
 export async function placeHold(deps: BillingDeps, request: HoldRequest, signal?: AbortSignal): Promise<Hold> {
   const { hold, isNew } = await runAndCount(
@@ -81,7 +81,7 @@ function requireUsableHold(record: HoldRecord, accountId: string): Hold {
   return record.hold;
 }
 
-/** Refuses what `placeHold` would refuse now. Moves no money and reserves none. */
+/** Throws the refusal that `placeHold` would throw now. Moves and reserves no money. */
 export async function checkHold(deps: BillingDeps, request: Omit<HoldRequest, 'taskId' | 'label'>): Promise<void> {
   const { accountId, tokenId, maxAmount } = request;
   const quote = await quotePrice(deps, request);

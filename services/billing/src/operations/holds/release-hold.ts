@@ -10,15 +10,15 @@ const ATTEMPTS_MAX = 3;
 
 export interface ReleaseRequest {
   readonly taskId: string;
-  /** The channel that did the work; undefined: none did. */
+  /** The channel that did the work, undefined if no channel did it. */
   readonly channel: string | undefined;
-  /** The charge that the upstream reported, in millionths of a US dollar; undefined: it does not say it. */
+  /** The charge that the upstream reported, in millionths of a US dollar. Undefined if it did not report a charge. */
   readonly upstreamCostMicroUsd: bigint | undefined;
 }
 
 /**
- * Releases the hold, or writes a void so that none can be placed. A settled task keeps its settlement. What the
- * upstream charged for the failed work is kept with the hold.
+ * Releases the hold, or writes a void so that no hold can be placed. A settled task keeps its settlement. A charge of
+ * the upstream for the failed work is kept with the hold.
  */
 export async function releaseHold(deps: BillingDeps, request: ReleaseRequest): Promise<Settlement> {
   const { taskId } = request;

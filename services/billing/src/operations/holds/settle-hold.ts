@@ -24,9 +24,9 @@ export interface SettleRequest {
    * call.
    */
   readonly mayRepeat: boolean;
-  /** The channel that did the work; undefined: none did. */
+  /** The channel that did the work, undefined if no channel did it. */
   readonly channel: string | undefined;
-  /** The charge that the upstream reported, in millionths of a US dollar; undefined: it does not say it. */
+  /** The charge that the upstream reported, in millionths of a US dollar. Undefined if it did not report a charge. */
   readonly upstreamCostMicroUsd: bigint | undefined;
 }
 
@@ -102,7 +102,7 @@ function describeOutcome({ record, isNew }: Outcome): string {
   return isNew ? (readSettlement(record)?.basis ?? 'none') : 'repeated';
 }
 
-/** Ends a hold in a span that says what was charged. No other span holds an amount. */
+/** Ends a hold in a span that records the charge. No other span holds an amount. */
 export function inSettleSpan(parent: Span, endHold: () => Promise<Settlement>): Promise<Settlement> {
   return inSpan(parent, 'settle', {}, async (span) => {
     const settlement = await endHold();

@@ -11,9 +11,9 @@ const PLACES_MAX = 20_000;
 const NOTHING: MoneyCount = { ...NO_MARGIN, overruns: 0n, overrun: 0n, lapses: 0n };
 const UNKNOWN_PLACE: MoneyPlace = { channel: '', priceKey: '', currency: '' };
 
-/** Counts what charged work cost and what went wrong with its price, in memory. */
+/** Counts the costs of charged work and the overruns of its prices, in memory. */
 export interface MoneyCounts {
-  /** Work with its charge and its cost at the upstream; undefined: not known. */
+  /** Work with its charge, and with its cost at the upstream, which is undefined if it is not known. */
   margin(place: MoneyPlace, charged: Nanos, cost: SourcedCost | undefined): void;
   /** A settlement that cost this much more than was held. */
   overrun(place: MoneyPlace, amount: Nanos): void;
@@ -22,7 +22,7 @@ export interface MoneyCounts {
 }
 
 export interface MoneyCounter extends MoneyCounts {
-  /** Writes what has changed. */
+  /** Writes the counts that have changed. */
   write(): Promise<void>;
 }
 
@@ -31,9 +31,7 @@ interface CountedHour {
   isWritten: boolean;
 }
 
-/**
- * The counter of one process. It writes its hours whole, so a write that failed or whose answer was lost is repeated.
- */
+/** The counter of one process. It writes whole hours, so it can repeat a write that failed or had no answer. */
 export function moneyCounter(
   store: MoneyHourWriter,
   { clock, process }: { readonly clock: TimeSource; readonly process: string },

@@ -14,7 +14,7 @@ export type MarginSplit = 'channel' | 'model' | 'account';
 
 export interface MarginsQuery extends MarginQuery {
   readonly split: MarginSplit;
-  /** Only this channel, model or account; undefined: all. */
+  /** The one channel, model or account to read. Undefined for all of them. */
   readonly key: string | undefined;
   /** The most groups of a currency that are named; all others are one. */
   readonly limit: number;

@@ -11,7 +11,7 @@ import type { BillingDeps } from '../deps.ts';
 
 const DAYS_MAX = 31;
 
-/** The money of all accounts now, and what was settled in the hours of a period. */
+/** Reads the money of all accounts now, and the settlements in the hours of a period. */
 export async function getMoney(
   { money, ledgerChecks }: BillingDeps,
   { from, to }: { readonly from: number; readonly to: number },
@@ -48,7 +48,7 @@ export async function getMoney(
   });
 }
 
-/** The margin of work whose cost at its upstream is known. */
+/** The margin of work that has a known cost at its upstream. */
 function toMargin({ channel, priceKey, currency, ...counted }: MoneyPlace & MoneyCount): Margin {
   const { requests, charged, cost, reportedRequests, reportedCost } = counted;
   return toMessage(MarginSchema, {

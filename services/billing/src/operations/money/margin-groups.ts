@@ -9,8 +9,8 @@ import { clampToInt64 } from '../../domain/money.ts';
 export interface MarginGroups {
   add(key: string, margin: GroupMargin): void;
   /**
-   * Leaves the largest groups of each currency, and adds the others to the rest. The groups must be whole: what comes
-   * later for a group of the rest is a group of its own.
+   * Keeps the largest groups of each currency, and adds the others to the rest. The groups must be whole: a later row
+   * of a group in the rest becomes a group of its own.
    */
   cut(): void;
   /** By currency, and then the largest first; the rest is the last. */
@@ -90,7 +90,7 @@ function compareFirst([left]: readonly [string, unknown], [right]: readonly [str
   return left < right ? -1 : 1;
 }
 
-/** A bucket of time with nothing in it is left out. */
+/** An empty bucket of time is left out. */
 function toGroup({ key, total, buckets }: SummedGroup, currency: string, rest: boolean): MarginGroup {
   return toMessage(MarginGroupSchema, {
     ...{ key, rest, currency, total: toSum(total) },

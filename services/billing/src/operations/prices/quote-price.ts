@@ -11,11 +11,11 @@ import type { BillingDeps } from '../deps.ts';
 export interface PricedWork {
   readonly accountId: string;
   readonly facts: PriceFacts;
-  /** The class in which it waits; undefined: none. */
+  /** The class in which it waits, undefined if it has no class. */
   readonly priceClass?: PriceClass | undefined;
   /** The choices of the order that can have a price of their own. */
   readonly choices?: readonly string[] | undefined;
-  /** The currency that its account must have; undefined: any. */
+  /** The currency that its account must have, undefined for any currency. */
   readonly currency?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface Quote {
   readonly currency: string;
   readonly contract: string;
   readonly version: number;
-  /** The least bound that a hold for the work fits; undefined: a call has no bound. */
+  /** The least bound that a hold for the work fits. Undefined for a call, which has no bound. */
   readonly leastBound?: Nanos | undefined;
 }
 

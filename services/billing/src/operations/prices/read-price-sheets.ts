@@ -19,15 +19,15 @@ export interface PriceSheetQuery {
 
 export interface PriceSheetsRequest {
   readonly queries: readonly PriceSheetQuery[];
-  /** The class in which the work would wait; undefined: none. */
+  /** The class in which the work would wait, undefined if it has no class. */
   readonly priceClass: PriceClass | undefined;
 }
 
 const UNITS = deriveValues(PriceUnit);
 
 /**
- * The prices of single units under the current contracts, one sheet for each query, in the currency of the account. They
- * are as old as those of `quotePrice`: at most a second.
+ * Lists the prices of single units under the current contracts, one sheet for each query, in the currency of the
+ * account. Like the prices of `quotePrice`, they are at most a second old.
  */
 export async function readPriceSheets(
   deps: BillingDeps,

@@ -4,7 +4,7 @@ import type { SessionEnd, SessionStore } from '../../store/sessions/session-stor
 /** Up to 32 persons with one token can sign out within the time of a session while the others stay signed in. */
 const OF_SUBJECT_MAX = 32;
 const ROWS_MAX = 20_000;
-/** The clocks of gateways differ from that of billing by less. */
+/** The clocks of gateways and of billing differ by less. */
 const CLOCKS_APART_MS = 60 * 60 * 1000;
 
 export interface SessionDeps {

@@ -7,7 +7,7 @@ import type { BillingDeps } from '../deps.ts';
 /** The form of a key. Any other text is not looked up. */
 const KEY = /^[!-~]{8,256}$/;
 
-/** The token of this key, and its makers. Refuses an unknown key, and a revoked or expired one. */
+/** Finds the token of a key, and its makers. Refuses an unknown key, and a revoked or expired token. */
 export function authenticate({ tokens, hashesOf, clock, measures }: BillingDeps, key: string): Promise<Principal> {
   return runAndCount(
     measures.authentication,
@@ -22,7 +22,7 @@ export function authenticate({ tokens, hashesOf, clock, measures }: BillingDeps,
   );
 }
 
-/** The token of this id, and its makers. Refuses an unknown token, and a revoked or expired one. */
+/** Finds the token of an id, and its makers. Refuses an unknown token, and a revoked or expired one. */
 export async function findPrincipal({ tokens, clock }: BillingDeps, id: string): Promise<Principal> {
   const token = await tokens.find(id);
   if (token === undefined) throw unknownToken('token_id');

@@ -20,7 +20,7 @@ import { findAccount } from '../accounts/read-accounts.ts';
 export const KEY_PREFIX = 'rg';
 export const KEY_BYTES = 24;
 
-/** The tokens that the tokens of an account can make: those that can be used, and all together. */
+/** The largest numbers of tokens that the tokens of an account can create: valid ones, and all together. */
 const LIVE_MADE_MAX = 500;
 const MADE_MAX = 10_000;
 /** Each use of a token counts against this many other tokens at most. */
@@ -30,16 +30,16 @@ export interface TokenRequest extends TokenRights {
   readonly accountId: string;
   readonly name: string;
   readonly label: string;
-  /** The token that makes it; undefined: an operator does. */
+  /** The token that creates it, undefined if an operator does. */
   readonly makerId: string | undefined;
-  /** The limits that apply to the maker where it has none of its own, as far as they are known. */
+  /** The limits that apply where the maker has no limit of its own, as far as they are known. */
   readonly configuredLimits: TokenLimits;
   readonly actor: string;
 }
 
 /**
- * Makes a token. Its key is in this result and is not stored. A token that makes another one gives it no right that it
- * does not have itself.
+ * Creates a token. Its key is in this result and is not stored. A token cannot give another token a right that it does
+ * not have itself.
  */
 export async function createToken(
   deps: BillingDeps,
@@ -73,7 +73,7 @@ export async function createToken(
   return { token, key: new Secret(key) };
 }
 
-/** Returns the maker, or throws a refusal. The limits of the maker bound it and all that it makes together. */
+/** Returns the maker, or throws a refusal. The limits of the maker bound it and all its descendants together. */
 function requireMaker(
   { token, configuredLimits }: { readonly token: Token; readonly configuredLimits: TokenLimits },
   maker: Token | undefined,

@@ -8,14 +8,17 @@ const CHARGED_WITHIN_MS = 31 * DAY_MS;
 
 export interface ListedToken {
   readonly token: Token;
-  /** The hour in which it was last charged; undefined: not within the last 31 days, or the list is of every account. */
+  /**
+   * The hour in which it was last charged. Undefined if it was not charged within the last 31 days, or if the list
+   * covers every account.
+   */
   readonly lastChargedAt: number | undefined;
 }
 
 export interface TokenQuestion {
-  /** Undefined: every account. */
+  /** Undefined for every account. */
   readonly accountId: string | undefined;
-  /** The last characters of their keys; undefined: any. */
+  /** The last characters of their keys, undefined for any key. */
   readonly hint: string | undefined;
 }
 

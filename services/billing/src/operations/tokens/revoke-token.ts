@@ -8,16 +8,16 @@ import type { BillingDeps } from '../deps.ts';
 
 export interface RevokeRequest {
   readonly id: string;
-  /** The token that revokes it; undefined: an operator does. */
+  /** The token that revokes it, undefined if an operator does. */
   readonly revokerId: string | undefined;
   readonly actor: string;
-  /** True if all tokens that it made, directly or through others, end with it. */
+  /** True if all its descendants end with it. */
   readonly withMade: boolean;
 }
 
 /**
- * Ends a token forever, and announces it to the caches of principals. What it made ends with it, or stays valid within
- * its limits. A repeat ends what an earlier call has left.
+ * Ends a token forever, and announces it to the caches of principals. Its descendants end with it, or stay valid within
+ * its limits. A repeat ends the tokens that an earlier call left.
  */
 export async function revokeToken(
   { tokens, clock, newId, announceToken }: BillingDeps,
@@ -49,8 +49,8 @@ export async function revokeToken(
 }
 
 /**
- * Returns the revoker, or throws a refusal. For a revoker, only itself and the tokens that it made exist. It may
- * always revoke itself.
+ * Returns the revoker, or throws a refusal. For a revoker, only itself and its descendants exist. It may always revoke
+ * itself.
  */
 function requireRevoker(
   { token, makers, revoker }: RevocationParties,

@@ -15,7 +15,7 @@ const GROUPS_MAX = 1000;
 /** A day of a year can have one of each model. */
 const SPLITS_MAX = 10_000;
 const TOKENS_MAX = 10_000;
-/** The most that clocks differ. A time range that ends later is rounded up, since nothing is settled in the future. */
+/** The most that clocks differ. A time range that ends later is rounded up, since no settlement lies in the future. */
 const AHEAD_MS = 5 * 60_000;
 
 /** The names of a group and of its split. */

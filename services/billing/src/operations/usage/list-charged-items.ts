@@ -25,7 +25,7 @@ export interface ItemPageQuery {
   readonly to: number;
   /** Zero: as many as a page can have. */
   readonly limit: number;
-  /** The end of the page before; empty: from the begin of the period. */
+  /** The end of the page before. Empty for the first page. */
   readonly after: string;
 }
 

@@ -6,13 +6,13 @@ import type { Nanos } from '../../domain/money.ts';
 
 export interface AccountStore {
   find(id: string): Promise<Account | undefined>;
-  /** The currency never changes, so it is cached. Undefined: the account is unknown. */
+  /** The currency never changes, so it is cached. Returns undefined if the account is unknown. */
   findCurrency(id: string): Promise<string | undefined>;
-  /** Makes the account with its first credit, unless it exists. Gives whether it did. */
+  /** Creates the account with its first credit, unless it exists. Returns whether it was created. */
   create(credit: Credit): Promise<boolean>;
   /**
-   * Writes the credit and the act unless the key of the credit is taken. Gives the account and the amount under that key. Refuses a credit that
-   * takes the account's balance out of bounds. Writes nothing once the signal is aborted.
+   * Writes the credit and the act unless the key of the credit is taken. Returns the account and the amount under that
+   * key. Refuses a credit that takes the account's balance out of bounds. Does not write once the signal is aborted.
    */
   credit(
     credit: Credit,
@@ -25,15 +25,15 @@ export interface AccountStore {
 
 export interface AccountPage {
   readonly limit: number;
-  /** Only accounts whose id begins with this text; empty: all. */
+  /** The text with which the ids begin. Empty for all accounts. */
   readonly prefix: string;
 }
 
 /** The accounts, for operators. A list reads them in parts, so that no statement takes long. */
 export interface AccountList {
-  /** By id, those after this one; empty: from the beginning. */
+  /** By id, after the given account. An empty id begins with the first account. */
   byId(page: AccountPage & { readonly after: string }): Promise<readonly Account[]>;
-  /** By what is free, the least first. */
+  /** Ordered by available balance, ascending. */
   byFree(page: AccountPage): Promise<readonly Account[]>;
 }
 
@@ -62,11 +62,16 @@ export interface LowCredit {
 }
 
 export interface LowAccountStore {
-  /** Counts the next page of accounts. Gives those of the page whose low credit is to be announced at this time. */
+  /**
+   * Counts the next page of accounts. Returns the accounts of the page with a low credit that is due to be announced.
+   */
   countNext(
     count: LowAccounts,
     now: number,
   ): Promise<{ readonly count: LowAccounts; readonly due: readonly LowCredit[] }>;
-  /** Notes that the credit was announced, and when it is announced again; undefined: not again. */
+  /**
+   * Records that the credit was announced, and when it is announced again. `repeatAt` is undefined for the last
+   * announcement.
+   */
   mark(low: LowCredit, repeatAt: number | undefined): Promise<void>;
 }

@@ -50,11 +50,11 @@ async function readTokens(read: SqlQuery, accountId: string, now: number): Promi
     [accountId, now, TOKENS_MAX],
   );
   return rows.flatMap((row) => {
-    // its maker bounds it, which no configuration can say
+    // its maker bounds it, which no configuration can express
     if ((row['made_by_token_id'] ?? undefined) !== undefined) return [];
     const limit = row['limit_nanos'] ?? undefined;
     const left = limit === undefined ? undefined : BigInt(limit) - BigInt(row['used_nanos'] ?? 0);
-    // a token without money left could do nothing, and its limit cannot be zero
+    // a token without money left is useless, and its limit cannot be zero
     if (left !== undefined && left <= 0n) return [];
     return [{ id: String(row['id']), keyHash: String(row['key_hash']), entry: toEntry(row, left) }];
   });

@@ -41,7 +41,7 @@ export function sqlLowAccounts(sql: Sql, page = PAGE): LowAccountStore {
         low: low + Number(row?.['low'] ?? 0),
         isWhole: Number(row?.['count'] ?? 0) < page,
       };
-      // Nearly every page has none.
+      // Nearly every page has no low account.
       if (Number(row?.['due'] ?? 0) === 0) return { count, due: [] };
       return { count, due: (await sql.read<LowRow>(DUE, values)).map(fromRow) };
     },

@@ -30,12 +30,14 @@ const CHANGE_ACCOUNT =
   'UPDATE accounts SET balance_nanos = balance_nanos + $1, held_nanos = held_nanos + $2 WHERE id = $3';
 
 /**
- * `left_nanos` is what the limit of the token leaves; null: it has none. `is_in_tree`: the token was made by another one,
- * or made others under its limit, so the limits of trees bound it too.
+ * `left_nanos` is the amount that the limit of the token leaves, null if it has no limit. `is_in_tree` is set if the
+ * token has a maker, or descendants under its limit, so that the limits of trees bound it too.
  */
 export type ReservedOfToken = TokenEnd & { readonly left_nanos: SqlInteger | null; readonly is_in_tree: SqlInteger };
 
-/** Adds the amount to what the token has used, if its limit covers it. Undefined: nothing was reserved. */
+/**
+ * Adds the amount to the token's used amount, if its limit covers it. Returns undefined if the amount was not reserved.
+ */
 export async function tryReserveOfToken(
   query: SqlQuery,
   { tokenId, accountId }: TokenOwner,
@@ -46,8 +48,8 @@ export async function tryReserveOfToken(
 }
 
 /**
- * Adds the amount to what the account holds, if its balance covers it. Gives what is left; undefined: nothing was
- * reserved.
+ * Adds the amount to the account's held amount, if its balance covers it. Returns the remaining balance, or undefined
+ * if the amount was not reserved.
  */
 export async function tryReserveOfAccount(
   query: SqlQuery,
@@ -58,7 +60,7 @@ export async function tryReserveOfAccount(
   return reserved === undefined ? undefined : BigInt(reserved.left_nanos);
 }
 
-/** Changes what the token has used, without any condition. */
+/** Changes the token's used amount without any condition. */
 export async function changeToken(query: SqlQuery, tokenId: string, used: Nanos): Promise<void> {
   await query(...buildTokenChange(tokenId, used));
 }
@@ -82,7 +84,7 @@ export function buildAccountChange(accountId: string, { balance, held }: SumChan
   return [CHANGE_ACCOUNT, [balance, held, accountId]];
 }
 
-/** The refusal of a token that has been revoked or has expired; undefined: the token can be used. */
+/** Returns the refusal of a token that has been revoked or has expired, or undefined if the token is valid. */
 export function findTokenRefusal(
   { revoked_at: revokedAt, expires_at: expiresAt }: TokenEnd,
   now: number,

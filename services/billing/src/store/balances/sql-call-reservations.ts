@@ -36,11 +36,11 @@ const LOCK_ACCOUNT =
 export interface ReservedForCalls {
   /** By call id. */
   readonly refusals: ReadonlyMap<string, Problem>;
-  /** Of each token whose calls are all reserved. */
+  /** Of each token that had all its calls reserved. */
   readonly remainders: readonly Remainder[];
 }
 
-/** Reserves what each call needs. */
+/** Reserves the amount of each call. */
 export async function reserveForCalls(
   query: SqlQuery,
   calls: readonly Reservation[],
@@ -71,8 +71,8 @@ export async function reserveForCalls(
 }
 
 /**
- * Reserves the sums of all tokens and accounts, and asks for all of them at one moment. False: something is not covered,
- * and the transaction has to be rolled back.
+ * Reserves the sums of all tokens and accounts, with all statements sent together. Returns false if a sum is not
+ * covered, and the transaction has to be rolled back.
  */
 export async function reserveAtOnce(
   query: SqlQuery,
@@ -109,7 +109,7 @@ interface ReservedToken {
   readonly ofToken: Nanos | undefined;
 }
 
-/** Takes back what the token has reserved beyond what the limits of its makers, and of what it made, leave. */
+/** Takes back the part of the token's reservation that exceeds the limits of its makers and of its own tree. */
 async function enforceTreeLimits(
   query: SqlQuery,
   group: readonly Reservation[],
@@ -134,7 +134,7 @@ function groupByToken(calls: readonly Reservation[]): Reservation[][] {
   return groups.sort(([left], [right]) => ((left?.tokenId ?? '') < (right?.tokenId ?? '') ? -1 : 1));
 }
 
-/** Undefined: every call is refused. */
+/** Returns undefined if every call is refused. */
 async function reserveOfToken(
   query: SqlQuery,
   group: readonly Reservation[],
@@ -163,7 +163,7 @@ async function reserveOfToken(
   return { group, isCovered: false, isInTree: true, ofToken: undefined };
 }
 
-/** Gives what the account has left, if it covers every call. */
+/** Returns the account's remaining balance, if it covers every call. */
 async function reserveOfAccount(
   query: SqlQuery,
   accountId: string,
@@ -188,7 +188,7 @@ async function reserveOfAccount(
   return undefined;
 }
 
-/** Gives the sum of the calls that fit into what is left, in their order. Refuses the others. */
+/** Returns the sum of the calls that fit into the remaining amount, in their order. Refuses the others. */
 function takeFitting(
   group: readonly Reservation[],
   available: Nanos,

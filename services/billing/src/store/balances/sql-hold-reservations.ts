@@ -16,7 +16,7 @@ const TOKEN_LEFT =
   'SELECT limit_nanos, used_nanos, revoked_at, expires_at FROM tokens WHERE id = $1 AND account_id = $2';
 const ACCOUNT_LEFT = 'SELECT balance_nanos, held_nanos FROM accounts WHERE id = $1';
 
-/** Throws the refusal that a new hold would get now, with the same checks in the same order. Holds nothing. */
+/** Throws the refusal that a new hold would get now, with the same checks in the same order. Does not write. */
 export async function assertCovered(
   query: SqlQuery,
   owner: Payer,
@@ -70,7 +70,7 @@ async function reserveOfAccount(query: SqlQuery, owner: Payer, amount: Nanos): P
   throw insufficientQuota({ of: 'account', needed: amount, left, currency: owner.currency });
 }
 
-/** `left` is what the token can still spend; undefined: it has no limit. */
+/** `left` is the amount that the token can still spend, undefined if it has no limit. */
 async function readToken(
   query: SqlQuery,
   { tokenId, accountId }: Payer,

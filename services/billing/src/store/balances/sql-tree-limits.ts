@@ -7,7 +7,7 @@ import type { Nanos } from '../../domain/money.ts';
  * of the makers need no lock of their own.
  */
 
-/** The limits of the token and of its makers, each less what its whole tree has used. */
+/** The limits of the token and of its makers, each less the used amount of its whole tree. */
 const LEFT_OF_TREES = `WITH RECURSIVE line (id, limit_nanos, maker_id) AS (
     SELECT id, limit_nanos, made_by_token_id FROM tokens WHERE id = $1
     UNION ALL
@@ -30,8 +30,8 @@ export interface TreeLeft {
 }
 
 /**
- * The least that the limits of the token and of its makers leave; negative: too much is reserved. Undefined: none of
- * them has a limit.
+ * The smallest remainder of the limits of the token and its makers. It is negative if too much is reserved, and
+ * undefined if no limit applies.
  */
 export async function readTreeLeft(query: SqlQuery, tokenId: string): Promise<TreeLeft | undefined> {
   const rows = await query<{ id: string; left_nanos: SqlInteger }>(LEFT_OF_TREES, [tokenId]);

@@ -28,7 +28,7 @@ export interface LapsedCall {
 }
 
 export interface EndOutcome {
-  /** Undefined: the call was never placed. After a release it cannot be placed. */
+  /** Undefined if the call was never placed. After a release it cannot be placed. */
   readonly record: CallRecord | undefined;
   /** The charge of this batch; undefined if the call had ended before, or was never placed. */
   readonly charge: CostedCharge | undefined;

@@ -72,7 +72,7 @@ async function placeBatch(query: SqlWork, batchId: string, calls: readonly Call[
 
 const NONE_KNOWN: ReadonlyMap<string, CallRecord> = new Map();
 
-/** A known call is made again under the hold of its first batch, which nothing else may confirm. */
+/** A known call is placed again under the hold of its first batch, which no other batch may confirm. */
 async function findKnown(query: SqlQuery, ids: readonly string[]): Promise<ReadonlyMap<string, CallRecord>> {
   await confirmCallBatches(query, ids);
   return findCalls(query, ids);
@@ -85,10 +85,7 @@ function without(calls: readonly Call[], others: readonly Call[]): string[] {
   return [...left];
 }
 
-/**
- * Inserts in the order of the ids, so that two batches with the same calls never deadlock. Gives the calls that were
- * new.
- */
+/** Inserts in the order of the ids, so that two batches with the same calls never deadlock. Returns the new calls. */
 async function insert(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<readonly Call[]> {
   const ordered = [...calls].sort((left, right) => (left.id < right.id ? -1 : 1));
   let count = 0;
@@ -144,7 +141,7 @@ const CONFIRM_OF = byRows(
 const OVER = 'SELECT batch_id FROM unconfirmed_batches WHERE lapses_at <= $1 LIMIT 1';
 const REMOVE_OVER = 'DELETE FROM unconfirmed_batches WHERE lapses_at <= $1';
 
-/** Marks the batch as one whose answers no client may see yet. */
+/** Marks the batch as unconfirmed: no client may see its answers yet. */
 async function markUnconfirmed(query: SqlWork, batchId: string, calls: readonly Call[]): Promise<void> {
   const lapsesAt = calls.reduce((latest, call) => Math.max(latest, call.lapsesAt), 0);
   await query.changes(MARK, [batchId, lapsesAt]);

@@ -136,7 +136,7 @@ async function endOpen(
   return ended;
 }
 
-/** Gives the calls that were still open. */
+/** Returns the calls that were still open. */
 async function writeEnds(
   query: SqlWork,
   { at, batchId }: EndBatch,

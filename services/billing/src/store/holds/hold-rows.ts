@@ -167,7 +167,7 @@ export function newHoldLock({ forUpdate }: Sql): LockHolds {
   };
 }
 
-/** The void of a task that has no hold and can have none. */
+/** The void of a task that has no hold and can have no hold. */
 export async function findVoid(query: SqlQuery, taskId: string): Promise<HoldRecord | undefined> {
   const [row] = await query<{ occurred_at: SqlInteger }>(FIND_VOID, [holdKey(taskId)]);
   return row && { state: 'void', settlement: newRelease(Number(row.occurred_at)) };

@@ -23,7 +23,7 @@ export interface Charge {
   readonly held: Nanos;
   /** ISO 4217. */
   readonly currency: string;
-  /** Undefined: it is not settled. */
+  /** Undefined if it is not settled. */
   readonly end: SettledAmount | undefined;
   /** The cost of the usage of a deferred settlement; undefined if it is not deferred, or beyond the largest amount. */
   readonly wanted?: Nanos | undefined;
@@ -31,19 +31,19 @@ export interface Charge {
 
 /**
  * Every change is one transaction: the event under its unique key, its lines, the hold, the token and the account. An
- * operation decides on the locked hold. If the decision throws, nothing is written.
+ * operation decides on the locked hold. If the decision throws, the transaction is rolled back.
  */
 export interface HoldStore {
   /**
    * Places the hold unless the task has a record. Refuses if the token or the account does not cover it, or the token
-   * has ended. Writes nothing once the signal is aborted.
+   * has ended. Does not write once the signal is aborted.
    */
   place(hold: Hold, signal?: AbortSignal): Promise<Outcome>;
-  /** Refuses what `place` would refuse for this amount now. Changes nothing. */
+  /** Throws the refusal that `place` would throw for this amount now. Does not write. */
   assertCovered(payer: Payer, amount: Nanos, now: number): Promise<void>;
   /**
-   * Changes the price of the hold, once. Refuses like `place`; then the hold stays as it was. Undefined: there is no
-   * hold.
+   * Changes the price of the hold, once. Refuses like `place`, and then the hold stays as it was. Returns undefined if
+   * there is no hold.
    */
   extend(
     taskId: string,
@@ -51,8 +51,8 @@ export interface HoldStore {
     reprice: (hold: Hold, terms: PriceTerms) => NewPrice,
   ): Promise<Outcome | undefined>;
   /**
-   * Ends the hold, or records its deferral. Undefined: the task has no record. If the call `mayRepeat` an earlier one,
-   * an ended hold is only read.
+   * Ends the hold, or records its deferral. Returns undefined if the task has no record. If the call `mayRepeat` an
+   * earlier one, an ended hold is only read.
    */
   end(
     taskId: string,
@@ -60,10 +60,10 @@ export interface HoldStore {
     decide: (hold: Hold, terms: PriceTerms) => CostedDecision,
     mayRepeat: boolean,
   ): Promise<Outcome | undefined>;
-  /** Writes a void, after which no hold can be placed. False: the task has a record already. */
+  /** Writes a void, after which no hold can be placed. Returns false if the task has a record already. */
   preclude(taskId: string, at: number): Promise<boolean>;
   find(taskId: string): Promise<HoldRecord | undefined>;
-  /** The charges of the tasks that have a hold, in any order; only those of the account, if there is one. */
+  /** The charges of the tasks that have a hold, in any order, of one account or of all. */
   charges(taskIds: readonly string[], accountId: string | undefined): Promise<readonly Charge[]>;
   /** Every ledger line of the task, in order. */
   lines(taskId: string): Promise<readonly LedgerLine[]>;

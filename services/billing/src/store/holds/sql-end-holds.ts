@@ -26,7 +26,7 @@ export interface EndRequest {
   readonly decide: (hold: Hold, terms: PriceTerms) => CostedDecision;
 }
 
-/** The result of a request. The outcome is undefined if the task has no record. A refused request wrote nothing. */
+/** The result of a request. The outcome is undefined if the task has no record. A refused request was not written. */
 export type HoldEnding = { readonly outcome: Outcome | undefined } | { readonly refusal: unknown };
 
 /** The reads that a transaction needs of its holds. */
@@ -55,9 +55,9 @@ const DEFER = 'UPDATE holds SET deferred_nanos = $1, deferred_at = $2 WHERE task
 interface DecidedEnd {
   readonly statement: SqlStatement;
   readonly record: HoldRecord;
-  /** False: an earlier decision on the hold was the same. */
+  /** False if an earlier decision on the hold was the same. */
   readonly isNew: boolean;
-  /** The money that it moves; undefined: none. */
+  /** The money that it moves, undefined if it moves no money. */
   readonly posting: EndPosting | undefined;
 }
 
@@ -66,9 +66,9 @@ interface EndPosting {
   readonly at: number;
   readonly event: FinancialEvent;
   readonly amount: Nanos;
-  /** Undefined: nothing was charged. */
+  /** Undefined for a release. */
   readonly charge: UsageCharge | undefined;
-  /** The cost of released work at its upstream; undefined: not known. */
+  /** The cost of released work at its upstream, undefined if it is not known. */
   readonly failedCost: Nanos | undefined;
 }
 

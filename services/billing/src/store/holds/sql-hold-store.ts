@@ -126,7 +126,7 @@ async function extend(
   const record = (await lockHolds(query, [taskId])).get(taskId) ?? (await findVoid(query, taskId));
   if (record?.state !== 'open') return record && { record, isNew: false };
   const { hold } = record;
-  // judged once: an extended hold stays as it is, whatever a repeat asks for
+  // judged once: an extended hold stays as it is, whatever a repeat requests
   if (await hasEvent(query, extendKey(taskId))) return { record, isNew: false };
   const { amount, facts } = reprice(hold, await termsOf(query, hold.facts.priceKey, hold.priceVersion));
   const more = amount - hold.amount;
@@ -148,7 +148,7 @@ type ChargeRow = {
   deferred_nanos: SqlInteger | null;
 };
 
-/** The charges of the tasks and jobs that have a hold; only those of the account, if there is one. */
+/** The charges of the tasks and jobs that have a hold, of one account or of all. */
 async function readCharges(
   query: SqlQuery,
   taskIds: readonly string[],
@@ -166,7 +166,7 @@ async function readCharges(
   return others.length === 0 ? charges : [...charges, ...(await readCallCharges(query, others, accountId))];
 }
 
-/** The hold of a job is that of its call, which has the id of the job. */
+/** A job uses the hold of its call, which has the id of the job. */
 async function readCallCharges(
   query: SqlQuery,
   ids: readonly string[],

@@ -15,7 +15,7 @@ export interface PlacementRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The result of a request: the record of its task, or the reason for which nothing was written for it. */
+/** The result of a request: the record of its task, or the reason of its refusal. */
 export type HoldPlacement = Outcome | { readonly refusal: unknown };
 
 const REMOVE = 'DELETE FROM holds WHERE task_id = $1';
@@ -53,7 +53,8 @@ export async function placeAtOnce(
 
 /**
  * Places the holds in the transaction of the query, in the order of their tasks, so that two batches never deadlock. A
- * task with a record keeps it. A refused hold, or one whose callers have all left, leaves nothing and refuses no other.
+ * task with a record keeps it. A refused hold, or a hold that no caller waits for, leaves no row and does not refuse
+ * another one.
  */
 export async function placeHolds(
   query: SqlQuery,
@@ -86,7 +87,7 @@ export async function placeHolds(
   });
 }
 
-/** Writes the rows of new holds and reserves their money. Gives the refusals by task. */
+/** Writes the rows of new holds and reserves their money. Returns the refusals by task. */
 async function reserveForHolds(query: SqlQuery, fresh: readonly Hold[]): Promise<Map<string, unknown>> {
   const rows = inChunks(fresh).map((chunk) => query(...insertHolds(chunk)));
   const lines = insertEventLines(query, fresh.map(holdEvent));
@@ -104,7 +105,7 @@ interface RemovalContext {
   readonly waiting: readonly (readonly PlacementRequest[])[];
 }
 
-/** Removes what was written for refused holds, and for those whose callers have left meanwhile. */
+/** Removes the rows of refused holds, and of holds that their callers have left meanwhile. */
 async function removeUnplaced(
   query: SqlQuery,
   fresh: readonly Hold[],

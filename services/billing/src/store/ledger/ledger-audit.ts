@@ -13,15 +13,15 @@ export interface Books {
 
 /** The findings of an audit of the ledger. */
 export interface Audit extends Books {
-  /** True if the ledger was too large for a diagnosis, so that only what is open was read. */
+  /** True if the ledger was too large for a diagnosis, so that only open holds and calls were read. */
   readonly isTooLarge: boolean;
-  /** The tasks whose hold has not ended, the oldest first, up to a maximum. */
+  /** The tasks with an open hold, the oldest first, up to a maximum. */
   readonly openHoldTaskIds: readonly string[];
-  /** Open calls, and those of them that lapsed so long ago that the sweep must have missed them. */
+  /** Open calls, and the open calls that lapsed so long ago that the sweep must have missed them. */
   readonly calls: { readonly open: bigint; readonly overdue: bigint };
 }
 
-/** The accounts and tokens whose cached sums were wrong. Wrong hours of usage count for their account. */
+/** The accounts and tokens with wrong cached sums. Wrong hours of usage count for their account. */
 export interface RebuildResult {
   readonly accountIds: readonly string[];
   readonly tokenIds: readonly string[];
@@ -34,12 +34,12 @@ export interface AuditOptions {
 
 export interface LedgerAudit {
   /**
-   * Compares everything that is cached with the lines. Each check sees one moment, so it can run beside the traffic.
-   * Between two checks other work goes on, and the signal ends the audit. For a diagnosis a large ledger is not read.
+   * Compares all cached sums with the lines. Each check sees one moment, so it can run during traffic. Between two
+   * checks other work continues, and the signal ends the audit. For a diagnosis a large ledger is not read.
    */
   audit(now: number, options: AuditOptions): Promise<Audit>;
   /**
-   * Corrects the cached sums: accounts from the lines, tokens and hours from holds and calls. It can run beside the
+   * Corrects the cached sums: accounts from the lines, tokens and hours from holds and calls. It can run during
    * traffic.
    */
   rebuild(): Promise<RebuildResult>;

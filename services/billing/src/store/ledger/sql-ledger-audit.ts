@@ -93,8 +93,8 @@ const CHECKS: readonly { readonly text: string; readonly say: (subject: string) 
 ];
 
 /**
- * The most lines or calls that a diagnosis reads. An embedded database answers nothing else while one of the checks
- * runs: over this number it takes a few tenths of a second.
+ * The most lines or calls that a diagnosis reads. An embedded database answers no other statement while a check runs:
+ * over this number it takes a few tenths of a second.
  */
 const DIAGNOSED_MAX = { sqlite: 100_000, postgres: 1_000_000 } as const;
 const MORE_THAN = (table: 'ledger_lines' | 'calls'): string =>

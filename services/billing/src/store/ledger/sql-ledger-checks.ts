@@ -11,7 +11,7 @@ import type { CheckLedgerPage, LedgerChecks } from './ledger-audit.ts';
 const EVENTS_OF_PASS = 500;
 const TASK_KEYS = listTaskKeys('').map((prefix) => `'${prefix}' || newest.task_id`);
 /**
- * Selects the events of a page whose lines do not sum to zero, in one currency. The sum of a few amounts fits 64
+ * Selects the events of a page with lines that do not sum to zero, in one currency. The sum of a few amounts fits 64
  * bits.
  */
 const selectFaulty = (page: string): string => `SELECT page.event_key AS subject FROM (${page}) page

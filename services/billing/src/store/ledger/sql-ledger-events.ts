@@ -28,7 +28,7 @@ const INSERT_LINES = byRows(
 /** The lines of several events. A repeated row is written once. */
 const INSERT_LINES_ONCE = byRows((rows) => `${INSERT_LINES(rows)} ON CONFLICT (event_key, book) DO NOTHING`);
 
-/** Writes the events, without their lines. Gives the keys of those that are new. */
+/** Writes the events, without their lines. Returns the keys of the new events. */
 export async function insertEvents(query: SqlQuery, events: readonly FinancialEvent[]): Promise<ReadonlySet<string>> {
   const keys = new Set<string>();
   for (const chunk of inChunks(events)) {
@@ -65,7 +65,7 @@ function toLines({ key, currency, postings }: FinancialEvent): readonly Line[] {
   return postings.map(({ book, amount }) => [key, book, currency, amount]);
 }
 
-/** Writes the event with its lines. False: its key is taken, and nothing was written. */
+/** Writes the event with its lines. Returns false if its key is taken, and then does not write. */
 export async function recordEvent(query: SqlQuery, event: FinancialEvent): Promise<boolean> {
   if (!(await insertEvent(query, event))) return false;
   await insertLines(query, event);
@@ -77,7 +77,7 @@ export async function hasEvent(query: SqlQuery, key: string): Promise<boolean> {
   return (await query('SELECT event_key FROM financial_events WHERE event_key = $1', [key])).length > 0;
 }
 
-/** The statements that write events whose keys nothing else can have, with their lines. A taken key fails them. */
+/** Builds the statements that write events under keys of their own, with their lines. A taken key fails them. */
 export function buildPostings(events: readonly FinancialEvent[]): readonly SqlStatement[] {
   const lines = events.flatMap(toLines);
   return [
@@ -89,7 +89,7 @@ export function buildPostings(events: readonly FinancialEvent[]): readonly SqlSt
   ];
 }
 
-/** Writes an event whose key nothing else can have, with its lines. */
+/** Writes an event under a key of its own, with its lines. */
 export async function postEvent(query: SqlRunner, event: FinancialEvent): Promise<void> {
   await runStatements(query, buildPostings([event]));
 }
@@ -128,7 +128,7 @@ interface HoldVoid {
   readonly at: number;
 }
 
-/** Takes the key of a hold and moves no money. False: the key is taken. */
+/** Takes the key of a hold and moves no money. Returns false if the key is taken. */
 export async function recordVoid(query: SqlQuery, { key, taskId, actor, at }: HoldVoid): Promise<boolean> {
   const row: EventRow = {
     event_key: key,

@@ -112,7 +112,7 @@ async function readSortedIds(query: SqlQuery, text: string): Promise<string[]> {
 }
 
 /**
- * Computes every hour again from the charged holds and calls. Gives the accounts whose hours were wrong. Settlements
+ * Computes every hour again from the charged holds and calls. Returns the accounts that had wrong hours. Settlements
  * wait meanwhile. Each counts its hour before it changes tokens and accounts, so it waits here and nowhere else.
  */
 async function rebuildUsage(query: SqlQuery, engine: Sql['engine']): Promise<readonly string[]> {

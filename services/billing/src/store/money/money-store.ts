@@ -24,9 +24,9 @@ export interface MoneyPlace {
   readonly currency: string;
 }
 
-/** The margins of a place, and what went wrong with its prices. */
+/** The margins of a place, and the counts of overruns and lapses. */
 export interface MoneyCount extends MarginCount {
-  /** Settlements that cost more than was held, and what they cost above it. */
+  /** Settlements that cost more than their hold, and the amount above the hold. */
   readonly overruns: bigint;
   readonly overrun: Nanos;
   /** Calls that lapsed and were charged their hold. */
@@ -55,12 +55,12 @@ export interface HeldMoney {
 }
 
 export interface MoneyHourWriter {
-  /** Replaces the rows of these hours, so that a repeated write changes nothing. */
+  /** Replaces the rows of these hours, so that a repeated write has no effect. */
   write(hours: readonly MoneyHour[]): Promise<void>;
 }
 
 export interface MoneyStore extends MoneyHourWriter {
-  /** The open holds of tasks and of calls. Their number is bounded by the limits on what is in flight. */
+  /** The open holds of tasks and of calls. The limits on work in flight bound their number. */
   held(): Promise<readonly HeldMoney[]>;
   accounts(): Promise<readonly AccountsMoney[]>;
   settled(span: HourSpan): Promise<readonly SettledMoney[]>;

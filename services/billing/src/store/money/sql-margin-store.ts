@@ -72,7 +72,7 @@ export function sqlMarginStore({ read }: Sql, firstSize = ACCOUNTS_OF_FIRST_PART
   };
 }
 
-/** The number of accounts whose hours one statement reads, if they have as many as those of the part before. */
+/** Chooses the number of accounts for the next statement, as if they have as many hours each as the accounts before. */
 function chooseSize(accounts: number, hours: number): number {
   const fitting = Math.floor((accounts * HOURS_OF_PART) / Math.max(hours, 1));
   return Math.max(1, Math.min(fitting, accounts * 2, ACCOUNTS_OF_PART));

@@ -9,15 +9,15 @@ export interface PriceEntry {
 
 export interface PriceStore {
   /**
-   * The contract that prices new orders. Undefined: no price is set. A change by another process is seen within a
-   * second.
+   * Finds the contract that prices new orders. Returns undefined if no price is set. A change by another process is
+   * seen within a second.
    */
   current(key: string): Promise<PriceContract | undefined>;
   /** The same for several keys, with few statements. A key without a contract is left out. */
   listCurrent(keys: readonly string[]): Promise<ReadonlyMap<string, PriceContract>>;
   /**
-   * Makes these the current prices. A changed entry becomes a new version; an unchanged entry keeps its version. A key
-   * without an entry is no longer current. Old versions never change. Gives the number of new versions.
+   * Replaces the current prices. A changed entry becomes a new version, and an unchanged entry keeps its version. A key
+   * without an entry is no longer current. Old versions never change. Returns the number of new versions.
    */
   put(entries: readonly PriceEntry[], now: number): Promise<number>;
   /** Every version, by key and version. */

@@ -123,7 +123,7 @@ async function put(query: SqlQuery, entries: readonly PriceEntry[], now: number)
   return made;
 }
 
-/** Gives whether it made a version. */
+/** Returns whether it wrote a version. */
 async function putOne(query: SqlQuery, { key, terms }: PriceEntry, now: number): Promise<boolean> {
   await query(ADD_KEY, [key]);
   const [locked] = await query<{ last_version: number }>(LOCK_KEY, [key]);

@@ -1,7 +1,7 @@
 /** One session that ends, or all sessions that a subject has begun until now. */
 export interface SessionEnd {
   readonly subject: string;
-  /** Undefined: all of the subject. */
+  /** Undefined for all sessions of the subject. */
   readonly session: { readonly digest: string; readonly expiresAt: number } | undefined;
 }
 
@@ -21,17 +21,17 @@ export interface EndedList {
 export interface SessionBounds {
   /** The most ended sessions of a subject. One more ends all of the subject, which takes one row. */
   readonly ofSubjectMax: number;
-  /** The most rows. One more ends every session, which takes none. */
+  /** The most rows. Ending every session at once does not take a row. */
   readonly rowsMax: number;
   /** Rows of sessions that expired before this time are not needed. */
   readonly expiredBefore: number;
 }
 
 export interface SessionStore {
-  /** Gives the version that ended it. Can be repeated. */
+  /** Returns the version that ended it. Can be repeated. */
   end(ending: SessionEnd, bounds: SessionBounds): Promise<number>;
   /** One state of the list, even if sessions end meanwhile. */
   list(since: number): Promise<EndedList>;
-  /** Removes the rows of sessions that expired before this time. Gives how many. */
+  /** Removes the rows of sessions that expired before this time. Returns their number. */
   removeExpired(before: number): Promise<number>;
 }

@@ -9,10 +9,10 @@ import type { MadeTokens, NewLimits, NewToken, Revocation, RevocationParties, To
 
 type HashedRow = TokenRow & { key_hash: string };
 
-// The index is over a keyed hash, so the time of a lookup reveals nothing about any key.
+// The index is over a keyed hash, so the time of a lookup does not reveal a key.
 const selectByKeyHashes = (count: number): string =>
   `SELECT ${TOKEN_COLUMNS}, key_hash FROM tokens WHERE key_hash IN (${Array.from({ length: count }, (_, at) => `$${at + 1}`).join(', ')})`;
-/** Another process may have another signing key and do the opposite, so it is not an error if nothing is updated. */
+/** Another process may have another signing key and do the opposite, so an update of no row is not an error. */
 const REHASH = 'UPDATE tokens SET key_hash = $1 WHERE id = $2 AND key_hash = $3 RETURNING id';
 const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE id = $1`;
 const LIST = `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, id LIMIT $1`;
@@ -21,7 +21,7 @@ const LIST_BY_HINT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hint = $1 AND hi
   AND (CAST($2 AS TEXT) IS NULL OR account_id = $2) ORDER BY created_at, id LIMIT $3`;
 const LIST_OF_ACCOUNT = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE account_id = $2 ORDER BY created_at, id LIMIT $1`;
 
-/** Changes nothing, but locks the row. */
+/** Changes no value, but locks the row. */
 const LOCK = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 RETURNING ${TOKEN_COLUMNS}`;
 const SET_LIMITS = buildStatement<
   'id' | 'limit' | keyof TokenLimits | 'wait' | 'class' | 'label' | 'confirmAbove' | 'never'
@@ -34,7 +34,7 @@ const SET_LIMITS = buildStatement<
       ELSE COALESCE(${value('confirmAbove')}, confirm_above_nanos) END
     WHERE id = ${value('id')} RETURNING ${TOKEN_COLUMNS}`,
 );
-/** A token is made by one that exists and never changes its maker, so a line of makers ends. */
+/** A token has an existing token as its maker and never changes it, so a line of makers ends. */
 const FIND_MAKERS = `WITH RECURSIVE line (maker_id, distance) AS (
     SELECT made_by_token_id, 1 FROM tokens WHERE id = $1 AND made_by_token_id IS NOT NULL
     UNION ALL
@@ -42,7 +42,7 @@ const FIND_MAKERS = `WITH RECURSIVE line (maker_id, distance) AS (
     WHERE maker.made_by_token_id IS NOT NULL
   )
   SELECT ${TOKEN_COLUMNS} FROM line JOIN tokens ON tokens.id = line.maker_id ORDER BY line.distance`;
-/** Changes nothing, but locks the row: a revocation of the maker comes before this transaction or after it. */
+/** Changes no value, but locks the row: a revocation of the maker comes before this transaction or after it. */
 const LOCK_MAKER = `UPDATE tokens SET used_nanos = used_nanos WHERE id = $1 AND account_id = $2
   RETURNING ${TOKEN_COLUMNS}`;
 /** Two makers of one account count one after the other. Tokens are locked before accounts, as everywhere. */
@@ -51,7 +51,7 @@ const COUNT_MADE = `SELECT COUNT(*) AS made,
     COALESCE(SUM(CASE WHEN revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) THEN 1 ELSE 0 END), 0) AS live
   FROM tokens WHERE account_id = $1 AND made_by_token_id IS NOT NULL`;
 const REVOKE = `UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL RETURNING ${TOKEN_COLUMNS}`;
-/** The tokens that a token made, directly or through others, and that can still be used. */
+/** The valid descendants of a token. */
 const LIVE_MADE = `WITH RECURSIVE tree (id) AS (
     SELECT id FROM tokens WHERE made_by_token_id = $1
     UNION ALL
@@ -60,8 +60,8 @@ const LIVE_MADE = `WITH RECURSIVE tree (id) AS (
   SELECT tokens.id FROM tree JOIN tokens ON tokens.id = tree.id
   WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) ORDER BY tokens.id`;
 /**
- * Each round finds the tokens that were made while the round before revoked their makers, which need time to make
- * some.
+ * Each round finds the tokens that were created while the round before revoked their makers. Makers need time for a new
+ * token, so the rounds end.
  */
 const ROUNDS_MAX = 100;
 
@@ -139,13 +139,15 @@ async function findByKeyHashes(sql: Sql, keyHashes: readonly string[]): Promise<
   return rows.find(({ key_hash }) => key_hash === keyHashes[0]) ?? rows[0];
 }
 
-/** The maker of the token, then the maker of that, and so on. */
+/** The maker of the token, the maker of that maker, and so on. */
 async function findMakers(query: SqlQuery, { id, madeByTokenId }: Token): Promise<readonly Token[]> {
   if (madeByTokenId === undefined) return [];
   return (await query<TokenRow>(FIND_MAKERS, [id])).map(toToken);
 }
 
-/** Adds a token that another token of its account makes, in the transaction of the query. False: its key exists. */
+/**
+ * Adds a token under another token of its account, in the transaction of the query. Returns false if its key exists.
+ */
 async function insertTokenBy(
   query: SqlWork,
   { makerId, made }: { readonly makerId: string; readonly made: NewToken },
@@ -171,7 +173,7 @@ interface RevocationContext {
   readonly describe: (token: Token) => Act;
 }
 
-/** Revokes a token in the transaction of the query. Undefined: it is unknown. */
+/** Revokes a token in the transaction of the query. Returns undefined if it is unknown. */
 async function revokeToken(
   query: SqlWork,
   { id, at, revokerId, withMade }: Revocation,
@@ -187,7 +189,8 @@ async function revokeToken(
 }
 
 /**
- * A revoked token makes no more: the creation of a token locks its maker first. So nothing is left once none is found.
+ * A revoked token cannot create a token, because a creation locks its maker first. So the tree has ended once no token
+ * is found.
  */
 async function endMade(query: SqlWork, id: string, ending: RevocationContext): Promise<string[]> {
   const endedIds: string[] = [];
@@ -205,7 +208,7 @@ async function endMade(query: SqlWork, id: string, ending: RevocationContext): P
   throw new Error(`the tokens that ${id} made become more while they are revoked`);
 }
 
-/** Gives those that were not revoked before. */
+/** Returns the tokens that were not revoked before. */
 async function endAll(query: SqlWork, ids: readonly string[], { at, describe }: RevocationContext): Promise<string[]> {
   const endedIds: string[] = [];
   for (const id of ids) {

@@ -13,7 +13,7 @@ export interface ItemPlace {
 export interface ChargedItem extends ItemPlace, ReportedParts {
   readonly tokenId: string;
   readonly priceKey: string;
-  /** The label of its request; empty: none. */
+  /** The label of its request, empty if it has no label. */
   readonly label: string;
   readonly basis: ChargeBasis;
   readonly sum: Quantities;

@@ -8,7 +8,7 @@ export interface ReportedParts {
   readonly searches: bigint;
 }
 
-/** The parts and searches that are not zero as JSON; null if there are none. */
+/** Formats the parts and searches that are not zero as JSON. Returns null if all are zero. */
 export function formatParts({ parts, searches = 0n }: ReportedUsage): string | null {
   const counts: Record<string, string> = searches > 0n ? { searches: String(searches) } : {};
   for (const name of TOKEN_PARTS) {

@@ -13,7 +13,7 @@ export interface UsageOwner {
   readonly accountId: string;
   readonly tokenId: string;
   readonly priceKey: string;
-  /** Undefined: none. */
+  /** Undefined if there is no label. */
   readonly label: string | undefined;
 }
 
@@ -59,7 +59,7 @@ const COST_COLUMNS = [
   'reported_charged_nanos',
   'reported_cost_nanos',
 ] as const;
-/** The keys of the sums of hours, and of those of labelled work alone. */
+/** The keys of the sums of hours, and of the sums of labelled work alone. */
 export const HOUR_KEYS = ['account_id', 'hour', 'token_id', 'price_key'] as const;
 export const LABEL_KEYS = ['account_id', 'hour', 'label', 'token_id', 'price_key'] as const;
 const buildCount = <K extends string, C extends string>(table: string, keys: readonly K[], columns: readonly C[]) =>
@@ -70,7 +70,7 @@ const buildCount = <K extends string, C extends string>(table: string, keys: rea
     DO UPDATE SET ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`,
   );
 const COUNT = buildCount('usage_hours', HOUR_KEYS, QUANTITY_COLUMNS);
-/** The count of work whose cost or parts are known. Other work does not pay for the columns. */
+/** Counts work with a known cost or known parts. Other work does not pay for the columns. */
 const COUNT_MORE = buildCount('usage_hours', HOUR_KEYS, [...COUNT_COLUMNS, ...COST_COLUMNS]);
 const COUNT_LABEL = buildCount('label_hours', LABEL_KEYS, COUNT_COLUMNS);
 const COUNT_FAILED = buildInsert(

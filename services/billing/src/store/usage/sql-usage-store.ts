@@ -37,7 +37,7 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly column: string; nameOf(row:
 const SUMS = COUNT_COLUMNS.map((column) => `CAST(SUM(${column}) AS BIGINT) AS ${column}`).join(', ');
 const sumsBy = (group: string, split: string): string => `SELECT ${group} AS name, ${split} AS split, ${SUMS}
   FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY 1, 2`;
-/** Labelled work beside all that it is a part of: in one statement, so that both are of one moment. */
+/** Reads labelled work and the whole that contains it in one statement, so that both have the same moment. */
 const sumsByLabel = (group: string): string => `SELECT ${group} AS name, label AS split, ${SUMS}
   FROM label_hours WHERE account_id = $1 AND hour >= $2 AND hour < $3 GROUP BY 1, 2
   UNION ALL ${sumsBy(group, "''")}`;
@@ -135,7 +135,7 @@ function readQuantities(row: QuantityRow): Quantities {
   };
 }
 
-/** False: there are too many rows. */
+/** Returns false if there are too many rows. */
 async function addRows(
   query: SqlQuery,
   { accountId, from, to, groupBy, splitBy }: UsageQuery,

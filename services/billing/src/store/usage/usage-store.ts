@@ -8,22 +8,25 @@ export interface UsageQuery {
   /** Exclusive. */
   readonly to: number;
   readonly groupBy: UsageGroup;
-  /** Splits each group once more; undefined: no group is split. */
+  /** Splits each group once more. Undefined if groups are not split. */
   readonly splitBy?: UsageGroup | undefined;
 }
 
 export interface UsageSum {
-  /** The price key, the day (as its first millisecond), the token id, or the label, which is empty for what has none. */
+  /**
+   * The price key, the day (as its first millisecond), the token id, or the label, which is empty for work without a
+   * label.
+   */
   readonly group: string;
-  /** The same of the split; empty: the group is not split. */
+  /** The same of the split. Empty if the group is not split. */
   readonly split: string;
   readonly sum: Quantities;
 }
 
 export interface UsageStore {
   /**
-   * The charges in the range. Undefined: the partial hours at the ends of the range have too many settlements to be
-   * counted one by one.
+   * Sums the charges in the range. Returns undefined if the partial hours at the ends of the range have too many
+   * settlements to be counted one by one.
    */
   sums(query: UsageQuery): Promise<readonly UsageSum[] | undefined>;
   /** The last hour since a whole one in which each token of the account was charged, by token id. */
