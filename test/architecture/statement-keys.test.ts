@@ -75,7 +75,7 @@ const PASSES: Readonly<Record<string, readonly [statements: number, reason: stri
   'billing/sql-rebuild.ts': [4, 'ledger rebuild'],
   'billing/sql-session-store.ts': [2, 'a sign-out of a console, over a table with a bound, and the list of a gateway'],
   'billing/sql-token-store.ts': [1, 'the list of tokens, for an operator'],
-  'media/sql-sweeps.ts': [3, 'the passes over expired objects'],
+  'media/sql-media-store.ts': [3, 'the passes over expired objects'],
   'tasks/sql-operators.ts': [
     6,
     'the pauses, waits, calls and counts of minutes, for an operator, a start and the passes that read and remove them',

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { checkBaseVideo } from './order-from-draft.ts';
-import type { MeasuredMedia } from './measured-media.ts';
+import type { MeasuredMedia } from './order-from-draft.ts';
 
 const picture = { width: 1344, height: 768, frames: 124, framesPerSecond: 24 };
 const aVideo = (part: Partial<MeasuredMedia> = {}): MeasuredMedia => ({

@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { BufferSource, EncodedPacketSink, Input, MP4 } from 'mediabunny';
-import { checkBaseVideo } from '../creation/order-from-draft.ts';
-import { measureMedia } from '../creation/measured-media.ts';
+import { checkBaseVideo, measureMedia } from '../creation/order-from-draft.ts';
 import { wallClock } from '../sandbox-clock.ts';
 import { renderInWorker } from './render-queue.ts';
 import type { PictureOrder } from './picture-order.ts';

@@ -103,9 +103,9 @@ function newRemoteSpan(carrier: string, context: SpanContext, start: StartSpan):
 
 /** Returns undefined if the carrier is not valid, or not sampled. */
 function toSpanContext(carrier: string | undefined): SpanContext | undefined {
-  const told = parseTraceparent(carrier);
-  if (told?.isSampled !== true) return undefined;
-  return { traceId: told.traceId, spanId: told.spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
+  const parsed = parseTraceparent(carrier);
+  if (parsed?.isSampled !== true) return undefined;
+  return { traceId: parsed.traceId, spanId: parsed.spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
 /** A parent in another trace cannot be one. */
